@@ -98,7 +98,7 @@ def test_the_package_and_the_project_have_one_version() -> None:
 
 OUTSIDE = ROOT / "src" / "trunkline" / "dialects" / "outside.py"
 OWN_DIGITS = {
-    "src/trunkline/agents/process_tree.py": "names in /proc", "src/trunkline/agents/keeper/proc.py": "the same",
+    "src/trunkline/agents/process_table.py": "names in /proc", "src/trunkline/agents/keeper/proc.py": "the same",
     "src/trunkline/agents/keeper/cgroup.py": "names of folders that we made",
     "src/trunkline/dialects/risk/programs/reading.py": "looks at a shell's words and counts nothing",
     "src/trunkline/dialects/shell/redirects.py": "the same", "src/trunkline/dialects/shell/simple.py": "the same",
@@ -141,3 +141,13 @@ def test_who_reads_json_from_outside_catches_all_that_reading_raises() -> None:
              "tomllib.TOMLDecodeError"}
     found = {named(path) for kind, path in caught() if kind in kinds}
     assert found == set(OWN_LISTS), "use dialects/outside.py: BROKEN or NOT_TOML"
+
+
+PUBLIC = {f"trunkline.dialects.{name}": ROOT / "src" / "trunkline" / "dialects" / name for name in ("acp", "context", "packets")}
+
+
+def test_our_own_code_imports_names_from_the_module_that_owns_them() -> None:
+    found = [f"{named(path)}: {alias.name}" for path in SOURCES for node in ast.walk(tree_of(path))
+             if isinstance(node, ast.ImportFrom) and node.module in PUBLIC and path.parent != PUBLIC[node.module]
+             for alias in node.names if not list(PUBLIC[node.module].glob(f"{alias.name}*"))]
+    assert found == []

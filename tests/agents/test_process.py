@@ -17,7 +17,7 @@ import uvloop
 
 from trunkline.agents.environment import MARKER
 from trunkline.agents.process import AgentProcess, Exit, clean_env
-from trunkline.agents.process_tree import start_time
+from trunkline.agents.process_table import start_time
 from trunkline.errors import AgentNotInstalled, AgentStartFailed, Invalid
 
 Run = Callable[[Coroutine[Any, Any, None]], None]
@@ -536,7 +536,7 @@ def test_without_proc_the_group_still_ends(run: Run, tmp_path: Path, monkeypatch
         agent = await Watched.start(GRANDCHILD.format(setsid=False, env=None, then="time.sleep(600)"), cwd=tmp_path)
         child = int(await agent.line())
         with monkeypatch.context() as patch:
-            patch.setattr("trunkline.agents.process_tree._pids", list)
+            patch.setattr("trunkline.agents.process_table._pids", list)
             await agent.process.stop(close_stdin_s=0.05)
         await until(lambda: not is_running(child))
 

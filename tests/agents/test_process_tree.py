@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from tests.agents.test_process import IGNORE_TERM, exists, is_running
+from tests.agents.test_process import IGNORE_TERM, is_running
 from tests.aio import run
 from trunkline.agents import process_tree as family
 from trunkline.agents.environment import MARKER, new_marker
-from trunkline.agents.process_tree import Identity, Member, end_leftover, members, scan, start_time, ticks_now
+from trunkline.agents.process_table import Identity, Member, Table, scan, start_time
+from trunkline.agents.process_tree import end_leftover, members
 
 SLEEP = "import sys, time; print('up', flush=True); time.sleep(600)"
 
@@ -121,7 +120,7 @@ def pids(found: set[Identity]) -> list[int]:
     return sorted(identity.pid for identity in found)
 
 
-def table(*listed: Member) -> family.Table:
+def table(*listed: Member) -> Table:
     return {one.pid: one for one in listed}
 
 
@@ -161,49 +160,3 @@ def test_old_programs_without_an_environment_and_kernel_threads_are_not_waited_f
     assert not family._has_newborn(table(other))
 
 
-def test_a_scan_shows_us_as_we_are() -> None:
-    me = scan()[os.getpid()]
-    assert me.parent == os.getppid()
-    assert me.group == os.getpgrp()
-    assert me.session == os.getsid(0)
-    assert me.start_time == start_time(os.getpid())
-    assert me.start_time <= ticks_now()
-
-
-def test_those_who_wait_for_a_scan_share_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    scans = 0
-    real = family._pids
-    may_go = threading.Event()
-
-    def count() -> list[int]:
-        nonlocal scans
-        scans += 1
-        may_go.wait(5)
-        return real()
-
-    monkeypatch.setattr(family, "_pids", count)
-
-    async def scenario() -> None:
-        waiting = [asyncio.create_task(asyncio.to_thread(scan)) for _ in range(4)]
-        await asyncio.sleep(0.1)  # all four have asked by then; if not, the test only proves less
-        may_go.set()
-        await asyncio.gather(*waiting)
-
-    run(scenario())
-    assert scans <= 2
-
-
-def test_without_proc_there_is_nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    def refuse(path: str) -> list[str]:
-        raise FileNotFoundError(path)
-
-    monkeypatch.setattr(os, "listdir", refuse)
-    assert scan() == {}
-
-
-def test_a_zombie_counts_as_gone() -> None:
-    child = subprocess.Popen(["true"])
-    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
-    assert exists(child.pid)
-    assert start_time(child.pid) is None
-    child.wait()

@@ -14,9 +14,10 @@ from tests.aio import run
 from tests.client.scripted import Exchange, served
 from trunkline import client as public
 from trunkline.client import AutoApprove, Caps, Client, Packet, PermissionPolicy, PolicyRule, Waits, hub_views, views
-from trunkline.client.faults import error_of
-from trunkline.client.http import Response
-from trunkline.dialects import context
+from trunkline.client.http import HttpResponse, error_of
+from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
+from trunkline.dialects.context.types import AutoApprove as ContextAutoApprove
+from trunkline.dialects.context.types import PermissionPolicy as ContextPermissionPolicy
 from trunkline.errors import (
     AgentError,
     Forbidden,
@@ -221,17 +222,17 @@ def test_a_prompt_without_a_key_gets_one_of_its_own() -> None:
     ],
 )
 def test_an_error_answer_is_the_error_that_the_hub_raised(status: int, body: bytes, expected: type[TrunklineError]) -> None:
-    assert type(error_of(Response(status, {}, body))) is expected
+    assert type(error_of(HttpResponse(status, {}, body))) is expected
 
 
 def test_an_error_keeps_message_details_and_the_agents_code() -> None:
     body = b'{"code":"agent_error","message":"why","recoverable":true,"details":{"a":1},"agentCode":"-32000"}'
-    error = error_of(Response(502, {}, body))
+    error = error_of(HttpResponse(502, {}, body))
     assert (error.message, error.details, error.agent_code) == ("why", {"a": 1}, "-32000")
 
 
 def test_a_code_of_tomorrow_stays_readable() -> None:
-    error = error_of(Response(409, {}, b'{"code":"teapot","message":"short and stout"}'))
+    error = error_of(HttpResponse(409, {}, b'{"code":"teapot","message":"short and stout"}'))
     assert (error.message, error.details) == ("short and stout", {"code": "teapot"})
 
 
@@ -241,7 +242,7 @@ def test_every_error_of_the_tree_survives_the_way_over_http() -> None:
 
     for kind in leaves(TrunklineError):
         body = msgspec.json.encode({"code": kind.code, "message": "m", "recoverable": kind.recoverable})
-        assert type(error_of(Response(kind.http_status, {}, body))) is kind
+        assert type(error_of(HttpResponse(kind.http_status, {}, body))) is kind
 
 
 def test_a_packet_reads_like_a_dict_and_keeps_its_bytes() -> None:
@@ -290,14 +291,14 @@ def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
 
 
 @pytest.mark.parametrize(("reads", "writes"), [
-    (hub_views.PolicyRule, policy.Rule), (hub_views.AutoApprove, context.AutoApprove),
-    (hub_views.PermissionPolicy, context.PermissionPolicy), (hub_views.PolicyView, policies.PolicyView),
+    (hub_views.PolicyRule, policy.Rule), (hub_views.AutoApprove, ContextAutoApprove),
+    (hub_views.PermissionPolicy, ContextPermissionPolicy), (hub_views.PolicyView, policies.PolicyView),
     (hub_views.RuleLookedAt, policies.RuleLookedAt), (hub_views.Explanation, policies.Explanation), (hub_views.Caps, caps.Caps),
     (hub_views.Waits, fold.Waits), (hub_views.SnippetPart, search.SnippetPart), (hub_views.SearchHit, search.SearchHit),
     (hub_views.SearchPage, search.SearchPage), (hub_views.Folder, folders.Folder), (hub_views.RecentFolder, folders.RecentFolder),
     (hub_views.FolderPage, folders.FolderPage), (hub_views.AdapterView, adapters.AdapterInfo),
     (hub_views.Pairing, devices.Pairing), (hub_views.DeviceView, devices.DeviceView),
-    (hub_views.DataPaths, context.AgentDataPaths), (hub_views.DiscoveredSession, context.DiscoveredSession),
+    (hub_views.DataPaths, AgentDataPaths), (hub_views.DiscoveredSession, DiscoveredSession),
     (views.AgentView, AgentInfo),
 ], ids=lambda kind: kind.__name__)
 def test_what_the_client_reads_of_the_hub_is_what_the_hub_writes(

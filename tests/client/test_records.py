@@ -13,7 +13,7 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from tests.aio import run
 from trunkline.client import Client, ContextEvent, WatchSnapshot
-from trunkline.client.asks import Asks
+from trunkline.client.asks import OpenAsks
 from trunkline.client.records import Packet
 from trunkline.errors import Unavailable
 
@@ -40,7 +40,7 @@ def test_what_is_no_json_object_is_told_as_unavailable_wherever_it_is_looked_int
 def test_an_ask_that_cannot_be_read_is_told_as_unavailable(raw: bytes) -> None:
     async def check() -> None:
         with pytest.raises(Unavailable):
-            Asks().heard(ContextEvent(raw))
+            OpenAsks().on_event(ContextEvent(raw))
 
     run(check())
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.client.sse import EventParser, ServerEvent
+from trunkline.client.records import EventParser, ServerEvent
 
 STREAM = (
     b": keepalive 3\n\n"

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
-from trunkline.dialects.signals import Note, Signal
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import Signal
 from trunkline.discovery import follow
 from trunkline.discovery.follow import Follower
 
@@ -23,7 +24,7 @@ class Lines:
         self._held: list[tuple[int, Signal]] = []
 
     def line(self, raw: bytes) -> list[tuple[int, Signal]]:
-        told, self._held = self._held, [(1, Note("line", raw))]
+        told, self._held = self._held, [(1, CustomNote("line", raw))]
         return told
 
     def settle(self) -> list[tuple[int, Signal]]:
@@ -42,7 +43,7 @@ class Listener:
 
     def heard(self, told: list[tuple[int, Signal]], position: int) -> None:
         for _, signal in told:
-            assert isinstance(signal, Note)
+            assert isinstance(signal, CustomNote)
             self.kinds.append(signal.kind)
             self.lines.append(signal.data)
         self.position = position

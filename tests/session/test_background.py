@@ -10,7 +10,8 @@ import msgspec
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, text, update
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.signals import Note, PermissionAsk, QuestionAsk
+from trunkline.dialects.notes import AgentNote, SubAgentReport
+from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import HubRestarted, HubStopping
 from trunkline.session.commands.requests import Answer, Decision
 
@@ -113,7 +114,7 @@ def test_what_is_in_the_background_is_told_to_have_ended_when_the_agent_dies(tmp
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
-        stage.driver.say(Note("subagent", b'{"subAgentId":"c","state":"background"}'))
+        stage.driver.say(AgentNote(SubAgentReport("c", "background")))
         stage.driver.end()
         await stage.packets("prompt_response")
         assert session.fold.sub_agents == {"c": "c"} and "subagent:completed" not in await stage.types()

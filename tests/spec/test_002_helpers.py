@@ -18,6 +18,9 @@ from tests.spec.shapes import AT
 from tests.spec.typescript import snake
 from trunkline import errors
 from trunkline.dialects import context
+from trunkline.dialects.context.commands import COMMANDS
+from trunkline.dialects.context.events import EVENTS
+from trunkline.dialects.context.types import to_raw
 from trunkline.errors import TrunklineError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -94,7 +97,7 @@ def test_every_error_of_ours_says_what_the_error_model_wants() -> None:
     for kind in tree:
         error = kind("what was wrong", details={"field": "x"}, agent_code="-32000")
         said = context.ACPError(
-            code=error.code, message=error.message, recoverable=error.recoverable, details=context.to_raw(error.details),
+            code=error.code, message=error.message, recoverable=error.recoverable, details=to_raw(error.details),
             agent_code=error.agent_code or "",
         )
         assert re.fullmatch(r"[a-z_]+", said.code) and said.message == str(error)
@@ -160,7 +163,7 @@ def page(name: str) -> str:
 
 
 def test_an_event_type_stands_everywhere_the_recipe_puts_it() -> None:
-    for name, kind in context.EVENTS.items():
+    for name, kind in EVENTS.items():
         assert kind.__module__.startswith("trunkline.dialects.context.events."), "grouped by domain"
         assert kind in get_args(context.ACPEvent) and getattr(context, kind.__name__) is kind
         assert f"| `{name}` |" in page("events.md")
@@ -168,7 +171,7 @@ def test_an_event_type_stands_everywhere_the_recipe_puts_it() -> None:
 
 
 def test_a_command_stands_everywhere_the_recipe_puts_it() -> None:
-    for name, kind in context.COMMANDS.items():
+    for name, kind in COMMANDS.items():
         assert kind.__module__ == "trunkline.dialects.context.commands"
         assert kind in get_args(context.ACPCommand) and getattr(context, kind.__name__) is kind
         assert f"| `{name}` |" in page("events.md")

@@ -22,7 +22,8 @@ from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.frames import ResultFrame
 from trunkline.dialects.claude.stops import stop_of
 from trunkline.dialects.claude.translate import Translator
-from trunkline.dialects.signals import Note, Signal, TurnEnd, Update
+from trunkline.dialects.notes import AgentNote, HookRan, ModelUsed
+from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.session.driver.stream_json.command import Way, flags
 
 CLI = "003/claude-cli-stream-json"
@@ -104,14 +105,15 @@ def test_the_first_frame_tells_the_session_and_the_model() -> None:
     cli = translator()
     told = cli.receive(frame("system-init"))
     assert cli.session_id == "uuid"
-    assert "claude-opus-4-5-20251101" in json.dumps([signal.data.decode() for signal in told if isinstance(signal, Note)])
+    models = [signal.body.id for signal in told if isinstance(signal, AgentNote) and isinstance(signal.body, ModelUsed)]
+    assert models == ["claude-opus-4-5-20251101"]
 
 
 def test_a_hooks_response_is_an_event_and_no_message() -> None:
     told = translator().receive(frame("system-hook-response"))
     (note,) = told
-    assert isinstance(note, Note) and note.kind == "hook"
-    assert json.loads(note.data)["name"] == "SessionStart:startup"
+    assert isinstance(note, AgentNote) and isinstance(note.body, HookRan) and note.kind == "hook"
+    assert note.body.name == "SessionStart:startup"
 
 
 def test_an_answer_is_its_text_and_its_tool_calls() -> None:

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from tests.tooling.story import Player
 from tests.tooling.transcripts import Cancel, Decision, Prompt, Step
+from trunkline.dialects.notes import read_note
 from trunkline.dialects.signals import (
     AgentFault,
     AskWithdrawn,
     Malformed,
-    Note,
     PermissionAsk,
     PermissionOption,
     QuestionAsk,
@@ -124,7 +124,7 @@ SIGNALS: Strategy[Step] = st.one_of(
     st.builds(PermissionAsk, st.just(""), ASKED_FOR, OPTIONS),
     st.builds(QuestionAsk, st.just(""), WORD, st.one_of(st.none(), FORM), st.one_of(st.none(), WORD), st.one_of(st.none(), ID)),
     st.builds(AskWithdrawn, st.sampled_from(["req_0", "req_1", "nobody"])),
-    st.builds(Note, WORD, RAW),
+    st.builds(read_note, WORD, RAW),
     st.builds(Malformed, st.binary(max_size=40), WORD, st.integers(0, 2**40)),
     st.builds(TurnEnd, stop=st.sampled_from(["end_turn", "max_tokens", "refusal", "cancelled"]), usage=st.one_of(st.none(), RAW)),
     st.builds(TurnEnd, error=FAULT),

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from trunkline.adapters.base import LIBRARY, Heard, Stop
+from trunkline.adapters.base import LIBRARY, AnyEvent, Stop
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import context
+from trunkline.dialects.context.capabilities import Capabilities
+from trunkline.dialects.context.commands import Command, decode_command
+from trunkline.dialects.context.envelope import decode_event
 from trunkline.errors import Invalid
 from trunkline.session.commands.refused import check_id
 
@@ -37,11 +39,11 @@ class HubSession:
         return self._session.id
 
     @property
-    def capabilities(self) -> context.Capabilities:
+    def capabilities(self) -> Capabilities:
         """What works in this session."""
         return session_capabilities(self._spec, self._session.fold)
 
-    def on_event(self, callback: Callable[[Heard], None], *, after: int | None = None) -> Stop:
+    def on_event(self, callback: Callable[[AnyEvent], None], *, after: int | None = None) -> Stop:
         """Call back for every event from now on, or for those after a number: ``after=0`` has all since the session's start."""
         start = self._session.feed.last_seq if after is None else after
         task = asyncio.get_running_loop().create_task(self._listen(callback, start))
@@ -49,7 +51,7 @@ class HubSession:
         task.add_done_callback(self._listening.discard)
         return lambda: _cancel(task)
 
-    async def execute(self, command: context.Command | Mapping[str, Any], *, command_id: str | None = None,
+    async def execute(self, command: Command | Mapping[str, Any], *, command_id: str | None = None,
                       by: str = LIBRARY) -> None:
         """Carry out a command, given as itself or as the JSON object that it is; it is in the journal when this returns."""
         try:
@@ -61,12 +63,12 @@ class HubSession:
             raise
         await self._session.execute(read, command_id=command_id, by=by)
 
-    async def get_history(self) -> list[Heard]:
+    async def get_history(self) -> list[AnyEvent]:
         """Every event since the session's start."""
-        feed, events = self._session.feed, list[Heard]()
+        feed, events = self._session.feed, list[AnyEvent]()
         after = 0
         while entries := await feed.read(after=after):
-            events += [context.decode_event(entry.event) for entry in entries]
+            events += [decode_event(entry.event) for entry in entries]
             after = entries[-1].seq
         return events
 
@@ -81,22 +83,22 @@ class HubSession:
             _cancel(task)
         await asyncio.gather(*listening, return_exceptions=True)
 
-    async def _listen(self, callback: Callable[[Heard], None], after: int) -> None:
+    async def _listen(self, callback: Callable[[AnyEvent], None], after: int) -> None:
         feed = self._session.feed
         while not feed.closed or feed.last_seq > after:
             await feed.wait(after)
             for entry in await feed.read(after=after):
                 after = entry.seq
-                _call(callback, context.decode_event(entry.event))
+                _call(callback, decode_event(entry.event))
 
 
-def _command(given: context.Command | Mapping[str, Any]) -> context.Command:
+def _command(given: Command | Mapping[str, Any]) -> Command:
     """A command as it would have come by wire: a program can put into an object what no JSON holds."""
     try:
         body = msgspec.json.encode(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Invalid(f"not a command: {error}") from error
-    return context.decode_command(body)
+    return decode_command(body)
 
 
 def _said(given: object) -> bytes:
@@ -115,7 +117,7 @@ def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
 
 
-def _call(callback: Callable[[Heard], None], event: Heard) -> None:
+def _call(callback: Callable[[AnyEvent], None], event: AnyEvent) -> None:
     try:
         callback(event)
     except Exception as error:  # a listener's boundary: the others, and its own next event, must not suffer

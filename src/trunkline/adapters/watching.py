@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from trunkline.adapters.listing import LISTED_MOST
-from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.errors import StorageError
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
@@ -59,12 +59,12 @@ class _Watcher:
         rows = await self._rows(whole)
         for session_id, seq in reversed(rows.items()):
             if session_id not in self._known:
-                self._tell("session_created", session_id)
+                self._emit("session_created", session_id)
             elif self._known[session_id] != seq:
-                self._tell("session_updated", session_id)
+                self._emit("session_updated", session_id)
         if whole:
             for session_id in self._known.keys() - rows.keys():
-                self._tell("session_removed", session_id)
+                self._emit("session_removed", session_id)
             self._known = rows
         else:
             self._known |= rows
@@ -76,7 +76,7 @@ class _Watcher:
             views = await self._hub.list(RowFilter(agent=self._agent, limit=LISTED_MOST))
         return {view.id: view.last_seq for view in views}
 
-    def _tell(self, kind: Literal["session_created", "session_removed", "session_updated"], session_id: str) -> None:
+    def _emit(self, kind: Literal["session_created", "session_removed", "session_updated"], session_id: str) -> None:
         try:
             self._callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=self._agent))
         except Exception as error:  # a listener's boundary: its fault must not end the watch

@@ -29,10 +29,11 @@ import msgspec
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import MARKER, clean_env, marker_below, new_marker
 from trunkline.agents.keeper import link
-from trunkline.agents.keeper.link import Kept
+from trunkline.agents.keeper.link import KeptAgent
 from trunkline.agents.keeper.wire import Wishes, candidates
 from trunkline.agents.pipes import INPUT_MOST, Input, Output
-from trunkline.agents.process_tree import Identity, end_below, end_leftover, end_leftovers, end_process, start_time, wake
+from trunkline.agents.process_table import Identity, start_time
+from trunkline.agents.process_tree import end_below, end_leftover, end_leftovers, end_process, wake
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox.bwrap import MAKES_NAMESPACE
 from trunkline.agents.tail import Tail
@@ -298,7 +299,7 @@ class ChildCommand:
 class _Leader:
     """The process at the head of its own session, from its start until nothing is left of it."""
 
-    def __init__(self, kept: Kept, marker: str, resources: Resources, daemons: Sequence[Daemon]) -> None:
+    def __init__(self, kept: KeptAgent, marker: str, resources: Resources, daemons: Sequence[Daemon]) -> None:
         self.pid: Final = kept.pid
         self.start_time: Final = start_time(kept.pid)
         self.marker: Final = marker

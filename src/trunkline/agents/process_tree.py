@@ -2,10 +2,8 @@
 
 Rule 1: a process is signalled only after its identity (pid and start time) was checked on an open pidfd, so a pid that the
 kernel gave to somebody else is never hit.
-Rule 2: the scan of ``/proc`` runs in a thread, and callers that wait for one share the next, so stopping 200 agents at once
-costs a few scans, not 200.
-Rule 3: where there is no ``/proc`` (macOS) psutil tells what it can; a family that left its group and cleared its environment is
-not found there.
+Rule 2: who is there is looked up in ``process_table``. Where there is no ``/proc`` (macOS) a family that left its group and
+cleared its environment is not found.
 
 It is for what no keeper knows (``keeper``): agents of a hub and keepers that were killed, and systems without subreapers.
 """
@@ -16,19 +14,13 @@ import asyncio
 import math
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import starmap
-from types import ModuleType
-from typing import TYPE_CHECKING, NamedTuple
 
-from trunkline.agents.environment import MARKER
-from trunkline.agents.keeper.proc import command_line, daemon_index, parent_of
-
-if TYPE_CHECKING:
-    from trunkline.agents.without_proc import Found
+from trunkline.agents.keeper.proc import daemon_index
+from trunkline.agents.process_table import Identity, Table, command_line, parent_of, scan, start_time, ticks_now, ticks_of
 
 TERM_S = 1.0
 """How long leftovers of an ended agent get between SIGTERM and SIGKILL: nobody waits for their work any more."""
@@ -47,52 +39,6 @@ ROUNDS = 5
 
 KEEPER_PROGRAM = "trunkline.agents.keeper.nursery"
 """Stands in the command line of the nursery and so of every keeper, its fork."""
-
-HAS_PROC = os.path.isdir("/proc/self")
-
-_MARKER_ENTRY = MARKER.encode() + b"="
-
-
-class Identity(NamedTuple):
-    """A process that cannot be taken for another one: the pid may be given out again, the two together never are."""
-
-    pid: int
-    start_time: int
-
-
-class Member(NamedTuple):
-    """One process as ``/proc`` shows it.
-
-    ``marker`` is None without one or when its environment is not ours to read, and empty when it has no environment at all.
-    """
-
-    pid: int
-    parent: int
-    group: int
-    session: int
-    start_time: int
-    marker: str | None
-
-    @property
-    def identity(self) -> Identity:
-        """What tells it from every other process of this boot."""
-        return Identity(self.pid, self.start_time)
-
-    def carries(self, marker: str) -> bool:
-        """Whether its marker is ``marker`` or one below it."""
-        return self.marker is not None and (self.marker == marker or self.marker.startswith(marker + "."))
-
-
-Table = dict[int, Member]
-
-
-def start_time(pid: int) -> int | None:
-    """When the process began, in clock ticks since boot; None when it is gone, a zombie, or there is no ``/proc``."""
-    if not HAS_PROC:
-        found = _without_proc().look(pid)
-        return None if found is None else found.start_time
-    fields = _stat(pid)
-    return None if fields is None else int(fields[19])
 
 
 def signal_group(pid: int, number: int) -> None:
@@ -206,93 +152,12 @@ def _below(table: Table, above: Sequence[Identity]) -> set[Identity]:
     return {table[pid].identity for pid in family - top}
 
 
-def ticks_now() -> int:
-    """Now, in the unit of ``Member.start_time``."""
-    if not HAS_PROC:
-        return int(time.time() * _without_proc().TICKS)
-    if not hasattr(time, "CLOCK_BOOTTIME"):
-        return 0
-    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
-
-
-_scan_lock = threading.Lock()
-_last_scan: tuple[float, Table] = (0.0, {})
-
-
-def scan() -> Table:
-    """Every live process; blocking. A scan that began after this call was made serves it too."""
-    global _last_scan
-    asked_at = time.monotonic()
-    with _scan_lock:
-        began_at, table = _last_scan
-        if began_at <= asked_at:
-            began_at = time.monotonic()
-            table = _table()
-            _last_scan = (began_at, table)
-        return table
-
-
-def _table() -> Table:
-    if HAS_PROC:
-        return {member.pid: member for pid in _pids() if (member := _member(pid))}
-    return {each.pid: _told(each) for each in _without_proc().processes()}
-
-
-def _told(each: Found) -> Member:
-    marker = None if each.environment is None else each.environment.get(MARKER)
-    return Member(each.pid, each.parent, each.group, each.session, each.start_time, marker)
-
-
-def _without_proc() -> ModuleType:
-    from trunkline.agents import without_proc  # and psutil with it, only where it is needed
-
-    return without_proc
-
-
-def _pids() -> list[int]:
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-
-
-def _member(pid: int) -> Member | None:
-    fields = _stat(pid)
-    if fields is None:
-        return None
-    return Member(pid, int(fields[1]), int(fields[2]), int(fields[3]), int(fields[19]), _marker(pid))
-
-
-def _stat(pid: int) -> list[bytes] | None:
-    """The fields of ``/proc/PID/stat`` from the state on (the name before them may hold anything); None for the dead."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
-            fields = file.read(4096).rpartition(b")")[2].split()
-    except OSError:
-        return None
-    return fields if len(fields) > 19 and fields[0] not in (b"Z", b"X") else None
-
-
-def _marker(pid: int) -> str | None:
-    try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:
-            environ = file.readall()
-    except OSError:
-        return None
-    if not environ:
-        return ""
-    for entry in environ.split(b"\0") if _MARKER_ENTRY in environ else ():
-        if entry.startswith(_MARKER_ENTRY):
-            return entry[len(_MARKER_ENTRY) :].decode("ascii", "replace")
-    return None
-
-
 def _has_newborn(table: Table) -> bool:
     """Whether somebody may be in the middle of ``exec``, when a process has no environment yet and so cannot be told.
 
     Its parent goes on before that is over, and may be gone by now. Kernel threads (group 0) never have an environment.
     """
-    recently = ticks_now() - NEWBORN_S * os.sysconf("SC_CLK_TCK")
+    recently = ticks_now() - ticks_of(NEWBORN_S)
     return any(member.marker == "" and member.group and member.start_time > recently for member in table.values())
 
 
@@ -344,7 +209,7 @@ def _signal_checked(identity: Identity, number: int) -> None:
         handle = os.pidfd_open(identity.pid)
     except ProcessLookupError:
         return
-    except OSError:  # a sandbox without pidfd: a look and a signal, as close together as we can
+    except (OSError, AttributeError):  # macOS, a sandbox without pidfd: a look and a signal, as close together as we can
         if start_time(identity.pid) == identity.start_time:
             os.kill(identity.pid, number)
         return

@@ -5,9 +5,10 @@
         async for seq, packet in hub.stream_turn(session.id, "Hello"):
             print(seq, packet["type"])
 
-``api`` has the calls of sessions and ``hub_api`` those of the whole hub, ``views`` and ``hub_views`` what they answer,
-``streams`` what survives a lost connection, ``link`` the WebSocket with its ``watch`` and ``asks``, ``wire``, ``sse`` and
-``http`` the way there, ``faults`` an answer's error as one of ``trunkline.errors``.
+    api.py      every route as a method of ``Client``       views.py, hub_views.py  what they answer
+    link.py     the WebSocket, and watches over it          asks.py                 what waits for somebody
+    streams.py  what survives a lost connection             records.py              packets and events from bytes
+    http.py     the way there, and errors back
 """
 
 from trunkline.client.api import Client, Content, MessagePage, Scope, SessionPage
@@ -33,7 +34,7 @@ from trunkline.client.hub_views import (
     SnippetPart,
     Waits,
 )
-from trunkline.client.link import Link
+from trunkline.client.link import Link, Watch, WatchSnapshot
 from trunkline.client.records import ContextEvent, Packet
 from trunkline.client.streams import Numbered
 from trunkline.client.views import (
@@ -55,7 +56,6 @@ from trunkline.client.views import (
     Todo,
     TurnView,
 )
-from trunkline.client.watch import Watch, WatchSnapshot
 
 __all__ = [
     "Accepted",

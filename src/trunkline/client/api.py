@@ -1,4 +1,5 @@
-"""The hub's HTTP API as Python calls, one method per route: sessions here, the hub as a whole in ``hub_api``.
+"""The hub's HTTP API as Python calls, one method per route: ``Client`` has those of sessions,
+``HubCalls`` those of the whole hub.
 
 Rule 1: async only, and light: asyncio, h11 and msgspec; nothing of the hub itself is imported.
 Rule 2: errors are those of ``trunkline.errors``, by the code that the hub answered.
@@ -14,26 +15,143 @@ from typing import Any, Literal
 
 import msgspec
 
-from trunkline.client.http import Request
-from trunkline.client.hub_api import HubCalls
-from trunkline.client.hub_views import Caps, Waits
+from trunkline.client.http import JSON_BODY, START_TIMEOUT_S, HttpRequest, HubRequests, json_of, path_of, post, read
+from trunkline.client.hub_views import (
+    AdapterView,
+    Caps,
+    DeviceList,
+    DeviceView,
+    DiscoveredSession,
+    DiscoveredSessions,
+    Explanation,
+    FolderPage,
+    JournalView,
+    Pairing,
+    PendingList,
+    PermissionPolicy,
+    PolicyRule,
+    PolicyView,
+    RulePreview,
+    SearchPage,
+    Waits,
+)
 from trunkline.client.link import Link
 from trunkline.client.records import ContextEvent, Packet
 from trunkline.client.streams import Numbered, Stream, event_failure, packet_failure
 from trunkline.client.views import (
     Accepted,
+    AgentView,
     Artifact,
+    Code,
     CommandDone,
     EventPage,
     FileList,
     FilesFound,
+    PendingAsk,
     PreviewAddress,
     QueuedPrompt,
     SessionView,
     Snapshot,
     Uploads,
 )
-from trunkline.client.wire import JSON_BODY, START_TIMEOUT_S, json_of, path_of, post, read
+
+
+class HubCalls(HubRequests):
+    """Calls about the whole hub."""
+
+    async def health(self) -> dict[str, Any]:
+        """``GET /healthz``: answers as soon as the hub listens, without a token."""
+        return await self._get("/healthz", dict[str, Any])
+
+    async def agents(self) -> list[AgentView]:
+        """The agents this hub can run, and which of them are installed."""
+        return await self._get("/agents", list[AgentView])
+
+    async def new_code(self) -> Code:
+        """A one-time code that logs a browser in."""
+        return read(await self._ask(post("/auth/codes", {})), Code)
+
+    # devices
+
+    async def pair(self, *, scope: str = "control", name: str | None = None) -> Pairing:
+        """A one-time code that pairs a device; whoever opens its address first is that device."""
+        return read(await self._ask(post("/pair", _given(scope=scope, name=name))), Pairing)
+
+    async def devices(self) -> list[DeviceView]:
+        """Every paired device."""
+        return (await self._get("/devices", DeviceList)).devices
+
+    async def revoke_device(self, device_id: str) -> None:
+        """Unpair a device; whatever it has open ends at once."""
+        await self._ask(HttpRequest("DELETE", path_of("devices", device_id)))
+
+    async def approvals(self) -> list[PendingAsk]:
+        """Every approval and question that waits, in all sessions, the one that expires first at the top."""
+        return (await self._get("/approvals", PendingList)).pending
+
+    async def preview_rule(self, request_id: str, *, allow: bool, scope: Literal["turn", "session", "always"] = "always"
+                           ) -> RulePreview:
+        """The rule that a decision for longer than once would save, and every ask that waits and that it would answer."""
+        body = {"decision": "allow" if allow else "deny", "scope": scope}
+        return read(await self._ask(post(path_of("approvals", request_id, "always-preview"), body)), RulePreview)
+
+    # rules
+
+    async def policy(self) -> PolicyView:
+        """The rules that are in force, and the file that they are in."""
+        return await self._get("/policy", PolicyView)
+
+    async def replace_policy(self, *, text: str | None = None, rules: Sequence[PolicyRule] | None = None,
+                             auto_approve: PermissionPolicy | None = None, version: str | None = None) -> PolicyView:
+        """Replace the policy whole, as the file's text or as rules; what is refused changes nothing. With the ``version`` of a
+        view it is refused (``conflict``) where the policy was changed since."""
+        body = _given(text=text, rules=rules, autoApprove=auto_approve)
+        headers = JSON_BODY if version is None else (*JSON_BODY, ("If-Match", f'"{version}"'))
+        response = await self._ask(HttpRequest("PUT", "/policy", json_of(body), headers))
+        return read(response, PolicyView)
+
+    async def explain_policy(self, *, command: str | None = None, path: str | None = None, tool: str | None = None,
+                             kind: str | None = None, tool_input: Mapping[str, Any] | None = None, agent: str | None = None,
+                             cwd: str | None = None, session_id: str | None = None) -> Explanation:
+        """What the policy would say to a command, a change of a path, or a tool with its input; nothing is done."""
+        body = _given(command=command, path=path, tool=tool, kind=kind, input=tool_input, agent=agent, cwd=cwd,
+                      sessionId=session_id)
+        return read(await self._ask(post("/policy/explain", body)), Explanation)
+
+    # looking for something
+
+    async def journal(self) -> JournalView:
+        """What was found damaged in what is stored, and whether it can be written."""
+        return await self._get("/journal", JournalView)
+
+    async def search(self, text: str, *, limit: int = 20) -> SearchPage:
+        """Passages of all sessions in which every word is found, the best first; words in quotes are a phrase."""
+        return await self._get(path_of("search", q=text, limit=limit), SearchPage)
+
+    async def folders(self, path: str | None = None) -> FolderPage:
+        """Folders of the hub's machine, to choose one for a session; those of the home folder when no path is given."""
+        return await self._get(path_of("folders", path=path), FolderPage)
+
+    # adapters
+
+    async def adapters(self) -> list[AdapterView]:
+        """Every agent with what it was seen to do, and where it keeps its files."""
+        return await self._get("/adapters", list[AdapterView])
+
+    async def adapter_sessions(self, name: str) -> list[DiscoveredSession]:
+        """The sessions that an agent knows of, newest activity first; the agent may be started to ask it."""
+        response = await self._ask(HttpRequest("GET", path_of("adapters", name, "sessions")), timeout_s=START_TIMEOUT_S)
+        return read(response, DiscoveredSessions).sessions
+
+    async def attach(self, name: str, session_id: str, *, watch: bool | None = None) -> SessionView:
+        """Join one of them. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe."""
+        request = post(path_of("adapters", name, "sessions", session_id, "attach"), _given(watch=watch))
+        return read(await self._ask(request, timeout_s=START_TIMEOUT_S), SessionView)
+
+
+def _given(**fields: Any) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
 
 Content = str | Sequence[Mapping[str, Any]]
 Scope = Literal["once", "turn", "session", "always"]
@@ -85,7 +203,7 @@ class Client(HubCalls):
             ("title", title), ("mode", mode), ("prompt", prompt), ("sandbox", sandbox), ("sandboxNetwork", sandbox_network),
             ("resources", resources),
         ) if value is not None}
-        request = Request("POST", "/sessions", json_of(body), (*JSON_BODY, ("Idempotency-Key", key or new_key())))
+        request = HttpRequest("POST", "/sessions", json_of(body), (*JSON_BODY, ("Idempotency-Key", key or new_key())))
         response = await self._ask(request, timeout_s=START_TIMEOUT_S)
         return read(response, SessionView)
 
@@ -101,7 +219,7 @@ class Client(HubCalls):
 
     async def rename(self, session_id: str, title: str) -> SessionView:
         """Give the session a title."""
-        request = Request("PATCH", path_of("sessions", session_id), json_of({"title": title}), JSON_BODY)
+        request = HttpRequest("PATCH", path_of("sessions", session_id), json_of({"title": title}), JSON_BODY)
         return read(await self._ask(request), SessionView)
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None) -> SessionView:
@@ -112,7 +230,7 @@ class Client(HubCalls):
 
     async def delete(self, session_id: str) -> None:
         """Stop the session's agent and forget the session."""
-        await self._ask(Request("DELETE", path_of("sessions", session_id)))
+        await self._ask(HttpRequest("DELETE", path_of("sessions", session_id)))
 
     # turns
 
@@ -137,7 +255,7 @@ class Client(HubCalls):
     async def packets(self, session_id: str, *, after: int = 0) -> AsyncGenerator[Numbered, None]:
         """Every packet after ``after``: first what is stored, then live, until the caller stops."""
         path = path_of("sessions", session_id, "packets")
-        request = Request("GET", path, headers=(("Accept", "text/event-stream"),))
+        request = HttpRequest("GET", path, headers=(("Accept", "text/event-stream"),))
         async with aclosing(self._follow(lambda seen: _resumed(request, seen), after=after)) as stream:
             async for numbered in stream:
                 yield numbered
@@ -186,7 +304,7 @@ class Client(HubCalls):
     async def command(self, session_id: str, command: Mapping[str, Any], *, key: str | None = None) -> dict[str, Any]:
         """Carry out a command such as ``{"command": "cancel"}``; returns what came of it. A retry never does it twice."""
         body = {"id": key or new_key(), "command": dict(command)}
-        request = Request("POST", path_of("sessions", session_id, "commands"), json_of(body), JSON_BODY, repeats=True)
+        request = HttpRequest("POST", path_of("sessions", session_id, "commands"), json_of(body), JSON_BODY, repeats=True)
         return read(await self._ask(request), CommandDone).result
 
     def connect(self) -> Link:
@@ -215,15 +333,15 @@ class Client(HubCalls):
     async def edit_queued(self, session_id: str, turn_id: str, content: Content) -> None:
         """Change a prompt that still waits."""
         path = path_of("sessions", session_id, "queue", turn_id)
-        await self._ask(Request("PATCH", path, json_of({"content": content}), JSON_BODY))
+        await self._ask(HttpRequest("PATCH", path, json_of({"content": content}), JSON_BODY))
 
     async def clear_queue(self, session_id: str) -> None:
         """Remove every prompt that still waits."""
-        await self._ask(Request("DELETE", path_of("sessions", session_id, "queue")))
+        await self._ask(HttpRequest("DELETE", path_of("sessions", session_id, "queue")))
 
     async def drop_queued(self, session_id: str, turn_id: str) -> None:
         """Remove a prompt that still waits."""
-        await self._ask(Request("DELETE", path_of("sessions", session_id, "queue", turn_id)))
+        await self._ask(HttpRequest("DELETE", path_of("sessions", session_id, "queue", turn_id)))
 
     async def decide(self, session_id: str, request_id: str, *, allow: bool | None = None, option_id: str | None = None,
                      scope: Scope = "once", reason: str | None = None, updated_input: Mapping[str, Any] | None = None) -> None:
@@ -258,7 +376,7 @@ class Client(HubCalls):
 
     async def image(self, session_id: str, seq: int) -> bytes:
         """The picture that the entry ``seq`` carries; events only have the address of a large one."""
-        return (await self._ask(Request("GET", path_of("sessions", session_id, "images", str(seq))))).body
+        return (await self._ask(HttpRequest("GET", path_of("sessions", session_id, "images", str(seq))))).body
 
     async def artifacts(self, session_id: str) -> list[Artifact]:
         """What the agent made."""
@@ -280,7 +398,7 @@ class Client(HubCalls):
 
     async def file_content(self, session_id: str, path: str) -> bytes:
         """A file inside the session's roots."""
-        return (await self._ask(Request("GET", path_of("sessions", session_id, "files", "content", path=path)))).body
+        return (await self._ask(HttpRequest("GET", path_of("sessions", session_id, "files", "content", path=path)))).body
 
     async def find_files(self, session_id: str, query: str, *, limit: int = 50) -> FilesFound:
         """Files by a part of their path."""
@@ -289,7 +407,7 @@ class Client(HubCalls):
     async def upload(self, session_id: str, path: str, content: bytes) -> Uploads:
         """Store a file inside the session's roots."""
         headers = (("Content-Type", "application/octet-stream"),)
-        request = Request("POST", path_of("sessions", session_id, "files", path=path), content, headers)
+        request = HttpRequest("POST", path_of("sessions", session_id, "files", path=path), content, headers)
         return read(await self._ask(request), Uploads)
 
     async def diff(self, session_id: str) -> dict[str, Any]:
@@ -299,12 +417,12 @@ class Client(HubCalls):
     # streams
 
     def _events(self, path: str, after: int) -> AsyncGenerator[tuple[int, ContextEvent], None]:
-        request = Request("GET", path, headers=(("Accept", "text/event-stream"),))
+        request = HttpRequest("GET", path, headers=(("Accept", "text/event-stream"),))
         stream = Stream(self._pool, lambda seen: _from(request, seen), after=after, limit_s=self._reconnect_s,
                         relocate=self._relocate, read=ContextEvent, failure=event_failure)
         return stream.things()
 
-    def _follow(self, request: Callable[[int], Request], *, after: int) -> AsyncGenerator[Numbered, None]:
+    def _follow(self, request: Callable[[int], HttpRequest], *, after: int) -> AsyncGenerator[Numbered, None]:
         stream = Stream(self._pool, request, after=after, limit_s=self._reconnect_s, relocate=self._relocate, read=Packet,
                         failure=packet_failure)
         return stream.things()
@@ -319,19 +437,19 @@ def new_key() -> str:
     return secrets.token_hex(16)
 
 
-def _prompt(session_id: str, content: Content, when_busy: str, key: str, accept: str) -> Request:
+def _prompt(session_id: str, content: Content, when_busy: str, key: str, accept: str) -> HttpRequest:
     headers = (("Content-Type", "application/json"), ("Accept", accept), ("Idempotency-Key", key))
     body = json_of({"content": content, "whenBusy": when_busy})
-    return Request("POST", path_of("sessions", session_id, "send-message"), body, headers)
+    return HttpRequest("POST", path_of("sessions", session_id, "send-message"), body, headers)
 
 
-def _resumed(request: Request, after: int) -> Request:
+def _resumed(request: HttpRequest, after: int) -> HttpRequest:
     if not after:
         return request
     return msgspec.structs.replace(request, headers=(*request.headers, ("Last-Event-ID", str(after))))
 
 
-def _from(request: Request, after: int) -> Request:
+def _from(request: HttpRequest, after: int) -> HttpRequest:
     """The same with its position told, also where it is the beginning: without one, the hub's own stream begins at its end."""
     if after == _NOW:
         return request

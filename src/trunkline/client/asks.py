@@ -1,4 +1,4 @@
-"""What waits for somebody in the hub, kept current from what the hub tells.
+"""What waits for somebody in the hub, kept current from what the hub sends.
 
 Rule: it is a state, not a list of events. Who looks late sees what is true now.
 """
@@ -15,7 +15,7 @@ from trunkline.client.views import ApprovalView, PendingAsk, QuestionView
 _MARKS = (b'"approval:', b'"interaction:question"', b'"question_resolved"')
 
 
-class Asks:
+class OpenAsks:
     """Open approvals and questions of all sessions, by their ids."""
 
     def __init__(self) -> None:
@@ -30,12 +30,12 @@ class Asks:
         return list(self._open.values())
 
     def renew(self, pending: Iterable[PendingAsk]) -> None:
-        """The hub told all that is open."""
+        """The hub sent all that is open."""
         self._open = {_id_of(ask): ask for ask in pending}
-        self._tell()
+        self._notify()
 
-    def heard(self, event: ContextEvent) -> None:
-        """The hub told an event; most are of no concern here."""
+    def on_event(self, event: ContextEvent) -> None:
+        """The hub sent an event; most are of no concern here."""
         if not any(mark in event.raw for mark in _MARKS):
             return
         kind = event.type
@@ -49,9 +49,9 @@ class Asks:
             self._remove(str(_part(event, "data").get("questionId")))
 
     def end(self, error: BaseException) -> None:
-        """Nothing will be told any more."""
+        """Nothing more will come."""
         self._failure = error
-        self._tell()
+        self._notify()
 
     async def changes(self) -> AsyncGenerator[list[PendingAsk], None]:
         """What is open, now and whenever it has changed."""
@@ -67,13 +67,13 @@ class Asks:
     def _add(self, ask: PendingAsk) -> None:
         if _id_of(ask) not in self._open:
             self._open[_id_of(ask)] = ask
-            self._tell()
+            self._notify()
 
     def _remove(self, ask_id: str) -> None:
         if self._open.pop(ask_id, None) is not None:
-            self._tell()
+            self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         self._changes += 1
         self._changed.set()
         self._changed = asyncio.Event()
@@ -88,9 +88,9 @@ def _id_of(ask: PendingAsk) -> str:
 def _approval(event: ContextEvent) -> ApprovalView:
     meta = _part(event, "_meta")
     risk: dict[str, Any] = meta["risk"] if isinstance(meta.get("risk"), dict) else {}
-    told = {key: meta[key] for key in ("calls", "disk", "parts", "always", "editable") if key in meta}
+    more = {key: meta[key] for key in ("calls", "disk", "parts", "always", "editable") if key in meta}
     sure = {key: risk[key] for key in ("sure", "doubts") if key in risk}
-    return converted({"requestedAt": event.get("timestamp", ""), **event, **told, **sure, "title": meta.get("title", ""),
+    return converted({"requestedAt": event.get("timestamp", ""), **event, **more, **sure, "title": meta.get("title", ""),
                       "riskReason": risk.get("reason", ""), "options": meta.get("options", [])}, ApprovalView)
 
 

@@ -1,9 +1,11 @@
-"""HTTP/1.1 to one hub: connections that are kept alive, on asyncio streams, with h11 doing the parsing.
+"""The way to one hub over HTTP: connections that are kept alive (h11 on asyncio streams), requests, and answers or errors back.
 
 Rule 1: a connection carries one exchange at a time; it goes back to the pool only when both sides are done with it.
 Rule 2: a request is sent a second time only when it is safe: the connection was an old one, nothing of an answer had
 come, and the request may be repeated (GET and the like, or one with an ``Idempotency-Key``).
 Rule 3: what goes wrong below HTTP leaves here as ``Unavailable``, naming the address and the reason.
+Rule 4: an error that the hub answered is that error of ``trunkline.errors``, by its code.
+Rule 5: a hub that moved is looked for once, and only sent again what it may get twice.
 """
 
 from __future__ import annotations
@@ -11,14 +13,29 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import suppress
-from urllib.parse import SplitResult, urlsplit
+from types import TracebackType
+from typing import Any, Self, TypeVar
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 import h11
 import msgspec
 
-from trunkline.errors import Invalid, Unavailable
+from trunkline.client.records import EventParser, read_as
+from trunkline.client.views import Fault
+from trunkline.dialects.outside import BROKEN
+from trunkline.errors import (
+    BY_CODE,
+    Forbidden,
+    Invalid,
+    LocalError,
+    NotFound,
+    TooLarge,
+    TrunklineError,
+    Unauthorized,
+    Unavailable,
+)
 
 CONNECT_TIMEOUT_S = 10.0
 READ_BYTES = 1 << 18
@@ -46,7 +63,7 @@ class Endpoint(msgspec.Struct, frozen=True):
         return is_loopback(self.parts().hostname or "")
 
 
-class Request(msgspec.Struct, frozen=True):
+class HttpRequest(msgspec.Struct, frozen=True):
     """One request, before it has an address."""
 
     method: str
@@ -61,7 +78,7 @@ class Request(msgspec.Struct, frozen=True):
         return self.repeats or self.method in _REPEATABLE or any(name == "Idempotency-Key" for name, _ in self.headers)
 
 
-class Response(msgspec.Struct, frozen=True):
+class HttpResponse(msgspec.Struct, frozen=True):
     """An answer, read to its end."""
 
     status: int
@@ -113,7 +130,7 @@ class Connection:
             raise Unavailable(f"no hub answers at {endpoint.url}: {_reason(error)}") from error
         return cls(endpoint, reader, writer)
 
-    async def send(self, request: Request) -> h11.Response:
+    async def send(self, request: HttpRequest) -> h11.Response:
         """Send the request and wait for the answer's head."""
         self._exchanges += 1
         self._answered = False
@@ -160,7 +177,7 @@ class Connection:
             async with asyncio.timeout(1):
                 await self._writer.wait_closed()
 
-    def _encode(self, request: Request) -> bytes:
+    def _encode(self, request: HttpRequest) -> bytes:
         parts = self._endpoint.parts()
         headers = [("Host", parts.netloc), *request.headers]
         if self._endpoint.token is not None:
@@ -194,7 +211,7 @@ class Pool:
         self.endpoint = endpoint
         self._idle: list[Connection] = []
 
-    async def ask(self, request: Request, *, timeout_s: float) -> Response:
+    async def ask(self, request: HttpRequest, *, timeout_s: float) -> HttpResponse:
         """Send a request and read its whole answer."""
         try:
             async with asyncio.timeout(timeout_s):
@@ -208,9 +225,9 @@ class Pool:
         except TimeoutError as error:
             raise Unavailable(f"the hub at {self.endpoint.url} did not answer {request.method} {request.path} "
                               f"within {timeout_s:g} s") from error
-        return Response(head.status_code, headers_of(head), body)
+        return HttpResponse(head.status_code, headers_of(head), body)
 
-    async def begin(self, request: Request) -> tuple[Connection, h11.Response]:
+    async def begin(self, request: HttpRequest) -> tuple[Connection, h11.Response]:
         """Send a request; the caller reads the body from the connection and gives it back or closes it."""
         connection = await self._take()
         try:
@@ -251,7 +268,7 @@ class Pool:
             await connection.close()
         return await Connection.open(self.endpoint)
 
-    async def _begin_afresh(self, request: Request) -> tuple[Connection, h11.Response]:
+    async def _begin_afresh(self, request: HttpRequest) -> tuple[Connection, h11.Response]:
         connection = await Connection.open(self.endpoint)
         try:
             return connection, await connection.send(request)
@@ -269,3 +286,143 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, TimeoutError):
         return f"no connection within {CONNECT_TIMEOUT_S:g} s"
     return str(error) or type(error).__name__
+
+
+_BY_STATUS: dict[int, type[TrunklineError]] = {401: Unauthorized, 403: Forbidden, 404: NotFound, 413: TooLarge}
+"""For answers that are not the hub's own, such as a proxy's."""
+
+
+def error_of(response: HttpResponse) -> TrunklineError:
+    """The error that this answer stands for: the hub's error body, or the error packet it sends to who asked for a stream."""
+    try:
+        body = msgspec.json.decode(_json_of(response), type=dict[str, Any])
+        if body.get("type") == "error":
+            return error_of_packet(body, response.status)
+        fault = msgspec.convert(body, Fault)
+    except BROKEN:
+        return _unnamed(response)
+    return _error(fault.code, response.status, fault.message, fault.details, fault.agent_code)
+
+
+def error_of_packet(packet: Mapping[str, Any], status: int = 500) -> TrunklineError:
+    """The error that an error packet stands for; its code word is ``details.code``."""
+    details = packet.get("details")
+    details = dict(details) if isinstance(details, Mapping) else {}
+    code, agent_code = str(details.pop("code", "")), details.pop("agentCode", None)
+    return _error(code, status, str(packet.get("message", "")), details or None, None if agent_code is None else str(agent_code))
+
+
+def error_of_fault(fault: Fault) -> TrunklineError:
+    """The error that an error body stands for, wherever it was found."""
+    return _error(fault.code, 500, fault.message, fault.details, fault.agent_code)
+
+
+def _error(code: str, status: int, message: str, details: dict[str, Any] | None, agent_code: str | None) -> TrunklineError:
+    known = BY_CODE.get(code)
+    if known is None:
+        return _class_of(status)(message, details={**(details or {}), "code": code}, agent_code=agent_code)
+    return known(message, details=details, agent_code=agent_code)
+
+
+def _json_of(response: HttpResponse) -> bytes:
+    if not response.headers.get("content-type", "").startswith("text/event-stream"):
+        return response.body
+    events = EventParser().feed(response.body)
+    return events[0].data if events else b""
+
+
+def _unnamed(response: HttpResponse) -> TrunklineError:
+    text = response.body[:200].decode("utf-8", "replace").strip()
+    return _class_of(response.status)(f"the hub answered {response.status}" + (f": {text}" if text else ""))
+
+
+def _class_of(status: int) -> type[TrunklineError]:
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status in (502, 503, 504):
+        return Unavailable
+    return LocalError if 400 <= status < 500 else TrunklineError
+
+
+TIMEOUT_S = 30.0
+START_TIMEOUT_S = 180.0
+"""Starting a session starts an agent, and some are fetched from a registry on their first start."""
+RECONNECT_S = 60.0
+
+JSON_BODY = (("Content-Type", "application/json"), ("Accept", "application/json"))
+
+T = TypeVar("T")
+
+
+class HubRequests:
+    """A hub that takes requests."""
+
+    def __init__(self, url: str, token: str | None = None, *, certificate: str | None = None, timeout_s: float = TIMEOUT_S,
+                 reconnect_s: float = RECONNECT_S, find: Callable[[], Awaitable[Endpoint]] | None = None) -> None:
+        endpoint = Endpoint(url.rstrip("/"), token, certificate)
+        endpoint.parts()
+        self._pool = Pool(endpoint)
+        self._timeout_s = timeout_s
+        self._reconnect_s = reconnect_s
+        self._find = find
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the hub was last found."""
+        return self._pool.endpoint
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close idle connections; streams close with their iterators."""
+        await self._pool.close()
+
+    async def _get(self, path: str, type_: type[T]) -> T:
+        return read(await self._ask(HttpRequest("GET", path)), type_)
+
+    async def _post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        response = await self._ask(post(path, body))
+        return read(response, dict[str, Any]) if response.body else {}
+
+    async def _ask(self, request: HttpRequest, *, timeout_s: float | None = None) -> HttpResponse:
+        limit_s = self._timeout_s if timeout_s is None else timeout_s
+        try:
+            response = await self._pool.ask(request, timeout_s=limit_s)
+        except Unavailable:
+            if self._find is None or not request.repeatable():
+                raise
+            await self._relocate()
+            response = await self._pool.ask(request, timeout_s=limit_s)
+        if not 200 <= response.status < 300:
+            raise error_of(response)
+        return response
+
+    async def _relocate(self) -> None:
+        if self._find is not None:
+            await self._pool.move(await self._find())
+
+
+def read(response: HttpResponse, kind: type[T]) -> T:
+    """An answer's body as ``kind``; Unavailable where it is none, as from a proxy that answers in the hub's place."""
+    return read_as(response.body, kind)
+
+
+def json_of(body: Mapping[str, Any]) -> bytes:
+    """A body."""
+    return msgspec.json.encode(body)
+
+
+def post(path: str, body: Mapping[str, Any]) -> HttpRequest:
+    """A request with a body."""
+    return HttpRequest("POST", path, json_of(body), JSON_BODY)
+
+
+def path_of(*parts: str, **query: str | int | None) -> str:
+    """An address: its parts are quoted; what is None is left out."""
+    path = "/" + "/".join(quote(part, safe="") for part in parts)
+    given = {key: value for key, value in query.items() if value is not None}
+    return f"{path}?{urlencode(given)}" if given else path

@@ -1,4 +1,4 @@
-"""A WebSocket to the hub that is taken up again by itself, as the client contract says.
+"""A WebSocket to the hub that is taken up again by itself, as the client contract says, and what a program sees through it.
 
     async with client.connect() as link:
         watch = link.watch(session_id)
@@ -6,12 +6,15 @@
             ...
         await link.command(session_id, {"command": "cancel"})
 
-Rule 1: what a program asked for outlives the connection: watches go on where they were, commands that were not answered are sent
+Rule 1: what a program wants outlives the connection: watches go on where they were, commands that were not answered are sent
 again under their id.
 Rule 2: reading never waits for the program, so that an answer can always come through.
 Rule 3: only trouble that passes is waited out; a refusal is raised.
 Rule 4: an event or a state that cannot be read ends the watch that it is of, and nothing else: it would be the same over the next
 connection.
+Rule 5: what a watch received and the program did not take is bounded. A program that falls behind is unsubscribed and, when it
+has taken what it had, subscribed again where it was: the hub has the rest.
+Rule 6: what speaks WebSocket is imported by the first who needs it; most programs use plain HTTP.
 """
 
 from __future__ import annotations
@@ -19,26 +22,164 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
-from trunkline.client.asks import Asks
-from trunkline.client.faults import error_of_fault
-from trunkline.client.http import Pool
+from trunkline.client.asks import OpenAsks
+from trunkline.client.http import Endpoint, Pool, error_of_fault, trust
 from trunkline.client.records import ContextEvent, read_as
-from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience, Relocate
-from trunkline.client.views import HubState, PendingAsk, ServerFrame
-from trunkline.client.watch import HUB, Watch
+from trunkline.client.views import Fault, HubState, PendingAsk, ServerFrame, SessionState, SessionView
 from trunkline.dialects.outside import BROKEN
-from trunkline.errors import TrunklineError, Unavailable
+from trunkline.errors import Forbidden, Invalid, NotFound, TrunklineError, Unauthorized, Unavailable
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
+
+PING_S = 20.0
+CLOSE_S = 1.0
+
+
+def lost() -> tuple[type[BaseException], ...]:
+    """What a connection that breaks raises."""
+    from websockets.exceptions import ConnectionClosed
+    return (ConnectionClosed, OSError)
+
+
+@asynccontextmanager
+async def connected(endpoint: Endpoint, path: str = "/ws", headers: Mapping[str, str] | None = None
+                    ) -> AsyncIterator[ClientConnection]:
+    """A WebSocket to an address of the hub; Unavailable when it cannot be had, or breaks."""
+    from websockets.asyncio.client import connect
+    from websockets.exceptions import InvalidHandshake, InvalidStatus
+    parts = endpoint.parts()
+    scheme = "wss" if parts.scheme == "https" else "ws"
+    address = f"{scheme}://{parts.netloc}{parts.path.rstrip('/')}{path}"
+    troubles: tuple[type[BaseException], ...] = (*lost(), InvalidHandshake, TimeoutError)
+    try:
+        async with connect(address, ssl=trust(endpoint), compression=None, max_size=None, ping_interval=PING_S,
+                           ping_timeout=PING_S, close_timeout=CLOSE_S, proxy=None, additional_headers=headers) as socket:
+            yield socket
+    except InvalidStatus as error:
+        raise _refusal(endpoint, error.response.status_code, bytes(error.response.body or b"")) from error
+    except troubles as error:
+        raise Unavailable(f"no WebSocket to the hub at {endpoint.url}: {str(error) or type(error).__name__}") from error
+
+
+def _refusal(endpoint: Endpoint, status: int, body: bytes) -> TrunklineError:
+    kind = {400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound}.get(status, Unavailable)
+    try:
+        return error_of_fault(msgspec.json.decode(body, type=Fault))
+    except BROKEN:
+        return kind(f"the hub at {endpoint.url} refused the WebSocket with {status}")
+
+
+KEPT = 1_000
+"""Things that are received ahead of the program."""
+
+HUB = "*"
+
+
+class WatchSnapshot(msgspec.Struct, frozen=True):
+    """The state after ``seq``: forget what you knew. ``after_gap``: the hub could not go on where we were."""
+
+    session_id: str
+    seq: int
+    raw: bytes
+    after_gap: bool = False
+
+    def session(self) -> SessionState:
+        """The state of a session."""
+        return read_as(self.raw, SessionState)
+
+    def sessions(self) -> list[SessionView]:
+        """The newest sessions, of a watch of all of them."""
+        return read_as(self.raw, HubState).sessions
+
+
+class Watch:
+    """One session, or all of them. Iterate over it; ``position`` is where the program is."""
+
+    def __init__(self, session_id: str, after: int | None, types: str | None, *, again: Callable[[Watch], None]) -> None:
+        self.session_id = session_id
+        self.position = after
+        self._received = after
+        self._types = types
+        self._again = again
+        self._things: deque[WatchSnapshot | ContextEvent] = deque()
+        self._failure: BaseException | None = None
+        self._arrived = asyncio.Event()
+        self._gap = False
+        self.behind = False
+        """The program is slow, and what comes is not kept for now."""
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> WatchSnapshot | ContextEvent:
+        while not self._things:
+            if self._failure is not None:
+                raise self._failure
+            if self.behind:
+                self.behind = False
+                self._again(self)
+            self._arrived.clear()
+            await self._arrived.wait()
+        thing = self._things.popleft()
+        self.position = thing.seq if isinstance(thing, WatchSnapshot) else self._number(thing)
+        return thing
+
+    def subscribe(self, subscription: str) -> dict[str, Any]:
+        """The frame that takes the watch up where it is."""
+        frame: dict[str, Any] = {"type": "subscribe", "id": subscription,
+                                 "sessions": HUB if self.session_id == HUB else [self.session_id]}
+        if self._received is not None:
+            frame["after"] = self._received
+        if self._types is not None:
+            frame["types"] = self._types
+        return frame
+
+    def gap(self) -> None:
+        """The hub cannot go on where we were; a snapshot follows."""
+        self._gap = True
+
+    def snapshot(self, seq: int, raw: bytes) -> None:
+        """The hub sent the state."""
+        gap, self._gap = self._gap, False
+        self._received = seq
+        self._put(WatchSnapshot(self.session_id, seq, raw, gap))
+
+    def event(self, event: ContextEvent) -> bool:
+        """The hub sent an event; False when it is one too many for now."""
+        if self.behind:
+            return True
+        number = self._number(event)
+        if self._received is not None and number <= self._received:
+            return True
+        if len(self._things) >= KEPT:
+            self.behind = True
+            return False
+        self._received = number
+        self._put(event)
+        return True
+
+    def fail(self, error: TrunklineError) -> None:
+        """It is over: raised when everything before is taken."""
+        self._failure = self._failure or error
+        self._arrived.set()
+
+    def _put(self, thing: WatchSnapshot | ContextEvent) -> None:
+        self._things.append(thing)
+        self._arrived.set()
+
+    def _number(self, event: ContextEvent) -> int:
+        return (event.pos or 0) if self.session_id == HUB else event.seq
+
 
 VERSIONS = ("1.0.0",)
 """Of the Agent Context Protocol, newest first."""
@@ -60,7 +201,7 @@ class Link:
         self._socket: ClientConnection | None = None
         self._watches: dict[str, Watch] = {}
         self._unanswered: dict[str, tuple[bytes, asyncio.Future[dict[str, Any]]]] = {}
-        self._asks = Asks()
+        self._asks = OpenAsks()
         self._numbers = 0
         self._task: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
@@ -122,7 +263,7 @@ class Link:
         answer: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
         self._unanswered[name] = (text, answer)
         try:
-            await self._say(text)
+            await self._send(text)
             return await answer
         finally:
             self._unanswered.pop(name, None)
@@ -182,7 +323,7 @@ class Link:
             else:
                 await self._subscribe(watch)
         for text, _ in list(self._unanswered.values()):
-            await self._say(text)
+            await self._send(text)
 
     # Frames.
 
@@ -199,7 +340,7 @@ class Link:
         watch = self._watches.get(frame.subscription or "")
         if frame.type == "event":
             event = ContextEvent(bytes(frame.event), frame.pos)
-            self._asks.heard(event)
+            self._asks.on_event(event)
             if watch is not None and not watch.event(event):
                 await self._drop(frame.subscription or "", keep=watch)
         elif frame.type == "ack":
@@ -227,7 +368,7 @@ class Link:
         del self._watches[subscription]
         if keep is not None:
             self._watches[self._new_name()] = keep
-        await self._say(_encode({"type": "unsubscribe", "id": self._new_name(), "subscription": subscription}))
+        await self._send(_encode({"type": "unsubscribe", "id": self._new_name(), "subscription": subscription}))
 
     def _take_up(self, watch: Watch) -> None:
         """Subscribe as soon as there is somebody to subscribe with."""
@@ -243,10 +384,10 @@ class Link:
     async def _subscribe(self, watch: Watch) -> None:
         name = self._new_name()
         self._watches[name] = watch
-        await self._say(_encode(watch.subscribe(name)))
+        await self._send(_encode(watch.subscribe(name)))
 
-    async def _say(self, text: bytes) -> None:
-        """Send a frame. What a lost connection swallows is said again over the next."""
+    async def _send(self, text: bytes) -> None:
+        """Send a frame. What a lost connection swallows is sent again over the next."""
         if self._socket is not None:
             with suppress(*lost()):
                 await self._socket.send(text, text=True)

@@ -14,10 +14,17 @@ from typing import Generic, TypeVar
 
 import h11
 
-from trunkline.client.faults import error_of, error_of_fault, error_of_packet
-from trunkline.client.http import Connection, Pool, Request, Response, headers_of
-from trunkline.client.records import ContextEvent, Packet, converted
-from trunkline.client.sse import EventParser, ServerEvent
+from trunkline.client.http import (
+    Connection,
+    HttpRequest,
+    HttpResponse,
+    Pool,
+    error_of,
+    error_of_fault,
+    error_of_packet,
+    headers_of,
+)
+from trunkline.client.records import ContextEvent, EventParser, Packet, ServerEvent, converted
 from trunkline.client.views import Fault
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import HubLocked, TrunklineError, Unavailable
@@ -59,7 +66,7 @@ class Stream(Generic[T]):
 
     ``read`` makes a thing of its data; ``failure`` makes the error of a frame that is none, where it is an error."""
 
-    def __init__(self, pool: Pool, request: Callable[[int], Request], *, after: int, limit_s: float, relocate: Relocate,
+    def __init__(self, pool: Pool, request: Callable[[int], HttpRequest], *, after: int, limit_s: float, relocate: Relocate,
                  read: Callable[[bytes], T], failure: Callable[[bytes], TrunklineError | None]) -> None:
         self._pool = pool
         self._request = request
@@ -129,12 +136,12 @@ def event_failure(data: bytes) -> TrunklineError | None:
     return error_of_fault(converted(dict(body), Fault)) if body.type == "error" else None
 
 
-async def _chunks(pool: Pool, request: Request) -> AsyncGenerator[bytes, None]:
+async def _chunks(pool: Pool, request: HttpRequest) -> AsyncGenerator[bytes, None]:
     connection, head = await _begin(pool, request)
     try:
         if not 200 <= head.status_code < 300:
             body = b"".join([chunk async for chunk in connection.chunks()])
-            raise error_of(Response(head.status_code, headers_of(head), body))
+            raise error_of(HttpResponse(head.status_code, headers_of(head), body))
         async with aclosing(_until_silent(connection, pool.endpoint.url)) as chunks:
             async for chunk in chunks:
                 yield chunk
@@ -142,7 +149,7 @@ async def _chunks(pool: Pool, request: Request) -> AsyncGenerator[bytes, None]:
         await connection.close()
 
 
-async def _begin(pool: Pool, request: Request) -> tuple[Connection, h11.Response]:
+async def _begin(pool: Pool, request: HttpRequest) -> tuple[Connection, h11.Response]:
     try:
         async with asyncio.timeout(SILENCE_S):
             return await pool.begin(request)

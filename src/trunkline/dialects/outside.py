@@ -8,11 +8,14 @@ which ``int`` does not; ``int`` takes ``1_0`` and digits of every script, and ov
 
 from __future__ import annotations
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
 from trunkline.errors import Invalid
+
+Json = dict[str, Any]
+"""A JSON object that nobody has given a type."""
 
 BROKEN: Final = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What decoding JSON raises: for another shape or no JSON; for what is no UTF-8, or half a character; for too deep a nesting."""

@@ -10,23 +10,23 @@ from __future__ import annotations
 
 import os
 
-from trunkline.discovery.base import FoundSession, Reading, Store
+from trunkline.discovery.base import AgentStore, FoundSession, TranscriptReading
 from trunkline.discovery.claude import ClaudeStore
 from trunkline.threads import check_off_loop
 
-__all__ = ["FoundSession", "Reading", "Store", "features_of", "reading_of", "store_of"]
+__all__ = ["AgentStore", "FoundSession", "TranscriptReading", "features_of", "reading_of", "store_of"]
 
 _STORES = {"claude": ClaudeStore}
 
 
-def store_of(name: str, folder: str | None) -> Store | None:
+def store_of(name: str, folder: str | None) -> AgentStore | None:
     """The store of that name in that folder; None where we cannot read it, or its place is not known. It looks at the disk."""
     check_off_loop()
     kind = _STORES.get(name)
     return kind(os.path.realpath(folder)) if kind is not None and folder else None
 
 
-def reading_of(name: str) -> Reading | None:
+def reading_of(name: str) -> TranscriptReading | None:
     """A reader for one file of the store of that name; None where we cannot read it."""
     kind = _STORES.get(name)
     return kind.reading() if kind is not None else None

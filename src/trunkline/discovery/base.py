@@ -28,7 +28,7 @@ class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a running program of the vendor's has it open."""
 
 
-class Reading(Protocol):
+class TranscriptReading(Protocol):
     """Reads one session's file, line by line. A signal comes with its time: UTC, microseconds; 0 where it is not known."""
 
     def line(self, raw: bytes) -> list[tuple[int, Signal]]:
@@ -38,7 +38,7 @@ class Reading(Protocol):
         """Nothing follows for now: what was held back until it was sure."""
 
 
-class Store(Protocol):
+class AgentStore(Protocol):
     """A vendor's sessions on this machine."""
 
     @property
@@ -58,5 +58,5 @@ class Store(Protocol):
     def session_of(self, path: str) -> str | None:
         """The id of the session whose file this is; None for any other file."""
 
-    def reading(self) -> Reading:
+    def reading(self) -> TranscriptReading:
         """A reader for one session's file, from its first line on."""

@@ -17,16 +17,16 @@ import msgspec
 
 from trunkline.dialects.claude.transcript import (
     TITLES,
-    Line,
-    Transcript,
-    agent_said,
+    ClaudeTranscript,
+    TranscriptLine,
+    answer_text,
     given_title,
     instant,
-    person_said,
+    prompt_text,
     read_line,
 )
 from trunkline.dialects.outside import BROKEN
-from trunkline.discovery.base import FoundSession, Reading
+from trunkline.discovery.base import FoundSession, TranscriptReading
 from trunkline.disk.reading import open_plain
 
 HEAD = 64 << 10
@@ -76,9 +76,9 @@ class ClaudeStore:
         return stem if is_ours else None
 
     @staticmethod
-    def reading() -> Reading:
+    def reading() -> TranscriptReading:
         """A reader for one session's file."""
-        return Transcript()
+        return ClaudeTranscript()
 
     def _files(self, session_id: str | None = None) -> Iterator[tuple[str, os.stat_result]]:
         for project in _entries(self.folder):
@@ -135,7 +135,7 @@ def _look_into(path: str, info: os.stat_result) -> FoundSession | None:
     return _found(path, info, _lines(head.split(b"\n")), _lines(last))
 
 
-def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line]) -> FoundSession | None:
+def _found(path: str, info: os.stat_result, head: list[TranscriptLine], tail: list[TranscriptLine]) -> FoundSession | None:
     lines = [*head, *tail]
     cwd = next((line.cwd for line in lines if line.cwd), "")
     if not cwd or next((line.is_sidechain for line in lines if line.uuid), False):
@@ -145,20 +145,20 @@ def _found(path: str, info: os.stat_result, head: list[Line], tail: list[Line]) 
     created = next((at for line in lines if (at := instant(line.timestamp))), updated)
     return FoundSession(
         id=session_id, path=path, cwd=cwd, created_at=created, updated_at=max(created, updated), title=_title(lines),
-        last_message=next((said for line in reversed(lines) if (said := agent_said(line))), ""))
+        last_message=next((text for line in reversed(lines) if (text := answer_text(line))), ""))
 
 
-def _title(lines: list[Line]) -> str:
+def _title(lines: list[TranscriptLine]) -> str:
     """The title that a person or the agent gave, the newest of the best kind; else the first words of the first prompt."""
     for kind in TITLES:
         for line in reversed(lines):
             if line.type == kind and (given := given_title(line)):
                 return given[:TITLE_MOST]
-    said = next((said for line in lines if (said := person_said(line).strip())), "")
-    return said.split("\n", 1)[0][:TITLE_MOST]
+    text = next((text for line in lines if (text := prompt_text(line).strip())), "")
+    return text.split("\n", 1)[0][:TITLE_MOST]
 
 
-def _lines(raw: list[bytes]) -> list[Line]:
+def _lines(raw: list[bytes]) -> list[TranscriptLine]:
     """The whole lines among these; torn ones say nothing."""
     return [line for each in raw if each and (line := read_line(each)) is not None]
 

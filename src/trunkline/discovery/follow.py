@@ -12,8 +12,9 @@ import logging
 import os
 from collections.abc import Awaitable, Callable
 
-from trunkline.dialects.signals import Note, Signal
-from trunkline.discovery.base import Reading
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import Signal
+from trunkline.discovery.base import TranscriptReading
 from trunkline.discovery.notice import Changes, listen
 from trunkline.disk.reading import open_plain
 from trunkline.errors import Unavailable
@@ -28,7 +29,7 @@ SETTLE_S = 0.5
 LINE_MOST = 64 << 20
 """A line longer than this is not taken into memory."""
 
-Heard = Callable[[list[tuple[int, Signal]], int], None]
+OnSignals = Callable[[list[tuple[int, Signal]], int], None]
 """Takes signals with their times, and the position behind them."""
 Prepare = Callable[[list[Signal]], Awaitable[None]]
 
@@ -36,7 +37,7 @@ Prepare = Callable[[list[Signal]], Awaitable[None]]
 class Follower:
     """Reads one file for one listener."""
 
-    def __init__(self, path: str, reading: Reading, position: int, heard: Heard, *, folder: str | None = None,
+    def __init__(self, path: str, reading: TranscriptReading, position: int, on_signals: OnSignals, *, folder: str | None = None,
                  prepare: Prepare | None = None) -> None:
         """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent. ``prepare`` is
         waited for with what is about to be handed over."""
@@ -44,7 +45,7 @@ class Follower:
         self._path = path
         self._folder = folder or os.path.dirname(path)
         self._reading = reading
-        self._heard = heard
+        self._on_signals = on_signals
         self._lane = Lane(1)
         self._prepare = prepare or _nothing
         self._again = asyncio.Event()
@@ -99,26 +100,26 @@ class Follower:
                 rest = self._skip(rest)
         settled = self._reading.settle()
         if settled:
-            self._heard(settled, self.position)
+            self._on_signals(settled, self.position)
 
     async def _take(self, lines: bytes) -> None:
-        told: list[tuple[int, Signal]] = []
+        signals: list[tuple[int, Signal]] = []
         for line in lines.split(b"\n"):
             if line.strip():
-                told += self._reading.line(line)
-        await self._prepare([signal for _, signal in told])
+                signals += self._reading.line(line)
+        await self._prepare([signal for _, signal in signals])
         self.position += len(lines) + 1
-        self._heard(told, self.position)
+        self._on_signals(signals, self.position)
 
     def _skip(self, piece: bytes) -> bytes:
         """Leave out the beginning of a line that is too long; its end will be no whole line, and be told as such."""
         self.position += len(piece)
-        self._heard([(0, Note("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
+        self._on_signals([(0, CustomNote("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
         return b""
 
     def _written_anew(self, size: int) -> None:
         self.position = size
-        self._heard([(0, Note("file_replaced", b'{"size":%d}' % size))], size)
+        self._on_signals([(0, CustomNote("file_replaced", b'{"size":%d}' % size))], size)
 
     def _noticed(self, changes: Changes) -> None:
         if not changes or any(path == self._path for _, path in changes):

@@ -18,7 +18,7 @@ from trunkline.threads import Lane
 
 What = Literal["added", "changed", "deleted"]
 Changes = list[tuple[What, str]]
-Heard = Callable[[Changes], None]
+OnChange = Callable[[Changes], None]
 """Takes what happened to which files; nothing at all means that nobody knows, so that one should look."""
 
 ABSENT_LOOK_S = 5.0
@@ -35,17 +35,17 @@ _Folders = dict[str, "_Folder"]
 _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Folders] = WeakKeyDictionary()
 
 
-def listen(folder: str, heard: Heard) -> Callable[[], None]:
+def listen(folder: str, on_change: OnChange) -> Callable[[], None]:
     """Call back for whatever happens below a folder, from now on; returns what ends it."""
     folders = _loops.setdefault(asyncio.get_running_loop(), {})
     watched = folders.get(folder)
     if watched is None:
         watched = folders[folder] = _Folder(folder)
-    watched.listeners.append(heard)
+    watched.listeners.append(on_change)
 
     def stop() -> None:
-        if heard in watched.listeners:
-            watched.listeners.remove(heard)
+        if on_change in watched.listeners:
+            watched.listeners.remove(on_change)
         if not watched.listeners and folders.get(folder) is watched:
             del folders[folder]
             watched.stop()
@@ -57,7 +57,7 @@ class _Folder:
     """One watch and those who listen to it."""
 
     def __init__(self, folder: str) -> None:
-        self.listeners: list[Heard] = []
+        self.listeners: list[OnChange] = []
         self._folder = folder
         self._over = asyncio.Event()
         self._lane = Lane(1)
@@ -73,7 +73,7 @@ class _Folder:
                 await self._wait(ABSENT_LOOK_S)  # the library would watch nothing, without a word
                 continue
             try:
-                await self._be_told()
+                await self._watch_changes()
             except (OSError, RuntimeError) as error:  # RuntimeError: how the library tells that the kernel refuses
                 log.warning("%s cannot be watched, it is looked at every %.0f s instead: %s", self._folder, BLIND_LOOK_S, error)
                 await self._look()
@@ -84,16 +84,16 @@ class _Folder:
         except Unavailable:
             return False  # the disk does not answer: the same as if it were gone
 
-    async def _be_told(self) -> None:
+    async def _watch_changes(self) -> None:
         from watchfiles import Change, awatch  # loads a library that most programs never need
         names: dict[Change, What] = {Change.added: "added", Change.modified: "changed", Change.deleted: "deleted"}
         async for changes in awatch(self._folder, watch_filter=None, stop_event=self._over, debounce=DEBOUNCE_MS, step=20,
                                     ignore_permission_denied=True):
-            self._tell([(names[change], path) for change, path in changes])
+            self._notify([(names[change], path) for change, path in changes])
 
     async def _look(self) -> None:
         while not self._over.is_set():
-            self._tell([])
+            self._notify([])
             await self._wait(BLIND_LOOK_S)
 
     async def _wait(self, seconds: float) -> None:
@@ -103,9 +103,9 @@ class _Folder:
         except TimeoutError:
             return
 
-    def _tell(self, changes: Changes) -> None:
-        for heard in list(self.listeners):
+    def _notify(self, changes: Changes) -> None:
+        for on_change in list(self.listeners):
             try:
-                heard(changes)
+                on_change(changes)
             except Exception as error:  # a listener's boundary: the others must still be told
                 asyncio.get_running_loop().call_exception_handler({"message": "a file callback failed", "exception": error})

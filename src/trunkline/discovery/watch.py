@@ -10,8 +10,8 @@ import logging
 from collections.abc import Callable
 from typing import Literal
 
-from trunkline.dialects.context import SessionDiscoveryEvent
-from trunkline.discovery.base import Store
+from trunkline.dialects.context.types import SessionDiscoveryEvent
+from trunkline.discovery.base import AgentStore
 from trunkline.discovery.notice import Changes, What, listen
 from trunkline.errors import Unavailable
 from trunkline.threads import Lane
@@ -24,7 +24,7 @@ Callback = Callable[[SessionDiscoveryEvent], None]
 _KINDS: dict[What, Kind] = {"added": "session_created", "deleted": "session_removed", "changed": "session_updated"}
 
 
-def watch_store(find: Callable[[], Store | None], agent: str, callback: Callback) -> Callable[[], None]:
+def watch_store(find: Callable[[], AgentStore | None], agent: str, callback: Callback) -> Callable[[], None]:
     """Call back for every session of the store that ``find`` finds on the disk, from now on; returns what ends it."""
     watching = asyncio.get_running_loop().create_task(_watch(find, agent, callback))
 
@@ -34,7 +34,7 @@ def watch_store(find: Callable[[], Store | None], agent: str, callback: Callback
     return stop
 
 
-async def _watch(find: Callable[[], Store | None], agent: str, callback: Callback) -> None:
+async def _watch(find: Callable[[], AgentStore | None], agent: str, callback: Callback) -> None:
     try:
         store = await Lane(1).run(find)
     except Unavailable as error:
@@ -44,18 +44,18 @@ async def _watch(find: Callable[[], Store | None], agent: str, callback: Callbac
         return
     found = store
 
-    def heard(changes: Changes) -> None:
+    def on_change(changes: Changes) -> None:
         for kind, session_id in _news(found, changes):
             callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=agent))
 
-    unlisten = listen(store.folder, heard)
+    unlisten = listen(store.folder, on_change)
     try:
         await asyncio.get_running_loop().create_future()  # until this is cancelled
     finally:
         unlisten()
 
 
-def _news(store: Store, changes: Changes) -> list[tuple[Kind, str]]:
+def _news(store: AgentStore, changes: Changes) -> list[tuple[Kind, str]]:
     """What a burst of changes comes to: one piece of news for each session."""
     news: dict[str, Kind] = {}
     for what, path in changes:

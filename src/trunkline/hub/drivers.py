@@ -22,7 +22,7 @@ from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Signal
-from trunkline.discovery.base import Store
+from trunkline.discovery.base import AgentStore
 from trunkline.discovery.follow import LINE_MOST, Follower
 from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unavailable, Unsupported
@@ -205,7 +205,7 @@ class _Past:
         store = self._store()
         return _read_all(store, session_id) if store is not None else []
 
-    def _store(self) -> Store | None:
+    def _store(self) -> AgentStore | None:
         """Where they are. It looks at the disk, as all that is done with it does."""
         return discovery.store_of(self._name, self._folder)
 
@@ -220,7 +220,7 @@ class _Past:
         return disk.f_bavail * disk.f_frsize
 
 
-def _read_all(store: Store, session_id: str) -> list[Signal]:
+def _read_all(store: AgentStore, session_id: str) -> list[Signal]:
     found = store.find(session_id)
     if found is None:
         return []

@@ -16,7 +16,7 @@ from typing import Any
 
 import jsonschema
 
-from trunkline.dialects.signals import NOTE_METHOD, read_note, sent_note
+from trunkline.dialects.notes import NOTE_METHOD, AgentNote, read_note_params
 
 Json = dict[str, Any]
 
@@ -241,8 +241,7 @@ def _validator(name: str) -> jsonschema.Draft202012Validator:
 
 def check_note(params: Json) -> None:
     """Hold a note to the body that its kind has."""
-    note = sent_note(json.dumps(params).encode())
-    assert note is not None and read_note(note) is not None, params
+    assert isinstance(read_note_params(json.dumps(params).encode()), AgentNote), params
 
 
 def check(name: str, value: object) -> None:

@@ -99,6 +99,6 @@ def test_the_kernel_gets_a_memory_limit_where_it_takes_one(tmp_path: Path) -> No
     (tmp_path / f"{cgroup.PREFIX}7").mkdir()
     limit = tmp_path / f"{cgroup.PREFIX}7" / "memory.max"
     limit.write_text("max")
-    assert cgroup.Group(str(tmp_path), 7).make(1000)
+    assert cgroup.ControlGroup(str(tmp_path), 7).make(1000)
     assert limit.read_text().startswith("1000")
-    assert not cgroup.Group("/proc/nowhere", 7).make(None)
+    assert not cgroup.ControlGroup("/proc/nowhere", 7).make(None)

@@ -20,7 +20,7 @@ from tests.tooling.processes import children_of, eventually
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.keeper import link
-from trunkline.agents.keeper.link import Kept, StartFailed
+from trunkline.agents.keeper.link import KeptAgent, StartFailed
 from trunkline.agents.process import AgentProcess, ChildCommand, Exit
 from trunkline.agents.resources import Resources
 from trunkline.errors import AgentStartFailed
@@ -256,7 +256,7 @@ def test_a_limit_that_cannot_be_set_names_it(run: Run, tmp_path: Path) -> None:
     "line", [b"started x y\n", b"\xff\xfe\n", b"exited\n", b"spared 1\n", b"nonsense 3 4\n", b"over memory\n"])
 def test_what_makes_no_sense_from_a_keeper_changes_nothing(run: Run, line: bytes) -> None:
     async def scenario() -> None:
-        kept = Kept()
+        kept = KeptAgent()
         kept.data_received(line)
         assert (kept.pid, kept.has_exited, kept.is_gone, kept.over, kept.spared) == (0, False, False, None, [])
 
@@ -265,7 +265,7 @@ def test_what_makes_no_sense_from_a_keeper_changes_nothing(run: Run, line: bytes
 
 def test_a_line_without_an_end_is_the_end(run: Run) -> None:
     async def scenario() -> None:
-        kept = Kept()
+        kept = KeptAgent()
         kept.data_received(b"started 5 6 1\n")
         gone = asyncio.Event()
         kept.on_gone = gone.set

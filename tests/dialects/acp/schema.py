@@ -11,102 +11,157 @@ import acp.schema as sdk
 from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp import (
+    client,
+    content,
+    elicitation,
+    initialize,
+    options,
+    permission,
+    sessions,
+    tools,
+    updates,
+)
+from trunkline.dialects.acp.content import (
+    AudioContent,
+    EmbeddedResource,
+    ImageContent,
+    ResourceContents,
+    ResourceLink,
+    TextContent,
+)
+from trunkline.dialects.acp.elicitation import (
+    AcceptedElicitation,
+    BooleanProperty,
+    CancelledElicitation,
+    DeclinedElicitation,
+    FormElicitation,
+    IntegerProperty,
+    MultiSelectItems,
+    MultiSelectProperty,
+    NumberProperty,
+    StringProperty,
+    UrlElicitation,
+)
+from trunkline.dialects.acp.initialize import AuthMethodAgent, AuthMethodTerminal, Offered
+from trunkline.dialects.acp.options import (
+    AvailableCommandInput,
+    SessionConfigBoolean,
+    SessionConfigSelect,
+    SessionConfigSelectEntry,
+)
+from trunkline.dialects.acp.permission import CancelledOutcome, SelectedOutcome
+from trunkline.dialects.acp.sessions import McpServerHttp, McpServerSse, McpServerStdio, SetSessionConfigOptionRequest
+from trunkline.dialects.acp.shape import Shape
+from trunkline.dialects.acp.tools import Content, Diff, Terminal
+from trunkline.dialects.acp.updates import (
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    Notice,
+    Plan,
+    SessionUpdate,
+    ToolCall,
+    ToolCallUpdate,
+    UserMessageChunk,
+)
 
+MODULES = (client, content, elicitation, initialize, options, permission, sessions, tools, updates)
 DATA = Path(__file__).parents[2] / "data"
 SCHEMA: dict[str, Any] = json.loads((DATA / "acp_schema_v1.json").read_text())
 DEFINITIONS: dict[str, Any] = SCHEMA["$defs"]
 
 DEFINITION_OF: dict[Any, str] = {
-    acp.Offered: "SessionListCapabilities",
-    acp.UserMessageChunk: "ContentChunk",
-    acp.AgentMessageChunk: "ContentChunk",
-    acp.AgentThoughtChunk: "ContentChunk",
-    acp.AvailableCommandInput: "UnstructuredCommandInput",
-    acp.SelectedOutcome: "SelectedPermissionOutcome",
-    acp.StringProperty: "StringPropertySchema",
-    acp.NumberProperty: "NumberPropertySchema",
-    acp.IntegerProperty: "IntegerPropertySchema",
-    acp.BooleanProperty: "BooleanPropertySchema",
-    acp.MultiSelectProperty: "MultiSelectPropertySchema",
-    acp.AcceptedElicitation: "ElicitationAcceptAction",
+    Offered: "SessionListCapabilities",
+    UserMessageChunk: "ContentChunk",
+    AgentMessageChunk: "ContentChunk",
+    AgentThoughtChunk: "ContentChunk",
+    AvailableCommandInput: "UnstructuredCommandInput",
+    SelectedOutcome: "SelectedPermissionOutcome",
+    StringProperty: "StringPropertySchema",
+    NumberProperty: "NumberPropertySchema",
+    IntegerProperty: "IntegerPropertySchema",
+    BooleanProperty: "BooleanPropertySchema",
+    MultiSelectProperty: "MultiSelectPropertySchema",
+    AcceptedElicitation: "ElicitationAcceptAction",
 }
 """Types that are named otherwise in the schema; all others have the schema's name."""
 
 WIRE_DEFINITION_OF: dict[Any, str] = {
-    acp.TextContent: "ContentBlock",
-    acp.ImageContent: "ContentBlock",
-    acp.AudioContent: "ContentBlock",
-    acp.ResourceLink: "ContentBlock",
-    acp.EmbeddedResource: "ContentBlock",
-    acp.ResourceContents: "EmbeddedResourceResource",
-    acp.Content: "ToolCallContent",
-    acp.Diff: "ToolCallContent",
-    acp.Terminal: "ToolCallContent",
-    acp.SessionConfigSelect: "SessionConfigOption",
-    acp.SessionConfigBoolean: "SessionConfigOption",
-    acp.AuthMethodTerminal: "AuthMethod",
-    acp.AuthMethodAgent: "AuthMethod",
-    acp.McpServerStdio: "McpServer",
-    acp.McpServerHttp: "McpServer",
-    acp.McpServerSse: "McpServer",
-    acp.SelectedOutcome: "RequestPermissionOutcome",
-    acp.CancelledOutcome: "RequestPermissionOutcome",
-    acp.StringProperty: "ElicitationPropertySchema",
-    acp.NumberProperty: "ElicitationPropertySchema",
-    acp.IntegerProperty: "ElicitationPropertySchema",
-    acp.BooleanProperty: "ElicitationPropertySchema",
-    acp.MultiSelectProperty: "ElicitationPropertySchema",
-    acp.FormElicitation: "CreateElicitationRequest",
-    acp.UrlElicitation: "CreateElicitationRequest",
-    acp.AcceptedElicitation: "CreateElicitationResponse",
-    acp.DeclinedElicitation: "CreateElicitationResponse",
-    acp.CancelledElicitation: "CreateElicitationResponse",
-    **dict.fromkeys(acp.SessionUpdate.__args__, "SessionUpdate"),
+    TextContent: "ContentBlock",
+    ImageContent: "ContentBlock",
+    AudioContent: "ContentBlock",
+    ResourceLink: "ContentBlock",
+    EmbeddedResource: "ContentBlock",
+    ResourceContents: "EmbeddedResourceResource",
+    Content: "ToolCallContent",
+    Diff: "ToolCallContent",
+    Terminal: "ToolCallContent",
+    SessionConfigSelect: "SessionConfigOption",
+    SessionConfigBoolean: "SessionConfigOption",
+    AuthMethodTerminal: "AuthMethod",
+    AuthMethodAgent: "AuthMethod",
+    McpServerStdio: "McpServer",
+    McpServerHttp: "McpServer",
+    McpServerSse: "McpServer",
+    SelectedOutcome: "RequestPermissionOutcome",
+    CancelledOutcome: "RequestPermissionOutcome",
+    StringProperty: "ElicitationPropertySchema",
+    NumberProperty: "ElicitationPropertySchema",
+    IntegerProperty: "ElicitationPropertySchema",
+    BooleanProperty: "ElicitationPropertySchema",
+    MultiSelectProperty: "ElicitationPropertySchema",
+    FormElicitation: "CreateElicitationRequest",
+    UrlElicitation: "CreateElicitationRequest",
+    AcceptedElicitation: "CreateElicitationResponse",
+    DeclinedElicitation: "CreateElicitationResponse",
+    CancelledElicitation: "CreateElicitationResponse",
+    **dict.fromkeys(SessionUpdate.__args__, "SessionUpdate"),
 }
 """What a tagged type is on the wire, where that is more than its own definition."""
 
-NOT_IN_SDK = frozenset({acp.Notice, acp.CompactionUpdate, acp.CompactionSummaryChunk})
+NOT_IN_SDK = frozenset({Notice, CompactionUpdate, CompactionSummaryChunk})
 """Newer than the SDK's schema."""
 
 _SDK_TYPES: dict[Any, Any] = {
-    acp.AgentMessageChunk: sdk.AgentMessageChunk,
-    acp.AgentThoughtChunk: sdk.AgentThoughtChunk,
-    acp.UserMessageChunk: sdk.UserMessageChunk,
-    acp.ToolCall: sdk.ToolCallStart,
-    acp.ToolCallUpdate: sdk.ToolCallProgress,
-    acp.Plan: sdk.AgentPlanUpdate,
-    acp.TextContent: sdk.TextContentBlock,
-    acp.ImageContent: sdk.ImageContentBlock,
-    acp.AudioContent: sdk.AudioContentBlock,
-    acp.ResourceLink: sdk.ResourceContentBlock,
-    acp.EmbeddedResource: sdk.EmbeddedResourceContentBlock,
-    acp.ResourceContents: sdk.TextResourceContents | sdk.BlobResourceContents,
-    acp.Content: sdk.ContentToolCallContent,
-    acp.Diff: sdk.FileEditToolCallContent,
-    acp.Terminal: sdk.TerminalToolCallContent,
-    acp.SessionConfigSelect: sdk.SessionConfigOptionSelect,
-    acp.SessionConfigBoolean: sdk.SessionConfigOptionBoolean,
-    acp.SessionConfigSelectEntry: sdk.SessionConfigSelectOption | sdk.SessionConfigSelectGroup,
-    acp.AuthMethodTerminal: sdk.TerminalAuthMethod,
-    acp.McpServerHttp: sdk.HttpMcpServer,
-    acp.McpServerSse: sdk.SseMcpServer,
-    acp.SelectedOutcome: sdk.AllowedOutcome,
-    acp.CancelledOutcome: sdk.DeniedOutcome,
-    acp.SetSessionConfigOptionRequest: sdk.SetSessionConfigOptionSelectRequest | sdk.SetSessionConfigOptionBooleanRequest,
-    acp.FormElicitation: sdk.CreateElicitationRequest,
-    acp.UrlElicitation: sdk.CreateElicitationRequest,
-    acp.AcceptedElicitation: sdk.CreateElicitationResponse,
-    acp.DeclinedElicitation: sdk.CreateElicitationResponse,
-    acp.CancelledElicitation: sdk.CreateElicitationResponse,
-    acp.StringProperty: sdk.ElicitationStringPropertySchema,
-    acp.NumberProperty: sdk.ElicitationNumberPropertySchema,
-    acp.IntegerProperty: sdk.ElicitationIntegerPropertySchema,
-    acp.BooleanProperty: sdk.ElicitationBooleanPropertySchema,
-    acp.MultiSelectProperty: sdk.ElicitationMultiSelectPropertySchema,
-    acp.MultiSelectItems: sdk.StringMultiSelectItems | sdk.TitledMultiSelectItems,
-    acp.Offered: sdk.SessionListCapabilities,
-    acp.AvailableCommandInput: sdk.UnstructuredCommandInput,
+    AgentMessageChunk: sdk.AgentMessageChunk,
+    AgentThoughtChunk: sdk.AgentThoughtChunk,
+    UserMessageChunk: sdk.UserMessageChunk,
+    ToolCall: sdk.ToolCallStart,
+    ToolCallUpdate: sdk.ToolCallProgress,
+    Plan: sdk.AgentPlanUpdate,
+    TextContent: sdk.TextContentBlock,
+    ImageContent: sdk.ImageContentBlock,
+    AudioContent: sdk.AudioContentBlock,
+    ResourceLink: sdk.ResourceContentBlock,
+    EmbeddedResource: sdk.EmbeddedResourceContentBlock,
+    ResourceContents: sdk.TextResourceContents | sdk.BlobResourceContents,
+    Content: sdk.ContentToolCallContent,
+    Diff: sdk.FileEditToolCallContent,
+    Terminal: sdk.TerminalToolCallContent,
+    SessionConfigSelect: sdk.SessionConfigOptionSelect,
+    SessionConfigBoolean: sdk.SessionConfigOptionBoolean,
+    SessionConfigSelectEntry: sdk.SessionConfigSelectOption | sdk.SessionConfigSelectGroup,
+    AuthMethodTerminal: sdk.TerminalAuthMethod,
+    McpServerHttp: sdk.HttpMcpServer,
+    McpServerSse: sdk.SseMcpServer,
+    SelectedOutcome: sdk.AllowedOutcome,
+    CancelledOutcome: sdk.DeniedOutcome,
+    SetSessionConfigOptionRequest: sdk.SetSessionConfigOptionSelectRequest | sdk.SetSessionConfigOptionBooleanRequest,
+    FormElicitation: sdk.CreateElicitationRequest,
+    UrlElicitation: sdk.CreateElicitationRequest,
+    AcceptedElicitation: sdk.CreateElicitationResponse,
+    DeclinedElicitation: sdk.CreateElicitationResponse,
+    CancelledElicitation: sdk.CreateElicitationResponse,
+    StringProperty: sdk.ElicitationStringPropertySchema,
+    NumberProperty: sdk.ElicitationNumberPropertySchema,
+    IntegerProperty: sdk.ElicitationIntegerPropertySchema,
+    BooleanProperty: sdk.ElicitationBooleanPropertySchema,
+    MultiSelectProperty: sdk.ElicitationMultiSelectPropertySchema,
+    MultiSelectItems: sdk.StringMultiSelectItems | sdk.TitledMultiSelectItems,
+    Offered: sdk.SessionListCapabilities,
+    AvailableCommandInput: sdk.UnstructuredCommandInput,
 }
 
 
@@ -138,3 +193,10 @@ def _adapter(kind: Any) -> TypeAdapter[Any]:
 def parse_with_sdk(kind: Any, raw: bytes) -> Any:
     """What the official SDK makes of what we write; raises when it refuses it."""
     return _adapter(kind).validate_json(raw)
+
+
+def shapes() -> list[type[Any]]:
+    """Every type of ours that stands for a definition of the schema, from the modules that own them."""
+    found = [kind for module in MODULES for name, kind in sorted(vars(module).items())
+             if isinstance(kind, type) and issubclass(kind, Shape | permission.PermissionOption) and not name.startswith("_")]
+    return [kind for kind in dict.fromkeys(found) if kind is not Shape]

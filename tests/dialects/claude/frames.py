@@ -8,7 +8,8 @@ from typing import Any
 
 from tests.tooling.claude_runs import encoded
 from trunkline.dialects.claude.translate import Translator
-from trunkline.dialects.signals import Note, Signal, Update
+from trunkline.dialects.notes import AgentNote, CustomNote
+from trunkline.dialects.signals import Signal, Update
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -101,7 +102,8 @@ def updates(signals: Sequence[Signal], kind: str = "") -> list[Json]:
 
 
 def notes(signals: Sequence[Signal], kind: str) -> list[Json]:
-    return [json.loads(signal.data) for signal in signals if isinstance(signal, Note) and signal.kind == kind]
+    return [json.loads(signal.to_json()) for signal in signals
+            if isinstance(signal, AgentNote | CustomNote) and signal.kind == kind]
 
 
 def said(signals: Sequence[Signal]) -> str:

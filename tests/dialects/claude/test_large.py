@@ -11,7 +11,8 @@ from trunkline.dialects.acp.large import TOLD_BYTES
 from trunkline.dialects.claude import blocks
 from trunkline.dialects.claude.large import KEPT_BYTES, Large, read_large
 from trunkline.dialects.claude.translate import Translator
-from trunkline.dialects.signals import Malformed, Note, Signal, Update
+from trunkline.dialects.notes import AgentNote, RuledOut
+from trunkline.dialects.signals import Malformed, Signal, Update
 
 Json = dict[str, Any]
 MIB = 1 << 20
@@ -92,8 +93,8 @@ def test_what_is_too_long_to_be_looked_at_is_denied(request_: Json) -> None:
     cli = translator()
     [told] = heard(cli, {"type": "control_request", "request_id": "r", "request": request_})
     [answer] = cli.take_output()
-    assert isinstance(told, Note)
-    assert (told.kind, json.loads(told.data)["tool"]) == ("ruled_out", "Write")
+    assert isinstance(told, AgentNote) and isinstance(told.body, RuledOut)
+    assert told.body.tool == "Write"
     assert b"deny" in answer
     assert cli.take_about_to_run() == []
 

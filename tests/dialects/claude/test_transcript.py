@@ -11,15 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import faults
-from trunkline.dialects.claude.transcript import Transcript, agent_said, instant, person_said, read_line
-from trunkline.dialects.signals import Malformed, Note, Signal, TurnEnd, Update
+from trunkline.dialects.claude.transcript import ClaudeTranscript, answer_text, instant, prompt_text, read_line
+from trunkline.dialects.notes import AgentNote, CustomNote
+from trunkline.dialects.signals import Malformed, Signal, TurnEnd, Update
 
 FILE = next((Path(__file__).parents[2] / "data" / "claude" / "projects").rglob("*.jsonl"))
 LINES = FILE.read_bytes().splitlines()
 
 
 def told(lines: list[bytes]) -> list[tuple[int, Signal]]:
-    transcript = Transcript()
+    transcript = ClaudeTranscript()
     return [each for line in lines for each in transcript.line(line)] + transcript.settle()
 
 
@@ -28,7 +29,8 @@ def updates(lines: list[bytes]) -> list[dict[str, Any]]:
 
 
 def notes(lines: list[bytes], kind: str) -> list[dict[str, Any]]:
-    return [json.loads(signal.data) for _, signal in told(lines) if isinstance(signal, Note) and signal.kind == kind]
+    return [json.loads(signal.to_json()) for _, signal in told(lines)
+            if isinstance(signal, AgentNote | CustomNote) and signal.kind == kind]
 
 
 def line(kind: str, content: Any, *, uuid: str = "u1", **more: Any) -> bytes:
@@ -103,7 +105,7 @@ def test_what_no_person_wrote_is_no_message() -> None:
         b'{"type":"file-history-snapshot","messageId":"x"}',
     ]
     assert updates(hidden) == []
-    assert all(not person_said(read) for raw in hidden if (read := read_line(raw)))
+    assert all(not prompt_text(read) for raw in hidden if (read := read_line(raw)))
 
 
 def test_an_image_that_a_person_sent_is_told_as_one() -> None:
@@ -127,13 +129,13 @@ def test_a_torn_line_is_told_as_such_and_the_next_one_is_read() -> None:
 
 def test_a_message_that_goes_on_after_a_pause_counts_once() -> None:
     usage = {"usage": {"input_tokens": 1, "output_tokens": 2}, "id": "m1", "stop_reason": "end_turn"}
-    transcript = Transcript()
+    transcript = ClaudeTranscript()
     transcript.line(line("assistant", [{"type": "text", "text": "one"}], message=usage))
     first = [signal for _, signal in transcript.settle()]
     transcript.line(line("assistant", [{"type": "text", "text": "two"}], message=usage))
     second = [signal for _, signal in transcript.settle()]
-    assert [type(signal) for signal in first] == [Note, TurnEnd]
-    assert not any(isinstance(signal, Note) for signal in second)
+    assert [type(signal) for signal in first] == [AgentNote, TurnEnd]
+    assert not any(isinstance(signal, AgentNote) for signal in second)
 
 
 KEYS = ["type", "text", "id", "name", "input", "content", "tool_use_id", "usage", "input_tokens", "model", "stop_reason",
@@ -155,9 +157,9 @@ WRITTEN = st.fixed_dictionaries(
 @given(st.lists(WRITTEN.map(lambda value: json.dumps(value).encode()) | st.binary(max_size=20), max_size=8))
 def test_no_line_breaks_the_reader(lines: list[bytes]) -> None:
     for _, signal in told(lines):
-        assert isinstance(signal, Update | Note | TurnEnd | Malformed)
+        assert isinstance(signal, Update | AgentNote | CustomNote | TurnEnd | Malformed)
         if isinstance(signal, Update):
             msgspec.json.decode(signal.raw)
     for read in filter(None, map(read_line, lines)):
-        person_said(read)
-        agent_said(read)
+        prompt_text(read)
+        answer_text(read)

@@ -17,7 +17,8 @@ from tests.tooling.claude_runs import encoded, output, runs, translator
 from trunkline.dialects.claude.frames import SYSTEM
 from trunkline.dialects.claude.translate import Translator, _printed
 from trunkline.dialects.jsonrpc import LineSplitter
-from trunkline.dialects.signals import Malformed, Note, Signal, TurnEnd, Update
+from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote
+from trunkline.dialects.signals import Malformed, Signal, TurnEnd, Update
 
 TYPES = ["assistant", "user", "stream_event", "result", "control_request", "control_response", "control_cancel_request",
          "conversation_reset", "command_lifecycle", "tool_progress", "rate_limit_event", "auth_status", "tool_use_summary",
@@ -159,7 +160,7 @@ def test_a_result_before_any_prompt_says_why_the_start_failed() -> None:
     translate = translator()
     told = f.hear(translate, f.result(subtype="error_during_execution", is_error=True, errors=["No conversation found"]))
     assert translate.failure is not None and translate.failure.message == "No conversation found"
-    assert [signal.kind for signal in told if isinstance(signal, Note)] == ["result"]
+    assert [signal.kind for signal in told if isinstance(signal, AgentNote | CustomNote)] == ["result"]
 
 
 def test_what_only_the_result_says_is_told_from_it() -> None:
@@ -237,7 +238,7 @@ def test_money_and_room_are_told_together_and_by_model() -> None:
 
 def test_money_is_told_where_no_room_is_known() -> None:
     told = f.hear(prompted(), f.init(), f.result(total_cost_usd=0.5))
-    assert f.notes(told, "cost") == [{"total": 0.5, "currency": "USD", "isTotal": True}]
+    assert AgentNote(CostSpent(0.5, "USD", is_total=True)) in told
 
 
 # -- beside the conversation -------------------------------------------------------------------------------------------
@@ -342,7 +343,7 @@ def test_titles_remarks_and_what_commands_print_are_told() -> None:
 
 def test_what_the_cli_says_in_a_persons_name_is_kept_and_is_no_message_of_theirs() -> None:
     told = f.hear(translator(), f.spoken("Output token limit hit.", isSynthetic=True), f.spoken("from elsewhere"))
-    assert [signal.kind for signal in told if isinstance(signal, Note)] == ["synthetic_message", "user_message"]
+    assert [signal.kind for signal in told if isinstance(signal, AgentNote | CustomNote)] == ["synthetic_message", "user_message"]
 
 
 def test_answers_to_our_requests_are_handed_out_once() -> None:
@@ -375,7 +376,7 @@ def test_nothing_is_nothing() -> None:
 @pytest.mark.parametrize("line", [f.frame("tomorrow", x=1), f.system("tomorrow", x=1), f.frame("system")])
 def test_a_type_that_nobody_knows_is_kept_as_it_came(line: bytes) -> None:
     (note,) = translator().receive(line)
-    assert isinstance(note, Note) and note.data == line
+    assert isinstance(note, CustomNote) and note.data == line
 
 
 @pytest.mark.parametrize("subtype", sorted(SYSTEM))
@@ -472,7 +473,7 @@ def test_a_number_that_nobody_can_hold_costs_its_member_or_the_line(number: byte
     for line in (b'{"type":"system","subtype":"api_retry","attempt":%b,"retry_delay_ms":%b}',
                  b'{"type":"result","num_turns":%b,"x":%b}'):
         for signal in prompted().receive(line % (number, number)):
-            assert isinstance(signal, Malformed | Note | TurnEnd | Update)
+            assert isinstance(signal, Malformed | AgentNote | CustomNote | TurnEnd | Update)
 
 
 def test_what_a_slash_command_printed_is_read_in_one_pass() -> None:

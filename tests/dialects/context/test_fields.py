@@ -10,7 +10,10 @@ from msgspec import inspect
 
 from tests.dialects.context.protocol import protocol, resolve
 from trunkline.dialects import context
-from trunkline.dialects.context import COMMANDS, EVENTS
+from trunkline.dialects.context import capabilities, commands, types, unions
+from trunkline.dialects.context.commands import COMMANDS
+from trunkline.dialects.context.events import EVENTS
+from trunkline.dialects.context.versions import ACP_MIN_VERSION, ACP_VERSION
 
 RENAMED = {"ACPError": "ErrorInfo", "ACPCapabilities": "Capabilities"}
 
@@ -99,9 +102,14 @@ def test_a_command_has_exactly_its_fields(name: str) -> None:
     assert COMMANDS[name].__struct_config__.tag_field == protocol()["commandDiscriminator"]
 
 
+def owned(name: str) -> Any:
+    """A type by its name, from the module that owns it."""
+    return next(getattr(module, name) for module in (types, unions, capabilities, commands) if hasattr(module, name))
+
+
 @pytest.mark.parametrize("name", protocol()["types"])
 def test_a_named_type_has_exactly_its_fields(name: str) -> None:
-    ours = getattr(context, RENAMED.get(name, name))
+    ours = owned(RENAMED.get(name, name))
     expected = unordered(resolve(protocol()["types"][name]))
     found = {field: kind for field, kind in members(ours).items() if field != "_meta?"}  # ours, as in a command
     assert found == expected
@@ -110,7 +118,7 @@ def test_a_named_type_has_exactly_its_fields(name: str) -> None:
 
 @pytest.mark.parametrize("name", protocol()["unions"])
 def test_a_union_has_exactly_its_variants(name: str) -> None:
-    variants = get_args(getattr(context, name))
+    variants = get_args(owned(name))
     assert {kind.__struct_config__.tag_field for kind in variants} == {protocol()["unions"][name]["by"]}
     ours = {kind.__struct_config__.tag: members(kind) for kind in variants}
     assert ours == unordered(resolve(protocol()["unions"][name]["variants"]))
@@ -118,7 +126,7 @@ def test_a_union_has_exactly_its_variants(name: str) -> None:
 
 @pytest.mark.parametrize("name", protocol()["enums"])
 def test_an_enum_has_exactly_its_values(name: str) -> None:
-    assert list(get_args(getattr(context, name))) == protocol()["enums"][name]
+    assert list(get_args(owned(name))) == protocol()["enums"][name]
 
 
 def test_there_are_no_events_or_commands_besides() -> None:
@@ -128,7 +136,7 @@ def test_there_are_no_events_or_commands_besides() -> None:
 
 def test_the_versions_are_the_protocols() -> None:
     constants = protocol()["constants"]
-    assert constants == {"ACP_VERSION": context.ACP_VERSION, "ACP_MIN_VERSION": context.ACP_MIN_VERSION}
+    assert constants == {"ACP_VERSION": ACP_VERSION, "ACP_MIN_VERSION": ACP_MIN_VERSION}
 
 
 def test_all_names_are_exported_once() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import update
-from trunkline.dialects.signals import Malformed, Note
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import Malformed
 
 
 def test_usage_and_cost_are_told_with_their_difference() -> None:
@@ -73,7 +74,7 @@ def test_what_means_nothing_to_us_travels_whole(said: dict[str, object]) -> None
 
 
 def test_junk_and_notes_become_events() -> None:
-    entries = Told().hear(Malformed(b"no \xff json", "not JSON", 9), Note("tomorrow", b'{"attempt":2}'))
+    entries = Told().hear(Malformed(b"no \xff json", "not JSON", 9), CustomNote("tomorrow", b'{"attempt":2}'))
     malformed, note = events(entries)
     assert (malformed["eventName"], malformed["data"]) == ("malformed", {"line": "no \ufffd json", "why": "not JSON", "size": 9})
     assert (note["namespace"], note["eventName"], note["data"]) == ("agent", "tomorrow", {"attempt": 2})

@@ -9,8 +9,8 @@ import pytest
 from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only
 from tests.session.interpret.told import Told, events, names, packets
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.context import describe_tool_call
-from trunkline.dialects.signals import Note
+from trunkline.dialects.context.descriptions import describe_tool_call
+from trunkline.dialects.notes import AgentNote, ArgsDelta
 from trunkline.session.interpret.calls.evidence import NAMED_BYTES, NAMED_PLACES
 
 NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
@@ -91,12 +91,12 @@ def test_an_input_that_grows_is_told_and_judged_again() -> None:
 def test_pieces_of_the_arguments_are_told_as_they_come() -> None:
     told = listening()
     told.hear(call(status="pending"))
-    found = events(told.hear(Note("args_delta", b'{"toolCallId":"c","delta":"{\\"comm"}')))
+    found = events(told.hear(AgentNote(ArgsDelta("c", '{"comm'))))
     assert (found[0]["type"], found[0]["delta"]) == ("tool:args_delta", '{"comm')
 
 
 def test_arguments_of_a_call_that_nobody_knows_are_kept() -> None:
-    assert names(listening().hear(Note("args_delta", b'{"toolCallId":"c","delta":"x"}'))) == ["args_delta"]
+    assert names(listening().hear(AgentNote(ArgsDelta("c", "x")))) == ["args_delta"]
 
 
 def test_a_call_that_was_refused_under_another_id_did_not_run() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import text, update
-from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
-from trunkline.dialects.signals import NOTES, Note, read_note, sent_note
+from trunkline.dialects.context.types import EnvironmentProject, EnvironmentRuntime
+from trunkline.dialects.notes import NOTES, AgentNote, CustomNote, SessionIdChanged, read_note
 from trunkline.session.interpret.lifecycle import environment_of
 
 JSON = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
@@ -21,11 +20,11 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers(-9, 9) | st.text(max
                     max_leaves=8)
 
 
-def note(kind: str, **data: Any) -> Note:
-    return Note(kind, msgspec.json.encode(data))
+def note(kind: str, **data: Any) -> AgentNote | CustomNote:
+    return read_note(kind, msgspec.json.encode(data))
 
 
-def only(told: Told, said: Note) -> dict[str, Any]:
+def only(told: Told, said: AgentNote | CustomNote) -> dict[str, Any]:
     (event,) = events(told.hear(said))
     return {key: value for key, value in event.items() if key not in ("seq", "sessionId", "timestamp")}
 
@@ -104,7 +103,7 @@ def test_a_sub_agent_is_told_from_its_start_to_its_end() -> None:
 
 def test_an_agent_that_goes_on_under_another_id_comes_back_under_that() -> None:
     told = Told().turn()
-    entries = told.hear(Note("session_id", b'{"sessionId":"new","previous":"old"}'))
+    entries = told.hear(AgentNote(SessionIdChanged("new", "old")))
     assert told.fold.agent_session_id == "new"
     assert names(entries) == ["agent_session_changed"]
 
@@ -125,27 +124,9 @@ def test_a_turn_of_its_own_that_ends_within_a_prompts_turn_closes_nothing() -> N
 @given(st.sampled_from([*NOTES, "tomorrow"]), JSON)
 def test_whatever_a_note_holds_it_breaks_nothing_and_leaves_a_trace(kind: str, data: Any) -> None:
     told = Told().turn()
-    said = Note(kind, msgspec.json.encode(data))
+    said = read_note(kind, msgspec.json.encode(data))
     entries = told.hear(said)
     assert entries
-    if read_note(said) is None:
+    if isinstance(said, CustomNote):
         kept = data if isinstance(data, dict) else {"value": data}
         assert (names(entries), events(entries)[0]["data"]) == ([kind], kept)
-
-
-@pytest.mark.parametrize("params", [b"null", b"[]", b'{"kind":7}', b"{}", b'{"data":{}}'])
-def test_a_notification_that_is_no_note_is_none(params: bytes) -> None:
-    assert sent_note(params) is None
-
-
-def test_a_note_that_was_sent_has_its_kind_and_its_data() -> None:
-    assert sent_note(b'{"sessionId":"x","kind":"hook","data":{"name":"n"}}') == Note("hook", b'{"name":"n"}')
-    assert sent_note(b'{"kind":"hook"}') == Note("hook", b"{}")
-
-
-def test_every_note_is_in_the_docs() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "reference" / "interpretation.md").read_text(encoding="utf-8")
-    for kind, body in NOTES.items():
-        (row,) = [line for line in page.splitlines() if line.startswith(f"| `{kind}` |")]
-        fields = [field.encode_name for field in msgspec.structs.fields(body)]
-        assert [field for field in fields if f"`{field}`" not in row] == []

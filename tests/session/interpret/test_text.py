@@ -7,9 +7,9 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
-from trunkline.dialects import context
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.signals import Note
+from trunkline.dialects.context.unions import TextPart
+from trunkline.dialects.notes import AgentNote, RedactedThinking
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.text import entitle, text_of
@@ -175,7 +175,7 @@ class Looked(str):
 @pytest.mark.parametrize(("text", "title"), [("\n  First line\nmore" + "x" * 9000, "First line"), (" " * 9000 + "far", "")])
 def test_a_title_is_looked_for_in_the_beginning_of_a_text_only(text: str, title: str) -> None:
     fold = Fold(session_id="s", agent="a", cwd="/p", created_at=0, updated_at=0)
-    entitle(fold, [context.TextPart(text=Looked(text))])
+    entitle(fold, [TextPart(text=Looked(text))])
     assert (fold.title or "") == title
 
 
@@ -191,7 +191,7 @@ def test_text_is_heard_up_to_what_is_none() -> None:
 
 def test_a_thought_that_is_not_shown_is_told_as_one() -> None:
     told = Told().turn()
-    found = events(told.hear(text("Hm."), Note("redacted_thinking", b"{}"), text("So.")))
+    found = events(told.hear(text("Hm."), AgentNote(RedactedThinking()), text("So.")))
     assert [event["type"] for event in found if event["type"].startswith("thinking:")] == ["thinking:start", "thinking:complete"]
     done = next(event for event in found if event["type"] == "thinking:complete")
     assert (done["redacted"], done["content"]) == (True, "")

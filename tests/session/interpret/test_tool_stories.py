@@ -14,7 +14,8 @@ from tests.tooling.examples import examples
 from tests.tooling.story import Player, check
 from tests.tooling.transcripts import Decision, Printed, Prompt, Step
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.signals import Note, PermissionAsk, TurnEnd, Update
+from trunkline.dialects.notes import AgentNote, ArgsDelta
+from trunkline.dialects.signals import PermissionAsk, TurnEnd, Update
 
 NAMES = ToolNames(roles={"run_it": "terminal", "helper": "task", "scribble": "write"}, parent_call="v.parent")
 GO = Prompt([msgspec.Raw(b'{"type":"text","text":"go"}')])
@@ -73,7 +74,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
     st.builds(updated, st.sampled_from(["tool_call", "tool_call_update"]), FIELDS),
     st.builds(updated, st.just("tool_call_update"), FIELDS),
     st.builds(lambda fields: PermissionAsk("r", msgspec.json.encode(fields), OPTIONS), FIELDS),
-    st.builds(lambda tool_call_id: Note("args_delta", msgspec.json.encode({"toolCallId": tool_call_id, "delta": "{"})), IDS),
+    st.builds(lambda tool_call_id: AgentNote(ArgsDelta(tool_call_id, "{")), IDS),
     st.just(Decision("r", "yes")), st.just(Decision("r", "no")), st.just(Printed("t", "made", 0)),
     st.just(TurnEnd(stop="end_turn")), st.just(GO),
 )

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import update
 from trunkline.dialects.acp.usage import answer_usage, chunk_usage
-from trunkline.dialects.signals import Note
+from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, read_note
 from trunkline.session.fold import KEPT_CURRENCIES
 from trunkline.session.interpret.token_reports import SURE, UNEXPLAINED
 
@@ -28,8 +28,8 @@ def spent(told: Told) -> list[dict[str, Any]]:
     return [event for event in events(told.entries) if event["type"] == "resource:token_usage"]
 
 
-def tokens(entered: int, left: int, **more: Any) -> Note:
-    return Note("tokens", msgspec.json.encode({"input": entered, "output": left, **more}))
+def tokens(entered: int, left: int, **more: Any) -> AgentNote | CustomNote:
+    return read_note("tokens", msgspec.json.encode({"input": entered, "output": left, **more}))
 
 
 @given(COUNTS.filter(lambda counts: len(counts) < SURE // UNEXPLAINED))
@@ -169,7 +169,7 @@ def test_a_cost_that_shrinks_began_anew_and_the_session_goes_on_counting() -> No
 
 def test_what_a_cost_is_made_of_is_not_made_up() -> None:
     told = Told()
-    told.hear(money(1.0), Note("cost", msgspec.json.encode({"total": 0.5})))
+    told.hear(money(1.0), AgentNote(CostSpent(0.5)))
     found = [event for event in events(told.entries) if event["type"] == "resource:cost"]
     assert [event["delta"] for event in found] == [{"total": 1.0, "currency": "USD"}, {"total": 0.5, "currency": "USD"}]
     assert found[-1]["cumulative"] == {"total": 1.5, "currency": "USD"}
@@ -202,11 +202,11 @@ def test_currencies_that_are_made_up_are_not_all_kept() -> None:
 
 def test_money_spent_is_added_with_its_parts() -> None:
     told = Told()
-    note = Note("cost", b'{"total":0.5,"input":0.25,"output":0.25}')
+    note = AgentNote(CostSpent(0.5, input=0.25, output=0.25))
     first, second = events(told.hear(note, note))
     assert first["delta"] == first["cumulative"] == {"total": 0.5, "input": 0.25, "output": 0.25, "currency": "USD"}
     assert second["cumulative"] == {"total": 1.0, "input": 0.5, "output": 0.5, "currency": "USD"}
-    (third,) = events(told.hear(Note("cost", b'{"total":0.75,"isTotal":true}')))
+    (third,) = events(told.hear(AgentNote(CostSpent(0.75, is_total=True))))
     assert third["delta"]["total"] == 0.75
 
 

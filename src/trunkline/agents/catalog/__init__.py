@@ -274,8 +274,8 @@ async def detect(spec: AgentSpec, env: Mapping[str, str], *, version: bool = Tru
         path = None
     if path is None:
         return Detection(installed=False)
-    told = await _version(spec, path, env, within_s or VERSION_S) if version else None
-    return Detection(installed=True, path=path, version=told)
+    found_version = await _version(spec, path, env, within_s or VERSION_S) if version else None
+    return Detection(installed=True, path=path, version=found_version)
 
 
 async def find_command(spec: AgentSpec, env: Mapping[str, str]) -> tuple[str, ...]:
@@ -400,11 +400,11 @@ async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s:
     except (OSError, Unavailable):
         return None
     key = (" ".join((path, *spec.detect.version_args)), info.st_mtime_ns, info.st_size)
-    told, waited_s = _versions.get(key, (None, 0.0))
-    if spec.detect.version_args and told is None and waited_s < within_s and not _is_interpreter(spec):
-        told = await _ask_version(spec, path, env, within_s)
-        _versions[key] = (told, within_s)
-    return told
+    known, waited_s = _versions.get(key, (None, 0.0))
+    if spec.detect.version_args and known is None and waited_s < within_s and not _is_interpreter(spec):
+        known = await _ask_version(spec, path, env, within_s)
+        _versions[key] = (known, within_s)
+    return known
 
 
 async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:

@@ -10,7 +10,7 @@ import threading
 from trunkline import __version__
 from trunkline.agents.demo import FAULTS
 from trunkline.agents.demo.agent import Agent
-from trunkline.agents.demo.wire import Wire
+from trunkline.agents.demo.wire import DemoWire
 
 USAGE = f"""usage: python -m trunkline.agents.demo [--fast] [--speed N] [--fault {"|".join(FAULTS)}]
 
@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> None:
 def _serve(speed: float, fault: str) -> None:
     if fault == "exit":
         sys.exit("demo: exiting at start, as --fault exit asks")
-    agent = Agent(Wire(), speed=speed, fault=fault)
+    agent = Agent(DemoWire(), speed=speed, fault=fault)
     signal.signal(signal.SIGTERM, lambda _number, _frame: _end_by_sigterm(agent))
     agent.serve()
     if agent.is_deaf:

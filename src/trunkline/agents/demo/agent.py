@@ -9,8 +9,8 @@ from importlib import import_module
 
 from trunkline import __version__
 from trunkline.agents.demo import DEMO_PROMPTS, DemoPrompt
-from trunkline.agents.demo.turn import Turn
-from trunkline.agents.demo.wire import Json, Refused, Wire
+from trunkline.agents.demo.turn import DemoTurn
+from trunkline.agents.demo.wire import DemoWire, Json, Refused
 from trunkline.dialects.codes import ErrorCode
 
 PROTOCOL_VERSION = 1
@@ -34,7 +34,7 @@ PACES = (
 LOGIN = {"id": "demo-login", "name": "Log in to the demo", "description": "Always works; only there to be called"}
 
 
-class Session:
+class DemoSession:
     """What the agent remembers of one conversation."""
 
     def __init__(self, session_id: str, cwd: str) -> None:
@@ -42,7 +42,7 @@ class Session:
         self.cwd = cwd
         self.mode = "ask"
         self.config = {"model": "demo-1", "pace": "natural"}
-        self.turn: Turn | None = None
+        self.turn: DemoTurn | None = None
         self.characters = 0
         self.told_characters = 0
         self.is_trusted = False
@@ -62,12 +62,12 @@ class Session:
 class Agent:
     """Serves one client on one wire."""
 
-    def __init__(self, wire: Wire, *, speed: float = 1.0, fault: str = "") -> None:
+    def __init__(self, wire: DemoWire, *, speed: float = 1.0, fault: str = "") -> None:
         self.wire = wire
         self._speed = speed
         self._fault = fault
         self._is_logged_in = False
-        self._sessions: dict[str, Session] = {}
+        self._sessions: dict[str, DemoSession] = {}
         self.client: Json = {}
         self.is_deaf = False
 
@@ -161,13 +161,13 @@ class Agent:
         session = self._open(_text(params, "sessionId"), params)
         return {"modes": session.modes(), "configOptions": session.config_options()}
 
-    def _open(self, session_id: str, params: Json) -> Session:
+    def _open(self, session_id: str, params: Json) -> DemoSession:
         if self._fault in ("auth", "locked") and not self._is_logged_in:
             raise Refused(ErrorCode.AUTH_REQUIRED, "Authentication required: log in to the demo first", {"authMethods": [LOGIN]})
         cwd = _text(params, "cwd")
         if not os.path.isabs(cwd):
             raise Refused(ErrorCode.INVALID_PARAMS, f"cwd must be an absolute path, not {cwd!r}")
-        session = self._sessions[session_id] = self._sessions.get(session_id) or Session(session_id, cwd)
+        session = self._sessions[session_id] = self._sessions.get(session_id) or DemoSession(session_id, cwd)
         session.cwd = cwd
         return session
 
@@ -211,15 +211,15 @@ class Agent:
         attachments = sum(block.get("type") != "text" for block in blocks)
         session.characters += len(text)
         speed = float("inf") if session.config["pace"] == "instant" else self._speed
-        turn = session.turn = Turn(self, session, request_id, text, attachments, speed)
+        turn = session.turn = DemoTurn(self, session, request_id, text, attachments, speed)
         threading.Thread(target=self._play, args=(turn,), daemon=True).start()
 
-    def _play(self, turn: Turn) -> None:
+    def _play(self, turn: DemoTurn) -> None:
         """Play a prompt in its thread. Its code is imported only now (Rule 2 of the package)."""
         module = "scripts" if turn.text.lstrip().startswith("/") else "tour"
         turn.run(import_module(f"trunkline.agents.demo.{module}").play)
 
-    def _session(self, params: Json) -> Session:
+    def _session(self, params: Json) -> DemoSession:
         session = self._sessions.get(_text(params, "sessionId"))
         if session is None:
             raise Refused(ErrorCode.RESOURCE_NOT_FOUND, f"no session {params['sessionId']!r}", {"sessionId": params["sessionId"]})

@@ -11,13 +11,13 @@ import os
 from trunkline.agents.demo import tools
 from trunkline.agents.demo.registry import number, script
 from trunkline.agents.demo.steps import FOLDER, PLAN
-from trunkline.agents.demo.turn import Turn
+from trunkline.agents.demo.turn import DemoTurn
 from trunkline.agents.demo.wire import Refused
 from trunkline.dialects.codes import ErrorCode
 
 
 @script("limit")
-def _limit(turn: Turn, rest: str) -> None:
+def _limit(turn: DemoTurn, rest: str) -> None:
     wait_s = number(rest.split(), 0, "S") if rest else 1
     turn.note("rate_limit", retryAfter=wait_s, limit="requests", message="Too many requests in this minute")
     turn.note("retry", attempt=1, most=3, delay=wait_s, message="The model is busy")
@@ -28,7 +28,7 @@ def _limit(turn: Turn, rest: str) -> None:
 
 
 @script("plan")
-def _plan(turn: Turn, rest: str) -> None:
+def _plan(turn: DemoTurn, rest: str) -> None:
     turn.mode("plan")
     try:
         turn.think("First a plan, then the work.")
@@ -47,7 +47,7 @@ def _plan(turn: Turn, rest: str) -> None:
 
 
 @script("note")
-def _note(turn: Turn, rest: str) -> None:
+def _note(turn: DemoTurn, rest: str) -> None:
     kind, _, body = rest.partition(" ")
     try:
         data = json.loads(body or "{}")
@@ -59,7 +59,7 @@ def _note(turn: Turn, rest: str) -> None:
 
 
 @script("leave")
-def _leave(turn: Turn, rest: str) -> None:
+def _leave(turn: DemoTurn, rest: str) -> None:
     turn.say("I am done here. Goodbye.")
     turn.end("end_turn")
     turn.wait(LEAVE_S)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trunkline.agents.demo.turn import Turn
+from trunkline.agents.demo.turn import DemoTurn
 from trunkline.agents.demo.wire import Refused
 from trunkline.dialects.codes import ErrorCode
 
-Script = Callable[[Turn, str], None]
+Script = Callable[[DemoTurn, str], None]
 
 SCRIPTS: dict[str, Script] = {}
 """What plays each prompt, by its name; it gets the turn and the arguments as one text."""

@@ -17,7 +17,7 @@ from trunkline.agents.demo import DEMO_PROMPTS, REJECTED, tools, tour
 from trunkline.agents.demo import asides as _asides  # noqa: F401 - importing it puts its prompts on the table
 from trunkline.agents.demo.registry import SCRIPTS, number, script
 from trunkline.agents.demo.tools import Result, ToolFailed, text_item
-from trunkline.agents.demo.turn import Ask, Call, Turn
+from trunkline.agents.demo.turn import Ask, DemoCall, DemoTurn
 from trunkline.agents.demo.wire import Json, Refused, encode
 from trunkline.dialects.codes import ErrorCode
 
@@ -30,7 +30,7 @@ NUMBER = 8
 """Digits at the start of each burst chunk: chunk i starts with i, so that a reader sees what is lost or swapped."""
 
 
-def play(turn: Turn) -> None:
+def play(turn: DemoTurn) -> None:
     """Play the slash prompt that the turn's text names."""
     name, _, rest = turn.text.strip()[1:].partition(" ")
     wanted = SCRIPTS.get(name)
@@ -41,22 +41,22 @@ def play(turn: Turn) -> None:
 
 
 @script("help")
-def _help(turn: Turn, rest: str) -> None:
+def _help(turn: DemoTurn, rest: str) -> None:
     turn.say(f"Any prompt without a slash plays the tour. The others:\n\n{_table()}")
 
 
 @script("tour")
-def _tour(turn: Turn, rest: str) -> None:
+def _tour(turn: DemoTurn, rest: str) -> None:
     tour.play(turn, answer_s=None)
 
 
 @script("echo")
-def _echo(turn: Turn, rest: str) -> None:
+def _echo(turn: DemoTurn, rest: str) -> None:
     turn.say(rest)
 
 
 @script("burst")
-def _burst(turn: Turn, rest: str) -> None:
+def _burst(turn: DemoTurn, rest: str) -> None:
     words = rest.split()
     count, size = number(words, 0, "N"), number(words, 1, "SIZE")
     rate = number(words, 2, "RATE") if len(words) > 2 else 0
@@ -71,14 +71,14 @@ def _burst(turn: Turn, rest: str) -> None:
 
 
 @script("slow")
-def _slow(turn: Turn, rest: str) -> None:
+def _slow(turn: DemoTurn, rest: str) -> None:
     for second in range(number(rest.split(), 0, "S")):
         turn.say(f"{second + 1} ")
         turn.wait(1)
 
 
 @script("ask")
-def _ask(turn: Turn, rest: str) -> None:
+def _ask(turn: DemoTurn, rest: str) -> None:
     count = number(rest.split(), 0, "N") if rest else 1
     asks = [_ask_to_run(turn, f"echo permission {number + 1} was given") for number in range(count)]
     for call, raw_input, pending in asks:
@@ -92,7 +92,7 @@ def _ask(turn: Turn, rest: str) -> None:
 
 
 @script("question")
-def _question(turn: Turn, rest: str) -> None:
+def _question(turn: DemoTurn, rest: str) -> None:
     mode = "url" if rest == "url" else "form"
     if (turn.agent.client.get("elicitation") or {}).get(mode) is None:
         turn.say(f"Your client cannot show a question ({mode}).")
@@ -104,7 +104,7 @@ def _question(turn: Turn, rest: str) -> None:
 
 
 @script("fail")
-def _fail(turn: Turn, rest: str) -> None:
+def _fail(turn: DemoTurn, rest: str) -> None:
     root = Path(turn.session.cwd)
     missing = turn.call("read", "read")
     missing.start({"filePath": str(root / "no-such-file.txt")})
@@ -119,7 +119,7 @@ def _fail(turn: Turn, rest: str) -> None:
 
 
 @script("crash")
-def _crash(turn: Turn, rest: str) -> None:
+def _crash(turn: DemoTurn, rest: str) -> None:
     turn.say("I am about to crash.")
     turn.call("bash", "execute").start({"command": "crash", "description": "Crash"})
     os.write(2, b"demo: crashing in the middle of a turn, as /crash asks\n")
@@ -127,19 +127,19 @@ def _crash(turn: Turn, rest: str) -> None:
 
 
 @script("silent")
-def _silent(turn: Turn, rest: str) -> None:
+def _silent(turn: DemoTurn, rest: str) -> None:
     turn.wait(math.inf)
 
 
 @script("deaf")
-def _deaf(turn: Turn, rest: str) -> None:
+def _deaf(turn: DemoTurn, rest: str) -> None:
     turn.is_deaf = turn.agent.is_deaf = True
     turn.say("From now on I am deaf.")
     turn.wait(math.inf)
 
 
 @script("junk")
-def _junk(turn: Turn, rest: str) -> None:
+def _junk(turn: DemoTurn, rest: str) -> None:
     for noise in _noise(turn.session.id):
         turn.say("Before the noise. ")
         turn.wire.write(noise)
@@ -148,7 +148,7 @@ def _junk(turn: Turn, rest: str) -> None:
 
 
 @script("big")
-def _big(turn: Turn, rest: str) -> None:
+def _big(turn: DemoTurn, rest: str) -> None:
     size = number(rest.split(), 0, "BYTES")
     call = turn.call("read", "read")
     call.start({"filePath": os.path.join(turn.session.cwd, "big.txt")})
@@ -159,7 +159,7 @@ def _big(turn: Turn, rest: str) -> None:
 
 
 @script("late")
-def _late(turn: Turn, rest: str) -> None:
+def _late(turn: DemoTurn, rest: str) -> None:
     call = turn.call("bash", "execute")
     call.start({"command": "true", "description": "Ends late"})
     turn.say("Before the answer. ")
@@ -171,25 +171,25 @@ def _late(turn: Turn, rest: str) -> None:
 
 
 @script("twice")
-def _twice(turn: Turn, rest: str) -> None:
+def _twice(turn: DemoTurn, rest: str) -> None:
     turn.say("I answer twice.")
     turn.end("end_turn")
     turn.wire.answer(turn.request_id, {"stopReason": "max_tokens"})
 
 
 @script("refuse")
-def _refuse(turn: Turn, rest: str) -> None:
+def _refuse(turn: DemoTurn, rest: str) -> None:
     turn.end("refusal")
 
 
 @script("error")
-def _error(turn: Turn, rest: str) -> None:
+def _error(turn: DemoTurn, rest: str) -> None:
     code = number(rest.split(), 0, "CODE", least=-(2**31)) if rest else ErrorCode.INTERNAL_ERROR
     raise Refused(code, "The demo failed, as /error asks", {"details": "nothing is wrong"})
 
 
 @script("spawn")
-def _spawn(turn: Turn, rest: str) -> None:
+def _spawn(turn: DemoTurn, rest: str) -> None:
     null = subprocess.DEVNULL
     child = subprocess.Popen(["sleep", "600"], start_new_session=True, stdin=null, stdout=null, stderr=null)
     turn.say(f"Started process {child.pid}")
@@ -197,14 +197,14 @@ def _spawn(turn: Turn, rest: str) -> None:
 
 
 @script("stderr")
-def _stderr(turn: Turn, rest: str) -> None:
+def _stderr(turn: DemoTurn, rest: str) -> None:
     sys.stderr.write("e" * (number(rest.split(), 0, "BYTES") - 1) + "\n")
     sys.stderr.flush()
     turn.say("Written.")
 
 
 @script("read")
-def _read(turn: Turn, rest: str) -> None:
+def _read(turn: DemoTurn, rest: str) -> None:
     if not (turn.agent.client.get("fs") or {}).get("readTextFile"):
         turn.say("Your client does not read files.")
         return
@@ -213,7 +213,7 @@ def _read(turn: Turn, rest: str) -> None:
 
 
 @script("write")
-def _write(turn: Turn, rest: str) -> None:
+def _write(turn: DemoTurn, rest: str) -> None:
     if not (turn.agent.client.get("fs") or {}).get("writeTextFile"):
         turn.say("Your client does not write files.")
         return
@@ -223,7 +223,7 @@ def _write(turn: Turn, rest: str) -> None:
 
 
 @script("terminal")
-def _terminal(turn: Turn, rest: str) -> None:
+def _terminal(turn: DemoTurn, rest: str) -> None:
     if not turn.agent.client.get("terminal"):
         turn.say("Your client has no terminals.")
         return
@@ -245,7 +245,7 @@ def _terminal(turn: Turn, rest: str) -> None:
 
 
 @script("raw")
-def _raw(turn: Turn, rest: str) -> None:
+def _raw(turn: DemoTurn, rest: str) -> None:
     session_id = json.dumps(turn.session.id).encode()
     head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":' + session_id + b',"update":'
     turn.wire.write(head + rest.replace("\n", " ").encode("utf-8", "surrogateescape") + b"}}\n")
@@ -271,7 +271,7 @@ class _BurstLines:
         return b"".join([line % (number % wrap) for number in range(first, end)])
 
 
-def _paced_burst(turn: Turn, lines: _BurstLines, count: int, rate: int) -> None:
+def _paced_burst(turn: DemoTurn, lines: _BurstLines, count: int, rate: int) -> None:
     began, sent = time.monotonic(), 0
     while sent < count:
         due = min(count, int((time.monotonic() - began) * rate) + 1)
@@ -281,7 +281,7 @@ def _paced_burst(turn: Turn, lines: _BurstLines, count: int, rate: int) -> None:
         turn.wait(max(0.0, began + sent / rate - time.monotonic()) if sent < count else 0)
 
 
-def _ask_to_run(turn: Turn, command: str) -> tuple[Call, Json, Ask]:
+def _ask_to_run(turn: DemoTurn, command: str) -> tuple[DemoCall, Json, Ask]:
     call = turn.call("bash", "execute")
     raw_input = {"command": command, "description": "Says that it was allowed"}
     return call, raw_input, turn.begin_permission(call, title=command, kind="execute", status="pending", rawInput=raw_input)
@@ -347,5 +347,5 @@ def _told(answer: Ask, field: str) -> str:
     return str((answer.result or {}).get(field))
 
 
-def _absolute(turn: Turn, path: str) -> str:
+def _absolute(turn: DemoTurn, path: str) -> str:
     return os.path.join(turn.session.cwd, path)

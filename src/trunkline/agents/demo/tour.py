@@ -33,7 +33,7 @@ from trunkline.agents.demo.steps import (
     Use,
 )
 from trunkline.agents.demo.tools import Result, ToolFailed
-from trunkline.agents.demo.turn import Call, Turn
+from trunkline.agents.demo.turn import DemoCall, DemoTurn
 from trunkline.agents.demo.wire import Json
 
 WORD_S = 0.016
@@ -50,7 +50,7 @@ PIECE = 24
 """Characters of a call's input that are shown at a time while it is being written."""
 
 
-def play(turn: Turn, answer_s: float | None = ANSWER_S) -> None:
+def play(turn: DemoTurn, answer_s: float | None = ANSWER_S) -> None:
     """Play the tour in the session's directory. Without ``answer_s`` it waits for its answer as long as it takes."""
     tour = _Tour(turn, answer_s)
     turn.update("session_info_update", title="A tour of Trunkline")
@@ -65,7 +65,7 @@ def play(turn: Turn, answer_s: float | None = ANSWER_S) -> None:
 class _Tour:
     """One playing of the tour: what it knows so far."""
 
-    def __init__(self, turn: Turn, answer_s: float | None) -> None:
+    def __init__(self, turn: DemoTurn, answer_s: float | None) -> None:
         self._turn = turn
         self._answer_s = answer_s
         self._was_answered = False
@@ -161,7 +161,7 @@ class _Tour:
             return
         self._run(call, raw_input, run)
 
-    def _write_out(self, call: Call, raw_input: Json) -> None:
+    def _write_out(self, call: DemoCall, raw_input: Json) -> None:
         """Show the input piece by piece, as a model writes it."""
         text = json.dumps(raw_input)
         pieces = [text[start : start + PIECE] for start in range(0, len(text), PIECE)]
@@ -169,7 +169,7 @@ class _Tour:
             self._turn.note("args_delta", toolCallId=call.id, delta=piece)
             self._turn.pause(CALL_S / len(pieces))
 
-    def _run(self, call: Call, raw_input: Json, run: Callable[[], Result]) -> None:
+    def _run(self, call: DemoCall, raw_input: Json, run: Callable[[], Result]) -> None:
         self._running = call.id
         call.start(raw_input, [raw_input["filePath"]] if "filePath" in raw_input else [])
         self._turn.pause(RUN_S)
@@ -180,7 +180,7 @@ class _Tour:
         else:
             call.complete(result)
 
-    def _ask(self, call: Call, raw_input: Json) -> bool:
+    def _ask(self, call: DemoCall, raw_input: Json) -> bool:
         path = raw_input["filePath"]
         preview = [{"type": "diff", "path": path, "oldText": None, "newText": raw_input["content"]}]
         ask = self._turn.begin_permission(
@@ -266,8 +266,8 @@ class _Tour:
         }
 
         def run() -> Result:
-            told = {"subAgentId": self._running, "state": "progress", "message": "I look into every folder", "progress": 50}
-            self._turn.note("subagent", **told)
+            report = {"subAgentId": self._running, "state": "progress", "message": "I look into every folder", "progress": 50}
+            self._turn.note("subagent", **report)
             result = tools.task(self._root, "Count the files", "explore")
             self._facts["counted"] = str(result.raw_output["output"]).partition("\n")[0]
             return result

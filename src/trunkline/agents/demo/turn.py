@@ -19,7 +19,7 @@ from trunkline.agents.demo.wire import Json, Refused
 from trunkline.dialects.codes import ErrorCode
 
 if TYPE_CHECKING:
-    from trunkline.agents.demo.agent import Agent, Session
+    from trunkline.agents.demo.agent import Agent, DemoSession
     from trunkline.agents.demo.tools import Result
 
 OPTIONS = (
@@ -50,10 +50,10 @@ class Ask:
         return self.result is not None or self.error is not None
 
 
-class Turn:
+class DemoTurn:
     """One running prompt."""
 
-    def __init__(self, agent: Agent, session: Session, request_id: object, text: str, attachments: int, speed: float) -> None:
+    def __init__(self, agent: Agent, session: DemoSession, request_id: object, text: str, attachments: int, speed: float) -> None:
         self.agent = agent
         self.wire = agent.wire
         self.session = session
@@ -66,9 +66,9 @@ class Turn:
         self._is_cancelled = False
         self._is_answered = False
         self._asks: dict[str, Ask] = {}
-        self._open: dict[str, Call] = {}
+        self._open: dict[str, DemoCall] = {}
 
-    def run(self, play: Callable[[Turn], None]) -> None:
+    def run(self, play: Callable[[DemoTurn], None]) -> None:
         """Play the prompt to its end; whatever happens, it is answered once (unless the script answered it itself)."""
         try:
             play(self)
@@ -185,13 +185,13 @@ class Turn:
         if ((self.agent.client.get("_meta") or {}).get("trunkline") or {}).get("notes"):
             self.wire.notify("_trunkline/note", {"sessionId": self.session.id, "kind": kind, "data": data})
 
-    def call(self, tool: str, kind: str) -> Call:
+    def call(self, tool: str, kind: str) -> DemoCall:
         """Announce a tool call."""
-        call = Call(self, tool, kind)
+        call = DemoCall(self, tool, kind)
         self._open[call.id] = call
         return call
 
-    def closed(self, call: Call) -> None:
+    def closed(self, call: DemoCall) -> None:
         """Forget a call that ended."""
         self._open.pop(call.id, None)
 
@@ -218,7 +218,7 @@ class Turn:
         """Send a request and wait for its answer."""
         return self.finish(self.begin(method, params))
 
-    def begin_permission(self, call: Call, options: Sequence[Mapping[str, str]] = OPTIONS, **fields: object) -> Ask:
+    def begin_permission(self, call: DemoCall, options: Sequence[Mapping[str, str]] = OPTIONS, **fields: object) -> Ask:
         """Ask for permission to go on with a call; ``fields`` are what the person should see of it."""
         return self.begin("session/request_permission", {"toolCall": {"toolCallId": call.id, **fields}, "options": list(options)})
 
@@ -235,10 +235,10 @@ class Turn:
         self.update(kind, content={"type": "text", "text": text}, **mark)
 
 
-class Call:
+class DemoCall:
     """One tool call as the client sees it: pending, in progress, then completed or failed."""
 
-    def __init__(self, turn: Turn, tool: str, kind: str) -> None:
+    def __init__(self, turn: DemoTurn, tool: str, kind: str) -> None:
         self.id = f"call_{_token()}"
         self.tool = tool
         self._turn = turn

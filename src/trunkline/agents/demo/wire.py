@@ -29,7 +29,7 @@ def encode(message: object) -> bytes:
         return _dump_ascii(message).encode()
 
 
-class Wire:
+class DemoWire:
     """Reads messages from stdin, writes whole lines to stdout; safe to use from any thread."""
 
     def __init__(self) -> None:

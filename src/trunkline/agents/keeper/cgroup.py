@@ -27,7 +27,7 @@ def own_base() -> str | None:
     return None
 
 
-class Group:
+class ControlGroup:
     """The group of one keeper."""
 
     def __init__(self, base: str, keeper: int) -> None:
@@ -75,7 +75,7 @@ def end_left_behind(base: str) -> None:
         return
     for keeper in [int(name[len(PREFIX):]) for name in names if name[len(PREFIX):].isdigit()]:
         if not os.path.exists(f"/proc/{keeper}"):
-            group = Group(base, keeper)
+            group = ControlGroup(base, keeper)
             group.kill()
             group.remove()
 

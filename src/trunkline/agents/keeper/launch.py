@@ -12,7 +12,7 @@ import os
 import resource
 import signal
 
-from trunkline.agents.keeper.cgroup import Group
+from trunkline.agents.keeper.cgroup import ControlGroup
 from trunkline.agents.keeper.proc import die_with_parent, leave_keyring
 from trunkline.agents.keeper.wire import Wishes
 
@@ -29,7 +29,7 @@ class LaunchFailed(Exception):
         self.number = number
 
 
-def launch(wishes: Wishes, stdio: list[int], group: Group | None) -> int:
+def launch(wishes: Wishes, stdio: list[int], group: ControlGroup | None) -> int:
     """Start the program, in ``group`` where there is one; its process id. Raises LaunchFailed."""
     reader, writer = os.pipe()
     keeper = os.getpid()
@@ -37,16 +37,16 @@ def launch(wishes: Wishes, stdio: list[int], group: Group | None) -> int:
     if pid == 0:
         _become(wishes, stdio, group, writer, keeper)
     os.close(writer)
-    told = os.read(reader, 64)
+    message = os.read(reader, 64)
     os.close(reader)
-    if told:
+    if message:
         os.waitpid(pid, 0)
-        step, _, number = told.decode().partition(" ")
+        step, _, number = message.decode().partition(" ")
         raise LaunchFailed(step, int(number))
     return pid
 
 
-def _become(wishes: Wishes, stdio: list[int], group: Group | None, writer: int, keeper: int) -> None:
+def _become(wishes: Wishes, stdio: list[int], group: ControlGroup | None, writer: int, keeper: int) -> None:
     """In the new process: never returns."""
     step = "session"
     try:

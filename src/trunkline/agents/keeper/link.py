@@ -63,7 +63,7 @@ class KeeperGone(Exception):
     """The nursery or the keeper ended before it said anything."""
 
 
-class Kept(asyncio.Protocol):
+class KeptAgent(asyncio.Protocol):
     """One agent in the hands of its keeper. ``on_exit`` and ``on_gone`` are called once each, in this order, on the loop.
 
     Either may be true already when ``start`` returns: a short command is over by then.
@@ -255,13 +255,13 @@ _retired: list[_Nursery] = []
 """Those that serve no more but have keepers still."""
 
 
-async def start(wishes: Wishes, stdio: Sequence[int]) -> Kept:
+async def start(wishes: Wishes, stdio: Sequence[int]) -> KeptAgent:
     """Run a program under a keeper of its own. ``stdio`` are the child's ends, which stay the caller's to close.
 
     Raises StartFailed when the program cannot be run, OSError when the hub itself lacks the means."""
     for is_last in (False, True):
         nursery = await _running()
-        kept = Kept()
+        kept = KeptAgent()
         try:
             await kept.start(await nursery.fork_keeper(), wishes, stdio)
             return kept

@@ -127,8 +127,8 @@ class Nursery:
                     self._hunts_until = time.monotonic() + ORPHANS_S
                     self._end_group_of(pid)
 
-    def _group_of(self, keeper: int) -> cgroup.Group | None:
-        return cgroup.Group(self._groups, keeper) if self._groups is not None else None
+    def _group_of(self, keeper: int) -> cgroup.ControlGroup | None:
+        return cgroup.ControlGroup(self._groups, keeper) if self._groups is not None else None
 
     def _end_group_of(self, keeper: int) -> None:
         group = self._group_of(keeper)

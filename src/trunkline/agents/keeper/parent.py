@@ -19,7 +19,7 @@ import socket
 import time
 
 from trunkline.agents.keeper import proc
-from trunkline.agents.keeper.cgroup import Group
+from trunkline.agents.keeper.cgroup import ControlGroup
 from trunkline.agents.keeper.launch import LaunchFailed, launch
 from trunkline.agents.keeper.wire import HERE, LENGTH, LINE_MOST, Wishes, decode, receive
 
@@ -49,10 +49,10 @@ LOOK_S = 0.25
 """How often an agent that has limits is looked at. What it takes in that time is how far it can overshoot."""
 
 
-class Keeper:
+class AgentKeeper:
     """Keeps one agent."""
 
-    def __init__(self, control: socket.socket, wakeup: int, tell_nursery: int, group: Group | None) -> None:
+    def __init__(self, control: socket.socket, wakeup: int, tell_nursery: int, group: ControlGroup | None) -> None:
         """``wakeup`` gets a byte for each SIGCHLD. ``tell_nursery`` takes the numbers of daemons that outlive us."""
         self._group = group
         self._control = control
@@ -269,11 +269,11 @@ class Keeper:
         return decode(bytes(body)), stdio
 
 
-def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: Group | None) -> int:
+def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: ControlGroup | None) -> int:
     """Keep one agent to its end; the exit code of the keeper: 0 where nothing is left of it."""
     try:
         os.setsid()
-        return 0 if Keeper(control, wakeup, tell_nursery, group).run() else 1
+        return 0 if AgentKeeper(control, wakeup, tell_nursery, group).run() else 1
     except EOFError:
         return 0
     except BaseException as error:  # the process's boundary: the hub hears of it, and the nursery ends what is left

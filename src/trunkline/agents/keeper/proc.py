@@ -3,7 +3,7 @@ a parent's end, who may be looked into.
 
 Rule 1: a process that is not our child is signalled only through a pidfd, after a second look at whose child it is: its number
 may be somebody else's by then. Our own children keep their numbers until we reap them.
-Rule 2: where there is no ``/proc`` (macOS) nobody is found; the hub looks by other means (``agents.family``).
+Rule 2: where there is no ``/proc`` (macOS) nobody is found; the hub looks by other means (``agents/process_table.py``).
 """
 
 from __future__ import annotations

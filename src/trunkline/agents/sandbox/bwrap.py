@@ -28,7 +28,7 @@ class Access(IntEnum):
     """Written, and the reason why there is a session."""
 
 
-class Place(NamedTuple):
+class BoundPlace(NamedTuple):
     """A real path that is there; for a link, also where it leads."""
 
     path: str
@@ -48,7 +48,7 @@ SYSTEM = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 OWN_VARIABLES = ("--setenv", "TMPDIR", "/tmp", "--unsetenv", "XDG_RUNTIME_DIR")
 
 
-def bwrap_words(program: str, places: Iterable[Place], command: Sequence[str], *, cwd: str, network: bool) -> list[str]:
+def bwrap_words(program: str, places: Iterable[BoundPlace], command: Sequence[str], *, cwd: str, network: bool) -> list[str]:
     """The words that run ``command`` in ``cwd`` with these places laid over a system that can only be read."""
     words = [program, *OPTIONS, *([] if network else [NO_NETWORK]), *SYSTEM]
     for place in in_order(places):
@@ -56,15 +56,15 @@ def bwrap_words(program: str, places: Iterable[Place], command: Sequence[str], *
     return [*words, *OWN_VARIABLES, "--chdir", cwd, "--", *command]
 
 
-def in_order(places: Iterable[Place]) -> list[Place]:
+def in_order(places: Iterable[BoundPlace]) -> list[BoundPlace]:
     """Each path once, from the shallowest to the deepest."""
-    strongest: dict[str, Place] = {}
+    strongest: dict[str, BoundPlace] = {}
     for place in places:
         strongest[place.path] = max(place, strongest.get(place.path, place))
     return sorted(strongest.values(), key=lambda place: (depth(place.path), place.path))
 
 
-def seen_at(path: str, places: Sequence[Place]) -> Access:
+def seen_at(path: str, places: Sequence[BoundPlace]) -> Access:
     """What a path is in the sandbox, by the deepest place around it."""
     around = [place for place in in_order(places) if is_in(path, place.path)]
     return around[-1].access if around else Access.READ
@@ -80,7 +80,7 @@ def depth(path: str) -> int:
     return len([part for part in path.split("/") if part])
 
 
-def _mount(place: Place) -> tuple[str, ...]:
+def _mount(place: BoundPlace) -> tuple[str, ...]:
     match place.access:
         case Access.WRITE | Access.ROOT:
             return "--bind", place.path, place.path

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec.structs import replace
 
 from trunkline.agents.process import ChildCommand
-from trunkline.agents.sandbox.bwrap import Access, Place, bwrap_words, is_in
+from trunkline.agents.sandbox.bwrap import Access, BoundPlace, bwrap_words, is_in
 from trunkline.agents.sandbox.places import Wish, places
 from trunkline.errors import SandboxUnavailable, TrunklineError
 from trunkline.threads import Lane
@@ -69,7 +69,7 @@ async def try_out(program: str, env: Mapping[str, str], *, network: bool) -> Non
     """Run nothing in a sandbox, once; SandboxUnavailable says what the system forbids."""
     if (program, network) in _worked:
         return
-    words = bwrap_words(program, [Place("/tmp", Access.EMPTY)], ["true"], cwd="/", network=network)
+    words = bwrap_words(program, [BoundPlace("/tmp", Access.EMPTY)], ["true"], cwd="/", network=network)
     try:
         child = await ChildCommand.spawn(words[0], words[1:], cwd="/", env=dict(env))
     except TrunklineError as error:
@@ -80,8 +80,8 @@ async def try_out(program: str, env: Mapping[str, str], *, network: bool) -> Non
     except TimeoutError as error:
         raise SandboxUnavailable(f"a sandbox cannot be made here: bwrap did not end within {PROBE_S:g} s. {ALLOW}") from error
     finally:
-        said = child.output().strip()
+        output = child.output().strip()
         await child.release()
     if ended.code != 0:
-        raise SandboxUnavailable(f"a sandbox cannot be made here: {said or ended}. {ALLOW}", details={"output": said})
+        raise SandboxUnavailable(f"a sandbox cannot be made here: {output or ended}. {ALLOW}", details={"output": output})
     _worked.add((program, network))

@@ -18,7 +18,7 @@ from contextlib import suppress
 
 import msgspec
 
-from trunkline.agents.sandbox.bwrap import Access, Place, in_order, is_in, seen_at
+from trunkline.agents.sandbox.bwrap import Access, BoundPlace, in_order, is_in, seen_at
 from trunkline.errors import Invalid
 
 PRIVATE = ("/tmp", "/var/tmp", "/run", "/var/run")
@@ -69,7 +69,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """Homes besides those that the variables name."""
 
 
-def places(wish: Wish) -> list[Place]:
+def places(wish: Wish) -> list[BoundPlace]:
     """Everything that is laid over the system; Invalid for a session's folder that cannot be kept apart."""
     homes = homes_of(wish.env, wish.homes)
     _make(wish.own)
@@ -79,11 +79,11 @@ def places(wish: Wish) -> list[Place]:
     shown = [*(os.path.join(home, name) for home in homes for name in KEPT_IN_HOME), *wish.reads, *KEPT_IN_PRIVATE]
     secret = _real([*wish.hidden, *(os.path.join(home, name) for home in homes for name in SECRETS)])
     laid = [
-        *(Place(path, Access.EMPTY) for path in [*_real(PRIVATE), *homes]),
-        *(Place(path, Access.READ) for path in _real(programs) if _is_in_any(path, (*homes, *own))),
-        *(Place(path, Access.READ) for path in _real(shown) if _is_in_any(path, (*homes, *_real(PRIVATE)))),
-        *(Place(path, Access.WRITE) for path in own),
-        *(Place(path, Access.ROOT) for path in roots),
+        *(BoundPlace(path, Access.EMPTY) for path in [*_real(PRIVATE), *homes]),
+        *(BoundPlace(path, Access.READ) for path in _real(programs) if _is_in_any(path, (*homes, *own))),
+        *(BoundPlace(path, Access.READ) for path in _real(shown) if _is_in_any(path, (*homes, *_real(PRIVATE)))),
+        *(BoundPlace(path, Access.WRITE) for path in own),
+        *(BoundPlace(path, Access.ROOT) for path in roots),
     ]
     return [*laid, *_covers(secret, own, laid), *_links([*programs, *shown, *wish.own], laid)]
 
@@ -97,11 +97,11 @@ def hider(wish: Wish) -> Callable[[str], bool]:
     secret = {os.path.realpath(path) for path in names if path}
     own = _real(wish.own)
     laid = in_order([
-        *(Place(path, Access.EMPTY) for path in secret.difference(own)),
-        *(Place(path, Access.READ) for path in _real([*wish.reads, *(os.path.join(home, name) for home in homes
+        *(BoundPlace(path, Access.EMPTY) for path in secret.difference(own)),
+        *(BoundPlace(path, Access.READ) for path in _real([*wish.reads, *(os.path.join(home, name) for home in homes
                                                                      for name in KEPT_IN_HOME)])),
-        *(Place(path, Access.WRITE) for path in own),
-        *(Place(path, Access.ROOT) for path in _real(wish.roots)),
+        *(BoundPlace(path, Access.WRITE) for path in own),
+        *(BoundPlace(path, Access.ROOT) for path in _real(wish.roots)),
     ])
     return lambda path: seen_at(path, laid) is Access.EMPTY
 
@@ -199,19 +199,19 @@ def _real(paths: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(path for path in found if os.path.lexists(path)))
 
 
-def _covers(secret: Iterable[str], own: Sequence[str], laid: Sequence[Place]) -> Iterator[Place]:
+def _covers(secret: Iterable[str], own: Sequence[str], laid: Sequence[BoundPlace]) -> Iterator[BoundPlace]:
     """Covers for what would be seen though it must not be; what lies in an empty folder needs none, and has no name there."""
     for path in secret:
         if path not in own and seen_at(path, laid) is not Access.EMPTY:
-            yield Place(path, Access.EMPTY if os.path.isdir(path) else Access.NONE)
+            yield BoundPlace(path, Access.EMPTY if os.path.isdir(path) else Access.NONE)
 
 
-def _links(paths: Iterable[str], laid: Sequence[Place]) -> Iterator[Place]:
+def _links(paths: Iterable[str], laid: Sequence[BoundPlace]) -> Iterator[BoundPlace]:
     """The links on the way to what is shown, where an empty folder would hide them."""
     for path in paths:
         for link, target in links_on(path):
             if seen_at(link, laid) is Access.EMPTY:
-                yield Place(link, Access.LINK, target)
+                yield BoundPlace(link, Access.LINK, target)
 
 
 def links_on(path: str) -> Iterator[tuple[str, str]]:

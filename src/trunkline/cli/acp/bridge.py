@@ -23,15 +23,26 @@ from urllib.parse import quote
 import msgspec
 
 from trunkline.cli.acp import messages
-from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Envelope, params_of
+from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, EditorMessage, params_of
 from trunkline.cli.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.hosting.locate import find_or_start
 from trunkline.cli.run import allowed_env
 from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint
-from trunkline.client.socket import connected, lost
+from trunkline.client.link import connected, lost
 from trunkline.client.streams import Patience
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.aliases import canonical_method
+from trunkline.dialects.acp.methods import (
+    CANCEL_REQUEST,
+    INITIALIZE,
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_LOAD,
+    SESSION_PROMPT,
+    SESSION_RESUME,
+)
 from trunkline.errors import TrunklineError, Unavailable
 
 if TYPE_CHECKING:
@@ -86,7 +97,7 @@ class Bridge:
         self._sessions: dict[str, int] = {}
         self._held: bytes | None = None
         """The request that waits for the answer to initialize; it was not sent."""
-        self._asked: dict[bytes, None] = {}
+        self._hub_requests: dict[bytes, None] = {}
         self._later: list[tuple[bytes | None, bytes]] = []
         """What waits for a connection: lines, and the ids of those that are requests."""
         self._own: dict[bytes, asyncio.Future[bool]] = {}
@@ -121,7 +132,7 @@ class Bridge:
         await asyncio.gather(settled, return_exceptions=True)
 
     async def _all_settled(self) -> None:
-        while self._later or any(asked.method != acp.SESSION_PROMPT for asked in self._unanswered.values()):
+        while self._later or any(pending.method != SESSION_PROMPT for pending in self._unanswered.values()):
             self._changed.clear()
             await self._changed.wait()
 
@@ -137,23 +148,23 @@ class Bridge:
                 continue
             if self._is_greeting():
                 await self._hold(line)
-            told = self._from_editor(line)
-            if told is None:
+            sent = self._from_editor(line)
+            if sent is None:
                 continue
             if self._ready and self._socket is not None:
-                await self._say(self._socket, told[1])
+                await self._send(self._socket, sent[1])
             else:
-                self._later.append(told)
+                self._later.append(sent)
 
     def _is_greeting(self) -> bool:
-        return any(asked.method == acp.INITIALIZE for asked in self._unanswered.values())
+        return any(pending.method == INITIALIZE for pending in self._unanswered.values())
 
     async def _hold(self, line: bytes) -> None:
         """Wait for the answer to initialize where the line opens a session; nothing else of the editor's is read meanwhile."""
         message = messages.read(line)
         if message is None or message.id is msgspec.UNSET or message.method is msgspec.UNSET:
             return
-        if acp.canonical_method(message.method, side="agent") not in OPENING:
+        if canonical_method(message.method, side="agent") not in OPENING:
             return
         self._held = bytes(message.id)
         while self._is_greeting():
@@ -167,39 +178,39 @@ class Bridge:
         if message is None:
             return None, line  # the hub says what is wrong with it
         if message.method is msgspec.UNSET:
-            known = message.id is not msgspec.UNSET and bytes(message.id) in self._asked
+            known = message.id is not msgspec.UNSET and bytes(message.id) in self._hub_requests
             if known:
-                del self._asked[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
+                del self._hub_requests[bytes(message.id)]  # type: ignore[arg-type]  # known: it is set
             return (None, line) if known else None
         if message.id is msgspec.UNSET or not jsonrpc.is_id(message.id):
             self._note_end(line, message)
             return None, line
         return self._request(line, message)
 
-    def _note_end(self, line: bytes, message: Envelope) -> None:
+    def _note_end(self, line: bytes, message: EditorMessage) -> None:
         """Remember that the editor takes requests back, for as long as they are not answered."""
         assert message.method is not msgspec.UNSET, "only what has a method takes something back"
-        method, about = acp.canonical_method(message.method, side="agent"), params_of(message.params)
-        if method == acp.CANCEL_REQUEST:
-            asked = self._unanswered.get(bytes(about.request_id))
-            if asked is not None:
-                asked.taken_back = line
-        elif method == acp.SESSION_CANCEL:
-            for asked in self._unanswered.values():
-                if asked.method == acp.SESSION_PROMPT and asked.session_id == about.session_id and asked.taken_back is None:
-                    asked.taken_back = messages.cancel_of(asked.session_id, asked.key)
+        method, about = canonical_method(message.method, side="agent"), params_of(message.params)
+        if method == CANCEL_REQUEST:
+            pending = self._unanswered.get(bytes(about.request_id))
+            if pending is not None:
+                pending.taken_back = line
+        elif method == SESSION_CANCEL:
+            for pending in self._unanswered.values():
+                if pending.method == SESSION_PROMPT and pending.session_id == about.session_id and pending.taken_back is None:
+                    pending.taken_back = messages.cancel_of(pending.session_id, pending.key)
 
-    def _request(self, line: bytes, message: Envelope) -> tuple[bytes, bytes]:
+    def _request(self, line: bytes, message: EditorMessage) -> tuple[bytes, bytes]:
         assert message.id is not msgspec.UNSET and message.method is not msgspec.UNSET, "a request has both"
-        request_id, method = bytes(message.id), acp.canonical_method(message.method, side="agent")
+        request_id, method = bytes(message.id), canonical_method(message.method, side="agent")
         key = ""
-        if method == acp.INITIALIZE:
+        if method == INITIALIZE:
             self._hello = messages.with_meta(message.params, _WANTS, inside="clientCapabilities")
             line = messages.request(request_id, method, self._hello)
         elif method in OPENING:
             env = allowed_env(self._env_allow, os.environ) if self._local else {}
             line = messages.request(request_id, method, messages.with_meta(message.params, {"env": env}))
-        elif method == acp.SESSION_PROMPT:
+        elif method == SESSION_PROMPT:
             key = secrets.token_hex(16)
             line = messages.request(request_id, method, messages.with_meta(message.params, {"key": key}))
         self._unanswered[request_id] = Unanswered(method, params_of(message.params).session_id, line, key)
@@ -235,13 +246,13 @@ class Bridge:
     async def _take_up(self, socket: ClientConnection) -> None:
         """Be where we were: the handshake, the sessions, what is not answered; then what came meanwhile."""
         if self._greeted and self._hello is not None:
-            await self._ask_hub(socket, acp.INITIALIZE, self._hello)
-            loading = {asked.session_id for asked in self._unanswered.values() if asked.method == acp.SESSION_LOAD}
+            await self._ask_hub(socket, INITIALIZE, self._hello)
+            loading = {pending.session_id for pending in self._unanswered.values() if pending.method == SESSION_LOAD}
             for session_id, after in [each for each in self._sessions.items() if each[0] not in loading]:
-                if not await self._ask_hub(socket, acp.SESSION_RESUME, self._resume_params(session_id, after)):
+                if not await self._ask_hub(socket, SESSION_RESUME, self._resume_params(session_id, after)):
                     del self._sessions[session_id]
         while self._later:
-            await self._say(socket, self._later.pop(0)[1])
+            await self._send(socket, self._later.pop(0)[1])
         self._ready = True
         self._changed.set()
 
@@ -256,57 +267,57 @@ class Bridge:
         request_id = b'%b%d"' % (OWN_ID, self._own_number)
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._own[request_id] = answer
-        await self._say(socket, messages.request(request_id, method, params))
+        await self._send(socket, messages.request(request_id, method, params))
         return await answer
 
-    async def _say(self, socket: ClientConnection, line: bytes) -> None:
-        # What a lost connection swallows is said again over the next, if it is not answered.
+    async def _send(self, socket: ClientConnection, line: bytes) -> None:
+        # What a lost connection swallows is sent again over the next, if it is not answered.
         with suppress(*lost()):
             await socket.send(line, text=True)
 
     async def _from_hub(self, frame: bytes) -> None:
-        passed = [line for line in frame.split(b"\n") if line.startswith(UPDATE_HEAD) or self._told(line)]
+        passed = [line for line in frame.split(b"\n") if line.startswith(UPDATE_HEAD) or self._on_hub_line(line)]
         self._patience.progress()
         if passed:
             passed.append(b"")
             await self._out.write(b"\n".join(passed))
 
-    def _told(self, line: bytes) -> bool:
+    def _on_hub_line(self, line: bytes) -> bool:
         """Learn from a message that is no update; returns whether it is for the editor."""
         message = messages.read(line)
         if message is None:
             return False
         if line.startswith(CURSOR_HEAD):
-            told = params_of(message.params)
-            self._sessions[told.session_id] = told.seq
+            params = params_of(message.params)
+            self._sessions[params.session_id] = params.seq
             return False
         if message.id is msgspec.UNSET:
             return True
         if message.method is not msgspec.UNSET:
-            self._asked[bytes(message.id)] = None
+            self._hub_requests[bytes(message.id)] = None
             return True
         return self._answered(bytes(message.id), message)
 
-    def _answered(self, request_id: bytes, message: Envelope) -> bool:
+    def _answered(self, request_id: bytes, message: EditorMessage) -> bool:
         own = self._own.pop(request_id, None)
         if own is not None:
             if not own.done():
                 own.set_result(message.error is msgspec.UNSET)
             return False
-        asked = self._unanswered.pop(request_id, None)
+        pending = self._unanswered.pop(request_id, None)
         self._changed.set()
-        if asked is not None and message.error is msgspec.UNSET:
-            self._settled(asked, message.result)
+        if pending is not None and message.error is msgspec.UNSET:
+            self._settled(pending, message.result)
         return True
 
-    def _settled(self, asked: Unanswered, result: Any) -> None:
-        if asked.method == acp.INITIALIZE:
+    def _settled(self, pending: Unanswered, result: Any) -> None:
+        if pending.method == INITIALIZE:
             self._greeted = True
             self._env_allow = messages.env_allow_of(result)
-        elif asked.method in OPENING:
-            self._sessions.setdefault(params_of(result).session_id or asked.session_id, 0)
-        elif asked.method in (acp.SESSION_CLOSE, acp.SESSION_DELETE):
-            self._sessions.pop(asked.session_id, None)
+        elif pending.method in OPENING:
+            self._sessions.setdefault(params_of(result).session_id or pending.session_id, 0)
+        elif pending.method in (SESSION_CLOSE, SESSION_DELETE):
+            self._sessions.pop(pending.session_id, None)
 
     # -- when there is no hub
 
@@ -315,11 +326,11 @@ class Bridge:
         for own in self._own.values():
             own.cancel()
         self._own.clear()
-        asked, self._asked = self._asked, {}
+        requests, self._hub_requests = self._hub_requests, {}
         waiting = {request_id for request_id, _ in self._later}
-        said = [(request_id, each.line) for request_id, each in self._unanswered.items() if request_id not in waiting]
-        self._later = [each for request_id, line in [*said, *self._later] for each in self._again(request_id, line)]
-        lines = [messages.taken_back(request_id) for request_id in asked]
+        unanswered = [(request_id, each.line) for request_id, each in self._unanswered.items() if request_id not in waiting]
+        self._later = [each for request_id, line in [*unanswered, *self._later] for each in self._again(request_id, line)]
+        lines = [messages.taken_back(request_id) for request_id in requests]
         if lines:
             await self._out.write(b"\n".join([*lines, b""]))
 
@@ -328,22 +339,22 @@ class Bridge:
         since that comes behind its request. A load goes on where it was: the editor has what came before."""
         if request_id is None:
             return [] if self._takes_back(line) else [(None, line)]
-        asked = self._unanswered.get(request_id)
-        if asked is None:
+        pending = self._unanswered.get(request_id)
+        if pending is None:
             return []
-        after = self._sessions.get(asked.session_id)
-        line = messages.with_after(asked.line, after) if asked.method == acp.SESSION_LOAD and after else asked.line
-        return [(request_id, line)] if asked.taken_back is None else [(request_id, line), (None, asked.taken_back)]
+        after = self._sessions.get(pending.session_id)
+        line = messages.with_after(pending.line, after) if pending.method == SESSION_LOAD and after else pending.line
+        return [(request_id, line)] if pending.taken_back is None else [(request_id, line), (None, pending.taken_back)]
 
     def _takes_back(self, line: bytes) -> bool:
         message = messages.read(line)
         if message is None or message.method is msgspec.UNSET or message.id is not msgspec.UNSET:
             return False
-        method, about = acp.canonical_method(message.method, side="agent"), params_of(message.params)
-        if method == acp.CANCEL_REQUEST:
+        method, about = canonical_method(message.method, side="agent"), params_of(message.params)
+        if method == CANCEL_REQUEST:
             return True
-        return method == acp.SESSION_CANCEL and any(
-            asked.taken_back is not None and asked.session_id == about.session_id for asked in self._unanswered.values())
+        return method == SESSION_CANCEL and any(
+            pending.taken_back is not None and pending.session_id == about.session_id for pending in self._unanswered.values())
 
     async def _refuse_all(self, hub: asyncio.Task[None]) -> None:
         """There will be no hub: whoever waits hears why."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trunkline.cli.check.examinee import Examinee, Json, wait
 from trunkline.cli.check.registry import case, need
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import SESSION_CANCEL, SESSION_REQUEST_PERMISSION, SESSION_UPDATE
 
 
 def _permissions(agent: Examinee) -> list[Json]:
-    return [each for each in agent.heard if each.get("method") == acp.SESSION_REQUEST_PERMISSION]
+    return [each for each in agent.received if each.get("method") == SESSION_REQUEST_PERMISSION]
 
 
 @case("PERMISSION-001", "must", "a permission is a request, with options to choose from, and its answer counts")
@@ -16,10 +16,10 @@ async def _permission(agent: Examinee) -> None:
     await agent.greet()
     session_id = await agent.new()
     stop = await agent.turn(session_id, agent.prompts.ask)
-    asked = _permissions(agent)
-    need(asked, "no permission was asked for")
-    need("id" in asked[0], "it is a notification, not a request")
-    params = asked[0]["params"]
+    requests = _permissions(agent)
+    need(requests, "no permission was asked for")
+    need("id" in requests[0], "it is a notification, not a request")
+    params = requests[0]["params"]
     need(params["sessionId"] == session_id, "it names another session")
     options = params["options"]
     need(options and all({"optionId", "name", "kind"} <= set(option) for option in options), f"the options are {options}")
@@ -30,12 +30,12 @@ async def _permission(agent: Examinee) -> None:
 async def _announced(agent: Examinee) -> None:
     await agent.greet()
     await agent.turn(await agent.new(), agent.prompts.ask)
-    asked = _permissions(agent)
-    need(asked, "no permission was asked for")
-    before = agent.heard[:agent.heard.index(asked[0])]
-    calls = [each["params"]["update"].get("toolCallId") for each in before if each.get("method") == acp.SESSION_UPDATE
+    requests = _permissions(agent)
+    need(requests, "no permission was asked for")
+    before = agent.received[:agent.received.index(requests[0])]
+    calls = [each["params"]["update"].get("toolCallId") for each in before if each.get("method") == SESSION_UPDATE
              and each["params"]["update"]["sessionUpdate"] == "tool_call"]
-    need(asked[0]["params"]["toolCall"]["toolCallId"] in calls, "it was not")
+    need(requests[0]["params"]["toolCall"]["toolCallId"] in calls, "it was not")
 
 
 @case("PERMISSION-003", "must", "a refused permission does not end the session")
@@ -53,9 +53,9 @@ async def _cancelled(agent: Examinee) -> None:
     await agent.greet()
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.ask)
-    asked = (await agent.until(lambda: _permissions(agent)))[0]
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
-    agent.say({"id": asked["id"], "result": {"outcome": {"outcome": "cancelled"}}})
+    request = (await agent.until(lambda: _permissions(agent)))[0]
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
+    agent.say({"id": request["id"], "result": {"outcome": {"outcome": "cancelled"}}})
     stop = (await agent.answer(request_id))["stopReason"]
     need(stop == "cancelled", f"the stop reason was {stop!r}")
 
@@ -65,14 +65,14 @@ async def _no_files(agent: Examinee) -> None:
     await agent.greet()
     (agent.folder / "a.txt").write_text("text")
     await agent.turn(await agent.new(), agent.prompts.read.format(path=agent.folder / "a.txt"))
-    need(not agent.asked("fs"), "one was")
+    need(not agent.requests_for("fs"), "one was")
 
 
 @case("CLIENTCAP-002", "must", "no terminal is asked of a client that did not offer terminals")
 async def _no_terminal(agent: Examinee) -> None:
     await agent.greet()
     await agent.turn(await agent.new(), agent.prompts.terminal)
-    need(not agent.asked("terminal"), "one was")
+    need(not agent.requests_for("terminal"), "one was")
 
 
 @case("CLIENTCAP-003", "must", "no form is put to a client that has none")
@@ -81,9 +81,9 @@ async def _no_form(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.question)
     await agent.quiet()
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(request_id)
-    need(not agent.asked("elicitation"), "one was")
+    need(not agent.requests_for("elicitation"), "one was")
 
 
 def _reject(ask: Json) -> Json | None:

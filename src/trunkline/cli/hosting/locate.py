@@ -18,7 +18,7 @@ from trunkline.cli.exits import EXIT_LOCKED
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
 from trunkline.cli.settings import Settings
 from trunkline.client import Client, Endpoint
-from trunkline.client.http import Pool, Request
+from trunkline.client.http import HttpRequest, Pool
 from trunkline.errors import Unavailable
 
 READY_S = 20.0
@@ -81,7 +81,7 @@ async def answers(endpoint: Endpoint) -> bool:
     """Whether ``/healthz`` answers; asked without the token."""
     pool = Pool(Endpoint(endpoint.url, None, endpoint.certificate))
     try:
-        return (await pool.ask(Request("GET", "/healthz"), timeout_s=HEALTH_S)).status == 200
+        return (await pool.ask(HttpRequest("GET", "/healthz"), timeout_s=HEALTH_S)).status == 200
     except Unavailable:
         return False
     finally:

@@ -55,7 +55,7 @@ class CallState(msgspec.Struct, kw_only=True):
         return _RANK[self.status] == 2
 
 
-def merge(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
+def merge_call(call: CallState, update: ToolCall | ToolCallUpdate) -> frozenset[str]:
     """Take an announcement or update into ``call``; returns the names of the fields that it changed."""
     news: dict[str, object] = {
         "title": (update.title or "")[:TITLE_CHARS] or None,
@@ -88,8 +88,8 @@ def _places(located: list[ToolCallLocation] | None) -> list[ToolCallLocation] | 
     return [place for place in located[:LOCATIONS] if len(place.path) <= PATH_CHARS]
 
 
-def _next_status(now: str, said: str | None) -> str | None:
-    return said if said is not None and _RANK[said] >= _RANK[now] else None
+def _next_status(now: str, new: str | None) -> str | None:
+    return new if new is not None and _RANK[new] >= _RANK[now] else None
 
 
 def _json(raw: Raw | UnsetType) -> bytes | None:

@@ -19,10 +19,10 @@ from msgspec.structs import astuple, replace
 from trunkline.dialects import signals
 from trunkline.dialects.acp import aliases
 from trunkline.dialects.acp.client import RequestPermissionRequest
-from trunkline.dialects.acp.lenient import read, read_members
+from trunkline.dialects.acp.lenient import read_lenient, read_members
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, RequestPermissionOutcome, SelectedOutcome
-from trunkline.dialects.acp.shape import encode
+from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentError, Invalid, NotFound
@@ -184,7 +184,7 @@ def read_update(raw: bytes) -> tuple[SessionUpdate | UnknownUpdate, bytes]:
     repaired = _repair(raw, why)
     if isinstance(repaired, UnknownUpdate):
         return repaired, raw
-    return repaired, encode(repaired)
+    return repaired, encode_acp(repaired)
 
 
 def _schema_true(raw: bytes, update: Any) -> SessionUpdate | None:
@@ -251,7 +251,7 @@ def _repair(raw: bytes, why: str) -> SessionUpdate | UnknownUpdate:
 
 def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
     """The ``toolCall`` of a permission request; raises Invalid."""
-    call = read(raw, ToolCallUpdate)
+    call = read_lenient(raw, ToolCallUpdate)
     if _call_members(raw) == _NO_ALIAS:
         return call
     members = aliases.members_of(raw) or {}
@@ -264,7 +264,7 @@ def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
 
 def decode_params(method: str, params: bytes | None) -> Any:
     """The params of a request or notification, as its type in ``METHODS`` (absent and null count as {}); raises Invalid."""
-    value = read(_object(params), METHODS[method].params)
+    value = read_lenient(_object(params), METHODS[method].params)
     if isinstance(value, RequestPermissionRequest):
         return replace(value, tool_call=Raw(_schema_true_call(value.tool_call)))
     return value
@@ -273,7 +273,7 @@ def decode_params(method: str, params: bytes | None) -> Any:
 def decode_result(method: str, result: bytes | None) -> Any:
     """An agent's answer to ``method``, as its type in ``METHODS`` (null counts as {}); raises AgentError."""
     try:
-        return read(_object(result), METHODS[method].result)
+        return read_lenient(_object(result), METHODS[method].result)
     except Invalid as error:
         raise AgentError(f"The agent's answer to {method} cannot be read: {error.message}") from None
 
@@ -297,16 +297,16 @@ def _schema_true_call(raw: bytes) -> bytes:
 
 def tool_call_members(update: ToolCallUpdate) -> bytes:
     """A tool call as a permission request carries it: the update without its ``sessionUpdate``."""
-    members = msgspec.json.decode(encode(update), type=aliases.Members)
+    members = msgspec.json.decode(encode_acp(update), type=aliases.Members)
     del members["sessionUpdate"]
-    return encode(members)
+    return encode_acp(members)
 
 
 def read_outcome(result: bytes | None, options: Sequence[signals.PermissionOption]) -> RequestPermissionOutcome:
     """A client's answer to a permission request, which may name an option by its id or kind alone; raises Invalid, NotFound."""
-    said = (aliases.members_of(result) or {}).get("outcome")
-    members = aliases.members_of(said) or {}
-    name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome", said))
+    outcome = (aliases.members_of(result) or {}).get("outcome")
+    members = aliases.members_of(outcome) or {}
+    name = aliases.text_of(members.get("optionId")) or aliases.text_of(members.get("outcome", outcome))
     if name is None or name == "selected":
         raise Invalid("outcome or optionId is missing")
     if name in ("cancelled", "canceled"):

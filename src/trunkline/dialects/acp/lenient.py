@@ -27,10 +27,10 @@ Reader = Callable[[bytes], Any]
 
 
 @overload
-def read(raw: bytes, kind: type[T]) -> T: ...
+def read_lenient(raw: bytes, kind: type[T]) -> T: ...
 @overload
-def read(raw: bytes, kind: Any) -> Any: ...
-def read(raw: bytes, kind: Any) -> Any:
+def read_lenient(raw: bytes, kind: Any) -> Any: ...
+def read_lenient(raw: bytes, kind: Any) -> Any:
     """``raw`` as a ``kind``, which may be a union; raises Invalid."""
     return _reader(kind)(raw)
 

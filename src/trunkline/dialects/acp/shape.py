@@ -31,5 +31,5 @@ class Shape(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defa
     meta: Meta | None = msgspec.field(name="_meta", default=None)
 
 
-encode = msgspec.json.Encoder().encode
+encode_acp = msgspec.json.Encoder().encode
 """An object as the bytes to send."""

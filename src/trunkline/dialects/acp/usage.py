@@ -63,10 +63,10 @@ class _Chunk(msgspec.Struct):
 def answer_stop(result: bytes) -> str | None:
     """The stop reason on a prompt's answer as the agent wrote it, where it is one of ``OWN_STOPS``."""
     try:
-        said = msgspec.json.decode(result, type=_Stopped).stop_reason
+        reason = msgspec.json.decode(result, type=_Stopped).stop_reason
     except BROKEN:
         return None
-    return said if said in OWN_STOPS else None
+    return reason if reason in OWN_STOPS else None
 
 
 def answer_usage(result: bytes) -> bytes | None:

@@ -28,15 +28,15 @@ from typing import Any, Final
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
-from trunkline.dialects.calls.members import says_more, unknown_members
+from trunkline.dialects.calls.members import adds_meaning, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
-from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, Source, ToolRole
-from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_told_by
+from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
+from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.visible import looks_alike, unseen_in
 
-__all__ = ["Act", "Claims", "Reading", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta"]
+__all__ = ["Act", "CallReading", "Claims", "Source", "ToolNames", "ToolRole", "name_call", "read_call", "reading_meta"]
 
 _CATEGORY_OF_ROLE: Final[dict[ToolRole, ToolCategory]] = {
     "read": "file_read", "search": "search", "write": "file_write", "edit": "file_edit", "patch": "file_edit",
@@ -59,13 +59,13 @@ _NO_CLAIMS: Final = Claims()
 _STATEMENTS: Final = ("query", "sql", "statement", "queries", "statements")
 
 
-def name_call(said: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
+def name_call(given: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
               call_id: str = "", about: Collection[str] = ()) -> tuple[str, Source]:
     """What a call is named, and by what. ``said`` is the agent's own name for its tool, ``shape`` the tool whose input looks so;
     a shape that runs something always counts. A title that is one of ``about``, what the call is about, is no name. What is named
     by its kind alone may find a better name with its input."""
-    if said:
-        return names.usual(said), "name"
+    if given:
+        return names.usual(given), "name"
     listed = names.named_in(call_id, title)
     if listed:
         return names.usual(listed), "catalog"
@@ -85,7 +85,7 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
 
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
-              arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> Reading:
+              arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> CallReading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
     says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
     at only where there is no input. ``claims`` is what else was ever said of it."""
@@ -100,8 +100,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
         command, source, doubts = _in_words(title, shown, is_title)
-    elif command is not None and source == "content" and (said := command_in(shown)) and not is_told_by(said, command):
-        command, doubts = f"{command}\n{said}", ["its words name another command than its arguments"]
+    elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_in_command(in_words, command):
+        command, doubts = f"{command}\n{in_words}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
@@ -117,13 +117,14 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         doubts.append("its input is of no form that is known")
     unseen = _unseen(tool, *found.paths[:PATHS])
     doubts += [unseen] if unseen else []
-    return Reading(
+    return CallReading(
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
         queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
         description=describe(tool, members, command, found.paths),
         subject="" if command is not None else subject_of(members, found.paths),
-        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS]) or says_more(members, names.members))
+        beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
+        or adds_meaning(members, names.members))
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
@@ -143,7 +144,7 @@ def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Sourc
     said = command_in(shown)
     if title and (is_title or not is_name(title)):
         command = _without_label(title)
-        is_same = not said or said in command or is_told_by(said, command)
+        is_same = not said or said in command or is_in_command(said, command)
         return command, "title", [] if is_same else [f"its words tell of another command: {said[:60]}"]
     if is_cut(said):
         return None, "content", ["its words show only the beginning of its command"]
@@ -159,8 +160,8 @@ def _without_label(title: str) -> str:
 
 
 def _category(tool: str, kind: str, role: ToolRole | None) -> ToolCategory:
-    told = categorize_tool(tool, kind)
-    return _CATEGORY_OF_ROLE.get(role, told) if told == "other" and role is not None else told
+    category = categorize_tool(tool, kind)
+    return _CATEGORY_OF_ROLE.get(role, category) if category == "other" and role is not None else category
 
 
 def _acts(tool: str, kind: str, role: ToolRole | None, named_by: Source, names: ToolNames, category: ToolCategory,

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from trunkline.dialects.calls.files import ends_of_move, files_in
 from trunkline.dialects.calls.names import ToolNames, is_name, role_of_kind, verb_in
-from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, Claims, Reading, ToolRole
+from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, ToolRole
 from trunkline.dialects.calls.variables import bare_line, is_same
 
 KEPT: Final = 8
@@ -41,7 +41,7 @@ def with_kind(claims: Claims, kind: str) -> Claims:
     return claims if kind in claims.kinds or kind == "other" else _replace(claims, kinds=(*claims.kinds, kind)[:KEPT])
 
 
-def with_reading(claims: Claims, reading: Reading) -> Claims:
+def with_reading(claims: Claims, reading: CallReading) -> Claims:
     """Announced with another input before."""
     commands = (*claims.commands, *([reading.command[:CHARS]] if reading.command else ()))
     paths = (*claims.paths, *(path[:CHARS] for path in reading.paths))

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.calls.inputs import BEYOND_RULES
-from trunkline.dialects.calls.types import CarriedReading, Reading
+from trunkline.dialects.calls.types import CallReading, CarriedReading
 from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.outside import BROKEN
 
@@ -52,7 +52,7 @@ def subject_of(members: Mapping[str, Any], paths: Sequence[str]) -> str:
     return next((value[:SUBJECT_CHARS] for key in _SUBJECTS if isinstance(value := members.get(key), str) and value), "")
 
 
-def reading_meta(reading: Reading) -> CarriedReading:
+def reading_meta(reading: CallReading) -> CarriedReading:
     """What ``_meta.reading`` of an event says."""
     return CarriedReading(
         category=reading.category, role=reading.role, command=None if reading.command is None else _beginning(reading.command),
@@ -62,9 +62,9 @@ def reading_meta(reading: Reading) -> CarriedReading:
 
 def carried_reading(meta: object) -> CarriedReading:
     """What an event's ``_meta`` carries of its call's reading; nothing of an event that is older than that."""
-    told = meta.get("reading") if isinstance(meta, Mapping) else None
+    reading = meta.get("reading") if isinstance(meta, Mapping) else None
     try:
-        return msgspec.convert(told if told is not None else {}, CarriedReading)
+        return msgspec.convert(reading if reading is not None else {}, CarriedReading)
     except BROKEN:
         return CarriedReading()
 

@@ -83,7 +83,7 @@ def why_not_harmless(name: str) -> str | None:
     return None if word is None else f"a name with {word!r} in it says how a call is run"
 
 
-def says_more(members: Mapping[str, Any], known: frozenset[str] = frozenset()) -> bool:
+def adds_meaning(members: Mapping[str, Any], known: frozenset[str] = frozenset()) -> bool:
     """Whether an input says more than a command, the folder that it runs in, and what changes nothing of it."""
     beside = [(str(key), value) for key, value in members.items() if value and not is_of_command(str(key))]
     return any(not is_folder(key) and not _is_harmless(key, value) and bare_key(key) not in known for key, value in beside)

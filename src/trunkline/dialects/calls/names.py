@@ -118,11 +118,11 @@ def name_of_kind(kind: str) -> str | None:
     return _NAME_OF_KIND.get(kind)
 
 
-def usual_name(said: str, role: ToolRole | None) -> str:
+def usual_name(name: str, role: ToolRole | None) -> str:
     """What a tool is called in events: by its usual name, or that of the role which its agent's table gives it, else as it is."""
-    if said.startswith(_MCP):
-        return said
-    return _USUAL.get(_bare(said)) or (_USUAL_OF_ROLE.get(role) if role else None) or said
+    if name.startswith(_MCP):
+        return name
+    return _USUAL.get(_bare(name)) or (_USUAL_OF_ROLE.get(role) if role else None) or name
 
 
 def is_name(title: str) -> bool:

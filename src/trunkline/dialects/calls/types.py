@@ -53,7 +53,7 @@ class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_def
     """Its command and the folder of that are all that there is to it."""
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class CallReading(Struct, frozen=True, kw_only=True):
     """One tool call, as everybody who names, judges, allows or shows it has to take it."""
 
     tool: str

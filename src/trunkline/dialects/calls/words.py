@@ -39,12 +39,12 @@ def command_in(text: str) -> str:
     return found[1].strip() if found is not None else ""
 
 
-def is_cut(said: str) -> bool:
+def is_cut(text: str) -> bool:
     """Whether words tell only the beginning of a command: some agents show its first fifty characters and a sign for the rest."""
-    return said.endswith(_CUT)
+    return text.endswith(_CUT)
 
 
-def is_told_by(said: str, command: str) -> bool:
+def is_in_command(text: str, command: str) -> bool:
     """Whether words tell this command: all of it, or its beginning."""
-    beginning = said.removesuffix("…") if said.endswith("…") else said.removesuffix("...")
-    return said == command or (is_cut(said) and len(beginning) > 0 and command.startswith(beginning))
+    beginning = text.removesuffix("…") if text.endswith("…") else text.removesuffix("...")
+    return text == command or (is_cut(text) and len(beginning) > 0 and command.startswith(beginning))

@@ -15,10 +15,8 @@ import msgspec
 
 from trunkline.dialects.claude import outgoing, tools
 from trunkline.dialects.claude.questions import answers_of, form_of, words_of
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
-
-Json = dict[str, Any]
 
 ALLOW: Final = PermissionOption("allow", "Allow", "allow_once")
 ALWAYS: Final = PermissionOption("allow_always", "Always allow", "allow_always")
@@ -52,7 +50,7 @@ class Open(msgspec.Struct, kw_only=True):
     elicited: bool = False
 
 
-class Asks:
+class ClaudeAsks:
     """The asks of one CLI process."""
 
     def __init__(self, new_id: Callable[[str], str]) -> None:
@@ -73,7 +71,7 @@ class Asks:
             return QuestionAsk(ask_id, words_of(given), _encode(form), tool_call_id=call_id)
         # Newer builds keep the plan for themselves unless it is in a file; the model wrote it all the same.
         shown = {**known, **given} if tool == PLAN else given
-        call = _asked_call(call_id, tool, shown, request, parent)
+        call = _call_of_ask(call_id, tool, shown, request, parent)
         options = APPROVALS if tool == PLAN else _options(request)
         return PermissionAsk(ask_id, _encode(call), options, editable=tool not in (PLAN, QUESTION))
 
@@ -114,16 +112,16 @@ class Asks:
         ask = self._open.pop(ask_id, None)
         if ask is None:
             return None
-        told = _object(content)
+        answers = _object(content)
         if ask.elicited:
-            return outgoing.succeeded(ask.cli_id, {"action": action, **({"content": told} if action == "accept" else {})})
+            return outgoing.succeeded(ask.cli_id, {"action": action, **({"content": answers} if action == "accept" else {})})
         if action != "accept":
             return outgoing.succeeded(ask.cli_id, _denied("The person did not answer the question."))
-        given = {**ask.given, "answers": answers_of(ask.given, told)}
+        given = {**ask.given, "answers": answers_of(ask.given, answers)}
         return outgoing.succeeded(ask.cli_id, {"behavior": "allow", "updatedInput": given})
 
 
-def _asked_call(call_id: str, tool: str, given: Json, request: Json, parent: str | None) -> Json:
+def _call_of_ask(call_id: str, tool: str, given: Json, request: Json, parent: str | None) -> Json:
     """The call that is asked about, as an update of the one that was told already."""
     call = tools.described(call_id, tool, given)
     title = _text(request, "title")

@@ -16,7 +16,7 @@ SAID_KEPT: Final = 1 << 20
 """Characters of a block that are kept to be compared; of a longer one its beginning and its length are."""
 
 
-class Block(msgspec.Struct):
+class TextPieces(msgspec.Struct):
     """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
 
     kind: str
@@ -33,7 +33,7 @@ class Block(msgspec.Struct):
             self.said.append(piece[:SAID_KEPT - self.size])
         self.size += len(piece)
 
-    def told(self) -> str:
+    def shown(self) -> str:
         """What was told of it, by it or by the attempt that it repeats; nothing where not all of it is kept."""
         return "" if self.size > SAID_KEPT else self.echo or self.text()
 
@@ -44,7 +44,7 @@ class Block(msgspec.Struct):
         return self.said[0] if self.said else ""
 
 
-def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
+def block_of(blocks: Iterable[TextPieces], kind: str, text: str) -> TextPieces | None:
     """The block that came in pieces and is whole now; None where no block is like it."""
     waiting = [block for block in blocks if block.kind == kind and not block.confirmed]
     for alike in _ALIKE:
@@ -54,41 +54,41 @@ def block_of(blocks: Iterable[Block], kind: str, text: str) -> Block | None:
     return None
 
 
-def rest_of(block: Block, text: str) -> str:
+def rest_of(block: TextPieces, text: str) -> str:
     """What a whole text says beyond the pieces of its block."""
-    said = block.text()
-    if block.size > len(said):
-        return text[block.size:] if text.startswith(said) else ""
-    if text.startswith(said):
-        return text[len(said):]
-    if not said.strip():
+    known = block.text()
+    if block.size > len(known):
+        return text[block.size:] if text.startswith(known) else ""
+    if text.startswith(known):
+        return text[len(known):]
+    if not known.strip():
         return text
     bare = text.lstrip()
-    return bare[len(said.lstrip()):] if bare.startswith(said.lstrip()) else ""
+    return bare[len(known.lstrip()):] if bare.startswith(known.lstrip()) else ""
 
 
-def _same(said: str, text: str) -> bool:
-    return said == text
+def _same(known: str, text: str) -> bool:
+    return known == text
 
 
-def _same_but_for_space(said: str, text: str) -> bool:
-    return bool(said.strip()) and said.strip() == text.strip()
+def _same_but_for_space(known: str, text: str) -> bool:
+    return bool(known.strip()) and known.strip() == text.strip()
 
 
-def _begun(said: str, text: str) -> bool:
-    return bool(said) and text.startswith(said)
+def _begun(known: str, text: str) -> bool:
+    return bool(known) and text.startswith(known)
 
 
-def _begun_but_for_space(said: str, text: str) -> bool:
-    return bool(said.strip()) and text.lstrip().startswith(said.lstrip())
+def _begun_but_for_space(known: str, text: str) -> bool:
+    return bool(known.strip()) and text.lstrip().startswith(known.lstrip())
 
 
-def _longer(said: str, text: str) -> bool:
-    return bool(text.strip()) and said.lstrip().startswith(text.strip())
+def _longer(known: str, text: str) -> bool:
+    return bool(text.strip()) and known.lstrip().startswith(text.strip())
 
 
-def _silent(said: str, text: str) -> bool:
-    return not said.strip()
+def _silent(known: str, text: str) -> bool:
+    return not known.strip()
 
 
 _ALIKE: Final[tuple[Callable[[str, str], bool], ...]] = (

@@ -12,16 +12,16 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.claude import results, tools
-from trunkline.dialects.signals import Note, Signal, Update
-
-Json = dict[str, Any]
+from trunkline.dialects.notes import AgentNote, ArgsDelta
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, Update
 
 BROKEN_OFF: Final = "The model's answer broke off before this call was complete."
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Call(msgspec.Struct):
+class OpenToolCall(msgspec.Struct):
     """A call that has not ended."""
 
     name: str
@@ -32,11 +32,11 @@ class Call(msgspec.Struct):
     title: str = ""
 
 
-class Calls:
+class ToolCalls:
     """The open calls of one CLI process."""
 
     def __init__(self) -> None:
-        self._open: dict[str, Call] = {}
+        self._open: dict[str, OpenToolCall] = {}
         self._tasks: dict[str, Json] = {}
         """The plan's steps as the Task tools keep them, by their ids."""
         self._has_plan = False
@@ -59,7 +59,7 @@ class Calls:
         """The model begins to write a call."""
         if not call_id or call_id in self._open:
             return []
-        self._open[call_id] = Call(name, {}, parent)
+        self._open[call_id] = OpenToolCall(name, {}, parent)
         return [_update(_under(tools.begun(call_id, name), parent))]
 
     def delta(self, call_id: str, piece: str) -> list[Signal]:
@@ -67,7 +67,7 @@ class Calls:
         call = self._open.get(call_id)
         if call is None or call.is_whole or not piece:
             return []
-        return [Note("args_delta", _encode({"toolCallId": call_id, "delta": piece}))]
+        return [AgentNote(ArgsDelta(call_id, piece))]
 
     def whole(self, call_id: str, name: str, given: Json, parent: str | None, title: str = "") -> list[Signal]:
         """A call's input is complete. ``title`` is the CLI's own, where it has one."""
@@ -76,8 +76,8 @@ class Calls:
         begun = self._open.get(call_id)
         if begun is not None and begun.is_whole and begun.given == given:
             return []
-        self._open[call_id] = Call(name, given, parent, is_whole=True, title=title)
-        update = tools.announced(call_id, name, given) if begun is None else tools.told(call_id, name, given)
+        self._open[call_id] = OpenToolCall(name, given, parent, is_whole=True, title=title)
+        update = tools.announced(call_id, name, given) if begun is None else tools.completed(call_id, name, given)
         if title:
             update["title"] = title
         plan = tools.plan(given) if name == tools.TODOS and parent is None else None
@@ -92,24 +92,24 @@ class Calls:
 
     def end(self, call_id: str, answer: Any, record: Any, *, failed: bool, parent: str | None) -> list[Signal]:
         """A call has ended."""
-        call = self._open.pop(call_id, None) or Call("", {}, parent)
+        call = self._open.pop(call_id, None) or OpenToolCall("", {}, parent)
         update = results.ended(call_id, call.name, call.given, answer, record, failed)
         if call.edited:
             changed = tools.described(call_id, call.name, call.given)
             update |= {"rawInput": call.given, "title": changed["title"]}
-        told: list[Signal] = [_update(_under(update, call.parent))]
-        return told if failed or call.parent is not None else told + self._planned(call, record)
+        signals: list[Signal] = [_update(_under(update, call.parent))]
+        return signals if failed or call.parent is not None else signals + self._planned(call, record)
 
     def break_off(self, call_ids: list[str]) -> list[Signal]:
         """These were begun and never will be complete."""
-        told: list[Signal] = []
+        signals: list[Signal] = []
         for call_id in call_ids:
             call = self._open.get(call_id)
             if call is not None and not call.is_whole:
                 del self._open[call_id]
                 update = results.ended(call_id, call.name, {}, BROKEN_OFF, None, True)
-                told.append(_update(_under(update, call.parent)))
-        return told
+                signals.append(_update(_under(update, call.parent)))
+        return signals
 
     def turn_ended(self) -> None:
         """What the main conversation left open will not end any more."""
@@ -122,7 +122,7 @@ class Calls:
         self._tasks.clear()
         return [_update({"sessionUpdate": "plan", "entries": []})] if had_plan else []
 
-    def _planned(self, call: Call, record: Any) -> list[Signal]:
+    def _planned(self, call: OpenToolCall, record: Any) -> list[Signal]:
         """The plan, where a call has changed it."""
         kept = record if isinstance(record, dict) else {}
         before = _encode(self._tasks)

@@ -107,7 +107,7 @@ class ControlRequestFrame(Frame, tag="control_request", kw_only=True):
     request: Any = None
 
 
-class Response(msgspec.Struct, kw_only=True):
+class ControlResponse(msgspec.Struct, kw_only=True):
     """What the CLI answers to a request of ours."""
 
     subtype: str = ""
@@ -121,7 +121,7 @@ class Response(msgspec.Struct, kw_only=True):
 class ControlResponseFrame(Frame, tag="control_response", kw_only=True):
     """An answer to a control request of ours."""
 
-    response: Response = msgspec.field(default_factory=Response)
+    response: ControlResponse = msgspec.field(default_factory=ControlResponse)
 
 
 class ControlCancelFrame(Frame, tag="control_cancel_request", kw_only=True):
@@ -364,7 +364,7 @@ SYSTEM: Final[dict[str, type[System]]] = {
 """Every subtype of ``system`` that was seen or is declared."""
 
 
-class Unknown(msgspec.Struct, frozen=True):
+class UnknownFrame(msgspec.Struct, frozen=True):
     """A frame of a type or subtype that nobody told us of."""
 
     kind: str

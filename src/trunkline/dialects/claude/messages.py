@@ -14,15 +14,15 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.claude.blocks import Block, block_of, rest_of
-from trunkline.dialects.claude.calls import Calls
+from trunkline.dialects.claude.blocks import TextPieces, block_of, rest_of
+from trunkline.dialects.claude.calls import ToolCalls
 from trunkline.dialects.claude.frames import AssistantFrame, Message, StreamFrame
 from trunkline.dialects.claude.settings import SYNTHETIC
 from trunkline.dialects.claude.tools import text_in
-from trunkline.dialects.claude.usage import Account
-from trunkline.dialects.signals import Note, Signal, Update
-
-Json = dict[str, Any]
+from trunkline.dialects.claude.usage import TokenAccount
+from trunkline.dialects.notes import AgentNote, RedactedThinking
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, Update
 
 TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"}
 """Kinds of blocks that are texts, and the updates that tell them."""
@@ -30,13 +30,13 @@ TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"
 _encode = msgspec.json.Encoder().encode
 
 
-class Answer(msgspec.Struct):
-    """An answer of the model. ``told_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
+class OpenAnswer(msgspec.Struct):
+    """An answer of the model. ``shown_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
 
     id: str
     model: str = ""
-    told_as: str = ""
-    blocks: dict[int, Block] = {}
+    shown_as: str = ""
+    blocks: dict[int, TextPieces] = {}
     usage: Any = None
     has_end: bool = False
     """The model said why it stopped. An answer that is closed without that broke off."""
@@ -48,13 +48,13 @@ class Answer(msgspec.Struct):
 class Messages:
     """What is said in one CLI process."""
 
-    def __init__(self, calls: Calls, account: Account, new_id: Callable[[str], str]) -> None:
+    def __init__(self, calls: ToolCalls, account: TokenAccount, new_id: Callable[[str], str]) -> None:
         self._calls = calls
         self._account = account
         self._new_id = new_id
-        self._current: dict[str | None, Answer] = {}
+        self._current: dict[str | None, OpenAnswer] = {}
         """By the call that started the sub-agent; None is the main conversation."""
-        self.said_something = False
+        self.has_text = False
         """Whether the main conversation said anything to people since the turn began."""
 
     def piece(self, frame: StreamFrame) -> list[Signal]:
@@ -75,7 +75,7 @@ class Messages:
 
     def whole(self, frame: AssistantFrame) -> list[Signal]:
         """Whole blocks of an answer."""
-        return [signal for told in self.whole_in_steps(frame, {}) for signal in told]
+        return [signal for step in self.whole_in_steps(frame, {}) for signal in step]
 
     def whole_in_steps(self, frame: AssistantFrame, texts: Mapping[int, Iterator[str]]) -> Iterator[list[Signal]]:
         """The same, some at a time. ``texts`` are those that are too long for the frame, by the places of their blocks."""
@@ -108,7 +108,7 @@ class Messages:
 
     def turn_ended(self) -> list[Signal]:
         """Nothing more will come of the main conversation's answer."""
-        self.said_something = False
+        self.has_text = False
         return self._drop(None)
 
     def sub_agent_ended(self, call_id: str) -> list[Signal]:
@@ -122,13 +122,13 @@ class Messages:
     def _start(self, message: Message, parent: str | None) -> list[Signal]:
         before = self._current.get(parent)
         broken = before if before is not None and not before.is_done else None
-        answer = self._current[parent] = Answer(message.id, message.model, message.id)
+        answer = self._current[parent] = OpenAnswer(message.id, message.model, message.id)
         if broken is None:
             return []
-        told = [(block.kind, block.told()) for block in broken.blocks.values() if block.kind in TEXTS]
-        answer.repeats = [*(each for each in told if each[1]), *broken.repeats]
+        texts = [(block.kind, block.shown()) for block in broken.blocks.values() if block.kind in TEXTS]
+        answer.repeats = [*(each for each in texts if each[1]), *broken.repeats]
         if answer.repeats:
-            answer.told_as = broken.told_as
+            answer.shown_as = broken.shown_as
         return self._calls.break_off(_unfinished(broken))
 
     def _same_or_next(self, message: Message, parent: str | None) -> list[Signal]:
@@ -138,14 +138,14 @@ class Messages:
             return []
         if message.model == SYNTHETIC and answer is not None:
             answer.is_done = True  # the CLI speaks itself: it does not repeat what the model said
-        told = self._start(message, parent)
+        signals = self._start(message, parent)
         self._current[parent].is_done = True
-        return told
+        return signals
 
     def _open(self, index: int, block: Json, parent: str | None) -> list[Signal]:
         answer = self._answer(parent)
         kind = text_in(block, "type")
-        opened = answer.blocks[index] = Block(kind)
+        opened = answer.blocks[index] = TextPieces(kind)
         if kind.endswith("tool_use"):
             opened.call_id = text_in(block, "id")
             return self._calls.begin(opened.call_id, text_in(block, "name"), parent)
@@ -164,34 +164,34 @@ class Messages:
             case _:
                 return []
         if block is None or block.kind != kind:
-            block = answer.blocks[index] = Block(kind)
+            block = answer.blocks[index] = TextPieces(kind)
         return self._text(answer, block, piece, parent)
 
-    def _text(self, answer: Answer, block: Block, piece: str, parent: str | None) -> list[Signal]:
+    def _text(self, answer: OpenAnswer, block: TextPieces, piece: str, parent: str | None) -> list[Signal]:
         """The next piece of a text, as far as it is news."""
         if not piece:
             return []
         if not block.size:
             block.echo = _echo(answer, block.kind)
-        echo, said = block.echo, block.text() + piece if block.echo else ""
+        echo, so_far = block.echo, block.text() + piece if block.echo else ""
         block.add(piece)
         if not echo:
-            return [self._chunk(block.kind, piece, answer.told_as, parent)]
-        if echo.startswith(said):
+            return [self._chunk(block.kind, piece, answer.shown_as, parent)]
+        if echo.startswith(so_far):
             return []
         block.echo = ""
-        if said.startswith(echo):
-            return [self._chunk(block.kind, said[len(echo):], answer.told_as, parent)]
-        answer.told_as, answer.repeats = answer.id, []
-        return [self._chunk(block.kind, said, answer.told_as, parent)]
+        if so_far.startswith(echo):
+            return [self._chunk(block.kind, so_far[len(echo):], answer.shown_as, parent)]
+        answer.shown_as, answer.repeats = answer.id, []
+        return [self._chunk(block.kind, so_far, answer.shown_as, parent)]
 
-    def _block(self, answer: Answer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
+    def _block(self, answer: OpenAnswer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
         kind = text_in(block, "type")
         if kind in TEXTS:
             return self._whole_text(answer, kind, text_in(block, kind), parent)
         if kind.endswith("tool_use"):
             call_id, given = text_in(block, "id"), block.get("input")
-            self.said_something = self.said_something or parent is None
+            self.has_text = self.has_text or parent is None
             return self._calls.whole(call_id, text_in(block, "name"), given if isinstance(given, dict) else {}, parent,
                                      titles.get(call_id, ""))
         if kind.endswith("tool_result") and text_in(block, "tool_use_id"):
@@ -199,17 +199,17 @@ class Messages:
             failed = isinstance(content, dict) and text_in(content, "type").endswith("error")
             return self._calls.end(text_in(block, "tool_use_id"), content, None, failed=failed, parent=parent)
         if kind == "redacted_thinking":
-            return [Note("redacted_thinking", b"{}")]
+            return [AgentNote(RedactedThinking())]
         return []
 
-    def _whole_text(self, answer: Answer, kind: str, text: str, parent: str | None) -> list[Signal]:
+    def _whole_text(self, answer: OpenAnswer, kind: str, text: str, parent: str | None) -> list[Signal]:
         """A complete text: what of it was not told in pieces."""
         if not text:
             return []
         block = _block_for(answer, kind, text)
         return self._text(answer, block, rest_of(block, text), parent)
 
-    def _long_text(self, answer: Answer, kind: str, texts: Iterator[str], parent: str | None) -> Iterator[list[Signal]]:
+    def _long_text(self, answer: OpenAnswer, kind: str, texts: Iterator[str], parent: str | None) -> Iterator[list[Signal]]:
         """The same, of a text that comes in parts."""
         if kind not in TEXTS:
             return
@@ -234,20 +234,20 @@ class Messages:
         if answer.is_done:
             return []
         answer.is_done = answer.has_end
-        told = self._calls.break_off(_unfinished(answer))
+        signals = self._calls.break_off(_unfinished(answer))
         if not answer.has_end:
-            return told
-        return told + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else told
+            return signals
+        return signals + self._account.message(answer.shown_as, answer.model, answer.usage) if parent is None else signals
 
-    def _answer(self, parent: str | None) -> Answer:
+    def _answer(self, parent: str | None) -> OpenAnswer:
         answer = self._current.get(parent)
         if answer is None:
-            answer = self._current[parent] = Answer("", told_as="")
+            answer = self._current[parent] = OpenAnswer("", shown_as="")
         return answer
 
     def _chunk(self, kind: str, text: str, message_id: str, parent: str | None) -> Signal:
         if parent is None:
-            self.said_something = self.said_something or kind == "text"
+            self.has_text = self.has_text or kind == "text"
             tail = b',"messageId":%b}' % _encode(message_id) if message_id else b"}"
         else:
             tail = b',"messageId":%b,"_meta":{"claudeCode":{"parentToolUseId":%b}}}' % (_encode(message_id), _encode(parent))
@@ -262,26 +262,26 @@ def blocks_of(content: Any) -> list[Json]:
     return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
 
 
-def _block_for(answer: Answer, kind: str, text: str) -> Block:
+def _block_for(answer: OpenAnswer, kind: str, text: str) -> TextPieces:
     """The block that a complete text is, or a new one; it is complete now."""
     block = block_of(answer.blocks.values(), kind, text)
     if block is None:
-        block = answer.blocks[max(answer.blocks, default=-1) + 1] = Block(kind)
+        block = answer.blocks[max(answer.blocks, default=-1) + 1] = TextPieces(kind)
     block.confirmed = True
     return block
 
 
-def _echo(answer: Answer, kind: str) -> str:
+def _echo(answer: OpenAnswer, kind: str) -> str:
     """What the next text of an answer is expected to repeat; asked when it says something, since a block may stay silent."""
     if not answer.repeats:
         return ""
     if answer.repeats[0][0] == kind:
         return answer.repeats.pop(0)[1]
-    answer.told_as, answer.repeats = answer.id, []
+    answer.shown_as, answer.repeats = answer.id, []
     return ""
 
 
-def _unfinished(answer: Answer) -> list[str]:
+def _unfinished(answer: OpenAnswer) -> list[str]:
     return [block.call_id for block in answer.blocks.values() if block.call_id]
 
 

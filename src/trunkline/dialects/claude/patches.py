@@ -7,9 +7,9 @@ replaced strings are looked for, and last each piece of the patch is a diff of i
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-Json = dict[str, Any]
+from trunkline.dialects.outside import Json
 
 WHOLE_FILE: Final = 128 << 10
 """Characters of a file up to which a change is shown within the whole of it."""

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import OTHER_WORDS
-
-Json = dict[str, Any]
 
 
 def questions_in(given: Json) -> list[Json]:
     """The questions that have words."""
     listed = given.get("questions")
-    asked = listed if isinstance(listed, list) else []
-    return [question for question in asked if isinstance(question, dict) and _text(question, "question")]
+    entries = listed if isinstance(listed, list) else []
+    return [question for question in entries if isinstance(question, dict) and _text(question, "question")]
 
 
 def words_of(given: Json) -> str:

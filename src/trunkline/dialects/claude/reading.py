@@ -10,18 +10,16 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from trunkline.dialects.claude.frames import SYSTEM, Broken, Frame, Known, System, SystemFrame, Unknown
+from trunkline.dialects.claude.frames import SYSTEM, Broken, Frame, Known, System, SystemFrame, UnknownFrame
 from trunkline.dialects.jsonrpc.lines import utf8_fault
-from trunkline.dialects.outside import BROKEN
-
-Json = dict[str, Any]
+from trunkline.dialects.outside import BROKEN, Json
 
 _read = msgspec.json.Decoder(Known).decode
 _read_system = {subtype: msgspec.json.Decoder(kind).decode for subtype, kind in SYSTEM.items()}
 _BY_TYPE: Final[dict[str, type[Frame]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Known)}
 
 
-def read_frame(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
+def read_frame(line: bytes) -> tuple[str, Known | System | UnknownFrame | Broken]:
     """One line, and what it is called: its type, or the subtype of a ``system`` frame."""
     if (why := utf8_fault(line)) is not None:  # what is kept as it came would not notice
         return "", Broken(why)
@@ -34,17 +32,17 @@ def read_frame(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
     return str(frame.__struct_config__.tag), frame
 
 
-def _system(subtype: str, line: bytes) -> Known | System | Unknown | Broken:
+def _system(subtype: str, line: bytes) -> Known | System | UnknownFrame | Broken:
     read = _read_system.get(subtype)
     if read is None:
-        return Unknown(subtype or "system")
+        return UnknownFrame(subtype or "system")
     try:
         return read(line)
     except BROKEN:
         return _forgiven(line)[1]
 
 
-def _forgiven(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
+def _forgiven(line: bytes) -> tuple[str, Known | System | UnknownFrame | Broken]:
     """A line that no frame's shape fits: the frame without what does not fit, else what it calls itself."""
     try:
         fields = msgspec.json.decode(line)
@@ -57,10 +55,10 @@ def _forgiven(line: bytes) -> tuple[str, Known | System | Unknown | Broken]:
         return "", Broken("a frame without a type")
     if kind == "system":
         name = subtype if isinstance(subtype, str) and subtype else "system"
-        return name, _whatever_fits(SYSTEM[name], fields) if name in SYSTEM else Unknown(name)
+        return name, _whatever_fits(SYSTEM[name], fields) if name in SYSTEM else UnknownFrame(name)
     shape = _BY_TYPE.get(kind)
     if shape is None:
-        return kind, Unknown(kind)
+        return kind, UnknownFrame(kind)
     frame: Known = _whatever_fits(shape, fields)
     return kind, frame
 

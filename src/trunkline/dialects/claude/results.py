@@ -13,8 +13,7 @@ from typing import Any, Final
 
 from trunkline.dialects.claude.patches import changed_lines, done_changes
 from trunkline.dialects.claude.tools import planned_change
-
-Json = dict[str, Any]
+from trunkline.dialects.outside import Json
 
 COMMANDS: Final = ("Bash", "PowerShell")
 SUB_AGENTS: Final = ("Task", "Agent")

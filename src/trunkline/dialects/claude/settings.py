@@ -12,11 +12,10 @@ import msgspec
 
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.frames import CommandsChangedFrame, InitFrame
-from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.signals import Note, Signal, Update
+from trunkline.dialects.notes import AgentNote, ModelUsed
+from trunkline.dialects.outside import BROKEN, Json
+from trunkline.dialects.signals import Signal, Update
 from trunkline.errors import Invalid
-
-Json = dict[str, Any]
 
 MODES: Final[dict[str, tuple[str, str]]] = {
     "default": ("Ask", "Asks before it changes files or runs commands"),
@@ -72,19 +71,19 @@ class _ModeSet(msgspec.Struct, forbid_unknown_fields=True):
     mode: str
 
 
-class Settings:
+class ClaudeSettings:
     """The settings of one CLI process."""
 
     def __init__(self) -> None:
         self.mode = "default"
-        self._mode_told = False
+        self._mode_sent = False
         self._models: list[Model] = []
         self._model = ""
         self._thinking = "auto"
         self._effort = "auto"
         self._commands: dict[str, Command] = {}
         self._terminal_only: frozenset[str] = frozenset()
-        self._told: bytes = b""
+        self._commands_sent: bytes = b""
 
     def greeted(self, body: bytes) -> list[Signal]:
         """The CLI told what it has."""
@@ -92,21 +91,21 @@ class Settings:
         self._models = _distinct(greeting.models)
         self._commands = {command.name: command for command in greeting.commands if command.name}
         if greeting.current_permission_mode:
-            self.mode, self._mode_told = greeting.current_permission_mode, True
+            self.mode, self._mode_sent = greeting.current_permission_mode, True
         if self._models:
             self._model = self._models[0].value
-        return self._commands_told()
+        return self._commands_update()
 
     def begun(self, init: InitFrame) -> list[Signal]:
         """A turn begins: what is new about mode, model and commands."""
-        told = self.switched(init.permission_mode)
-        told += self._works_with(init.model)
+        signals = self.switched(init.permission_mode)
+        signals += self._works_with(init.model)
         if init.slash_commands is not None:
             self._terminal_only = frozenset(init.terminal_slash_commands or ())
             known = self._commands
             self._commands = {name: known.get(name) or Command(name) for name in init.slash_commands}
-            told += self._commands_told()
-        return told
+            signals += self._commands_update()
+        return signals
 
     def changed(self, frame: CommandsChangedFrame) -> list[Signal]:
         """Other commands are on offer."""
@@ -117,14 +116,14 @@ class Settings:
             return []
         found = [Command(each) if isinstance(each, str) else each for each in commands]
         self._commands = {command.name: command for command in found if command.name}
-        return self._commands_told()
+        return self._commands_update()
 
     def switched(self, mode: str | None) -> list[Signal]:
         """The CLI works in this mode."""
-        if not mode or (mode == self.mode and self._mode_told):
+        if not mode or (mode == self.mode and self._mode_sent):
             return []
         news = mode != self.mode
-        self.mode, self._mode_told = mode, True
+        self.mode, self._mode_sent = mode, True
         return [_update({"sessionUpdate": "current_mode_update", "currentModeId": mode})] if news else []
 
     def answered(self, body: bytes) -> None:
@@ -135,7 +134,7 @@ class Settings:
             mode = msgspec.json.decode(body, type=_ModeSet).mode
         except BROKEN:
             return
-        self.mode, self._mode_told = mode, True
+        self.mode, self._mode_sent = mode, True
 
     def modes(self, *, bypass: bool) -> msgspec.Raw:
         """SessionModeState."""
@@ -195,7 +194,7 @@ class Settings:
         self._learn(model)
         if not self._models:
             self._model = model
-            return [Note("model", _encode({"id": model}))]
+            return [AgentNote(ModelUsed(model))]
         now = self.options()
         return [Update(b'{"sessionUpdate":"config_option_update","configOptions":%b}' % bytes(now))] if now != before else []
 
@@ -246,13 +245,13 @@ class Settings:
                 "currentValue": self._effort if self._effort in levels else "auto",
                 "options": [{"value": level, "name": level.capitalize()} for level in listed]}
 
-    def _commands_told(self) -> list[Signal]:
+    def _commands_update(self) -> list[Signal]:
         offered = [_command(command) for name, command in self._commands.items()
                    if name not in NOT_HERE and name not in self._terminal_only and not name.startswith("__")]
         update = _update({"sessionUpdate": "available_commands_update", "availableCommands": offered})
-        if update.raw == self._told or (not offered and not self._told):
+        if update.raw == self._commands_sent or (not offered and not self._commands_sent):
             return []
-        self._told = update.raw
+        self._commands_sent = update.raw
         return [update]
 
 
@@ -305,11 +304,11 @@ def _resolved(body: bytes) -> str:
 
 def _command(command: Command) -> Json:
     about = command.description
-    told: Json = {"name": command.name, "description": about if len(about) <= DESCRIPTION_CHARS
+    shown: Json = {"name": command.name, "description": about if len(about) <= DESCRIPTION_CHARS
                   else about[:DESCRIPTION_CHARS].rstrip() + "…"}
     if isinstance(command.argument_hint, str) and command.argument_hint:
-        told["input"] = {"hint": command.argument_hint}
-    return told
+        shown["input"] = {"hint": command.argument_hint}
+    return shown
 
 
 def _update(update: Json) -> Update:

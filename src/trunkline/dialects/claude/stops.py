@@ -20,8 +20,8 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.acp import ErrorCode
 from trunkline.dialects.claude.frames import ResultFrame
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AgentFault, StopReason, TurnEnd
 
@@ -56,8 +56,8 @@ def withdrawal(state: str) -> TurnEnd | None:
         return TurnEnd(stop="cancelled")
     if state not in _UNHEARD:
         return None
-    told = msgspec.json.encode({"error": f"prompt_{state}"})
-    return TurnEnd(error=AgentFault(int(ErrorCode.INTERNAL_ERROR), f"the agent {state} the prompt; it was not answered", told))
+    data = msgspec.json.encode({"error": f"prompt_{state}"})
+    return TurnEnd(error=AgentFault(int(ErrorCode.INTERNAL_ERROR), f"the agent {state} the prompt; it was not answered", data))
 
 
 def unqueued(body: bytes) -> list[str]:
@@ -76,9 +76,9 @@ def _fault(result: ResultFrame, error: str | None) -> AgentFault:
     text = _said(result) or result.terminal_reason or result.subtype or "the turn failed"
     reason = "prompt_too_long" if result.terminal_reason == "prompt_too_long" else _reason(result, error, text)
     code = ErrorCode.AUTH_REQUIRED if reason in _LOGIN else ErrorCode.INTERNAL_ERROR
-    told = {"subtype": result.subtype, "terminalReason": result.terminal_reason, "apiErrorStatus": result.api_error_status,
+    data = {"subtype": result.subtype, "terminalReason": result.terminal_reason, "apiErrorStatus": result.api_error_status,
             "error": reason, "errors": result.errors or None, "startupFailure": result.startup_failure_reason}
-    return AgentFault(int(code), text, msgspec.json.encode({key: value for key, value in told.items() if value is not None}))
+    return AgentFault(int(code), text, msgspec.json.encode({key: value for key, value in data.items() if value is not None}))
 
 
 def _reason(result: ResultFrame, error: str | None, text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -25,10 +25,11 @@ from trunkline.dialects.claude.frames import (
     TaskFrame,
     ToolProgressFrame,
 )
-from trunkline.dialects.claude.usage import Account
-from trunkline.dialects.signals import HookRan, Note, NoteBody, Progressed, RateLimited, Retried, Signal, SubAgentTold, Update
+from trunkline.dialects.claude.usage import TokenAccount
+from trunkline.dialects.notes import AgentNote, CustomNote, HookRan, Progressed, RateLimited, Retried, SubAgentReport
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, Update
 
-Json = dict[str, Any]
 Level = Literal["info", "warning", "error", "success"]
 
 SILENT: Final = frozenset({"thinking_tokens", "session_state_changed", "control_request_progress", "keep_alive"})
@@ -42,7 +43,7 @@ _encode = msgspec.json.Encoder().encode
 class Remarks:
     """What one CLI process says beside the conversation."""
 
-    def __init__(self, account: Account, new_id: Callable[[str], str]) -> None:
+    def __init__(self, account: TokenAccount, new_id: Callable[[str], str]) -> None:
         self._account = account
         self._new_id = new_id
         self._compaction = ""
@@ -73,8 +74,8 @@ class Remarks:
         kept = frame.compact_metadata.preserved_messages
         listed = kept.get("all_uuids") or kept.get("uuids") if isinstance(kept, dict) else None
         self._kept = frozenset(uuid for uuid in listed if isinstance(uuid, str)) if isinstance(listed, list) else frozenset()
-        told = [*self._compacting(frame.uuid), *self._compacted("completed")]
-        return [*told, Note("compact_boundary", line), *self._account.compacted(frame.compact_metadata.post_tokens)]
+        signals = [*self._compacting(frame.uuid), *self._compacted("completed")]
+        return [*signals, CustomNote("compact_boundary", line), *self._account.compacted(frame.compact_metadata.post_tokens)]
 
     def summary(self, text: str) -> list[Signal]:
         """The summary that a compaction left; nothing where there was none."""
@@ -87,59 +88,59 @@ class Remarks:
 
     def turn_ended(self, *, cancelled: bool) -> list[Signal]:
         """A compaction that is still open came to its end with the turn."""
-        told = self._compacted("cancelled" if cancelled else "completed") if self._is_compacting else []
+        signals = self._compacted("cancelled" if cancelled else "completed") if self._is_compacting else []
         self._compaction, self._kept = "", frozenset()
-        return told
+        return signals
 
     def retry(self, frame: ApiRetryFrame) -> list[Signal]:
         """The model is asked again."""
         delay = frame.retry_delay_ms / 1000 if frame.retry_delay_ms is not None else None
         why = _words(frame.error, frame.error_status)
-        told: list[Signal] = [_note("retry", Retried(attempt=frame.attempt, most=frame.max_retries, delay=delay, message=why))]
+        signals: list[Signal] = [AgentNote(Retried(attempt=frame.attempt, most=frame.max_retries, delay=delay, message=why))]
         if frame.error == "rate_limit" or frame.error_status == 429:
-            told.insert(0, _note("rate_limit", RateLimited(retry_after=delay or 0, limit="requests", message=why)))
-        return told
+            signals.insert(0, AgentNote(RateLimited(retry_after=delay or 0, limit="requests", message=why)))
+        return signals
 
     def limits(self, frame: RateLimitFrame, line: bytes) -> list[Signal]:
         """The account's limits; one that is reached is told as such."""
         info = frame.rate_limit_info
         if info.status != "rejected":
-            return [Note("rate_limit_status", line)]
+            return [CustomNote("rate_limit_status", line)]
         wait = max(0.0, info.resets_at - _seconds(frame.timestamp)) if info.resets_at and frame.timestamp else 0
         limit = LIMITS.get(info.rate_limit_type or "", info.rate_limit_type or "plan")
-        return [_note("rate_limit", RateLimited(retry_after=wait, limit=limit, message="The plan's limit is reached"), line)]
+        return [AgentNote(RateLimited(retry_after=wait, limit=limit, message="The plan's limit is reached"))]
 
     def hook(self, kind: str, frame: HookFrame, line: bytes) -> list[Signal]:
         """A hook of the person's own settings. One that failed has something to say to people."""
         if kind != "hook_response":
-            return [Note(kind, line)]
+            return [CustomNote(kind, line)]
         failed = frame.outcome not in ("", "success") or bool(frame.exit_code)
-        said = (frame.stderr or frame.output or frame.stdout).strip()
-        message = (said or f"The hook failed (exit code {frame.exit_code})") if failed else None
+        text = (frame.stderr or frame.output or frame.stdout).strip()
+        message = (text or f"The hook failed (exit code {frame.exit_code})") if failed else None
         level: Level = "warning" if failed else "info"
-        return [_note("hook", HookRan(name=frame.hook_name or frame.hook_event or "hook", level=level, message=message), line)]
+        return [AgentNote(HookRan(name=frame.hook_name or frame.hook_event or "hook", level=level, message=message), frame=line)]
 
     def task(self, kind: str, frame: TaskFrame, line: bytes, *, is_open: bool) -> list[Signal]:
         """A sub-agent moves on while the call that started it is open, or in the background, where it ends too; anything else
         about tasks is kept as it is."""
         call_id = frame.tool_use_id
         if kind == "task_progress" and frame.description and (is_open or call_id in self._sent_off):
-            return [_note("subagent", SubAgentTold(sub_agent_id=call_id, state="progress", message=frame.description))]
+            return [AgentNote(SubAgentReport(sub_agent_id=call_id, state="progress", message=frame.description))]
         if kind == "task_notification" and call_id in self._sent_off:
             self._sent_off.discard(call_id)
             failed = frame.status not in ("", "completed")
-            return [_note("subagent", SubAgentTold(sub_agent_id=call_id, state="completed", parent_tool_call_id=call_id,
-                                                   result=frame.summary, failed=failed))]
-        return [Note(kind, line)]
+            return [AgentNote(SubAgentReport(
+                sub_agent_id=call_id, state="completed", parent_tool_call_id=call_id, result=frame.summary, failed=failed))]
+        return [CustomNote(kind, line)]
 
     def sent_off(self, call_id: str) -> list[Signal]:
         """A sub-agent goes on in the background; its call ends now."""
         self._sent_off.add(call_id)
-        return [_note("subagent", SubAgentTold(sub_agent_id=call_id, state="background", parent_tool_call_id=call_id))]
+        return [AgentNote(SubAgentReport(sub_agent_id=call_id, state="background", parent_tool_call_id=call_id))]
 
     def tool_runs(self, frame: ToolProgressFrame) -> list[Signal]:
         """A tool still runs."""
-        return [_note("progress", Progressed(label=frame.tool_name or "tool", current=frame.elapsed_time_seconds))]
+        return [AgentNote(Progressed(label=frame.tool_name or "tool", current=frame.elapsed_time_seconds))]
 
     def notice(self, frame: InformationalFrame | NotificationFrame | RefusalFrame) -> list[Signal]:
         """A remark for the person."""
@@ -163,15 +164,6 @@ class Remarks:
             return []
         self._is_compacting = False
         return [_update({"sessionUpdate": "compaction_update", "compactionId": self._compaction, "status": status, **more})]
-
-
-def _note(kind: str, body: NoteBody, line: bytes | None = None) -> Note:
-    """A note of a known kind; with ``line``, what the CLI said is in it too."""
-    data: Json = msgspec.to_builtins(body)
-    data = {name: value for name, value in data.items() if value is not None}
-    if line is not None:
-        data = {**data, "frame": msgspec.Raw(line)}
-    return Note(kind, _encode(data))
 
 
 def _words(error: str | None, status: int | None) -> str:

@@ -8,11 +8,10 @@ Rule 2: nothing here fails on an input of another shape than expected; what is n
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from trunkline.dialects.claude.patches import diff_of
-
-Json = dict[str, Any]
+from trunkline.dialects.outside import Json
 
 TODOS: Final = "TodoWrite"
 """The call that writes the whole plan."""
@@ -57,7 +56,7 @@ def begun(call_id: str, name: str) -> Json:
             "kind": KINDS.get(name, "other"), "_meta": {"claudeCode": {"toolName": name}}}
 
 
-def told(call_id: str, name: str, given: Json) -> Json:
+def completed(call_id: str, name: str, given: Json) -> Json:
     """A ``tool_call_update`` for a call that has begun: here is its input."""
     return {"sessionUpdate": "tool_call_update", "status": "in_progress", **described(call_id, name, given)}
 
@@ -130,8 +129,8 @@ def _of_other(name: str, given: Json) -> str:
 
 
 def _first_question(given: Json) -> str:
-    asked = given.get("questions")
-    first = asked[0] if isinstance(asked, list) and asked else None
+    questions = given.get("questions")
+    first = questions[0] if isinstance(questions, list) and questions else None
     return text_in(first, "question") if isinstance(first, dict) else ""
 
 

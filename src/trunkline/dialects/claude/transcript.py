@@ -16,11 +16,12 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.claude import results, tools
+from trunkline.dialects.claude.usage import count_of
 from trunkline.dialects.jsonrpc.lines import utf8_fault
-from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.signals import Malformed, Note, Signal, StopReason, TurnEnd, Update
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking
+from trunkline.dialects.outside import BROKEN, Json
+from trunkline.dialects.signals import Malformed, Signal, StopReason, TurnEnd, Update
 
-Json = dict[str, Any]
 Timed = tuple[int, Signal]
 """A signal and when it was: UTC, microseconds."""
 
@@ -36,7 +37,7 @@ TITLES = ("custom-title", "ai-title", "summary")
 _encode = msgspec.json.Encoder().encode
 
 
-class Line(msgspec.Struct, rename="camel"):
+class TranscriptLine(msgspec.Struct, rename="camel"):
     """The members of a line that matter; any may be missing."""
 
     type: str = ""
@@ -54,10 +55,10 @@ class Line(msgspec.Struct, rename="camel"):
     summary: str = ""
 
 
-_read = msgspec.json.Decoder(Line, strict=False).decode
+_read = msgspec.json.Decoder(TranscriptLine, strict=False).decode
 
 
-def read_line(raw: bytes) -> Line | None:
+def read_line(raw: bytes) -> TranscriptLine | None:
     """One line; None where it is no such object (a torn write, another format)."""
     if utf8_fault(raw) is not None:  # members that are left as they came would not notice
         return None
@@ -76,12 +77,12 @@ def instant(stamp: str) -> int:
     return int((read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp() * 1e6)
 
 
-def given_title(line: Line) -> str:
+def given_title(line: TranscriptLine) -> str:
     """The title that this line gives; "" for any other line."""
     return {"custom-title": line.custom_title, "ai-title": line.ai_title, "summary": line.summary}.get(line.type, "")
 
 
-def person_said(line: Line) -> str:
+def prompt_text(line: TranscriptLine) -> str:
     """What a person typed in this line; "" for anything else."""
     if line.type != "user" or line.is_meta or line.is_sidechain or line.is_compact_summary:
         return ""
@@ -89,19 +90,19 @@ def person_said(line: Line) -> str:
     return "" if not text.strip() or text.lstrip().startswith((INTERRUPTED, *HIDDEN)) else text
 
 
-def agent_said(line: Line) -> str:
+def answer_text(line: TranscriptLine) -> str:
     """What the agent answered in this line; "" for anything else."""
     if line.type != "assistant" or line.is_sidechain:
         return ""
     return "\n".join(_text(block) for block in _blocks(line.message) if block.get("type") == "text").strip()
 
 
-class Transcript:
+class ClaudeTranscript:
     """Reads one session's lines, from the first one on."""
 
     def __init__(self) -> None:
         self._at = 0
-        self._said_at = 0
+        self._answered_at = 0
         """When the agent's newest message was written."""
         self._message_id = ""
         self._counted = ""
@@ -123,15 +124,15 @@ class Transcript:
 
     def settle(self) -> list[Timed]:
         """Nothing follows for now: what was held back until it was sure, as of the line that said it."""
-        return [(self._said_at, signal) for signal in self._usage_told() + self._end_told()]
+        return [(self._answered_at, signal) for signal in self._usage_note() + self._turn_end()]
 
-    def _is_news(self, line: Line) -> bool:
+    def _is_news(self, line: TranscriptLine) -> bool:
         """Whether this line shows that the message before it is complete."""
         if line.is_sidechain or line.is_meta or line.type not in ("user", "assistant"):
             return False
         return line.type == "user" or _message_id(line) != self._message_id
 
-    def _told(self, line: Line) -> list[Signal]:
+    def _told(self, line: TranscriptLine) -> list[Signal]:
         if line.is_sidechain or line.is_meta:
             return []
         match line.type:
@@ -144,12 +145,12 @@ class Transcript:
         title = given_title(line)
         return [_update({"sessionUpdate": "session_info_update", "title": title})] if title else []
 
-    def _user(self, line: Line) -> list[Signal]:
+    def _user(self, line: TranscriptLine) -> list[Signal]:
         results = [block for block in _blocks(line.message) if block.get("type") == "tool_result"]
         if results:
             return [signal for block in results for signal in self._result(block, line.tool_use_result)]
         if line.is_compact_summary:
-            return [Note("compact_summary", _encode({"uuid": line.uuid}))]
+            return [CustomNote("compact_summary", _encode({"uuid": line.uuid}))]
         blocks = [content for block in _blocks(line.message) if (content := _content(block)) is not None]
         text = "".join(block.get("text", "") for block in blocks)
         if text.lstrip().startswith(INTERRUPTED):
@@ -159,18 +160,18 @@ class Transcript:
         return [_update({"sessionUpdate": "user_message_chunk", "content": block, "messageId": line.uuid or "user"})
                 for block in blocks]
 
-    def _assistant(self, line: Line) -> list[Signal]:
+    def _assistant(self, line: TranscriptLine) -> list[Signal]:
         message = line.message if isinstance(line.message, dict) else {}
-        self._message_id, self._said_at = _message_id(line), self._at
-        told: list[Signal] = []
-        told += self._model_told(message.get("model"))
+        self._message_id, self._answered_at = _message_id(line), self._at
+        signals: list[Signal] = []
+        signals += self._model_note(message.get("model"))
         for block in _blocks(message):
-            told += self._block(block)
+            signals += self._block(block)
         self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
         reason = message.get("stop_reason")
         stop = ENDS.get(reason) if isinstance(reason, str) else None
         self._end = TurnEnd(stop=stop, said=reason if reason == "stop_sequence" else None) if stop is not None else None
-        return told
+        return signals
 
     def _block(self, block: Json) -> list[Signal]:
         match block.get("type"):
@@ -179,7 +180,7 @@ class Transcript:
             case "thinking" if isinstance(block.get("thinking"), str) and block["thinking"]:
                 return [self._chunk("agent_thought_chunk", block["thinking"])]
             case "redacted_thinking":
-                return [Note("redacted_thinking", b"{}")]
+                return [AgentNote(RedactedThinking())]
             case "tool_use":
                 return self._call(block)
         return []
@@ -201,28 +202,26 @@ class Transcript:
             return []
         return [_update(results.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True))]
 
-    def _system(self, line: Line) -> list[Signal]:
+    def _system(self, line: TranscriptLine) -> list[Signal]:
         if line.subtype in ("compact_boundary", "api_error"):
-            return [Note(line.subtype, _encode({"uuid": line.uuid}))]
+            return [CustomNote(line.subtype, _encode({"uuid": line.uuid}))]
         return []
 
-    def _model_told(self, model: Any) -> list[Signal]:
+    def _model_note(self, model: Any) -> list[Signal]:
         if not isinstance(model, str) or model in (self._model, "", "<synthetic>"):
             return []
         self._model = model
-        return [Note("model", _encode({"id": model, "provider": "anthropic"}))]
+        return [AgentNote(ModelUsed(model, provider="anthropic"))]
 
-    def _usage_told(self) -> list[Signal]:
+    def _usage_note(self) -> list[Signal]:
         usage, self._usage = self._usage, None
         if usage is None or self._counted == self._message_id:
             return []
         self._counted = self._message_id
-        spent = {"input": _count(usage, "input_tokens"), "output": _count(usage, "output_tokens"),
-                 "cacheRead": _count(usage, "cache_read_input_tokens"), "messageId": self._message_id,
-                 "cacheWrite": _count(usage, "cache_creation_input_tokens")}
-        return [Note("tokens", _encode(spent))] if any(type(value) is int and value for value in spent.values()) else []
+        count = count_of(usage)
+        return [AgentNote(count.as_spent(self._message_id))] if count.any else []
 
-    def _end_told(self) -> list[Signal]:
+    def _turn_end(self) -> list[Signal]:
         end, self._end = self._end, None
         return [end] if end is not None else []
 
@@ -230,7 +229,7 @@ class Transcript:
         return _update({"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": self._message_id})
 
 
-def _message_id(line: Line) -> str:
+def _message_id(line: TranscriptLine) -> str:
     message_id = line.message.get("id") if isinstance(line.message, dict) else None
     return message_id if isinstance(message_id, str) else line.uuid
 
@@ -260,8 +259,3 @@ def _content(block: Json) -> Json | None:
 def _text(block: Json) -> str:
     value = block.get("text")
     return value if isinstance(value, str) else ""
-
-
-def _count(usage: Json, name: str) -> int:
-    value = usage.get(name)
-    return value if type(value) is int and value > 0 else 0

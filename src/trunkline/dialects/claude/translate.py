@@ -22,8 +22,8 @@ import msgspec
 
 from trunkline.dialects.acp.large import strings_of
 from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.asks import Asks
-from trunkline.dialects.claude.calls import Calls
+from trunkline.dialects.claude.asks import ClaudeAsks
+from trunkline.dialects.claude.calls import ToolCalls
 from trunkline.dialects.claude.frames import (
     ApiRetryFrame,
     AssistantFrame,
@@ -51,22 +51,22 @@ from trunkline.dialects.claude.frames import (
     TaskFrame,
     TitleFrame,
     ToolProgressFrame,
-    Unknown,
+    UnknownFrame,
     UserFrame,
 )
 from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, read_large
 from trunkline.dialects.claude.messages import Messages, blocks_of
 from trunkline.dialects.claude.reading import read_frame
 from trunkline.dialects.claude.results import is_sent_off
-from trunkline.dialects.claude.settings import Settings
+from trunkline.dialects.claude.settings import ClaudeSettings
 from trunkline.dialects.claude.stops import stop_of, unqueued, withdrawal
 from trunkline.dialects.claude.system import SILENT, Remarks
 from trunkline.dialects.claude.tools import text_in
 from trunkline.dialects.claude.turns import Turns
-from trunkline.dialects.claude.usage import Account
-from trunkline.dialects.signals import AgentFault, Malformed, Note, PermissionAsk, QuestionAsk, RuledOut, Signal, TurnEnd, Update
-
-Json = dict[str, Any]
+from trunkline.dialects.claude.usage import TokenAccount
+from trunkline.dialects.notes import AgentNote, CustomNote, OwnTurn, RuledOut, SessionIdChanged
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import AgentFault, Malformed, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 
 INTERRUPTED: Final = "[Request interrupted by user"
 KEPT_OF_BROKEN: Final = 4096
@@ -107,11 +107,11 @@ class Translator:
 
     def __init__(self, new_id: Callable[[str], str]) -> None:
         self._about_to_run: list[AboutToRun] = []
-        self._calls = Calls()
-        self._account = Account()
+        self._calls = ToolCalls()
+        self._account = TokenAccount()
         self._messages = Messages(self._calls, self._account, new_id)
-        self._asks = Asks(new_id)
-        self._settings = Settings()
+        self._asks = ClaudeAsks(new_id)
+        self._settings = ClaudeSettings()
         self._turns = Turns()
         self._remarks = Remarks(self._account, new_id)
         self._answers: list[ControlAnswer] = []
@@ -141,7 +141,7 @@ class Translator:
         kind, frame = read_frame(line)
         if isinstance(frame, Broken):
             return [Malformed(line[:KEPT_OF_BROKEN], frame.why, len(line))]
-        return self._told(kind, frame, line)
+        return self._signals_of(kind, frame, line)
 
     def receive_large(self, line: bytes) -> Iterator[list[Signal]]:
         """What a line of over LARGE_LINE means, step by step: others have their turn in between."""
@@ -155,8 +155,8 @@ class Translator:
         if isinstance(frame, Broken):
             yield [Malformed(large.frame[:KEPT_OF_BROKEN], frame.why, len(line))]
             return
-        for told in self._told_in_steps(kind, frame, large):
-            yield [marked(signal, len(line)) for signal in told]
+        for step in self._signals_in_steps(kind, frame, large):
+            yield [marked(signal, len(line)) for signal in step]
 
     def prompted(self, uuid: str | None = None) -> None:
         """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""
@@ -201,7 +201,7 @@ class Translator:
         self._output.append(outgoing.gated(about.cli_id, ruling.action, ruling.why))
         if ruling.action == "ask":
             return []
-        return [Note("ruled_out", _encode(RuledOut(about.call_id, about.tool, ruling.why)))]
+        return [AgentNote(RuledOut(about.call_id, about.tool, ruling.why))]
 
     def take_output(self) -> list[bytes]:
         """Lines to write that nobody has to decide on (a control request that we do not serve)."""
@@ -222,8 +222,8 @@ class Translator:
         """The line that answers a question (accept, decline, cancel); None where it is no longer open."""
         return self._asks.answer(request_id, action, content)
 
-    def _told(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
-        if not isinstance(frame, Unknown) and frame.session_id and self.session_id is None:
+    def _signals_of(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
+        if not isinstance(frame, UnknownFrame) and frame.session_id and self.session_id is None:
             self.session_id = frame.session_id
         match frame:
             case StreamFrame():
@@ -248,7 +248,7 @@ class Translator:
                 return self._reset(line)
         return self._remark(kind, frame, line)
 
-    def _told_in_steps(self, kind: str, frame: Known | System | Unknown, large: Large) -> Iterator[list[Signal]]:
+    def _signals_in_steps(self, kind: str, frame: Known | System | UnknownFrame, large: Large) -> Iterator[list[Signal]]:
         """What a long line means: its texts in pieces, all else by its beginning. What would have to be looked at is refused."""
         texts = {path: strings_of(text) for path, text in large.texts.items()}
         match frame:
@@ -260,7 +260,7 @@ class Translator:
                     places = {path[2] if len(path) > 2 else 0: text for path, text in texts.items()}
                     yield from self._messages.whole_in_steps(frame, {int(at): text for at, text in places.items()})
                 return
-            case ResultFrame() if texts and not self._messages.said_something and not frame.is_error:
+            case ResultFrame() if texts and not self._messages.has_text and not frame.is_error:
                 yield from self._messages.say_in_steps(texts[("result",)])
             case ControlRequestFrame():
                 yield self._refused(frame.request_id, frame.request)
@@ -269,24 +269,24 @@ class Translator:
                 pending, frame.response.pending_permission_requests = frame.response.pending_permission_requests, None
                 for ask in pending if isinstance(pending, list) else []:
                     yield self._refused(text_in(ask, "request_id"), ask.get("request")) if isinstance(ask, dict) else []
-        yield self._told(kind, frame, large.frame)
+        yield self._signals_of(kind, frame, large.frame)
 
     def _refused(self, cli_id: str, request: Any) -> list[Signal]:
         """Nobody can judge what is too long to be looked at."""
         fields: Json = request if isinstance(request, dict) else {}
-        told = fields.get("input")
-        told = told if isinstance(told, dict) else {}
-        call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
+        given = fields.get("input")
+        given = given if isinstance(given, dict) else {}
+        call_id = text_in(fields, "tool_use_id") or text_in(given, "tool_use_id")
         match fields.get("subtype"):
             case "can_use_tool":
                 self._output.append(outgoing.succeeded(cli_id, {"behavior": "deny", "message": TOO_LARGE}))
-                return [Note("ruled_out", _encode(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE)))]
+                return [AgentNote(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE))]
             case "hook_callback":
-                return self.ruled(AboutToRun(cli_id, call_id, text_in(told, "tool_name"), b""), Ruling("deny", TOO_LARGE))
+                return self.ruled(AboutToRun(cli_id, call_id, text_in(given, "tool_name"), b""), Ruling("deny", TOO_LARGE))
         self._output.append(outgoing.failed(cli_id, TOO_LARGE))
         return []
 
-    def _remark(self, kind: str, frame: Known | System | Unknown, line: bytes) -> list[Signal]:
+    def _remark(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
         remarks = self._remarks
         match frame:
             case StatusFrame():
@@ -314,17 +314,17 @@ class Translator:
                 return self._messages.say(_printed(frame.content))
             case KeepAliveFrame():
                 return []
-        return [] if kind in SILENT else [Note(kind, line)]
+        return [] if kind in SILENT else [CustomNote(kind, line)]
 
     def _init(self, frame: InitFrame) -> list[Signal]:
         """A turn begins."""
-        told: list[Signal] = []
+        signals: list[Signal] = []
         if frame.session_id and frame.session_id != self.session_id:
-            told.append(Note("session_id", _encode({"sessionId": frame.session_id, "previous": self.session_id})))
+            signals.append(AgentNote(SessionIdChanged(frame.session_id, self.session_id)))
             self.session_id = frame.session_id
         if self._turns.begun():
-            told.append(Note("background_turn", b'{"state":"started"}'))
-        return told + self._settings.begun(frame)
+            signals.append(AgentNote(OwnTurn("started")))
+        return signals + self._settings.begun(frame)
 
     def _assistant(self, frame: AssistantFrame) -> list[Signal]:
         return [] if self._is_repeated(frame) else self._messages.whole(frame)
@@ -342,12 +342,12 @@ class Translator:
         if self._remarks.is_repeated(frame.uuid):
             return []
         blocks = blocks_of(frame.message.content)
-        told: list[Signal] = []
+        signals: list[Signal] = []
         for block in blocks:
             if block.get("type") == "tool_result":
-                told += self._tool_result(block, frame)
+                signals += self._tool_result(block, frame)
         if any(block.get("type") == "tool_result" for block in blocks) or frame.parent_tool_use_id is not None:
-            return told
+            return signals
         return self._spoken("".join(text_in(block, "text") for block in blocks), frame, line)
 
     def _spoken(self, text: str, frame: UserFrame, line: bytes) -> list[Signal]:
@@ -359,45 +359,44 @@ class Translator:
         if frame.is_replay:
             self._turns.taken([frame.uuid])
             return []
-        return self._remarks.summary(text) or [Note("synthetic_message" if frame.is_synthetic else "user_message", line)]
+        return self._remarks.summary(text) or [CustomNote("synthetic_message" if frame.is_synthetic else "user_message", line)]
 
     def _tool_result(self, block: Json, frame: UserFrame) -> list[Signal]:
         call_id = text_in(block, "tool_use_id")
         went_off = is_sent_off(self._calls.name_of(call_id), frame.tool_use_result)
-        told = self._remarks.sent_off(call_id) if went_off else self._messages.sub_agent_ended(call_id)
-        return told + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
+        signals = self._remarks.sent_off(call_id) if went_off else self._messages.sub_agent_ended(call_id)
+        return signals + self._calls.end(call_id, block.get("content"), frame.tool_use_result,
                                       failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
 
     def _result(self, frame: ResultFrame, line: bytes) -> list[Signal]:
         """A turn is over: what is left to be said, what it took, its end."""
         end = stop_of(frame, interrupted=self._interrupted, error=self._error)
-        told: list[Signal] = []
-        if frame.result and not self._messages.said_something and end.error is None:
-            told += self._messages.say(frame.result)
-        told += self._closed(cancelled=end.stop == "cancelled")
+        signals: list[Signal] = []
+        if frame.result and not self._messages.has_text and end.error is None:
+            signals += self._messages.say(frame.result)
+        signals += self._closed(cancelled=end.stop == "cancelled")
         if frame.session_id:
             self.session_id = frame.session_id
         rest = self._account.rest(frame)
         usage, spent = self._account.turn(frame)
-        told += spent
+        signals += spent
         was_working = self._turns.working
         if self._turns.ended(frame):
-            return [*told, msgspec.structs.replace(end, usage=usage)]
+            return [*signals, msgspec.structs.replace(end, usage=usage)]
         if end.error is not None:
             self.failure = end.error
         if not was_working:
-            return [*told, Note("result", line)]
+            return [*signals, CustomNote("result", line)]
         if rest.any:
-            told.append(Note("tokens", _encode({"input": rest.input, "output": rest.output, "cacheRead": rest.read,
-                                                "cacheWrite": rest.written})))
-        return [*told, _own_turn_ended(end, frame)]
+            signals.append(AgentNote(rest.as_spent()))
+        return [*signals, _own_turn_ended(end, frame)]
 
     def _closed(self, *, cancelled: bool) -> list[Signal]:
         """Nothing more comes of this turn."""
-        told = self._messages.turn_ended() + self._remarks.turn_ended(cancelled=cancelled)
+        signals = self._messages.turn_ended() + self._remarks.turn_ended(cancelled=cancelled)
         self._calls.turn_ended()
         self._interrupted, self._error = False, None
-        return told
+        return signals
 
     def _became(self, prompt: str, state: str) -> list[Signal]:
         """What became of a prompt. One that ended by its result has ended already."""
@@ -422,16 +421,16 @@ class Translator:
             case "hook_callback":
                 return self._gated(cli_id, fields)
         self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
-        return [Note("control_request", line)]
+        return [CustomNote("control_request", line)]
 
     def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
         """A tool is about to run: whoever knows the rules has to say (``ruled``)."""
-        told = fields.get("input")
-        told = told if isinstance(told, dict) else {}
-        if told.get("hook_event_name") == "PreToolUse":
-            call_id = text_in(fields, "tool_use_id") or text_in(told, "tool_use_id")
-            tool = text_in(told, "tool_name")
-            self._about_to_run.append(AboutToRun(cli_id, call_id, tool, _encode(told.get("tool_input"))))
+        given = fields.get("input")
+        given = given if isinstance(given, dict) else {}
+        if given.get("hook_event_name") == "PreToolUse":
+            call_id = text_in(fields, "tool_use_id") or text_in(given, "tool_use_id")
+            tool = text_in(given, "tool_name")
+            self._about_to_run.append(AboutToRun(cli_id, call_id, tool, _encode(given.get("tool_input"))))
         else:
             self._output.append(outgoing.succeeded(cli_id, {}))
         return []
@@ -448,36 +447,35 @@ class Translator:
         self._answers.append(ControlAnswer(response.request_id, ok, body, error))
         if ok:
             self._settings.answered(body)
-        told = [signal for prompt in unqueued(body) for signal in self._became(prompt, "cancelled")] if ok else []
+        signals = [signal for prompt in unqueued(body) for signal in self._became(prompt, "cancelled")] if ok else []
         pending = response.pending_permission_requests
         for ask in pending if isinstance(pending, list) else []:
             cli_id = text_in(ask, "request_id") if isinstance(ask, dict) else ""
             if cli_id and not self._asks.is_open(cli_id):
-                told += self._requested(cli_id, ask.get("request"), _encode(ask))
-        return told
+                signals += self._requested(cli_id, ask.get("request"), _encode(ask))
+        return signals
 
     def _task(self, kind: str, frame: TaskFrame, line: bytes) -> list[Signal]:
         if kind == "task_started" and frame.tool_use_id:
             self._agents[frame.task_id] = frame.tool_use_id
-        told: list[Signal] = []
+        signals: list[Signal] = []
         if kind == "task_notification":
             self._agents.pop(frame.task_id, None)
             self._background.discard(frame.task_id)
-            told = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
+            signals = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
         if frame.is_backgrounded:
             self._background.add(frame.task_id)
-        return told + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
+        return signals + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
         """``/clear``: the next turn tells the new id."""
         self._account.cleared()
-        return [*self._calls.cleared(), Note("conversation_reset", line)]
+        return [*self._calls.cleared(), CustomNote("conversation_reset", line)]
 
 
-def _own_turn_ended(end: TurnEnd, frame: ResultFrame) -> Note:
-    told: Json = {"state": "ended", "stopReason": end.stop, "error": end.error.message if end.error is not None else None,
-                  "origin": frame.origin.kind if frame.origin is not None else None}
-    return Note("background_turn", _encode({name: value for name, value in told.items() if value is not None}))
+def _own_turn_ended(end: TurnEnd, frame: ResultFrame) -> AgentNote:
+    return AgentNote(OwnTurn("ended", stop_reason=end.stop, error=end.error.message if end.error is not None else None,
+                             origin=frame.origin.kind if frame.origin is not None else None))
 
 
 def _printed(text: str) -> str:

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.claude.frames import ResultFrame
-from trunkline.dialects.signals import Note, Signal, Update
-
-Json = dict[str, Any]
+from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, TokensSpent
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, Update
 
 MOST: Final = 1 << 53
 """No count of tokens is as high; what is was not counted."""
@@ -41,6 +41,11 @@ class Count(msgspec.Struct, frozen=True):
         """What they take up of the model's context."""
         return self.input + self.output + self.read + self.written
 
+    def as_spent(self, message_id: str | None = None) -> TokensSpent:
+        """What one answer of the model took, or the rest of a turn."""
+        return TokensSpent(input=min(self.input, MOST), output=min(self.output, MOST), cache_read=min(self.read, MOST),
+                           cache_write=min(self.written, MOST), message_id=message_id)
+
     def plus(self, more: Count) -> Count:
         """Both together."""
         return Count(self.input + more.input, self.output + more.output, self.read + more.read, self.written + more.written,
@@ -52,18 +57,18 @@ class Count(msgspec.Struct, frozen=True):
                      max(0, self.written - known.written), max(0, self.thought - known.thought))
 
 
-class Account:
+class TokenAccount:
     """The account of one CLI process."""
 
     def __init__(self) -> None:
-        self._told = Count()
+        self._counted = Count()
         """What was told of the turn that runs."""
         self._models: Json = {}
         """The CLI's last count by model."""
         self._windows: dict[str, int] = {}
         self._model = ""
         self._used: int | None = None
-        self._window_told: tuple[int, int, float | None] | None = None
+        self._window_sent: tuple[int, int, float | None] | None = None
         self._cost: float | None = None
 
     def message(self, message_id: str, model: str, usage: Any) -> list[Signal]:
@@ -71,11 +76,9 @@ class Account:
         count = count_of(usage)
         if not count.any:
             return []
-        self._told = self._told.plus(count)
+        self._counted = self._counted.plus(count)
         self._used, self._model = count.room, model or self._model
-        spent = {"input": count.input, "output": count.output, "cacheRead": count.read, "cacheWrite": count.written,
-                 "messageId": message_id}
-        return [Note("tokens", _encode(spent)), *self._window()]
+        return [AgentNote(count.as_spent(message_id)), *self._window()]
 
     def compacted(self, left: int | None) -> list[Signal]:
         """The conversation was summed up; so much of the context is taken now."""
@@ -89,20 +92,20 @@ class Account:
     def turn(self, result: ResultFrame) -> tuple[bytes | None, list[Signal]]:
         """A turn is over: what it took (the ``usage`` of its end), and what is new about models, money and context."""
         took = self._took(result)
-        told: list[Signal] = []
+        signals: list[Signal] = []
         models = result.model_usage if isinstance(result.model_usage, dict) else {}
         if models and models != self._models:
-            told.append(Note("model_usage", _encode(models)))
+            signals.append(CustomNote("model_usage", _encode(models)))
         self._models = models or self._models
         self._windows |= {name: size for name, usage in models.items() if (size := _count(usage, "contextWindow"))}
         if result.total_cost_usd is not None:
             self._cost = result.total_cost_usd
-        self._told = Count()
-        return _as_usage(took) if took.any else None, told + self._window(at_end=True)
+        self._counted = Count()
+        return _as_usage(took) if took.any else None, signals + self._window(at_end=True)
 
     def rest(self, result: ResultFrame) -> Count:
         """What a turn took beyond what was told while it ran. Asked before ``turn``."""
-        return self._took(result).beyond(self._told)
+        return self._took(result).beyond(self._counted)
 
     def _took(self, result: ResultFrame) -> Count:
         since = result.model_usage_since_last_result
@@ -120,9 +123,9 @@ class Account:
         if size is None or self._used is None:
             return self._cost_alone() if at_end else []
         state = (self._used, size, self._cost)
-        if state == self._window_told:
+        if state == self._window_sent:
             return []
-        self._window_told = state
+        self._window_sent = state
         update: Json = {"sessionUpdate": "usage_update", "used": self._used, "size": size}
         if self._cost is not None:
             update["cost"] = {"amount": self._cost, "currency": "USD"}
@@ -130,7 +133,7 @@ class Account:
 
     def _cost_alone(self) -> list[Signal]:
         """The money, where no size of the context is known."""
-        return [Note("cost", _encode({"total": self._cost, "currency": "USD", "isTotal": True}))] if self._cost else []
+        return [AgentNote(CostSpent(self._cost, is_total=True))] if self._cost else []
 
 
 def count_of(usage: Any) -> Count:

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from trunkline.dialects.context import ApprovalPreview, RiskLevel, ToolCategory
+from trunkline.dialects.context.types import RiskLevel, ToolCategory
+from trunkline.dialects.context.unions import ApprovalPreview
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.shapes import (
     AnswerAction,
@@ -38,8 +39,8 @@ def prompt_response_packet(stop: str, at_us: int) -> bytes:
 
 def error_packet(message: str, at_us: int, code: int | None = None, details: Mapping[str, Any] | None = None) -> bytes:
     """The turn failed. The hub's own code word goes into ``details["code"]``, an agent's number into ``code``."""
-    said = None if details is None else dict(details)
-    return _encode(ErrorPacket(timestamp=timestamp(at_us), message=message, code=code, details=said))
+    more = None if details is None else dict(details)
+    return _encode(ErrorPacket(timestamp=timestamp(at_us), message=message, code=code, details=more))
 
 
 def artifact_packet(artifact: ArtifactInfo, at_us: int) -> bytes:

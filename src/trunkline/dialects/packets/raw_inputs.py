@@ -16,7 +16,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from trunkline.dialects.acp import CallState, Diff
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls.variables import script_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.contents import one_line
@@ -106,11 +107,11 @@ def documented_input(call: CallState, view: InputView, tool: ToolName | None, be
     own = own_input(call)
     if tool is None:
         return own
-    said = _unwrapped(view, _SPELLINGS[tool])
-    named = _named(said, tool)
+    members = _unwrapped(view, _SPELLINGS[tool])
+    named = _named(members, tool)
     if not _is_whole(named, tool) and _is_whole(shown := _shown(call, tool, beside), tool):
         return Raw(_encode(_summed_up(shown, tool)))
-    whole = _summed_up({**named, **_others(said, tool)}, tool)
+    whole = _summed_up({**named, **_others(members, tool)}, tool)
     return own if whole.keys() == view.keys() and all(whole[key] is view[key] for key in view) else Raw(_encode(whole))
 
 

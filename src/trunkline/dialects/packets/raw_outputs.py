@@ -14,7 +14,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp import CallState, Content, Diff, TextContent
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.tools import Content, Diff
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.detect import ToolName
@@ -85,8 +87,8 @@ def _begins(value: Raw, sign: bytes) -> bool:
 
 def _failed(record: Record, text: Token | None) -> Raw | None:
     error = record.get("error")
-    said = memoryview(error) if error is not None and _begins(error, b'"') else text
-    return None if said is None or bytes(said[:3]) == _EMPTY else Raw(b"".join((b'{"error":', said, b"}")))
+    message = memoryview(error) if error is not None and _begins(error, b'"') else text
+    return None if message is None or bytes(message[:3]) == _EMPTY else Raw(b"".join((b'{"error":', message, b"}")))
 
 
 def _text_of(call: CallState, record: Record, shown: Token | None) -> Token | None:
@@ -94,8 +96,8 @@ def _text_of(call: CallState, record: Record, shown: Token | None) -> Token | No
     raw = call.raw_output
     found: list[Token] = [raw] if raw is not None and raw[:1] == b'"' else []
     found += [memoryview(record[key]) for key in _TEXT_KEYS if key in record and _begins(record[key], b'"')]
-    said = next((each for each in found if bytes(each[:3]) != _EMPTY), None)
-    return said if said is not None else shown if shown is not None else next(iter(found), None)
+    text = next((each for each in found if bytes(each[:3]) != _EMPTY), None)
+    return text if text is not None else shown if shown is not None else next(iter(found), None)
 
 
 def _shown_text(call: CallState) -> bytes | None:
@@ -157,18 +159,18 @@ class _Output:
     def _ran(self) -> Raw:
         printed = self._text if self._beside.printed is None else _encode(self._beside.printed)
         again = bytes(printed) if len(printed) <= REPEATED_BYTES else _encode(beginning_of(printed, REPEATED_BYTES))
-        told = _record(bytes(self._input))
+        given = _record(bytes(self._input))
         return self._made(printed, {
-            "output": Raw(again), "exit": self._beside.exit_code, "description": _value(told.get("description"))
-            or summary_of(told.get("command")), "truncated": self._truncated(),
+            "output": Raw(again), "exit": self._beside.exit_code, "description": _value(given.get("description"))
+            or summary_of(given.get("command")), "truncated": self._truncated(),
         })
 
     def _wrote(self) -> Raw:
         diff = next((item for item in self._call.content or () if isinstance(item, Diff)), None)
         path = diff.path if diff is not None else _value(_record(bytes(self._input)).get("filePath"))
         was_there = {} if diff is None else {"exists": bool(diff.old_text)}
-        said = _WROTE if bytes(self._text[:3]) == _EMPTY else self._text
-        return self._made(said, {"diagnostics": {}, "filepath": path or "", **was_there, "truncated": False})
+        body = _WROTE if bytes(self._text[:3]) == _EMPTY else self._text
+        return self._made(body, {"diagnostics": {}, "filepath": path or "", **was_there, "truncated": False})
 
 
 def _value(raw: Raw | Token | None) -> Any:

@@ -36,8 +36,8 @@ def command_parts(line: str, *, cwd: str | None = None, roots: Sequence[str] = (
         return []
     risks = _risks(source, Places.of(cwd, roots, home))
     at = _Characters(source)
-    told = {(at[start], at[end]): level for (start, end), level in risks.items()}
-    return [CommandPart(span.start, span.end, _kind(line[span.start:span.end], span), told.get((span.start, span.end), UNSET))
+    marked = {(at[start], at[end]): level for (start, end), level in risks.items()}
+    return [CommandPart(span.start, span.end, _kind(line[span.start:span.end], span), marked.get((span.start, span.end), UNSET))
             for span in spans(line)[:PARTS_MOST] if span.start < span.end]  # what the grammar had to add is not there
 
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from trunkline.dialects.calls import Reading, read_call
+from trunkline.dialects.calls import CallReading, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.calls.names import usual_name, verb_in
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.kept import Kept
-from trunkline.dialects.risk.call import Call, Noted
+from trunkline.dialects.risk.call import Noted, ProgramCall
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
@@ -47,7 +47,7 @@ def explain_risk(
     return judge(reading, Places.of(cwd, roots, home), at_once=at_once)
 
 
-def judge(reading: Reading, places: Places, *, at_once: bool = False) -> Risk:
+def judge(reading: CallReading, places: Places, *, at_once: bool = False) -> Risk:
     """How dangerous a call is, and why. ``at_once``: for somebody who must not wait. A long line is then judged as it was lately
     judged without that, and is high where it was not."""
     risks = [] if reading.command is None else [_terminal(reading.command, reading.folder, places, at_once)]
@@ -86,7 +86,7 @@ _UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONC
 
 def _touching(acts: frozenset[str], paths: Sequence[str], places: Places) -> Noted[Finding]:
     """What reads or changes files itself."""
-    call = Call(SimpleCommand(text="", words=()), places, "")
+    call = ProgramCall(SimpleCommand(text="", words=()), places, "")
     if "delete" in acts:
         call.note("high", "deletes files")
     for path in paths:

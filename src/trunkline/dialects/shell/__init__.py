@@ -21,7 +21,7 @@ from trunkline.dialects.kept import Kept
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader
-from trunkline.dialects.shell.simple import Place
+from trunkline.dialects.shell.simple import ShellPlace
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
 from trunkline.dialects.shell.wrappers import SHELLS, shell_script
@@ -69,7 +69,7 @@ def known_line(line: str) -> ParsedLine | None:
 
 def _parsed(line: str) -> ParsedLine:
     reader = LineReader()
-    reader.read(line, Place())
+    reader.read(line, ShellPlace())
     return reader.line()
 
 

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
 from trunkline.dialects.shell.grammar import parse_tree, refusal
-from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, Place
+from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, ShellPlace
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect
 from trunkline.dialects.shell.words import Word, read_text
 
@@ -31,7 +31,7 @@ class LineReader(CommandReader):
         """Everything read so far."""
         return ParsedLine(commands=tuple(self.commands), complete=not self.problem, problem=self.problem)
 
-    def read(self, text: str, place: Place) -> None:
+    def read(self, text: str, place: ShellPlace) -> None:
         """Read a text as shell; inside another command when ``place`` says so."""
         source = text.encode("utf-8", "replace")
         refused = refusal(source) or ("nested too deep" if place.depth > MAX_DEPTH else "")
@@ -44,7 +44,7 @@ class LineReader(CommandReader):
         self._statement(root, place)
         self._source = outer
 
-    def _statement(self, node: Node, place: Place, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
+    def _statement(self, node: Node, place: ShellPlace, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
         """Read one statement of any kind; ``behind`` are the redirections that stand behind it."""
         if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self._doubt("nested too deep" if place.depth > MAX_DEPTH else "too many commands")
@@ -67,14 +67,14 @@ class LineReader(CommandReader):
         else:
             self._compound(node, place, behind)
 
-    def _list(self, node: Node, place: Place, behind: Behind) -> None:
+    def _list(self, node: Node, place: ShellPlace, behind: Behind) -> None:
         """``a && b || c``; redirections belong to its last command."""
         *parts, last = _parts(node)
         for part in parts:
             self._statement(part, place)
         self._statement(last, place, behind)
 
-    def _pipeline(self, node: Node, place: Place, behind: Behind, first: int = -1) -> None:
+    def _pipeline(self, node: Node, place: ShellPlace, behind: Behind, first: int = -1) -> None:
         """``a | b | c``: each stage may be fed by all before it. ``first`` is where a pipeline went on behind a here-doc."""
         number = self._next_pipeline()
         begin = len(self.commands) if first < 0 else first
@@ -83,12 +83,12 @@ class LineReader(CommandReader):
         for position, stage in enumerate(stages, start=0 if first < 0 else 1):
             stdin_from = place.stdin_from if position == 0 else begin
             own = behind if stage is last else ()
-            below = Place(place.inside, place.parent, stdin_from, place.depth + 1, self._scope(place))
+            below = ShellPlace(place.inside, place.parent, stdin_from, place.depth + 1, self._scope(place))
             self._statement(stage, below, own, number, position)
         for part in after:
             self._statement(part, place, behind if part is last else ())
 
-    def _redirected(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+    def _redirected(self, node: Node, place: ShellPlace, behind: Behind, pipeline: int, position: int) -> None:
         """A statement and its redirections; without a statement, what follows them is the command (``> x ls``)."""
         own = [child for child in node.children if child.type in REDIRECTS]
         body = next((child for child in node.named_children if child.type not in REDIRECTS and child.type != "comment"), None)
@@ -100,7 +100,7 @@ class LineReader(CommandReader):
             self._statement(body, deeper, (*own, *behind), pipeline, position)
         self._after_heredocs(own, place, begin)
 
-    def _after_heredocs(self, own: list[Node], place: Place, begin: int) -> None:
+    def _after_heredocs(self, own: list[Node], place: ShellPlace, begin: int) -> None:
         """What stands behind ``<<EOF`` on its line: a pipeline that goes on, or ``&& more``."""
         for redirect in own:
             if redirect.type != "heredoc_redirect":
@@ -111,7 +111,7 @@ class LineReader(CommandReader):
                 elif child.type not in ARGUMENTS and child.type not in REDIRECTS and not child.type.startswith("heredoc_"):
                     self._statement(child, _deeper(place))
 
-    def _compound(self, node: Node, place: Place, behind: Behind) -> None:
+    def _compound(self, node: Node, place: ShellPlace, behind: Behind) -> None:
         """Loops, conditions, groups, functions, tests: every statement and substitution below.
 
         Redirections around them are a command without words that stands before them and may feed them.
@@ -136,13 +136,13 @@ class LineReader(CommandReader):
             elif hides_substitution(self._slice(child)) and child.type not in ("raw_string", "comment"):
                 self._doubt("a substitution that the grammar has not read")
 
-    def _background(self, node: Node, place: Place) -> Place:
+    def _background(self, node: Node, place: ShellPlace) -> ShellPlace:
         """``cd x &`` moves only itself."""
         if b"&" not in self._source or node.next_sibling is None or node.next_sibling.type != "&":
             return place
         return structs.replace(place, scope=self._scope(place))
 
-    def _test(self, node: Node, place: Place) -> None:
+    def _test(self, node: Node, place: ShellPlace) -> None:
         """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "
         "tested."""
         text = self._slice(node)
@@ -157,14 +157,14 @@ class LineReader(CommandReader):
                 value, sketch = read_text(right, self._source, self._nested(place))
                 self._finish(self._reserve(), [], (Redirect(operator.type, value, sketch),), (), place, -1, 0)
 
-    def _substitution(self, node: Node, place: Place) -> None:
+    def _substitution(self, node: Node, place: ShellPlace) -> None:
         """The commands in ``$(…)``, backticks, ``<(…)`` and ``>(…)``."""
         if node.type not in ("command_substitution", "process_substitution"):
             self._doubt("a substitution that the grammar has not read")
             return
         opening = node.children[0].type if node.children else ""
         inside = {"<(": "<(…)", ">(": ">(…)"}.get(opening, "$(…)")
-        below = Place(inside, place.parent, place.stdin_from if opening == ">(" else -1, place.depth + 1, self._scope(place))
+        below = ShellPlace(inside, place.parent, place.stdin_from if opening == ">(" else -1, place.depth + 1, self._scope(place))
         if opening == "`":
             self._backticks(self._slice(node), below)
             return
@@ -200,6 +200,6 @@ def _stages(node: Node) -> tuple[list[Node], list[Node]]:
     return stages, after
 
 
-def _deeper(place: Place) -> Place:
+def _deeper(place: ShellPlace) -> ShellPlace:
     """The same place, one statement further down."""
-    return Place(place.inside, place.parent, place.stdin_from, place.depth + 1, place.scope)
+    return ShellPlace(place.inside, place.parent, place.stdin_from, place.depth + 1, place.scope)

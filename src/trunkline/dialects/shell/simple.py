@@ -41,7 +41,7 @@ Behind = tuple["Node", ...] | list["Node"]
 """Redirections that stand behind a statement."""
 
 
-class Place(Struct, frozen=True, gc=False):
+class ShellPlace(Struct, frozen=True, gc=False):
     """Where a statement stands."""
 
     inside: str = ""
@@ -62,17 +62,17 @@ class CommandReader(ABC):
         self._scopes = 0
 
     @abstractmethod
-    def read(self, text: str, place: Place) -> None:
+    def read(self, text: str, place: ShellPlace) -> None:
         """Read a text as shell; inside another command when ``place`` says so."""
 
     @abstractmethod
-    def _substitution(self, node: Node, place: Place) -> None:
+    def _substitution(self, node: Node, place: ShellPlace) -> None:
         """Read the commands of a substitution."""
 
-    def _command(self, node: Node | None, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+    def _command(self, node: Node | None, place: ShellPlace, behind: Behind, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
-        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        deeper = ShellPlace(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
         nested = self._nested(deeper)
         words: list[Word] = []
         assignments: list[str] = []
@@ -98,7 +98,7 @@ class CommandReader(ABC):
             words.extend(more)
         self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
 
-    def _behind(self, behind: Behind, place: Place) -> tuple[tuple[Redirect, ...], list[Word]]:
+    def _behind(self, behind: Behind, place: ShellPlace) -> tuple[tuple[Redirect, ...], list[Word]]:
         """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
         redirects: list[Redirect] = []
         words: list[Word] = []
@@ -111,7 +111,7 @@ class CommandReader(ABC):
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
 
-    def _simple_word(self, node: Node, kind: str, written: bytes, place: Place) -> Word | None:
+    def _simple_word(self, node: Node, kind: str, written: bytes, place: ShellPlace) -> Word | None:
         """A word that needs no look at what its node is made of; None: it does."""
         if kind in _BARE:
             return bare_word(written)
@@ -145,10 +145,10 @@ class CommandReader(ABC):
         words = [word for child in parts[skip:] for word in self._words(child, nested)]
         return [Word(before, before, before), *words] if before else words
 
-    def _declaration(self, node: Node, place: Place, behind: Behind, pipeline: int, position: int) -> None:
+    def _declaration(self, node: Node, place: ShellPlace, behind: Behind, pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
         index = self._reserve()
-        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        deeper = ShellPlace(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
         nested = self._nested(deeper)
         words: list[Word] = []
         for child in node.children:
@@ -161,11 +161,11 @@ class CommandReader(ABC):
         redirects, more = self._behind(behind, deeper)
         self._finish(index, [*words, *more], redirects, (), place, pipeline, position)
 
-    def _assigned(self, node: Node, place: Place, behind: Behind) -> None:
+    def _assigned(self, node: Node, place: ShellPlace, behind: Behind) -> None:
         """A statement of assignments only; with redirections behind it there may be a command behind those."""
         nodes = [node] if node.type == "variable_assignment" else node.named_children
         index = self._reserve()
-        deeper = Place(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
+        deeper = ShellPlace(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
         texts = tuple([self._assignment(child, self._nested(deeper))[1] for child in nodes])
         redirects, words = self._behind(behind, deeper)
         self._finish(index, words, redirects, texts, place, -1, 0)
@@ -183,7 +183,7 @@ class CommandReader(ABC):
         value, sketch = read_text(children[-1], self._source, nested)
         return (None if value is None else f"{name}={value}"), f"{name}={sketch}"
 
-    def _redirects(self, nodes: list[Node], place: Place) -> list[Redirect]:
+    def _redirects(self, nodes: list[Node], place: ShellPlace) -> list[Redirect]:
         """The redirections of a statement; commands in their targets are read on the way."""
         nested = self._nested(place)
         found: list[Redirect] = []
@@ -192,7 +192,7 @@ class CommandReader(ABC):
                 found.append(read_heredoc(node, self._source, nested))
                 self._doubt("" if heredoc_ends(node, self._source) else "a here-doc without an end")
                 if found[-1].body is None and "`" in found[-1].sketch:
-                    self._backticks(found[-1].sketch, Place("$(…)", place.parent, -1, place.depth + 1, self._scope(place)))
+                    self._backticks(found[-1].sketch, ShellPlace("$(…)", place.parent, -1, place.depth + 1, self._scope(place)))
                 further = [c for c in node.named_children if c.type in REDIRECTS]
                 if any(skipped_words(one, self._source) for one in further):
                     self._doubt("words that the grammar cannot have read right")
@@ -209,7 +209,7 @@ class CommandReader(ABC):
         words: list[Word],
         redirects: tuple[Redirect, ...],
         assignments: tuple[str, ...],
-        place: Place,
+        place: ShellPlace,
         pipeline: int,
         position: int,
     ) -> None:
@@ -226,10 +226,10 @@ class CommandReader(ABC):
         if inner is not None:
             self._inner(inner, words, index, place)
 
-    def _inner(self, inner: Inner, words: list[Word], index: int, place: Place) -> None:
+    def _inner(self, inner: Inner, words: list[Word], index: int, place: ShellPlace) -> None:
         """Read the commands that a command runs: texts as shell, words as one more simple command."""
         scope = place.scope if inner.inside in _SAME_SHELL else self._scope(place)
-        below = Place(inner.inside, index, place.stdin_from, place.depth + 1, scope)
+        below = ShellPlace(inner.inside, index, place.stdin_from, place.depth + 1, scope)
         if below.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self._doubt("nested too deep")
             return
@@ -242,11 +242,11 @@ class CommandReader(ABC):
             chosen = [words[at] if isinstance(at, int) else Word(None, at, at) for at in picked]
             self._finish(self._reserve(), chosen, redirects, inner.assignments, below, -1, 0)
 
-    def _nested(self, place: Place) -> Nested:
+    def _nested(self, place: ShellPlace) -> Nested:
         """What ``read_words`` calls for a substitution."""
         return lambda node: self._substitution(node, place)
 
-    def _backticks(self, text: str, below: Place) -> None:
+    def _backticks(self, text: str, below: ShellPlace) -> None:
         """The commands between backticks. The grammar takes ```a` `b``` for one, and those of a here-doc for text."""
         texts, ended = backtick_texts(text)
         self._doubt("" if ended else "backticks without an end")
@@ -261,7 +261,7 @@ class CommandReader(ABC):
         self._pipelines += 1
         return self._pipelines - 1
 
-    def _scope(self, place: Place) -> tuple[int, ...]:
+    def _scope(self, place: ShellPlace) -> tuple[int, ...]:
         """A shell of its own below another: what it changes about itself ends with it."""
         self._scopes += 1
         return (*place.scope, self._scopes)

@@ -39,7 +39,7 @@ class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str | None = None
 
 
-class Calls(Protocol):
+class ClientCalls(Protocol):
     """Serves what the agent asks of its client (files, terminals)."""
 
     async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
@@ -66,11 +66,11 @@ class DriverSink(Protocol):
     async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The agent's process runs; whoever comes after a crash must be able to find it."""
 
-    def heard(self, signals: list[Signal]) -> None:
-        """The agent said these, in this order."""
+    def on_signals(self, signals: list[Signal]) -> None:
+        """What the agent wrote means these, in this order."""
 
     def exited(self, exit: Exit, stderr: str) -> None:
-        """The agent's process ended; nothing more will be heard."""
+        """The agent's process ended; nothing more will come."""
 
 
 class Driver(Protocol):
@@ -79,13 +79,13 @@ class Driver(Protocol):
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the agent and open a session: the previous one where the agent can, else a new one.
 
-        With ``adopt`` the previous one was begun by somebody else: it is opened or that fails, and its replay is heard."""
+        With ``adopt`` the previous one was begun by somebody else: it is opened or that fails, and its replay is emitted."""
 
     async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store, and those of these folders; none where it does not list them."""
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
-        """Send a prompt; its end is heard as TurnEnd."""
+        """Send a prompt; its end comes as a TurnEnd."""
 
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Raise Unsupported when the agent cannot take one of the blocks."""
@@ -119,7 +119,7 @@ class Driver(Protocol):
         """Take it again."""
 
     def look_again(self) -> None:
-        """A hint: what the agent wrote may be more than was heard."""
+        """A hint: what the agent wrote may be more than was read."""
 
     async def stop(self, *, at_once: bool = False) -> None:
         """End the agent and everything it started; ``at_once``: without the time to end by itself."""

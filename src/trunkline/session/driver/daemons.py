@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from trunkline.agents.process import AgentProcess
-from trunkline.dialects.signals import Note
+from trunkline.dialects.notes import CustomNote
 from trunkline.session.driver.base import DriverSink
 
 NOTE: Final = "daemons_left_running"
@@ -18,11 +18,11 @@ class DaemonsLeft:
 
     def __init__(self, sink: DriverSink) -> None:
         self._sink = sink
-        self._told = False
+        self._emitted = False
 
-    def tell(self, process: AgentProcess) -> None:
+    def emit(self, process: AgentProcess) -> None:
         """The process has been stopped: write down what goes on."""
         left = [{"process": pid, "name": name} for pid, name in process.left_running]
-        if left and not self._told:
-            self._told = True
-            self._sink.heard([Note(NOTE, msgspec.json.encode({"daemons": left}))])
+        if left and not self._emitted:
+            self._emitted = True
+            self._sink.on_signals([CustomNote(NOTE, msgspec.json.encode({"daemons": left}))])

@@ -21,7 +21,7 @@ ELSEWHERE = "elsewhere"
 """Who prompted, in the journal: a person at another program."""
 
 Timed = tuple[int, Signal]
-Heard = Callable[[list[Timed], int], None]
+OnSignals = Callable[[list[Timed], int], None]
 """Takes signals with their times (0: unknown), and the position behind them."""
 
 
@@ -130,22 +130,22 @@ class Watched:
         self._pen = pen
         self._new_id = new_id
 
-    def heard(self, told: list[Timed], position: int) -> None:
+    def on_signals(self, signals: list[Timed], position: int) -> None:
         """Write this down, each as of its own time, and the position behind it."""
-        said: list[msgspec.Raw] = []
-        said_in, said_at = "", 0
-        for at, signal in told:
+        texts: list[msgspec.Raw] = []
+        message_id, began_at = "", 0
+        for at, signal in signals:
             chunk = _user_chunk(signal)
-            if said and (chunk is None or chunk.message_id != said_in):
-                self._prompt(said_at, said)
-                said = []
+            if texts and (chunk is None or chunk.message_id != message_id):
+                self._prompt(began_at, texts)
+                texts = []
             if chunk is not None:
-                said.append(chunk.content)
-                said_in, said_at = chunk.message_id, at
+                texts.append(chunk.content)
+                message_id, began_at = chunk.message_id, at
             else:
-                self._hear(at, signal)
-        if said:
-            self._prompt(said_at, said)
+                self._fold(at, signal)
+        if texts:
+            self._prompt(began_at, texts)
         self._pen.fold.watch_position = position
         self._pen.write()
 
@@ -155,7 +155,7 @@ class Watched:
             interpret.turns.end("end_turn")
         interpret.turns.start(self._new_id("turn"), blocks, by=ELSEWHERE)
 
-    def _hear(self, at: int, signal: Signal) -> None:
+    def _fold(self, at: int, signal: Signal) -> None:
         interpret = self._pen.as_of(at)
         if not isinstance(signal, TurnEnd):
             interpret.hear([signal])

@@ -13,9 +13,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from trunkline.dialects.calls import Reading, ToolNames, read_call
+from trunkline.dialects.calls import CallReading, ToolNames, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
-from trunkline.dialects.context import RiskLevel, ToolCategory
+from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.session.policy import globs
 from trunkline.session.policy.rules import PolicyAsk
 
@@ -52,7 +52,7 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
     return policy_ask_of(reading, risk.level, risk.reason, where, told_as=category, resolve=resolve)
 
 
-def policy_ask_of(reading: Reading, risk: RiskLevel, reason: str, at: Where, *, told_as: ToolCategory | None = None,
+def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where, *, told_as: ToolCategory | None = None,
                   resolve: Callable[[str], str] | None = None) -> PolicyAsk:
     """The ask behind a call that was read and judged."""
     root = at.roots[0] if at.roots else at.cwd

@@ -10,8 +10,10 @@ import pytest
 
 from tests.aio import run
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects import acp
-from trunkline.dialects.signals import Note, Update
+from trunkline.dialects.acp.initialize import InitializeResponse
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import Update
 from trunkline.errors import AgentError
 from trunkline.session.driver.acp import opening
 from trunkline.session.driver.acp.opening import EARLY_EACH, SESSION_ID_CHARS, Inbox, Opening
@@ -29,7 +31,7 @@ def test_updates_before_the_id_is_known_are_held_up_to_a_bound(monkeypatch: pyte
     assert inbox.read(told("s", 100)) == inbox.read(told("s", 100)) == ()
     for _ in range(2):
         (note,) = inbox.read(told("s", 8))
-        assert isinstance(note, Note) and note.kind == "early_update" and msgspec.json.decode(note.data)["dropped"] is True
+        assert isinstance(note, CustomNote) and note.kind == "early_update" and msgspec.json.decode(note.data)["dropped"] is True
     inbox.session_id = "s"
     assert [len(each.raw) for each in inbox.take_early() if isinstance(each, Update)] == [100, 100]
     (later,) = inbox.read(told("s", 8))
@@ -43,7 +45,7 @@ def test_the_shortest_updates_count_too_and_no_long_id_is_held(monkeypatch: pyte
     other = Inbox()
     assert other.read(told("s" * SESSION_ID_CHARS, 8)) == ()
     (note,) = other.read(told("s" * (SESSION_ID_CHARS + 1), 8))
-    assert isinstance(note, Note) and len(note.data) < 2 * SESSION_ID_CHARS
+    assert isinstance(note, CustomNote) and len(note.data) < 2 * SESSION_ID_CHARS
 
 
 @pytest.mark.parametrize(("size", "opens"), [(SESSION_ID_CHARS, True), (SESSION_ID_CHARS + 1, False)])
@@ -54,7 +56,7 @@ def test_a_start_fails_where_the_agents_id_is_too_long(size: int, opens: bool) -
             at_once(result)
         return msgspec.Raw(result)
 
-    hello = acp.read(b'{"protocolVersion":1}', acp.InitializeResponse)
+    hello = read_lenient(b'{"protocolVersion":1}', InitializeResponse)
     work = Opening(adhoc("agent", "agent"), "/", [], "1", Inbox(), answer)
     if opens:
         assert run(work.open(hello, None))[1].session_id == "s" * size

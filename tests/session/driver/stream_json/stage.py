@@ -38,7 +38,7 @@ class Ears:
     async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         self.pids.append(pid)
 
-    def heard(self, signals: list[Signal]) -> None:
+    def on_signals(self, signals: list[Signal]) -> None:
         self.signals += signals
         self._news.set()
 

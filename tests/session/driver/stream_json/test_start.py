@@ -11,7 +11,8 @@ import msgspec
 import pytest
 
 from tests.session.driver.stream_json.stage import ClaudeStage, played
-from trunkline.dialects.signals import Note, TurnEnd, Update
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import TurnEnd, Update
 from trunkline.errors import (
     AgentAuthRequired,
     AgentNotInstalled,
@@ -25,9 +26,9 @@ from trunkline.session.driver.stream_json import driver as claude_driver
 OLD = "11111111-1111-4111-8111-111111111111"
 
 
-def lost_of(stage: ClaudeStage) -> list[Note]:
+def lost_of(stage: ClaudeStage) -> list[CustomNote]:
     """What was noted of conversations that the CLI does not have any more."""
-    return [signal for signal in stage.ears.signals if isinstance(signal, Note) and signal.kind == "conversation_lost"]
+    return [signal for signal in stage.ears.signals if isinstance(signal, CustomNote) and signal.kind == "conversation_lost"]
 
 
 def refused(stage: ClaudeStage, previous: str | None = None, *, adopt: bool = False) -> TrunklineError:

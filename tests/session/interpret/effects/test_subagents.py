@@ -9,7 +9,7 @@ import msgspec
 from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
 from tests.session.interpret.told import Told, events
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.signals import Note
+from trunkline.dialects.notes import AgentNote, CustomNote, read_note
 
 TASK = {"prompt": "Count the files", "description": "Count", "subagent_type": "explore"}
 NAMES = ToolNames(roles={"Helper": "task"}, parent_call="vendor.parentId")
@@ -87,9 +87,9 @@ def sent_off(**task: str) -> Told:
     return told
 
 
-def note(**fields: Any) -> Note:
+def note(**fields: Any) -> AgentNote | CustomNote:
     """What the agent says of its sub-agent."""
-    return Note("subagent", msgspec.json.encode({"subAgentId": "c", **fields}))
+    return read_note("subagent", msgspec.json.encode({"subAgentId": "c", **fields}))
 
 
 def test_one_in_the_background_is_not_done_when_its_call_is() -> None:

@@ -37,9 +37,9 @@ def reshape_value(kind: Any, raw: Raw) -> Raw:
 def update_kind(members: Members) -> str | None:
     """The ``sessionUpdate`` value an update means, wherever and however it says so."""
     for name in UPDATE_TAGS:
-        said = text_of(members.get(name))
-        if said is not None and (name == "sessionUpdate" or said in UPDATES or said in _KNOWN_UPDATES):
-            return UPDATES.get(said, said)
+        value = text_of(members.get(name))
+        if value is not None and (name == "sessionUpdate" or value in UPDATES or value in _KNOWN_UPDATES):
+            return UPDATES.get(value, value)
     return None
 
 

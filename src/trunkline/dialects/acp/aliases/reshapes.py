@@ -106,9 +106,9 @@ def _sum(counts: list[Raw]) -> Raw | None:
 
 def _initialize(members: Members) -> Members:
     """A version in quotes: its major part where it has one ("1.0"), else 1 (a date)."""
-    said = text_of(members.get("protocolVersion"))
-    if said is not None:
-        major = re.fullmatch(r"(\d{1,3})(\.\d+)*", said)
+    value = text_of(members.get("protocolVersion"))
+    if value is not None:
+        major = re.fullmatch(r"(\d{1,3})(\.\d+)*", value)
         members["protocolVersion"] = as_raw(int(major.group(1)) if major else 1)
     return members
 
@@ -184,10 +184,10 @@ def _embedded(members: Members) -> Members:
 
 def _permission_option(members: Members) -> Members:
     """A kind that nobody knows is no yes, and is kept beside."""
-    said = members.get("kind")
-    if text_of(said) not in get_args(PermissionOptionKind):
+    value = members.get("kind")
+    if text_of(value) not in get_args(PermissionOptionKind):
         remarks = members_of(members.get("_meta")) or {}
-        members["_meta"] = as_raw({**remarks, UNKNOWN_KIND: said})
+        members["_meta"] = as_raw({**remarks, UNKNOWN_KIND: value})
         members["kind"] = as_raw("reject_once")
     return members
 
@@ -228,8 +228,8 @@ def _block(raw: Raw) -> Raw:
     members = members_of(raw)
     if members is None:
         return raw
-    said = text_of(members.get("type")) or ("text" if "text" in members else "")
-    kind = "resource" if said == "file" and _has_body(members) else BLOCK_TYPES.get(said, said)
+    value = text_of(members.get("type")) or ("text" if "text" in members else "")
+    kind = "resource" if value == "file" and _has_body(members) else BLOCK_TYPES.get(value, value)
     members = {**rename(MEDIA, members), "type": as_raw(kind)}
     if kind == "image" and "data" not in members:
         members = _image_by_address(members)
@@ -253,10 +253,10 @@ def _image_by_address(members: Members) -> Members:
 def _call_content(raw: Raw) -> Raw:
     """An item of a tool call's content that is a bare block or a diff without its texts."""
     members = members_of(raw)
-    said = None if members is None else text_of(members.get("type"))
-    if members is not None and said == "diff" and "diff" in members and not _has_new_text(members):
+    value = None if members is None else text_of(members.get("type"))
+    if members is not None and value == "diff" and "diff" in members and not _has_new_text(members):
         return as_raw({"type": "content", "content": text_block(members["diff"])})
-    if said in ("content", "diff", "terminal"):
+    if value in ("content", "diff", "terminal"):
         return raw
     return as_raw({"type": "content", "content": raw})
 
@@ -270,9 +270,9 @@ def _mcp_server(raw: Raw) -> Raw:
     members = members_of(raw)
     if members is None:
         return raw
-    said = text_of(members.pop("type", None))
+    value = text_of(members.pop("type", None))
     if "url" in members:
-        members["type"] = as_raw("sse" if said == "sse" else "http")
+        members["type"] = as_raw("sse" if value == "sse" else "http")
     return as_raw(members)
 
 

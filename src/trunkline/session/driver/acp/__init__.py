@@ -1,6 +1,7 @@
-"""The driver of agents that speak the Agent Client Protocol over stdio: we are their client.
+"""The driver of agents that speak the Agent Client Protocol over stdio: we are their client. Read it in this order:
 
-    driver.py    requests and updates of a running agent    opening.py   the handshake and the way into a session
-    asks.py      which request waits for which answer       prompts.py   what the agent takes in a prompt
-    listing.py   the sessions that an agent has             limits.py    how much it may have us do at once
+    connection.py  the process, its bytes, and our requests that wait    opening.py  the handshake and the way into a session
+    driver.py      what a session has of a running agent                 turn.py     the prompt that runs, and how it ends
+    asks.py        what a person decides, and which request waits        service.py  files and terminals for the agent
+    limits.py      how much it may have us do at once                    listing.py  the sessions that an agent has
 """

@@ -25,10 +25,13 @@ from trunkline.agents.catalog import AgentSpec, find_command
 from trunkline.agents.process import Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import AudioContent, ContentBlock
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionModeState
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import ControlAnswer, Ruling
-from trunkline.dialects.signals import AgentFault, Note, Signal, TurnEnd, Update
+from trunkline.dialects.notes import CustomNote
+from trunkline.dialects.signals import AgentFault, Signal, TurnEnd, Update
 from trunkline.errors import AgentNotRunning, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession, DriverSink, How, Started
@@ -129,17 +132,17 @@ class StreamJsonDriver:
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the CLI: with the previous conversation where it has it, else with a new one; to adopt or fork, only with it."""
         version = await self._find_version()
-        asked_for = adopt or self._fork
+        is_wanted = adopt or self._fork
         way = self._way(previous)
         try:
             await self._open(way, version)
         except NotFound as lost:
-            if asked_for or way.kind == "new":
+            if is_wanted or way.kind == "new":
                 raise
             way = Way("new", self._new_uuid())
             await self._open(way, version)
-            self._say_lost(lost)
-        if asked_for and previous is not None:
+            self._emit_lost(lost)
+        if is_wanted and previous is not None:
             await self._replay(previous)
         self._is_open = True
         asyncio.get_running_loop().call_soon(self._deliver_early)
@@ -152,7 +155,7 @@ class StreamJsonDriver:
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Raise Unsupported for audio, which the CLI does not take."""
         for raw in blocks:
-            if isinstance(acp.read(bytes(raw), acp.ContentBlock), acp.AudioContent):
+            if isinstance(read_lenient(bytes(raw), ContentBlock), AudioContent):
                 raise Unsupported(f"{self._spec.display_name} takes no audio in prompts")
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
@@ -173,7 +176,7 @@ class StreamJsonDriver:
             self._send_next()
         else:
             self._next = None
-            self._hear([TurnEnd(error=faults.disk_full(self._spec))])
+            self._emit_signals([TurnEnd(error=faults.disk_full(self._spec))])
 
     def _send_next(self) -> None:
         """Send the prompt that waits, if it may be sent now."""
@@ -190,7 +193,7 @@ class StreamJsonDriver:
         cli.request(outgoing.interrupt)
         if self._next is not None:
             self._next = None
-            self._hear([TurnEnd(stop="cancelled")])
+            self._emit_signals([TurnEnd(stop="cancelled")])
 
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
@@ -215,7 +218,7 @@ class StreamJsonDriver:
     async def set_mode(self, mode_id: str) -> None:
         """Switch the permission mode. Old versions take any word, so that it is looked up here."""
         cli = self._running()
-        offered = [mode.id for mode in acp.read(bytes(self._modes(cli)), acp.SessionModeState).available_modes]
+        offered = [mode.id for mode in read_lenient(bytes(self._modes(cli)), SessionModeState).available_modes]
         if mode_id not in offered:
             raise Invalid(f"{self._spec.display_name} has no mode {mode_id!r}; its modes are: {', '.join(offered)}")
         await cli.ask("set_permission_mode", lambda request_id: outgoing.set_mode(request_id, mode_id))
@@ -271,8 +274,8 @@ class StreamJsonDriver:
         await self._check_is_there(way, version)
         if not await self._has_room():
             raise faults.start_failure(self._spec, faults.NO_SPACE, "", self._version)
-        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._hear, self._exited, self._ruling,
-                                        self._daemons_left.tell)
+        cli = self._cli = ClaudeProcess(self._spec.display_name, self._new_id, self._emit_signals, self._exited, self._ruling,
+                                        self._daemons_left.emit)
         lane = Lane(1)
         servers = await lane.run(command.write_mcp_config, self._servers)
         words = command.flags(way, version=version, bypass=self._bypass, mcp_config=servers)
@@ -297,7 +300,7 @@ class StreamJsonDriver:
         answer = cli.request(lambda request_id: outgoing.initialize(request_id, **outgoing.hooked()))
         done, _ = await asyncio.wait([answer], timeout=GREETING_S)
         if done and not faults.is_unknown_request(answer.result().error):
-            self._hear(cli.translator.greeted(cli.body_of("initialize", answer.result())))
+            self._emit_signals(cli.translator.greeted(cli.body_of("initialize", answer.result())))
             return
         self._is_greeted = False
         self._notice("warning", f"{self._spec.display_name} does not say what it has", "It did not answer the request with which "
@@ -310,9 +313,9 @@ class StreamJsonDriver:
         if answer.cancelled() or answer.exception() is not None or not answer.result().ok or cli is not self._cli:
             return
         self._is_greeted = True
-        told = cli.translator.greeted(answer.result().body)
+        signals = cli.translator.greeted(answer.result().body)
         options = {"sessionUpdate": "config_option_update", "configOptions": cli.translator.options()}
-        self._hear([*told, Update(_encode(options))])
+        self._emit_signals([*signals, Update(_encode(options))])
 
     async def _check_is_there(self, way: Way, version: Version | None) -> None:
         """An old version greets back before it has looked for the conversation, and ends when it does not find it."""
@@ -335,8 +338,8 @@ class StreamJsonDriver:
         return free is None or free >= ROOM_LEAST
 
     def _start_failure(self, cli: ClaudeProcess, error: TrunklineError) -> TrunklineError:
-        told = cli.translator.failure
-        what = told.message if told is not None else error.message
+        failure = cli.translator.failure
+        what = failure.message if failure is not None else error.message
         return faults.start_failure(self._spec, what, cli.stderr, self._version)
 
     def _started(self, way: Way, adopt: bool) -> Started:
@@ -353,14 +356,14 @@ class StreamJsonDriver:
 
     async def _replay(self, session_id: str) -> None:
         """Tell what was said in a conversation that somebody else began: the CLI does not."""
-        async for told in self._past.told(session_id):
+        async for step in self._past.told(session_id):
             await self._flowing.wait()
-            self._sink.heard([signal for signal in told if not isinstance(signal, TurnEnd)])
+            self._sink.on_signals([signal for signal in step if not isinstance(signal, TurnEnd)])
 
-    def _say_lost(self, lost: NotFound) -> None:
+    def _emit_lost(self, lost: NotFound) -> None:
         """Why it begins anew. That it does, the session tells."""
         if self._is_known:
-            self._hear([Note("conversation_lost", _encode({"message": lost.message}))])
+            self._emit_signals([CustomNote("conversation_lost", _encode({"message": lost.message}))])
 
     def _send(self, blocks: Sequence[msgspec.Raw]) -> None:
         cli = self._running()
@@ -369,13 +372,13 @@ class StreamJsonDriver:
         cli.write(outgoing.user_message([bytes(block) for block in blocks], cli.translator.session_id, name))
         self._watch.start()
 
-    def _hear(self, signals: list[Signal]) -> None:
+    def _emit_signals(self, signals: list[Signal]) -> None:
         self._watch.heard()
-        told = [self._explained(signal) if isinstance(signal, TurnEnd) else signal for signal in signals]
+        explained = [self._explained(signal) if isinstance(signal, TurnEnd) else signal for signal in signals]
         if not self._is_open:
-            self._held += told
-        elif told:
-            self._sink.heard(told)
+            self._held += explained
+        elif explained:
+            self._sink.on_signals(explained)
         self._send_next()
 
     def _explained(self, end: TurnEnd) -> TurnEnd:
@@ -388,7 +391,7 @@ class StreamJsonDriver:
     def _deliver_early(self) -> None:
         early, self._held = self._held, []
         if early:
-            self._sink.heard(early)
+            self._sink.on_signals(early)
 
     def _fell_silent(self) -> None:
         self._notice("warning", f"{self._spec.display_name} is silent", f"Nothing was heard for {STALL_S:.0f} s; its model may "
@@ -396,7 +399,7 @@ class StreamJsonDriver:
 
     def _notice(self, severity: str, title: str, description: str) -> None:
         update = {"sessionUpdate": "notice", "severity": severity, "title": title, "description": description}
-        self._hear([Update(_encode(update))])
+        self._emit_signals([Update(_encode(update))])
 
     def _exited(self, exit: Exit, stderr: str) -> None:
         self._watch.stop()
@@ -404,7 +407,7 @@ class StreamJsonDriver:
             return  # whoever waits for the start hears of it
         fault: AgentFault | None = faults.death(self._spec, exit, stderr) if self._prompted else None
         if fault is not None:
-            self._sink.heard([TurnEnd(error=fault)])
+            self._sink.on_signals([TurnEnd(error=fault)])
         self._sink.exited(exit, stderr)
 
     def _running(self) -> ClaudeProcess:

@@ -14,7 +14,7 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
-from trunkline.dialects import acp
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import AgentFault
 from trunkline.errors import (
     AgentAuthRequired,
@@ -67,18 +67,18 @@ def is_unknown_request(error: str | None) -> bool:
 def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:
     """An error of a turn, with what to do about it."""
     trouble = trouble_in(fault.message)
-    if fault.code == acp.ErrorCode.AUTH_REQUIRED:
+    if fault.code == ErrorCode.AUTH_REQUIRED:
         trouble = "login"
     if trouble is None:
         return fault
-    code = int(acp.ErrorCode.AUTH_REQUIRED) if trouble == "login" else fault.code
+    code = int(ErrorCode.AUTH_REQUIRED) if trouble == "login" else fault.code
     message = f"{spec.display_name}: {fault.message.rstrip('. ')}. {_advice(spec, trouble)}"
     return msgspec.structs.replace(fault, code=code, message=message)
 
 
 def disk_full(spec: AgentSpec) -> AgentFault:
     """A prompt was not sent, since the CLI could not keep what is said."""
-    return explained(spec, AgentFault(int(acp.ErrorCode.INTERNAL_ERROR), NO_SPACE))
+    return explained(spec, AgentFault(int(ErrorCode.INTERNAL_ERROR), NO_SPACE))
 
 
 def death(spec: AgentSpec, exit: Exit, stderr: str) -> AgentFault | None:
@@ -86,36 +86,37 @@ def death(spec: AgentSpec, exit: Exit, stderr: str) -> AgentFault | None:
     trouble = trouble_in(stderr)
     if trouble is None:
         return None
-    said = _telling_line(stderr)
-    return explained(spec, AgentFault(int(acp.ErrorCode.INTERNAL_ERROR), f"it {exit}: {said}"))
+    reason = _telling_line(stderr)
+    return explained(spec, AgentFault(int(ErrorCode.INTERNAL_ERROR), f"it {exit}: {reason}"))
 
 
 def start_failure(spec: AgentSpec, what: str, stderr: str, version: str | None) -> TrunklineError:
     """Why the CLI could not be started."""
-    told = f"{what}\n{stderr}"
-    trouble = trouble_in(told)
+    output = f"{what}\n{stderr}"
+    trouble = trouble_in(output)
     details: dict[str, Any] = {"command": list(spec.command), "stderr": stderr, "docsUrl": spec.docs_url}
-    said = _telling_line(told) if trouble is not None else what
+    reason = _telling_line(output) if trouble is not None else what
     if trouble == "missing":
-        return NotFound(f"{spec.display_name} cannot go on: {said}. {_ADVICE['missing']}", details=details)
+        return NotFound(f"{spec.display_name} cannot go on: {reason}. {_ADVICE['missing']}", details=details)
     if trouble == "login":
-        return AgentAuthRequired(f"{spec.display_name} wants a login first: {said}. {_advice(spec, 'login')}", details=details)
+        return AgentAuthRequired(f"{spec.display_name} wants a login first: {reason}. {_advice(spec, 'login')}", details=details)
     if trouble == "flag":
         return AgentProtocolMismatch(
-            f"{spec.display_name} {version or 'of this version'} does not take what Trunkline tells it: {said}. {_update(spec)}",
+            f"{spec.display_name} {version or 'of this version'} does not take what Trunkline tells it: {reason}. "
+            f"{_update(spec)}",
             details=details)
     advice = _ADVICE[trouble] if trouble is not None else f"Run the command by hand to see more. {spec.docs_url}".rstrip()
     words = last_words(stderr) or stderr.strip()[-600:] if trouble is None else ""
     tail = f" Its last words on stderr: {words}" if words else ""
-    return AgentStartFailed(f"{spec.display_name} could not be started: {said.rstrip('.')}.{tail} {advice}", details=details)
+    return AgentStartFailed(f"{spec.display_name} could not be started: {reason.rstrip('.')}.{tail} {advice}", details=details)
 
 
 def too_old(spec: AgentSpec, version: Version) -> RemoteError:
     """The installed CLI cannot be driven."""
-    told, least = (".".join(map(str, numbers)) for numbers in (version, LEAST))
+    found, least = (".".join(map(str, numbers)) for numbers in (version, LEAST))
     return AgentProtocolMismatch(
-        f"{spec.display_name} {told} is too old: Trunkline drives {least} and newer. {_update(spec)}",
-        details={"command": list(spec.command), "version": told, "least": least, "installHint": spec.install_hint})
+        f"{spec.display_name} {found} is too old: Trunkline drives {least} and newer. {_update(spec)}",
+        details={"command": list(spec.command), "version": found, "least": least, "installHint": spec.install_hint})
 
 
 def _advice(spec: AgentSpec, trouble: Trouble) -> str:

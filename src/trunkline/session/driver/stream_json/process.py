@@ -55,14 +55,14 @@ class ClaudeProcess:
     """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit, ``stopped`` the
     process when its family is ended too."""
 
-    def __init__(self, name: str, new_id: Callable[[str], str], hear: Callable[[list[Signal]], None],
+    def __init__(self, name: str, new_id: Callable[[str], str], emit: Callable[[list[Signal]], None],
                  gone: Callable[[Exit, str], None], gate: Gate, stopped: Callable[[AgentProcess], None]) -> None:
         self.translator = Translator(new_id)
         self.ended: AgentExited | None = None
         """Set when the process is gone."""
         self._name = name
         self._new_id = new_id
-        self._hear = hear
+        self._emit = emit
         self._gone = gone
         self._gate = gate
         self._stopped = stopped
@@ -111,16 +111,16 @@ class ClaudeProcess:
         answer = self.request(make_line)
         try:
             async with asyncio.timeout(within_s):
-                told = await answer
+                response = await answer
         except TimeoutError:
             raise AgentError(f"{self._name} did not answer {what} within {within_s:.0f} s") from None
-        return self.body_of(what, told)
+        return self.body_of(what, response)
 
-    def body_of(self, what: str, told: ControlAnswer) -> bytes:
+    def body_of(self, what: str, response: ControlAnswer) -> bytes:
         """The body of an answer; AgentError where it is a refusal."""
-        if not told.ok:
-            raise AgentError(f"{self._name} refused {what}: {told.error or 'no reason given'}", details={"request": what})
-        return told.body
+        if not response.ok:
+            raise AgentError(f"{self._name} refused {what}: {response.error or 'no reason given'}", details={"request": what})
+        return response.body
 
     def pause_reading(self) -> None:
         """Stop taking its output for a while."""
@@ -218,7 +218,7 @@ class ClaudeProcess:
             judging = asyncio.get_running_loop().create_task(self._judge(about))
             self._judging.add(judging)
             judging.add_done_callback(self._judging.discard)
-        self._tell(signals)
+        self._emit_signals(signals)
 
     async def _judge(self, about: AboutToRun) -> None:
         """Answer for a tool that the CLI holds back. What cannot be judged does not run."""
@@ -227,19 +227,19 @@ class ClaudeProcess:
         except Exception as error:  # the boundary: a CLI that is not answered hangs
             log.exception("%s could not be judged", about.tool)
             ruling = Ruling("deny", f"the rules could not be asked: {error!r}")
-        self._tell(self.translator.ruled(about, ruling))
+        self._emit_signals(self.translator.ruled(about, ruling))
 
-    def _tell(self, signals: list[Signal]) -> None:
+    def _emit_signals(self, signals: list[Signal]) -> None:
         for line in self.translator.take_output():
             self.write(line)
         if signals:
-            self._hear(signals)
+            self._emit(signals)
 
     def _settle(self) -> None:
-        for told in self.translator.take_answers():
-            answer = self._waiting.get(told.request_id)
+        for response in self.translator.take_answers():
+            answer = self._waiting.get(response.request_id)
             if answer is not None and not answer.done():
-                answer.set_result(told)
+                answer.set_result(response)
 
     def _exited(self, exit: Exit) -> None:
         stderr = self.stderr
