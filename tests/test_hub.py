@@ -33,7 +33,7 @@ DEMO = f"{sys.executable} -m trunkline.agents.demo"
 
 
 def options(tmp_path: Path, **more: Any) -> HubOptions:
-    return HubOptions(data_dir=tmp_path / "data", agents={"fast": adhoc("fast", f"{DEMO} --speed 100")}, **more)
+    return HubOptions(data=tmp_path / "data", agents={"fast": adhoc("fast", f"{DEMO} --speed 100")}, **more)
 
 
 def work(tmp_path: Path) -> str:
@@ -96,7 +96,7 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
         copy = tmp_path / "crashed"
         await asyncio.to_thread(_copy_journal, tmp_path / "data", copy)
         await hub.__aexit__(None, None, None)
-        async with Hub(HubOptions(data_dir=copy, agents=hub.options.agents)) as later:
+        async with Hub(HubOptions(data=copy, agents=hub.options.agents)) as later:
             found = await later.session(session.id)
             packets = [msgspec.json.decode(p) for e in await found.feed.read(after=0) if (p := packet_of(e))]
             resolved = [p for p in packets if p["type"] == "approval_resolved"]
@@ -210,7 +210,7 @@ def test_an_agent_left_behind_by_a_crash_is_ended_at_the_next_start(tmp_path: Pa
         await asyncio.to_thread(_copy_journal, tmp_path / "data", copy)
         (copy / "agents").mkdir()
         (copy / "agents" / record.name).write_bytes(record.read_bytes())
-        async with Hub(HubOptions(data_dir=copy)):
+        async with Hub(HubOptions(data=copy)):
             assert not _alive(pid)
             assert not list((copy / "agents").glob("*.json"))
         await hub.__aexit__(None, None, None)
@@ -251,7 +251,7 @@ def test_a_bad_start_is_a_clear_error_and_leaves_nothing(
 def test_an_agent_that_dies_at_the_start_leaves_no_session(tmp_path: Path) -> None:
     async def scenario() -> None:
         broken = adhoc("broken", f"{sys.executable} -c \"import sys; sys.exit('no key')\"")
-        async with Hub(HubOptions(data_dir=tmp_path / "data", agents={"broken": broken})) as hub:
+        async with Hub(HubOptions(data=tmp_path / "data", agents={"broken": broken})) as hub:
             with pytest.raises(Exception, match="no key") as caught:
                 await hub.create(NewSession(agent="broken", cwd=work(tmp_path)), by="test")
             assert getattr(caught.value, "code", "") == "agent_start_failed"
@@ -288,7 +288,7 @@ def test_sessions_that_nobody_uses_leave_memory_and_come_back_with_their_readers
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         monkeypatch.setattr("trunkline.hub.hub.KEPT_IDLE", 0)
-        async with Hub(options(tmp_path, agent_idle_stop_s=0.05)) as hub:
+        async with Hub(options(tmp_path, agent_idle_stop=0.05)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
             await until_stopped(session)
             other = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
@@ -328,7 +328,7 @@ def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> Non
 @pytest.mark.parametrize("prompt", [[], [ImageContent(data="aGk=", mime_type="image/png")]])
 def test_a_start_whose_prompt_is_refused_leaves_nothing(tmp_path: Path, prompt: Any) -> None:
     async def scenario() -> None:
-        async with Hub(HubOptions(data_dir=tmp_path / "data", agents={"plain": adhoc("plain", PLAIN)})) as hub:
+        async with Hub(HubOptions(data=tmp_path / "data", agents={"plain": adhoc("plain", PLAIN)})) as hub:
             with pytest.raises((Invalid, Unsupported)):
                 await hub.create(NewSession(agent="plain", cwd=work(tmp_path), prompt=prompt), by="test")
             assert await hub.list(RowFilter()) == [] and hub.metrics.agents_running == 0
@@ -340,7 +340,7 @@ def test_a_start_whose_prompt_is_refused_leaves_nothing(tmp_path: Path, prompt: 
 def test_who_asks_for_an_agents_sessions_while_the_hub_is_stopped_is_told_so(tmp_path: Path) -> None:
     async def check() -> None:
         silent = adhoc("silent", f"{DEMO} --fault silent")
-        hub = Hub(HubOptions(data_dir=tmp_path / "data", memory=True, agents={"silent": silent}))
+        hub = Hub(HubOptions(data=tmp_path / "data", memory=True, agents={"silent": silent}))
         async with hub:
             asking = asyncio.create_task(hub.agent_sessions("silent"))
             await asyncio.sleep(0)
@@ -353,7 +353,7 @@ def test_who_asks_for_an_agents_sessions_while_the_hub_is_stopped_is_told_so(tmp
 def test_stopping_the_hub_ends_an_agent_that_is_still_starting(tmp_path: Path) -> None:
     async def scenario() -> None:
         mute = adhoc("mute", f"{sys.executable} -c 'import sys; sys.stdin.read()'")
-        hub = Hub(HubOptions(data_dir=tmp_path / "data", agents={"mute": mute}))
+        hub = Hub(HubOptions(data=tmp_path / "data", agents={"mute": mute}))
         await hub.__aenter__()
         creating = asyncio.create_task(hub.create(NewSession(agent="mute", cwd=work(tmp_path)), by="test"))
         records: list[Path] = []

@@ -39,7 +39,7 @@ class Library:
             folder = self._data_dir
             if folder is not None:
                 self._lock(folder, stack)
-            options = HubOptions(data_dir=folder or Path(tempfile.gettempdir()), memory=folder is None, agents=self._agents)
+            options = HubOptions(data=folder or Path(tempfile.gettempdir()), memory=folder is None, agents=self._agents)
             hub = await stack.enter_async_context(Hub(options, environ=self._environ))
             self._hub, self._adapters = hub, hub_adapters(hub)
             for adapter in self._adapters.values():

@@ -17,7 +17,7 @@ import msgspec
 
 from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.visible import escaped
 from trunkline.errors import Invalid, NotFound, SessionNotFound, StorageError

@@ -15,7 +15,7 @@ import click
 
 from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.errors import HubLocked, Invalid, NotFound
 from trunkline.journal.lock import FolderLock
 from trunkline.journal.mending.salvage import Salvaged, salvage

@@ -19,7 +19,7 @@ from msgspec import structs
 
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context import PermissionPolicy
@@ -29,6 +29,7 @@ from trunkline.session.policy.decide import Considered, Policy, PolicyAsk, Rule,
 from trunkline.session.policy.explain import pieces_of, told
 from trunkline.session.policy.file import POLICY_FILE, PolicyBook
 from trunkline.session.policy.text import parse_policy
+from trunkline.settings import Settings
 
 STARTER = """\
 # Which asks of your agents are answered without you. See docs/reference/policy.md.

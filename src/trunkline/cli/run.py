@@ -25,13 +25,14 @@ from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.command import finish, output, setting_flags
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.ask import Asks, Policy
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKS, Show
 from trunkline.client import Client, Packet
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
+from trunkline.settings import Settings
 
 EXIT_CODES = {"end_turn": 0, "refusal": EXIT_REFUSAL, "max_tokens": EXIT_MAX_TOKENS, "max_turn_requests": EXIT_MAX_REQUESTS,
               "cancelled": EXIT_INTERRUPTED}

@@ -97,14 +97,14 @@ class Hub:
         self.lane = folder_lane()
         self._journal: Journal = journal_for(options)
         self.journal_health = self._journal.health
-        self.policies = PolicyBook(None if options.memory else options.policy_file or options.data_dir / "policy.toml")
+        self.policies = PolicyBook(None if options.memory else options.policy_file or options.data / "policy.toml")
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
         self._starts = Starts(self._journal, self.session)
         self._committer = Committer(self._journal, on_drained=self._drained, on_committed=self.everything.committed)
-        self.index = SearchIndex(self._journal, None if options.memory else options.data_dir / "search.db", self._store_rows)
+        self.index = SearchIndex(self._journal, None if options.memory else options.data / "search.db", self._store_rows)
         """Words to sessions."""
-        self._pids = PidFiles(None if options.memory else options.data_dir / "agents")
+        self._pids = PidFiles(None if options.memory else options.data / "agents")
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
         """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
@@ -124,9 +124,9 @@ class Hub:
         self._lent = Lent(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=now_us, new_id=_new_id,
-            limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,
-                          tool_silence_s=options.tool_timeout_s, agent_idle_s=options.agent_idle_stop_s,
-                          cancel_grace_s=options.cancel_grace_s, silence_grace_s=options.silence_grace_s),
+            limits=Limits(approval_s=options.approval_timeout, silence_s=options.idle_timeout,
+                          tool_silence_s=options.tool_timeout, agent_idle_s=options.agent_idle_stop,
+                          cancel_grace_s=options.cancel_grace, silence_grace_s=options.silence_grace),
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._count_turn,
             tool_names=self._drivers.tool_names, confine=self._drivers.confine, hider=self._drivers.hider,
@@ -134,7 +134,7 @@ class Hub:
 
     async def __aenter__(self) -> Self:
         if not self.options.memory:
-            for folder in (self.options.data_dir, self.options.data_dir / "agents"):
+            for folder in (self.options.data, self.options.data / "agents"):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._journal.__aenter__()
         self.policies.changed = partial(asyncio.get_running_loop().call_soon_threadsafe, self._rules_changed)

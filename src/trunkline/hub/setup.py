@@ -32,27 +32,27 @@ def journal_for(options: HubOptions) -> Journal:
     from trunkline.journal.sqlite.store import SqliteJournal
     if options.durability not in ("normal", "full"):
         raise Invalid(f"durability must be normal or full, not {options.durability!r}")
-    return SqliteJournal(options.data_dir / "journal.db", durability=options.durability)  # type: ignore[arg-type]
+    return SqliteJournal(options.data / "journal.db", durability=options.durability)  # type: ignore[arg-type]
 
 
 def chain_key(options: HubOptions) -> bytes:
     """The key of the approvals' hash chain: beside the database, not in it."""
     if options.memory:
         return secrets.token_bytes(32)
-    options.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return audit_key(options.data_dir / "audit.key")
+    options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return audit_key(options.data / "audit.key")
 
 
 def audit_log(options: HubOptions, key: bytes) -> AuditLog | None:
     """How far the chains have come, beside the database; a journal in memory needs none."""
-    return None if options.memory else AuditLog(options.data_dir / AUDIT_LOG_FILE, key)
+    return None if options.memory else AuditLog(options.data / AUDIT_LOG_FILE, key)
 
 
 def guarded_folders(options: HubOptions) -> tuple[str, ...]:
     """What no rule opens to an agent: the hub's own data, and the rules themselves."""
     if options.memory:
         return ()
-    return (str(options.data_dir), *([str(options.policy_file)] if options.policy_file else []))
+    return (str(options.data), *([str(options.policy_file)] if options.policy_file else []))
 
 
 def allowed_env(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:

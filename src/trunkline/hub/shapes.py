@@ -11,27 +11,14 @@ from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects import acp
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
-from trunkline.session.services import CANCEL_GRACE_S, SILENCE_GRACE_S
+from trunkline.settings import Settings
 
 
-class HubOptions(msgspec.Struct, kw_only=True):
-    """How a hub is set up."""
+class HubOptions(Settings, frozen=True, kw_only=True):
+    """How a hub is set up: the settings, and what only programs give."""
 
-    data_dir: Path
-    durability: str = "normal"
-    agents: dict[str, AgentSpec] = msgspec.field(default_factory=dict)
-    approval_timeout_s: float = 600.0
-    idle_timeout_s: float = 900.0
-    tool_timeout_s: float = 7200.0
-    agent_idle_stop_s: float = 1800.0
-    cancel_grace_s: float = CANCEL_GRACE_S
-    silence_grace_s: float = SILENCE_GRACE_S
-    packets_raw: str = "documented"
-    """``agent``: packets carry a tool's input and output as its agent sent them."""
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
-    hidden: tuple[Path, ...] = ()
-    """Files beside the data folder that no sandbox shows: settings, keys."""
     memory: bool = False
     """Keep the journal in memory only: for programs that want no trace."""
 

@@ -27,12 +27,12 @@ from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Envelo
 from trunkline.cli.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.hosting.locate import find_or_start
 from trunkline.cli.run import allowed_env
-from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint
 from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience
 from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import TrunklineError, Unavailable
+from trunkline.settings import Settings
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection

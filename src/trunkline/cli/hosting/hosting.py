@@ -18,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import asdict
+
 from trunkline import __version__
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process_tree import end_leftover
@@ -25,12 +27,12 @@ from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.hosting.browser import offer_page
 from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
-from trunkline.cli.settings import Settings
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import App, build_app
 from trunkline.server.http.listen import BACKLOG, Tls, serve
 from trunkline.server.ops.chores import chores
 from trunkline.server.options import ServerOptions
+from trunkline.settings import Settings
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IDLE_LOOK_S = 15.0
@@ -177,20 +179,12 @@ def _tls(settings: Settings) -> Tls | None:
 
 
 def _hub_options(settings: Settings) -> HubOptions:
-    return HubOptions(
-        data_dir=settings.data, durability=settings.durability, agents=settings.agents,
-        approval_timeout_s=settings.approval_timeout, idle_timeout_s=settings.idle_timeout,
-        tool_timeout_s=settings.tool_timeout, agent_idle_stop_s=settings.agent_idle_stop,
-        hidden=(settings.config, *([settings.tls_key] if settings.tls_key else [])),
-        cancel_grace_s=settings.cancel_grace, silence_grace_s=settings.silence_grace, packets_raw=settings.packets_raw,
-    )
+    return HubOptions(**asdict(settings))
 
 
 def _server_options(settings: Settings, listener: socket.socket) -> ServerOptions:
-    return ServerOptions(data_dir=settings.data, port=listener.getsockname()[1], host=settings.host, token=settings.token,
-                         allow_hosts=settings.allow_host, tls=settings.tls_cert is not None, webhooks=settings.webhooks,
-                         push_allow=settings.push_allow, trusted_proxies=settings.trusted_proxy,
-                         public_url=settings.public_url or url_of(settings, listener))
+    bound = {"port": listener.getsockname()[1], "public_url": settings.public_url or url_of(settings, listener)}
+    return ServerOptions(**{**asdict(settings), **bound})
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
