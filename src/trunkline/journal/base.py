@@ -1,4 +1,4 @@
-"""The journal's contract: numbered entries that last, behind seven methods.
+"""The journal's contract: numbered entries that last, behind one Protocol. All that a hub asks of a store is in it.
 
 Rule 1: a journal stores what it is given. It never invents a ``seq``; it assigns ``pos`` in commit order.
 Rule 2: a group is one transaction: all of its entries and rows, or none.
@@ -110,6 +110,13 @@ class Journal(Protocol):
     @property
     def last_pos(self) -> int:
         """The newest pos that was given out."""
+
+    def append_now(self, group: Group) -> bool:
+        """Commit a group before this returns, without waiting for anybody: as ``append``, and True.
+
+        False, and nothing was done, where the store would have to wait; ``append`` has to be awaited then. It is called on the
+        hub's loop, so that a store which can never do without a wait (a disk that is synced, a server elsewhere) always says
+        False."""
 
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries. On failure nothing of it is stored and StorageError is raised."""

@@ -123,7 +123,6 @@ class Committer:
         """Bytes submitted and not committed yet."""
         self.congested = False
         self._journal = journal
-        self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
         self._clock_s = clock_s
         self._quick_needed = 0
         """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
@@ -254,13 +253,11 @@ class Committer:
 
     def _commit_here(self, group: Group) -> bool:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
-        if self._append_now is None:
-            return False
         if self._delay is None:
             self._delay = RunDelay()
         delayed, started = self._delay.read(), self._clock_s()
         try:
-            return self._append_now(group)
+            return self._journal.append_now(group)
         finally:
             took_s = self._clock_s() - started
             if took_s > SLOW_COMMIT_S and took_s - self._delay.since(delayed) > SLOW_COMMIT_S:

@@ -43,7 +43,7 @@ class MemoryJournal:
         return self._pos
 
     def append_now(self, group: Group) -> bool:
-        """Commit a group without waiting; always possible here."""
+        """Commit a group; always possible here."""
         for session_id, entries in group.entries.items():
             check_order(session_id, entries, self._last_seq(session_id))
         for session_id, entries in group.entries.items():
