@@ -262,7 +262,7 @@ def test_an_agent_that_dies_at_the_start_leaves_no_session(tmp_path: Path) -> No
 
 def test_a_hub_in_memory_leaves_no_file(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with Hub(options(tmp_path, memory=True)) as hub:
+        async with Hub(options(tmp_path, store="memory:")) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path), prompt="/echo hi"), by="test")
             packets = await until_packet(session, "prompt_response")
             assert any(p["type"] == "agent_message_chunk" for p in packets)
@@ -340,7 +340,7 @@ def test_a_start_whose_prompt_is_refused_leaves_nothing(tmp_path: Path, prompt: 
 def test_who_asks_for_an_agents_sessions_while_the_hub_is_stopped_is_told_so(tmp_path: Path) -> None:
     async def check() -> None:
         silent = adhoc("silent", f"{DEMO} --fault silent")
-        hub = Hub(HubOptions(data=tmp_path / "data", memory=True, agents={"silent": silent}))
+        hub = Hub(HubOptions(data=tmp_path / "data", store="memory:", agents={"silent": silent}))
         async with hub:
             asking = asyncio.create_task(hub.agent_sessions("silent"))
             await asyncio.sleep(0)

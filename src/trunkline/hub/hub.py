@@ -56,7 +56,6 @@ from trunkline.hub.setup import (
     folder,
     folder_lane,
     guarded_folders,
-    journal_for,
     mcp_server,
     now_us,
 )
@@ -66,6 +65,7 @@ from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.newest import NewestIds
 from trunkline.journal.search import SearchIndex
+from trunkline.journal.stores import open_store
 from trunkline.session.commands.requests import Scope, check_title
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.fold import IS_OPEN, NULL, Artifact, Fold, SessionView, restore
@@ -95,16 +95,16 @@ class Hub:
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
         self.lane = folder_lane()
-        self._journal: Journal = journal_for(options)
+        self._journal: Journal = open_store(options.store, options.data, options.durability)
         self.journal_health = self._journal.health
-        self.policies = PolicyBook(None if options.memory else options.policy_file or options.data / "policy.toml")
+        self.policies = PolicyBook(options.rules_file)
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
         self._starts = Starts(self._journal, self.session)
         self._committer = Committer(self._journal, on_drained=self._drained, on_committed=self.everything.committed)
-        self.index = SearchIndex(self._journal, None if options.memory else options.data / "search.db", self._store_rows)
+        self.index = SearchIndex(self._journal, options.file("search.db"), self._store_rows)
         """Words to sessions."""
-        self._pids = PidFiles(None if options.memory else options.data / "agents")
+        self._pids = PidFiles(options.file("agents"))
         self._sessions: dict[str, Session] = {}
         self._unused: WeakValueDictionary[str, Session] = WeakValueDictionary()
         """Sessions that only their readers, if anybody, still hold: a second one of the same id must not be made."""
@@ -133,7 +133,7 @@ class Hub:
             home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
-        if not self.options.memory:
+        if self.options.keeps_files:
             for folder in (self.options.data, self.options.data / "agents"):
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._journal.__aenter__()

@@ -14,8 +14,8 @@ from trunkline.agents.environment import clean_env
 from trunkline.dialects import acp
 from trunkline.errors import Invalid
 from trunkline.hub.shapes import HubOptions
-from trunkline.journal.base import Journal
-from trunkline.session.audit.key import audit_key
+from trunkline.journal.stores import store_named
+from trunkline.session.audit.key import AUDIT_KEY_FILE, audit_key
 from trunkline.session.audit.log import AUDIT_LOG_FILE, AuditLog
 from trunkline.session.workspace.files import Workspace
 from trunkline.threads import Lane, check_off_loop
@@ -24,35 +24,27 @@ LANE_MOST = 32
 """Folders that are looked at, at a time: one that hangs keeps nobody else from starting a session."""
 
 
-def journal_for(options: HubOptions) -> Journal:
-    """The journal in memory, or in the data folder."""
-    if options.memory:
-        from trunkline.journal.memory import MemoryJournal
-        return MemoryJournal()
-    from trunkline.journal.sqlite.store import SqliteJournal
-    if options.durability not in ("normal", "full"):
-        raise Invalid(f"durability must be normal or full, not {options.durability!r}")
-    return SqliteJournal(options.data / "journal.db", durability=options.durability)  # type: ignore[arg-type]
-
-
 def chain_key(options: HubOptions) -> bytes:
     """The key of the approvals' hash chain: beside the database, not in it."""
-    if options.memory:
+    path = options.file(AUDIT_KEY_FILE)
+    if path is None:
         return secrets.token_bytes(32)
     options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return audit_key(options.data / "audit.key")
+    return audit_key(path)
 
 
 def audit_log(options: HubOptions, key: bytes) -> AuditLog | None:
-    """How far the chains have come, beside the database; a journal in memory needs none."""
-    return None if options.memory else AuditLog(options.data / AUDIT_LOG_FILE, key)
+    """How far the chains have come, beside the database."""
+    path = options.file(AUDIT_LOG_FILE)
+    return AuditLog(path, key) if path is not None else None
 
 
 def guarded_folders(options: HubOptions) -> tuple[str, ...]:
-    """What no rule opens to an agent: the hub's own data, and the rules themselves."""
-    if options.memory:
+    """What no rule opens to an agent: the hub's own data, its store, and the rules themselves."""
+    if not options.keeps_files:
         return ()
-    return (str(options.data), *([str(options.policy_file)] if options.policy_file else []))
+    places = (options.data, store_named(options.store).folder, options.policy_file)
+    return tuple(str(place) for place in places if place is not None)
 
 
 def allowed_env(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:

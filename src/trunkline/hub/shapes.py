@@ -10,6 +10,7 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects import acp
+from trunkline.journal.stores import SQLITE, store_named
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
 from trunkline.settings import Settings
 
@@ -19,8 +20,23 @@ class HubOptions(Settings, frozen=True, kw_only=True):
 
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
-    memory: bool = False
-    """Keep the journal in memory only: for programs that want no trace."""
+    store: str = SQLITE
+    """Where the journal is, by a name of ``journal/stores.py``. One that does not last (``memory:``) is for programs that want no
+    trace: the hub then keeps no file beside it either."""
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether anything of this hub is on the disk."""
+        return store_named(self.store).kind.lasts
+
+    @property
+    def rules_file(self) -> Path | None:
+        """Where the rules for all sessions are; None for a hub that keeps no files."""
+        return self.policy_file if self.policy_file and self.keeps_files else self.file("policy.toml")
+
+    def file(self, name: str) -> Path | None:
+        """A file or folder of the data folder; None for a hub that keeps none."""
+        return self.data / name if self.keeps_files else None
 
 
 class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):

@@ -37,7 +37,7 @@ async def puppet_site(folder: Path, *offers: str) -> AsyncIterator[Site]:
         "history": {"one": [text("user_message_chunk", "hello there"), text("agent_message_chunk", "general answer")]},
     }))
     spec = catalog.adhoc("puppet", f"{sys.executable} {puppet.__file__} --store {store}")
-    async with Hub(HubOptions(data=data, memory=True, agents={"puppet": spec})) as hub:
+    async with Hub(HubOptions(data=data, store="memory:", agents={"puppet": spec})) as hub:
         yield Site(hub, build_app(hub, ServerOptions(data=data, port=7420, token=TOKEN)), work)
 
 
