@@ -287,7 +287,7 @@ def test_the_callers_variables_reach_the_agent_only_if_allowed_and_are_not_store
 def test_sessions_that_nobody_uses_leave_memory_and_come_back_with_their_readers(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr("trunkline.hub.hub.KEPT_IDLE", 0)
+        monkeypatch.setattr("trunkline.hub.in_memory.KEPT_IDLE", 0)
         async with Hub(options(tmp_path, agent_idle_stop=0.05)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
             await until_stopped(session)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trunkline.agents.catalog import AgentSpec, expand, launch_command
 from trunkline.agents.sandbox import Confine
 from trunkline.errors import AgentNotInstalled, Invalid
-from trunkline.hub.setup import guarded_folders
+from trunkline.hub.folders import guarded_folders
 from trunkline.hub.shapes import HubOptions, NewSession
 from trunkline.session.fold import Sandboxed
 from trunkline.threads import check_off_loop
