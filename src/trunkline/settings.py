@@ -55,7 +55,7 @@ def choice(*words: str) -> Kind:
     return Kind("|".join(words), words=words)
 
 
-class Row(NamedTuple):
+class Info(NamedTuple):
     """What a field of ``Settings`` carries beside its name, type and default. None: it has no such place."""
 
     kind: Kind
@@ -90,55 +90,55 @@ class Setting(NamedTuple):
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The values of all settings. Times are in seconds."""
 
-    host: Annotated[str, Row(TEXT, "address to listen on; beyond loopback only with TLS or --insecure")] = "127.0.0.1"
-    port: Annotated[int, Row(PORT, "port to listen on; 0 picks a free one")] = DEFAULT_PORT
-    data: Annotated[Path, Row(PATH, "folder of the journal, the token and hub.json", commands="all",
-                              default="$XDG_DATA_HOME/trunkline")]
-    config: Annotated[Path | None, Row(PATH, "settings file", toml=None, commands="all",
-                                       default="$XDG_CONFIG_HOME/trunkline/config.toml")] = None
-    url: Annotated[str | None, Row(TEXT, "use the hub at this address instead of finding or starting one",
-                                   commands="clients")] = None
-    token: Annotated[str | None, Row(TEXT, "access token, in place of the one generated in the data folder", flag=None, toml=None,
-                                     commands="all")] = None
-    agents: Annotated[dict[str, AgentSpec], Row(AGENTS, "an agent beside the catalog's; repeat for more", flag="--agent",
-                                                env=None)] = {}
-    durability: Annotated[str, Row(
+    host: Annotated[str, Info(TEXT, "address to listen on; beyond loopback only with TLS or --insecure")] = "127.0.0.1"
+    port: Annotated[int, Info(PORT, "port to listen on; 0 picks a free one")] = DEFAULT_PORT
+    data: Annotated[Path, Info(PATH, "folder of the journal, the token and hub.json", commands="all",
+                               default="$XDG_DATA_HOME/trunkline")]
+    config: Annotated[Path | None, Info(PATH, "settings file", toml=None, commands="all",
+                                        default="$XDG_CONFIG_HOME/trunkline/config.toml")] = None
+    url: Annotated[str | None, Info(TEXT, "use the hub at this address instead of finding or starting one",
+                                    commands="clients")] = None
+    token: Annotated[str | None, Info(TEXT, "access token, in place of the one generated in the data folder", flag=None,
+                                      toml=None, commands="all")] = None
+    agents: Annotated[dict[str, AgentSpec], Info(AGENTS, "an agent beside the catalog's; repeat for more", flag="--agent",
+                                                 env=None)] = {}
+    durability: Annotated[str, Info(
         choice("normal", "full"), "full: every commit reaches the disk before it is delivered")] = "normal"
-    allow_host: Annotated[tuple[str, ...], Row(HOSTS, "a further Host name to answer to; repeat for more")] = ()
-    open: Annotated[bool, Row(FLAG, "open the page in a browser, where there is one", flag="--open/--no-open")] = True
-    tls_cert: Annotated[Path | None, Row(PATH, "certificate file (PEM) to serve https with")] = None
-    tls_key: Annotated[Path | None, Row(PATH, "the certificate's key file (PEM)")] = None
-    insecure: Annotated[bool, Row(FLAG, "listen beyond loopback without TLS: everybody on the way can read and steer")] = False
-    approval_timeout: Annotated[Seconds, Row(TIME, "how long a permission waits before it is denied")] = 600.0
-    idle_timeout: Annotated[Seconds, Row(TIME, "how long an agent may be silent in a turn")] = 900.0
-    tool_timeout: Annotated[Seconds, Row(TIME, "the same while a tool is running")] = 7200.0
-    cancel_grace: Annotated[Seconds, Row(
+    allow_host: Annotated[tuple[str, ...], Info(HOSTS, "a further Host name to answer to; repeat for more")] = ()
+    open: Annotated[bool, Info(FLAG, "open the page in a browser, where there is one", flag="--open/--no-open")] = True
+    tls_cert: Annotated[Path | None, Info(PATH, "certificate file (PEM) to serve https with")] = None
+    tls_key: Annotated[Path | None, Info(PATH, "the certificate's key file (PEM)")] = None
+    insecure: Annotated[bool, Info(FLAG, "listen beyond loopback without TLS: everybody on the way can read and steer")] = False
+    approval_timeout: Annotated[Seconds, Info(TIME, "how long a permission waits before it is denied")] = 600.0
+    idle_timeout: Annotated[Seconds, Info(TIME, "how long an agent may be silent in a turn")] = 900.0
+    tool_timeout: Annotated[Seconds, Info(TIME, "the same while a tool is running")] = 7200.0
+    cancel_grace: Annotated[Seconds, Info(
         TIME, "how long an agent may take to end a turn that was cancelled before it is killed")] = 30.0
-    silence_grace: Annotated[Seconds, Row(TIME, "the same for a turn that is ended because the agent fell silent")] = 10.0
-    agent_idle_stop: Annotated[Seconds, Row(TIME, "stop an agent's process after this long without a turn")] = 1800.0
-    idle_exit: Annotated[Seconds, Row(
+    silence_grace: Annotated[Seconds, Info(TIME, "the same for a turn that is ended because the agent fell silent")] = 10.0
+    agent_idle_stop: Annotated[Seconds, Info(TIME, "stop an agent's process after this long without a turn")] = 1800.0
+    idle_exit: Annotated[Seconds, Info(
         TIME, "end the hub after this long without turn, client or pending approval; 0 = never")] = 0.0
-    any_port: Annotated[bool, Row(FLAG, "take a free port when the wanted one is in use")] = False
-    public_url: Annotated[str, Row(
+    any_port: Annotated[bool, Info(FLAG, "take a free port when the wanted one is in use")] = False
+    public_url: Annotated[str, Info(
         URL, "where people reach the hub's page, for links and for pairing; else its own address")] = ""
-    trusted_proxy: Annotated[tuple[Network, ...], Row(
+    trusted_proxy: Annotated[tuple[Network, ...], Info(
         NETWORKS, "a proxy before the hub whose X-Forwarded-For is believed; repeat for more")] = ()
-    push_allow: Annotated[tuple[Network, ...], Row(
+    push_allow: Annotated[tuple[Network, ...], Info(
         NETWORKS, "a private network in which a push service may be; repeat for more")] = ()
-    webhooks: Annotated[tuple[Webhook, ...], Row(
+    webhooks: Annotated[tuple[Webhook, ...], Info(
         WEBHOOKS, "who is told what nobody watches; see webhooks.md", flag=None, env=None)] = ()
-    debuggable: Annotated[bool, Row(
+    debuggable: Annotated[bool, Info(
         FLAG, "let debuggers and profilers of the same user look into the hub; so can its agents then")] = False
-    packets_raw: Annotated[str, Row(
+    packets_raw: Annotated[str, Info(
         choice("documented", "agent"),
         "what rawInput and rawOutput of packets hold: the documented shapes, or what the agent sent",
         toml="packets.raw")] = "documented"
-    log_level: Annotated[str, Row(choice("debug", "info", "warning", "error"), "how much to log on stderr")] = "info"
-    debug_loop: Annotated[bool, Row(FLAG, "log where the hub's loop is held for over 50 ms")] = False
+    log_level: Annotated[str, Info(choice("debug", "info", "warning", "error"), "how much to log on stderr")] = "info"
+    debug_loop: Annotated[bool, Info(FLAG, "log where the hub's loop is held for over 50 ms")] = False
 
 
 def _setting(field: msgspec.structs.FieldInfo) -> Setting:
-    (row,) = (mark for mark in field.type.__metadata__ if isinstance(mark, Row))
+    (row,) = (mark for mark in field.type.__metadata__ if isinstance(mark, Info))
     from_name = {"flag": f"--{field.name.replace('_', '-')}", "env": f"TRUNKLINE_{field.name.upper()}", "toml": field.name}
     places = {place: name if getattr(row, place) == FROM_NAME else getattr(row, place) for place, name in from_name.items()}
     return Setting(field.name, row.kind, row.default or _default(field), row.help, commands=row.commands, **places)

@@ -1,4 +1,4 @@
-"""What a hub takes and tells: its options, a new session, its agents, what waits, its figures."""
+"""What a hub takes and gives: its options, a new session, its agents, what waits, its figures."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class _UnderWay(NamedTuple):
 
 
 def digest_of(new: NewSession) -> str:
-    """What tells one wish from another."""
+    """What distinguishes one wish from another."""
     wanted = replace(new, env=dict.fromkeys(sorted(new.env), ""))
     return hashlib.sha256(msgspec.json.encode(wanted)).hexdigest()
 

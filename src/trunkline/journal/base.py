@@ -12,6 +12,8 @@ from typing import NewType, Protocol, Self
 
 import msgspec
 
+from trunkline.errors import StorageError
+
 SessionId = NewType("SessionId", str)
 Seq = NewType("Seq", int)
 Pos = NewType("Pos", int)
@@ -96,7 +98,7 @@ class Damage(msgspec.Struct, frozen=True, kw_only=True):
     what: str
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class JournalHealth(msgspec.Struct, frozen=True, kw_only=True):
     """How a journal is: what was found damaged (the newest first), where damaged files were put, why nothing can be written."""
 
     damages: list[Damage] = msgspec.field(default_factory=list)
@@ -139,10 +141,23 @@ class Journal(Protocol):
     async def delete(self, session_id: str) -> None:
         """Forget a session; deleting an unknown one is no error."""
 
-    async def health(self) -> Health:
+    async def health(self) -> JournalHealth:
         """What is wrong with the journal, if anything."""
 
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None: ...
+
+
+def check_order(session_id: str, entries: list[Entry], last_seq: int) -> None:
+    """The order that every store holds its writers to: StorageError for entries that do not come after ``last_seq`` or cannot be
+    strictly rising. A second writer, or one that lost count, is refused before anything of its group is stored."""
+    if not entries:
+        return
+    first, last = entries[0].seq, entries[-1].seq
+    if last_seq < first <= last - len(entries) + 1:
+        return
+    if first <= last_seq:
+        raise StorageError(f"session {session_id} already has entries up to {last_seq}; entry {first} cannot follow them")
+    raise StorageError(f"session {session_id}: {len(entries)} entries from {first} to {last} are not in rising order")

@@ -13,8 +13,7 @@ from typing import Self
 
 import msgspec
 
-from trunkline.journal.base import Entry, Group, Health, RowFilter, SessionRow
-from trunkline.journal.order import check_order
+from trunkline.journal.base import Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches
 
@@ -90,9 +89,9 @@ class MemoryJournal:
         if self._sessions.pop(session_id, None) is not None:
             self._by_pos = [item for item in self._by_pos if item[0] != session_id]
 
-    async def health(self) -> Health:
+    async def health(self) -> JournalHealth:
         """Memory is whole."""
-        return Health()
+        return JournalHealth()
 
     def _add(self, session_id: str, entries: list[Entry]) -> None:
         if not entries:

@@ -4,7 +4,7 @@
     sqlite:/folder   in a folder of its own
     memory:          in this process, gone with it
 
-Rule 1: a store is a row of STORES. What is special about one is said there; nobody asks for a scheme by its name.
+Rule 1: a store is a row of STORES. What is special about one stands there; nobody else compares names.
 Rule 2: a store's module is loaded when it is opened.
 Rule 3: whoever opens a store in a folder holds that folder's lock (``lock.py``): it has one writer.
 """
@@ -38,7 +38,7 @@ class StoreName(NamedTuple):
 
     kind: StoreKind
     folder: Path | None
-    """Where it was said to be; None: in the data folder."""
+    """Where its name puts it; None: in the data folder."""
 
 
 def store_named(name: str) -> StoreName:

@@ -2,6 +2,7 @@
 
 Rule 1: stdout carries one line, when the hub listens; everything else goes to stderr.
 Rule 2: stopping closes the hub first, so that every reader still gets its turn's last packet, and the server after it.
+Rule 3: the page's address carries a one-time code; it goes to a browser or to a terminal, never to a log.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ import logging
 import os
 import signal
 import socket
+import sys
+import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +27,6 @@ from trunkline import __version__
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process_tree import end_leftover
 from trunkline.cli.exits import EXIT_INTERRUPTED
-from trunkline.cli.hosting.browser import offer_page
 from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
 from trunkline.hub import Hub, HubOptions
@@ -41,7 +43,7 @@ log = logging.getLogger("trunkline.hosting")
 
 
 def host(settings: Settings, folder: DataDir, listener: socket.socket) -> int:
-    """Run a hub behind a bound socket until it is told to stop; returns the exit code."""
+    """Run a hub behind a bound socket until it is to stop; returns the exit code."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_until_stopped(settings, folder, listener))
 
@@ -138,7 +140,7 @@ def _guarded(settings: Settings) -> Iterator[None]:
 
 
 async def _first(wanted: Coroutine[Any, Any, Any], server: asyncio.Task[None]) -> None:
-    """Wait until we are told to stop, or until the server fails."""
+    """Wait until we are to stop, or until the server fails."""
     waiting = asyncio.create_task(wanted)
     await asyncio.wait((waiting, server), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
@@ -151,6 +153,24 @@ def _announce(settings: Settings, folder: DataDir, app: App, url: str) -> None:
     print(f"trunkline is listening on {url}", flush=True)
     if settings.open:
         offer_page(url + app.login_path())
+
+
+def offer_page(url: str) -> None:
+    """Open the page for who sits at this machine; where no browser can be opened, print the address."""
+    if not sys.stderr.isatty():
+        return
+    if has_display(os.environ, sys.platform):
+        import webbrowser  # most hubs never open one
+
+        # Some browsers only return when they are closed.
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    else:
+        print(f"open {url} in a browser within a minute to log in", file=sys.stderr)
+
+
+def has_display(env: Mapping[str, str], platform: str) -> bool:
+    """Whether a window could be shown here; without one, a text browser would take over this terminal."""
+    return platform in ("darwin", "win32") or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
 
 
 async def _end_when_idle(app: App, hub: Hub, limit_s: float, stop: asyncio.Event) -> None:
