@@ -90,9 +90,7 @@ class Hub:
         return Lent(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=_now_us, new_id=_new_id,
-            limits=Limits(approval_s=options.approval_timeout, silence_s=options.idle_timeout,
-                          tool_silence_s=options.tool_timeout, agent_idle_s=options.agent_idle_stop,
-                          cancel_grace_s=options.cancel_grace, silence_grace_s=options.silence_grace),
+            limits=Limits(**{name: getattr(options, name) for name in Limits.__struct_fields__}),
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
             tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider, home=self.environ.get("HOME"))
