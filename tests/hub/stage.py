@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.feeds.session import packet_of
 from trunkline.hub import HubOptions, Session
 

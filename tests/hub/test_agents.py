@@ -12,7 +12,7 @@ import pytest
 from tests.aio import run
 from tests.hub.stage import DEMO, options, turn, work
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects.acp import AgentCapabilities
+from trunkline.dialects.acp.initialize import AgentCapabilities
 from trunkline.errors import HubStopping
 from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.hub.agents import lend_env

@@ -12,7 +12,7 @@ import pytest
 
 from tests.aio import run
 from tests.hub.stage import options, until_packet, work
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.hub import Decision, Hub, NewSession, Session
 from trunkline.session.audit.key import read_audit_key
 from trunkline.session.audit.log import AuditLog, Note, read_log

@@ -10,7 +10,7 @@ import pytest
 
 from tests.aio import run
 from tests.hub.stage import options, turn, work
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import SessionNotFound
 from trunkline.feeds.session import packet_of
 from trunkline.hub import Hub, NewSession

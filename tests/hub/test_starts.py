@@ -12,7 +12,7 @@ import pytest
 from tests.aio import run
 from tests.hub.stage import PLAIN, options, work
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects.acp import ImageContent
+from trunkline.dialects.acp.content import ImageContent
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.hub.starts import mcp_server

@@ -15,7 +15,8 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import AgentCapabilities
+from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.errors import HubStopping, Invalid, SessionUnreadable
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.in_memory import SessionsInMemory
@@ -59,13 +60,13 @@ class Agents:
         """Whether sessions with this agent can be forked, as far as is known."""
         return (await self.capabilities_of(agent)).session.fork is not None
 
-    async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
+    async def capabilities_of(self, agent: str) -> AgentCapabilities:
         """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
         known = self._capabilities.get(agent) or await self._drivers.capabilities_of(agent) or await self._stored(agent)
         try:
-            return acp.read(bytes(known), acp.AgentCapabilities)
+            return read_lenient(bytes(known), AgentCapabilities)
         except Invalid:
-            return acp.AgentCapabilities()
+            return AgentCapabilities()
 
     async def sessions_of(self, agent: str, folders: Sequence[str] = ()) -> Sequence[AgentSession]:
         """The sessions of the agent's own store; none where the agent does not list them."""

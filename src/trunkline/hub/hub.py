@@ -23,7 +23,7 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import AgentCapabilities
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import HubStopping
 from trunkline.feeds.hub import HubFeed
@@ -162,7 +162,7 @@ class Hub:
         """The catalog, with what is on this machine."""
         return await self._agents.infos()
 
-    async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
+    async def capabilities_of(self, agent: str) -> AgentCapabilities:
         """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
         return await self._agents.capabilities_of(agent)
 

@@ -14,7 +14,9 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from trunkline.agents.resources import check_resources
-from trunkline.dialects import acp
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.sessions import McpServer
+from trunkline.dialects.acp.shape import encode_acp
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub.agents import Agents, allowed_env, lend_env
@@ -136,6 +138,6 @@ class Starts:
 def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
     """An MCP server in the form that agents expect, whichever of the usual forms the client wrote."""
     try:
-        return msgspec.Raw(acp.encode(acp.read(bytes(raw), acp.McpServer)))
+        return msgspec.Raw(encode_acp(read_lenient(bytes(raw), McpServer)))
     except Invalid as error:
         raise Invalid(f"mcpServers: {error.message}") from error
