@@ -25,9 +25,9 @@ async def main(port: int, data: Path, agent: str) -> None:
     listener = socket.create_server(("127.0.0.1", port))
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    async with Hub(HubOptions(data_dir=data, agents={name: adhoc(name, command)}, memory=True)) as hub:
+    async with Hub(HubOptions(data=data, agents={name: adhoc(name, command)}, store="memory:")) as hub:
         port = listener.getsockname()[1]
-        app = build_app(hub, ServerOptions(data_dir=data, port=port, token=os.environ["TRUNKLINE_TOKEN"]))
+        app = build_app(hub, ServerOptions(data=data, port=port, token=os.environ["TRUNKLINE_TOKEN"]))
         print(f"trunkline is listening on http://127.0.0.1:{port}", flush=True)
         await serve(app, sockets=[listener], stop=stop)
 

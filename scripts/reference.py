@@ -28,12 +28,12 @@ from trunkline import errors
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.cli.group import trunkline
-from trunkline.cli.settings import SETTINGS
 from trunkline.dialects.context.commands import COMMANDS
 from trunkline.dialects.context.events import EVENTS
 from trunkline.dialects.packets.shapes import PACKETS
 from trunkline.server.context.ws import frames
 from trunkline.server.routes import ROUTES, Query
+from trunkline.settings import SETTINGS
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 PAGE_TYPES = Path(__file__).parent.parent / "web" / "src" / "generated"
@@ -72,7 +72,7 @@ def error_table() -> str:
 def setting_table() -> str:
     rows = []
     for row in SETTINGS:
-        default = "–" if row.default in (None, (), {}) else f"`{shown(row.default)}`"
+        default = f"`{shown(row.default)}`" if row.has_default else "–"
         places = [f"`{place}`" if place else "–" for place in (row.flag, row.env, row.toml)]
         rows.append((f"`{row.key}`", *places, default, row.help))
     return table(["setting", "flag", "environment", "config.toml", "default", "what it does"], rows)

@@ -124,7 +124,7 @@ def test_a_watch_that_nobody_ended_ends_with_the_library(tmp_path: Path) -> None
 
 def test_a_watcher_that_the_hub_stops_under_ends_quietly(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with Hub(HubOptions(data_dir=tmp_path / "data")) as hub:
+        async with Hub(HubOptions(data=tmp_path / "data")) as hub:
             watching = watch_hub(hub, "demo", lambda event: None)
         await watching
 

@@ -96,7 +96,7 @@ def _interrupted(place: Place, module: str, handler: str) -> subprocess.Complete
     return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("module", ["click", "trunkline.errors", "trunkline.cli.status", "trunkline.cli.settings"])
+@pytest.mark.parametrize("module", ["click", "trunkline.errors", "trunkline.cli.status", "trunkline.cli.read_settings"])
 def test_ctrl_c_before_a_command_has_begun_is_exit_code_130_and_no_traceback(place: Place, module: str) -> None:
     done = _interrupted(place, module, "default_int_handler")
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

@@ -16,7 +16,6 @@ import pytest
 from scripts.reference import error_classes, every_command, shown_path
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
-from trunkline.cli.settings import SETTINGS
 from trunkline.dialects.context.commands import COMMANDS
 from trunkline.dialects.context.events import EVENTS
 from trunkline.dialects.packets.shapes import PacketType
@@ -25,6 +24,7 @@ from trunkline.server.context.snapshot import SessionState
 from trunkline.server.routes import ROUTES
 from trunkline.session.audit.key import AUDIT_KEY_FILE
 from trunkline.session.commands import execute as commands
+from trunkline.settings import SETTINGS
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

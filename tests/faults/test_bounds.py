@@ -25,7 +25,7 @@ from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, text_of
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually, resident_bytes
-from trunkline.journal.sqlite.look import looking_into
+from trunkline.journal.sqlite.read_only import open_read_only
 from trunkline.session.interpret.asks.asks import PENDING_PERMISSIONS
 from trunkline.session.interpret.calls.tools import OPEN_CALLS
 
@@ -414,8 +414,8 @@ def _packets(session: Session) -> list[dict[str, Any]]:
 
 def _steps_behind(database: Path, session_id: str) -> int:
     """How many entries were stored after the row's checkpoint."""
-    with looking_into(database) as look:
-        row = look.row(session_id)
+    with open_read_only(database) as file:
+        row = file.row(session_id)
         assert row is not None
-        return sum(1 for session, entry in look.entries() if session == session_id and entry.seq > row.checkpoint_seq)
+        return sum(1 for session, entry in file.entries() if session == session_id and entry.seq > row.checkpoint_seq)
 

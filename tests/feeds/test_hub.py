@@ -162,7 +162,7 @@ def test_the_hub_feeds_it_and_a_restart_goes_on_from_the_same_pos(tmp_path: Path
         return seen
 
     async def scenario() -> None:
-        options = HubOptions(data_dir=tmp_path / "data", durability=durability)
+        options = HubOptions(data=tmp_path / "data", durability=durability)
         async with Hub(options) as hub:
             await once(hub, 0)
         async with SqliteJournal(tmp_path / "data" / "journal.db") as journal:
@@ -176,7 +176,7 @@ def test_the_hub_feeds_it_and_a_restart_goes_on_from_the_same_pos(tmp_path: Path
 
 def test_a_deleted_session_is_gone_from_the_feed_and_its_readers_look_again(tmp_path: Path) -> None:
     async def scenario() -> None:
-        async with Hub(HubOptions(data_dir=tmp_path, memory=True)) as hub:
+        async with Hub(HubOptions(data=tmp_path, store="memory:")) as hub:
             await hub.everything.wait(-1)
             gone = await hub.create(NewSession(agent="demo", cwd=str(tmp_path)), by="test")
             kept = await hub.create(NewSession(agent="demo", cwd=str(tmp_path)), by="test")

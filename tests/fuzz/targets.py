@@ -22,7 +22,7 @@ from tests.tooling.claude_runs import translator
 from tests.tooling.story import Player
 from trunkline.agents import catalog
 from trunkline.cli.acp import messages
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
 from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
 from trunkline.dialects.acp.methods import METHODS
@@ -164,7 +164,7 @@ def request_bodies(data: bytes) -> None:
 
     call = Call.__new__(Call)
     call.request = Request({"type": "http", "headers": [(b"content-length", data[:9] or b"0")]}, receive)
-    call.parts = SimpleNamespace(options=ServerOptions(data_dir=_scratch(), port=7420))  # type: ignore[assignment]
+    call.parts = SimpleNamespace(options=ServerOptions(data=_scratch(), port=7420))  # type: ignore[assignment]
     call.caller = NOBODY
     _tolerant(lambda: _awaited(call.body(NewSession)))
 
@@ -338,4 +338,4 @@ def _scratch() -> Path:
 
 @cache
 def _gate() -> Gate:
-    return Gate(ServerOptions(data_dir=_scratch(), port=7420), Tokens.open(_scratch(), "a token"))
+    return Gate(ServerOptions(data=_scratch(), port=7420), Tokens.open(_scratch(), "a token"))

@@ -62,7 +62,7 @@ def test_an_entry_that_became_stricter_counts_for_sessions_that_were_there(entry
 
 
 def test_the_settings_file_and_the_rules_are_the_hubs_own(tmp_path: Path) -> None:
-    options = HubOptions(data_dir=tmp_path / "data", policy_file=tmp_path / "policy.toml", hidden=(tmp_path / "config.toml",))
+    options = HubOptions(data=tmp_path / "data", policy_file=tmp_path / "policy.toml", config=tmp_path / "config.toml")
     assert hidden_places(options) == tuple(str(tmp_path / name) for name in ("data", "policy.toml", "config.toml"))
 
 

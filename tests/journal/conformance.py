@@ -89,6 +89,49 @@ class JournalConformance:
 
         run(scenario())
 
+    # append_now
+
+    def test_a_group_is_committed_at_once_or_not_touched(self, open_journal: Opener) -> None:
+        given = entries(1, 3)
+
+        async def scenario() -> None:
+            async with open_journal() as journal:
+                if not journal.append_now(Group({"a": given}, {"a": row("a")})):
+                    assert [each.pos for each in given] == [0, 0, 0]
+                    assert (await journal.read("a"), await journal.rows(RowFilter()), journal.last_pos) == ([], [], 0)
+                    await journal.append(Group({"a": given}, {"a": row("a")}))
+                assert journal.last_pos == given[-1].pos > 0
+                assert await journal.read("a") == given
+                assert [found.id for found in await journal.rows(RowFilter())] == ["a"]
+
+        run(scenario())
+
+    def test_groups_of_both_ways_of_appending_are_one_order(self, open_journal: Opener) -> None:
+        async def scenario() -> list[tuple[str, Entry]]:
+            async with open_journal() as journal:
+                for seq in range(1, 9):
+                    part = group(a=[entry(seq)])
+                    if seq % 2 or not journal.append_now(part):
+                        await journal.append(part)
+                return await read_hub_all(journal)
+
+        found = run(scenario())
+        assert [each.seq for _, each in found] == [*range(1, 9)]
+        assert [each.pos for _, each in found] == sorted({each.pos for _, each in found})
+
+    def test_a_group_out_of_order_that_is_offered_at_once_leaves_nothing_behind(self, open_journal: Opener) -> None:
+        async def scenario() -> None:
+            async with open_journal() as journal:
+                await journal.append(group(a=entries(1, 2)))
+                try:
+                    assert not journal.append_now(Group({"b": [entry(1)], "a": entries(2, 3)}, {"b": row("b")}))
+                except StorageError as error:
+                    assert "session a" in error.message
+                assert (seqs(await journal.read("a")), await journal.read("b")) == ([1, 2], [])
+                assert await journal.rows(RowFilter()) == []
+
+        run(scenario())
+
     def test_a_gap_in_the_seqs_is_kept_as_it_is(self, open_journal: Opener) -> None:
         async def scenario() -> None:
             async with open_journal() as journal:

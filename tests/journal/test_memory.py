@@ -18,7 +18,5 @@ class TestMemoryJournal(JournalConformance):
 
 
 def test_a_group_can_always_be_committed_without_waiting() -> None:
-    journal = MemoryJournal()
-    as_journal: Journal = journal
-    assert as_journal is journal
+    journal: Journal = MemoryJournal()
     assert journal.append_now(group()) is True

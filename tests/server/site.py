@@ -176,5 +176,5 @@ async def site(folder: Path, **options: Any) -> AsyncIterator[Site]:
     """A hub in memory, served; sessions work in ``folder / "work"``."""
     work, data = folder / "work", folder / "data"
     work.mkdir(exist_ok=True)
-    async with Hub(HubOptions(data_dir=data, memory=True)) as hub:
-        yield Site(hub, build_app(hub, ServerOptions(data_dir=data, port=7420, token=TOKEN, **options)), work)
+    async with Hub(HubOptions(data=data, store="memory:")) as hub:
+        yield Site(hub, build_app(hub, ServerOptions(data=data, port=7420, token=TOKEN, **options)), work)

@@ -316,8 +316,8 @@ def test_readers_at_one_position_share_their_bytes(tmp_path: Path) -> None:
 def test_a_reader_that_lags_behind_when_the_hub_stops_is_let_go_quietly(tmp_path: Path) -> None:
     async def check() -> None:
         (tmp_path / "work").mkdir()
-        async with Hub(HubOptions(data_dir=tmp_path / "data")) as hub:
-            app = build_app(hub, ServerOptions(data_dir=tmp_path / "data", port=7420, token=TOKEN))
+        async with Hub(HubOptions(data=tmp_path / "data")) as hub:
+            app = build_app(hub, ServerOptions(data=tmp_path / "data", port=7420, token=TOKEN))
             here = Site(hub, app, tmp_path / "work")
             session = await here.session()
             await here.turn(session, "/burst 8000 100")

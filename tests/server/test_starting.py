@@ -107,8 +107,8 @@ def test_a_key_outlives_a_restart(tmp_path: Path) -> None:
         work.mkdir()
         found = []
         for _ in range(2):
-            async with Hub(HubOptions(data_dir=data)) as hub:
-                served = Site(hub, build_app(hub, ServerOptions(data_dir=data, port=7420, token=TOKEN)), work)
+            async with Hub(HubOptions(data=data)) as hub:
+                served = Site(hub, build_app(hub, ServerOptions(data=data, port=7420, token=TOKEN)), work)
                 found.append((await start(served, "k")).json()["id"])
                 assert (await start(served, "k", title="another")).status == 409
         assert found[0] == found[1]

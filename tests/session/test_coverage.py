@@ -61,7 +61,7 @@ def visited(tmp_path: Path, *prompts: str) -> tuple[list[dict[str, Any]], dict[s
     told: dict[str, list[dict[str, Any]]] = {}
 
     async def scenario() -> Visit:
-        async with Hub(HubOptions(data_dir=tmp_path / "data", memory=True, agents={"fast": fast_demo()})) as hub:
+        async with Hub(HubOptions(data=tmp_path / "data", store="memory:", agents={"fast": fast_demo()})) as hub:
             (tmp_path / "work").mkdir()
             (tmp_path / "work" / "pyproject.toml").write_text("[project]\ndependencies = ['flask']\n")
             visit = Visit(await hub.create(NewSession(agent="fast", cwd=str(tmp_path / "work")), by="test"))

@@ -191,7 +191,7 @@ def test_always_answers_allow_once_and_later_asks_by_rule(tmp_path: Path, decisi
 
 def test_an_approval_that_nobody_answers_times_out_closed(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path, limits=Limits(approval_s=0.05))
+        stage = Stage(tmp_path, limits=Limits(approval_timeout=0.05))
         await stage.open()
         await stage.send()
         stage.driver.ask()
@@ -296,7 +296,7 @@ def test_an_agent_that_cannot_start_fails_the_turn_with_its_own_code(tmp_path: P
 
 def test_silence_cancels_then_ends_the_turn_but_not_while_a_person_is_waited_for(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path, limits=Limits(silence_s=0.05))
+        stage = Stage(tmp_path, limits=Limits(idle_timeout=0.05))
         session = await stage.open()
         await stage.send()
         stage.driver.ask()
@@ -382,7 +382,7 @@ def test_a_denial_for_good_denies_the_same_again_by_rule(tmp_path: Path) -> None
 
 def test_a_question_that_nobody_answers_is_cancelled_in_time(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path, limits=Limits(approval_s=0.05))
+        stage = Stage(tmp_path, limits=Limits(approval_timeout=0.05))
         session = await stage.open()
         await stage.send()
         stage.driver.say(QuestionAsk("q-1", "Well?"))
@@ -469,7 +469,7 @@ def test_what_an_agent_makes_through_its_client_is_found_and_what_people_upload_
 
 def test_an_agent_started_for_a_mode_is_stopped_when_nobody_uses_it(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path, limits=Limits(agent_idle_s=0.05))
+        stage = Stage(tmp_path, limits=Limits(agent_idle_stop=0.05))
         session = await stage.open()
         await stage.until(lambda: not session.agent_running)
         await session.set_mode("plan", by="ann")

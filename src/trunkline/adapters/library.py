@@ -19,6 +19,7 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.errors import HubLocked, NotFound, SessionNotFound
 from trunkline.hub import Hub, HubOptions
 from trunkline.journal.lock import FolderLock
+from trunkline.journal.stores import MEMORY, SQLITE
 
 
 class Library:
@@ -39,7 +40,8 @@ class Library:
             folder = self._data_dir
             if folder is not None:
                 self._lock(folder, stack)
-            options = HubOptions(data_dir=folder or Path(tempfile.gettempdir()), memory=folder is None, agents=self._agents)
+            options = HubOptions(data=folder or Path(tempfile.gettempdir()), store=MEMORY if folder is None else SQLITE,
+                                 agents=self._agents)
             hub = await stack.enter_async_context(Hub(options, environ=self._environ))
             self._hub, self._adapters = hub, hub_adapters(hub)
             for adapter in self._adapters.values():

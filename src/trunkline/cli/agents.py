@@ -8,9 +8,10 @@ import click
 
 from trunkline.cli.command import finish, print_json, print_table, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.client import AgentView
 from trunkline.dialects.visible import one_line
+from trunkline.settings import Settings
 
 
 @click.command(short_help="List the agents that can be run.")

@@ -17,12 +17,12 @@ import msgspec
 
 from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.visible import escaped
 from trunkline.errors import Invalid, NotFound, SessionNotFound, StorageError
 from trunkline.journal.base import Entry
-from trunkline.journal.sqlite.look import Look, looking_into
+from trunkline.journal.sqlite.read_only import JournalFile, open_read_only
 from trunkline.session.audit.chain import Chain, Verified, opened, verify
 from trunkline.session.audit.key import AUDIT_KEY_FILE, read_audit_key
 from trunkline.session.audit.log import AUDIT_LOG_FILE, Note, Noted, read_log
@@ -49,7 +49,7 @@ class Trail:
             self._fail(error.message)
             return False
         found = verify(key, self.session_id, [record], start=Chain(self.found.count, self.found.head))
-        if found.ok and not _says_the_same(entry):
+        if found.ok and not _is_consistent(entry):
             self._fail(f"the packet of record {found.count} says something else than the record")
             return False
         self.found = found
@@ -75,13 +75,13 @@ class Trail:
         self.found = Verified(False, self.found.count, self.found.head, self.found.count + 1, why)
 
 
-class _Stored(msgspec.Struct):
+class _StoredChain(msgspec.Struct):
     """The part of a session's checkpoint that is of interest here."""
 
     chain: Chain = msgspec.field(default_factory=Chain)
 
 
-class _Typed(msgspec.Struct):
+class _EventType(msgspec.Struct):
     type: str = ""
 
 
@@ -95,7 +95,7 @@ class _Decision(msgspec.Struct, rename="camel"):
     reason: str | None = None
 
 
-_typed = msgspec.json.Decoder(_Typed)
+_typed = msgspec.json.Decoder(_EventType)
 _decision = msgspec.json.Decoder(_Decision)
 
 
@@ -143,9 +143,9 @@ def export(session: str | None, **flags: Any) -> None:
     out = output().buffer
     data = _data(flags)
     trails: dict[str, Trail] = {}
-    with looking_into(data / JOURNAL_FILE) as look:
+    with open_read_only(data / JOURNAL_FILE) as file:
         key = _key(data)
-        for session_id, entry in _approvals(look, _one(look.named(""), session) if session is not None else None):
+        for session_id, entry in _approvals(file, _one(file.named(""), session) if session is not None else None):
             fits = trails.setdefault(session_id, Trail(session_id)).take(key, entry)
             link = _link(entry.event)
             line = msgspec.json.encode({"sessionId": session_id, "seq": entry.seq, **link, "fits": fits,
@@ -160,13 +160,13 @@ def _checked(data: Path, session: str | None) -> tuple[list[Trail], set[str], st
     """The trails of the sessions asked for, every head in them that fits, and what is wrong with the log."""
     trails: dict[str, Trail] = {}
     oldest = sys.maxsize
-    with looking_into(data / JOURNAL_FILE) as look:
+    with open_read_only(data / JOURNAL_FILE) as file:
         key = _key(data)
         noted = _noted(data, key)
         kept = noted.kept()
-        wanted = _one([*look.named(""), *kept], session) if session is not None else None
-        stored = {name: _stored(look, name) for name in look.named("") if wanted in (None, name)}
-        for session_id, entry in _approvals(look, wanted):
+        wanted = _one([*file.named(""), *kept], session) if session is not None else None
+        stored = {name: _stored(file, name) for name in file.named("") if wanted in (None, name)}
+        for session_id, entry in _approvals(file, wanted):
             trails.setdefault(session_id, Trail(session_id)).take(key, entry)
             oldest = min(oldest, entry.at)
     for session_id, chain in stored.items():
@@ -193,7 +193,7 @@ def _too_young(noted: Noted, oldest: int) -> str:
     return f"{AUDIT_LOG_FILE} was begun after the first approval: somebody took the old one away" if noted.since > oldest else ""
 
 
-def _says_the_same(entry: Entry) -> bool:
+def _is_consistent(entry: Entry) -> bool:
     """Whether an approval's packet, where it has one, says what the sealed event says."""
     if entry.packet is None:
         return True
@@ -203,9 +203,9 @@ def _says_the_same(entry: Entry) -> bool:
         return False
 
 
-def _approvals(look: Look, wanted: str | None) -> Iterator[tuple[str, Entry]]:
+def _approvals(file: JournalFile, wanted: str | None) -> Iterator[tuple[str, Entry]]:
     """The approvals of all sessions, or of one."""
-    for session_id, entry in look.entries():
+    for session_id, entry in file.entries():
         if wanted in (None, session_id) and _is_approval(entry.event):
             yield session_id, entry
 
@@ -231,13 +231,13 @@ def _one(known: Iterable[str], beginning: str) -> str:
     return found[0]
 
 
-def _stored(look: Look, session_id: str) -> Chain:
+def _stored(file: JournalFile, session_id: str) -> Chain:
     """The chain as the session's row has it; an older row has none."""
-    row = look.row(session_id)
+    row = file.row(session_id)
     if row is None:
         return Chain()
     try:
-        return msgspec.json.decode(row.checkpoint, type=_Stored).chain
+        return msgspec.json.decode(row.checkpoint, type=_StoredChain).chain
     except BROKEN as error:
         raise Invalid(f"the state of session {session_id} cannot be read: {error}") from error
 

@@ -13,9 +13,9 @@ import msgspec
 
 from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED
 from trunkline.cli.interrupt import raise_on_interrupt
-from trunkline.cli.settings import FLAG, SETTINGS, Setting
 from trunkline.dialects.visible import escaped, one_line
 from trunkline.errors import Unavailable
+from trunkline.settings import FLAG, SETTINGS, Setting
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -72,5 +72,5 @@ def _option(setting: Setting) -> Callable[[F], F]:
     assert setting.flag is not None
     if setting.kind is FLAG:
         return click.option(setting.flag, setting.key, is_flag=True, default=None, help=setting.help)
-    shown = f"{setting.help}  [{setting.default}]" if setting.default not in (None, (), {}) else setting.help
+    shown = f"{setting.help}  [{setting.default}]" if setting.has_default else setting.help
     return click.option(setting.flag, setting.key, metavar=setting.kind.name, multiple=setting.kind.repeats, help=shown)

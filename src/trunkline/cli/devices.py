@@ -10,7 +10,7 @@ import click
 
 from trunkline.cli.command import finish, print_json, print_table, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.client import Client, DeviceView
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, NotFound

@@ -15,7 +15,7 @@ import click
 
 from trunkline.cli.command import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.errors import HubLocked, Invalid, NotFound
 from trunkline.journal.lock import FolderLock
 from trunkline.journal.mending.salvage import Salvaged, salvage
@@ -74,7 +74,7 @@ def repair(**flags: Any) -> None:
         with _marks_of(path) as marks:
             found, aside = mend(path, seqs=marks.seqs, pos=marks.pos)
         remove_index(path.with_name(SEARCH_FILE))
-    _tell(found)
+    _print_salvaged(found)
     click.echo(f"the file as it was: {aside}")
 
 
@@ -89,10 +89,10 @@ def salvage_command(to: Path, source: Path | None, **flags: Any) -> None:
     if to.exists():
         raise Invalid(f"{to} is there already; salvage writes a new file")
     if source is not None:
-        _tell(_salvaged(source, to))
+        _print_salvaged(_salvaged(source, to))
         return
     with _held(_data(flags)) as path:
-        _tell(_salvaged(path, to))
+        _print_salvaged(_salvaged(path, to))
 
 
 def _salvaged(path: Path, to: Path) -> Salvaged:
@@ -100,7 +100,7 @@ def _salvaged(path: Path, to: Path) -> Salvaged:
         return salvage(path, to, seqs=marks.seqs, pos=marks.pos)
 
 
-def _tell(found: Salvaged) -> None:
+def _print_salvaged(found: Salvaged) -> None:
     click.echo(f"{found.sessions} sessions, {found.blocks} blocks of entries")
     if found.lost:
         print_table(("SESSION", "FROM", "TO", "WHAT"), [

@@ -15,8 +15,9 @@ import click
 
 from trunkline.cli.command import finish, output, print_json, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.client import Pairing
+from trunkline.settings import Settings
 
 SCOPES = ("view", "approve", "control", "admin")
 _BLOCKS = "▀▄█"

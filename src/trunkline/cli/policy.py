@@ -19,7 +19,7 @@ from msgspec import structs
 
 from trunkline.cli.command import output, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context.types import PermissionPolicy
@@ -29,6 +29,7 @@ from trunkline.session.policy.decide import Considered, Policy, PolicyAsk, Rule,
 from trunkline.session.policy.explain import pieces_of, told
 from trunkline.session.policy.file import POLICY_FILE, PolicyBook
 from trunkline.session.policy.text import parse_policy
+from trunkline.settings import Settings
 
 STARTER = """\
 # Which asks of your agents are answered without you. See docs/reference/policy.md.
@@ -75,7 +76,7 @@ def show(as_json: bool = False, **flags: Any) -> None:
                     policy.auto_approve.auto_approve, "problem": problem})
         return
     click.echo(f"{book.path}" + ("" if problem or book.shown().text else "  (not there: everything is asked)"))
-    _say_problem(problem)
+    _print_problem(problem)
     for rule in sorted(policy.rules, key=lambda rule: rule.action != "deny"):
         click.echo(f"  {_rule_line(rule)}")
     if policy.auto_approve is not None:
@@ -118,8 +119,8 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
                     "agents": {name: {"action": one.action, "source": one.source, "why": one.why, "rule": one.rule}
                                for name, one in others.items()}})
         return
-    _say_problem(problem)
-    _say_verdict(ask, verdict, looked_at)
+    _print_problem(problem)
+    _print_verdict(ask, verdict, looked_at)
     for name, other in others.items():
         click.echo(f"{other.action:6} where {one_line(name)} asks: {one_line(other.why)} (--agent {one_line(name)})")
 
@@ -231,12 +232,12 @@ def _file_kind(line: str, single: bool, tool: str | None, root: str) -> str | No
     return "edit" if looks and tool is None else None
 
 
-def _say_problem(problem: str | None) -> None:
+def _print_problem(problem: str | None) -> None:
     if problem is not None:
         click.echo(f"trunkline: {one_line(problem)}", err=True)
 
 
-def _say_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considered]) -> None:
+def _print_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considered]) -> None:
     about = ask.command if ask.command is not None else ", ".join(ask.paths)
     click.echo(f"{verdict.action:6} {one_line(about)}")
     click.echo(f"       {one_line(verdict.why)}")

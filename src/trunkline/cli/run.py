@@ -25,13 +25,14 @@ from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.command import finish, output, setting_flags
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.settings import Settings, load
-from trunkline.cli.terminal.ask import Asks, Policy
+from trunkline.cli.read_settings import load
+from trunkline.cli.terminal.ask import Policy, TerminalAsks
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKS, Show
 from trunkline.client import Client, Packet
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
+from trunkline.settings import Settings
 
 EXIT_CODES = {"end_turn": 0, "refusal": EXIT_REFUSAL, "max_tokens": EXIT_MAX_TOKENS, "max_turn_requests": EXIT_MAX_REQUESTS,
               "cancelled": EXIT_INTERRUPTED}
@@ -92,11 +93,11 @@ async def run(settings: Settings, order: Order) -> int:
         env = await caller_env(hub, order.agent, settings)
         session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env,
                                            sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network)
-        await _say_what_to_expect(hub, session.id, order.agent)
-        return await Watch(hub, session.id, order).turn()
+        await _print_what_to_expect(hub, session.id, order.agent)
+        return await TurnOnScreen(hub, session.id, order).turn()
 
 
-async def _say_what_to_expect(hub: Client, session_id: str, agent: str) -> None:
+async def _print_what_to_expect(hub: Client, session_id: str, agent: str) -> None:
     """Tell a person before the first prompt that this agent may act without asking."""
     if sys.stderr.isatty():  # a script has decided already
         state = (await hub.snapshot(session_id)).state
@@ -123,7 +124,7 @@ def allowed_env(patterns: Iterable[str], source: Mapping[str, str]) -> dict[str,
             if not name.startswith(RESERVED_PREFIX) and any(fnmatchcase(name, pattern) for pattern in wanted)}
 
 
-class Watch:
+class TurnOnScreen:
     """One turn on the screen, with its asks and its Ctrl-C."""
 
     def __init__(self, hub: Client, session_id: str, order: Order) -> None:
@@ -136,7 +137,7 @@ class Watch:
         shown_there = not (order.as_json or order.quiet) and (self._screen.terminal or order.policy != "ask")
         talk = self._screen if shown_there else Screen(sys.stderr)
         self._asks_show = None if shown_there else Show(talk, only=ASKS)
-        self._asks = Asks(hub, session_id, talk, order.policy)
+        self._asks = TerminalAsks(hub, session_id, talk, order.policy)
         self._interrupts = 0
         self._started = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -203,7 +204,7 @@ class Watch:
             click.echo(f"trunkline: {one_line(error.message)}", err=True)
 
     async def _tick(self) -> None:
-        """Keep the last line of the terminal telling what goes on."""
+        """Keep the last line of the terminal showing what goes on."""
         number = 0
         while self._screen.terminal and not (self._order.as_json or self._order.quiet):
             if not self._asks.prompt_is_open:

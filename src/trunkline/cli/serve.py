@@ -19,8 +19,9 @@ from trunkline.cli.command import setting_flags
 from trunkline.cli.hosting.datadir import DataDir, HubLock
 from trunkline.cli.hosting.logs import log_to
 from trunkline.cli.hosting.secrecy import allow_debuggers, environment
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.errors import Forbidden, Invalid, Unavailable
+from trunkline.settings import Settings
 
 USUAL_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 

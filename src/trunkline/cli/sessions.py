@@ -10,7 +10,7 @@ import click
 
 from trunkline.cli.command import finish, output, print_json, print_table, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import Show
 from trunkline.client import Client, Packet, SessionView

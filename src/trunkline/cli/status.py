@@ -9,8 +9,9 @@ import click
 from trunkline.cli.command import finish, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.hosting.locate import connected, find, running
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.client.hub_views import JournalView
+from trunkline.settings import Settings
 
 EXIT_NOT_RUNNING = 1
 OPEN = "starting,running,thinking,waiting_for_input,waiting_for_approval,paused"

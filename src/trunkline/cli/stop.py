@@ -12,7 +12,7 @@ import click
 
 from trunkline.cli.command import setting_flags
 from trunkline.cli.hosting.datadir import DataDir
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.errors import Invalid, Unavailable
 
 PATIENCE_S = 60.0

@@ -1,9 +1,14 @@
-"""Sessions by id: the one package that knows both ends, the agents' and the clients'.
+"""Sessions by id: the one package that knows both ends, the agents' and the clients'. Read in this order:
 
-    sessions.py   the hub: sessions made, found, joined, deleted, recovered
-    drivers.py    which driver a session gets         shapes.py   what a hub takes and tells
-    loading.py    what is loaded when it is first needed    rule_preview.py  what a rule would answer
-    setup.py      a hub put together from its options  noting.py  how far approvals have come, outside the database
+    hub.py         the hub: one object, made of the parts below
+    shapes.py      what a hub takes and gives: options, a new session, its agents, what waits
+    sessions.py    sessions by id: made, opened from the journal, listed, deleted
+    in_memory.py   those of them that are in memory
+    starts.py      how a session comes to be: new, attached, forked, followed        start_keys.py   once under a key
+    agents.py      what is known of agents, and which sessions they have              drivers.py      what drives a session
+    recovery.py    what an earlier hub left open                                      folders.py      where sessions may be
+    audit.py       how far approvals have come, outside the database                  sandboxes.py    what a sandbox shows
+    rule_preview.py   what a rule would answer                                        loading.py      what is loaded late
 """
 
 from __future__ import annotations
@@ -11,8 +16,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from trunkline.feeds.session import Feed
+from trunkline.hub.folders import guarded_folders
 from trunkline.hub.hub import Hub
-from trunkline.hub.setup import guarded_folders
 from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, content_blocks
 from trunkline.session.commands.requests import Accepted, Answer, Decision
 from trunkline.session.fold import SessionView

@@ -1,30 +1,48 @@
 """Keeps ``audit.log`` behind the journal: how far each session's approvals have come.
 
 Rule 1: only what the journal has is noted, as the session's row has it.
-Rule 2: never while a turn is being told: it is done when a turn has ended, when a session is recovered, and when the hub stops.
+Rule 2: never in the middle of a turn: it is done when a turn has ended, when a session is recovered, and when the hub stops.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+import secrets
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trunkline.errors import SessionUnreadable, StorageError
+from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal, RowFilter
 from trunkline.journal.newest import NewestIds
 from trunkline.session.audit.chain import Chain
-from trunkline.session.audit.log import AuditLog, Note
+from trunkline.session.audit.key import AUDIT_KEY_FILE, audit_key
+from trunkline.session.audit.log import AUDIT_LOG_FILE, AuditLog, Note
 from trunkline.session.restore.reload import refold
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
 
 
-class Noting:
+def chain_key(options: HubOptions) -> bytes:
+    """The key of the approvals' hash chain: beside the database, not in it."""
+    path = options.file(AUDIT_KEY_FILE)
+    if path is None:
+        return secrets.token_bytes(32)
+    options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return audit_key(path)
+
+
+def audit_log(options: HubOptions, key: bytes) -> AuditLog | None:
+    """How far the chains have come, beside the database."""
+    path = options.file(AUDIT_LOG_FILE)
+    return AuditLog(path, key) if path is not None else None
+
+
+class AuditNotes:
     """Notes the chains of a hub's sessions; without a log (a hub in memory) it does nothing."""
 
-    def __init__(self, journal: Journal, log: AuditLog | None, sessions: Callable[[], Iterable[Session]]) -> None:
+    def __init__(self, journal: Journal, log: AuditLog | None, sessions: Iterable[Session]) -> None:
         self._journal = journal
         self._log = log
         self._sessions = sessions
@@ -73,7 +91,7 @@ class Noting:
     async def _note_stored(self) -> None:
         log = self._log
         assert log is not None
-        behind = [session for session in self._sessions() if not log.knows(session.id, session.fold.chain)]
+        behind = [session for session in self._sessions if not log.knows(session.id, session.fold.chain)]
         for session in behind:
             try:
                 await session.snapshot()

@@ -45,7 +45,7 @@ READ_S = 120.0
 """How long a long conversation may take to be read."""
 
 REPLAYED = 200
-"""Signals of a conversation's file that are told in one go; the loop runs between."""
+"""Signals of a conversation's file that are emitted in one go; the loop runs between."""
 
 
 class Drivers:
@@ -185,9 +185,9 @@ class _Past:
 
     async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """What its file tells, in pieces; nothing where there is none."""
-        told = await self._lane.run_within(READ_S, self._read_all, session_id)
-        for start in range(0, len(told), REPLAYED):
-            yield told[start:start + REPLAYED]
+        signals = await self._lane.run_within(READ_S, self._read_all, session_id)
+        for start in range(0, len(signals), REPLAYED):
+            yield signals[start:start + REPLAYED]
             await asyncio.sleep(0)
 
     async def free_bytes(self) -> int | None:
@@ -227,8 +227,8 @@ def _read_all(store: AgentStore, session_id: str) -> list[Signal]:
     reading = store.reading()
     with open_plain(found.path) as file:
         lines = iter(lambda: file.readline(LINE_MOST), b"")
-        told = [signal for line in lines if line.endswith(b"\n") for _, signal in reading.line(line)]
-    return [*told, *(signal for _, signal in reading.settle())]
+        signals = [signal for line in lines if line.endswith(b"\n") for _, signal in reading.line(line)]
+    return [*signals, *(signal for _, signal in reading.settle())]
 
 
 def _new_uuid() -> str:

@@ -1,6 +1,6 @@
 """What a rule would answer before it is saved: which of all asks that wait, in which session, and how.
 
-Rule: nothing is decided or written here. What is told is what the sessions would do with the rule in force at this moment.
+Rule: nothing is decided or written here. It shows what the sessions would do with the rule in force at this moment.
 """
 
 from __future__ import annotations

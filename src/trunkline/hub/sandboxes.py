@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from trunkline.agents.catalog import AgentSpec, expand, launch_command
 from trunkline.agents.sandbox import Confine
 from trunkline.errors import AgentNotInstalled, Invalid
-from trunkline.hub.setup import guarded_folders
+from trunkline.hub.folders import guarded_folders
 from trunkline.hub.shapes import HubOptions, NewSession
 from trunkline.session.fold import Sandboxed
 from trunkline.threads import check_off_loop
@@ -47,8 +47,8 @@ def stricter(spec: AgentSpec | None, sandbox: Sandboxed | None) -> Sandboxed | N
 
 
 def hidden_places(options: HubOptions) -> tuple[str, ...]:
-    """What is the hub's own."""
-    return (*guarded_folders(options), *map(str, options.hidden))
+    """What is the hub's own: its data and rules, the settings file, the key of its certificate."""
+    return (*guarded_folders(options), *(str(file) for file in (options.config, options.tls_key) if file is not None))
 
 
 def confined(spec: AgentSpec | None, sandbox: Sandboxed, roots: Sequence[str], env: Mapping[str, str],

@@ -1,4 +1,4 @@
-"""What a hub takes and tells: its options, a new session, its agents, what waits, its figures."""
+"""What a hub takes and gives: its options, a new session, its agents, what waits, its figures."""
 
 from __future__ import annotations
 
@@ -10,30 +10,33 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.content import ContentBlock, TextContent
+from trunkline.journal.stores import SQLITE, store_named
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
-from trunkline.session.services import CANCEL_GRACE_S, SILENCE_GRACE_S
+from trunkline.settings import Settings
 
 
-class HubOptions(msgspec.Struct, kw_only=True):
-    """How a hub is set up."""
+class HubOptions(Settings, frozen=True, kw_only=True):
+    """How a hub is set up: the settings, and what only programs give."""
 
-    data_dir: Path
-    durability: str = "normal"
-    agents: dict[str, AgentSpec] = msgspec.field(default_factory=dict)
-    approval_timeout_s: float = 600.0
-    idle_timeout_s: float = 900.0
-    tool_timeout_s: float = 7200.0
-    agent_idle_stop_s: float = 1800.0
-    cancel_grace_s: float = CANCEL_GRACE_S
-    silence_grace_s: float = SILENCE_GRACE_S
-    packets_raw: str = "documented"
-    """``agent``: packets carry a tool's input and output as its agent sent them."""
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
-    hidden: tuple[Path, ...] = ()
-    """Files beside the data folder that no sandbox shows: settings, keys."""
-    memory: bool = False
-    """Keep the journal in memory only: for programs that want no trace."""
+    store: str = SQLITE
+    """Where the journal is, by a name of ``journal/stores.py``. One that does not last (``memory:``) is for programs that want no
+    trace: the hub then keeps no file beside it either."""
+
+    @property
+    def keeps_files(self) -> bool:
+        """Whether anything of this hub is on the disk."""
+        return store_named(self.store).kind.lasts
+
+    @property
+    def rules_file(self) -> Path | None:
+        """Where the rules for all sessions are; None for a hub that keeps no files."""
+        return self.policy_file if self.policy_file and self.keeps_files else self.file("policy.toml")
+
+    def file(self, name: str) -> Path | None:
+        """A file or folder of the data folder; None for a hub that keeps none."""
+        return self.data / name if self.keeps_files else None
 
 
 class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):

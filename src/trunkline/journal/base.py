@@ -1,4 +1,4 @@
-"""The journal's contract: numbered entries that last, behind seven methods.
+"""The journal's contract: numbered entries that last, behind one Protocol. All that a hub asks of a store is in it.
 
 Rule 1: a journal stores what it is given. It never invents a ``seq``; it assigns ``pos`` in commit order.
 Rule 2: a group is one transaction: all of its entries and rows, or none.
@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import NewType, Protocol, Self
 
 import msgspec
+
+from trunkline.errors import StorageError
 
 SessionId = NewType("SessionId", str)
 Seq = NewType("Seq", int)
@@ -96,7 +98,7 @@ class Damage(msgspec.Struct, frozen=True, kw_only=True):
     what: str
 
 
-class Health(msgspec.Struct, frozen=True, kw_only=True):
+class JournalHealth(msgspec.Struct, frozen=True, kw_only=True):
     """How a journal is: what was found damaged (the newest first), where damaged files were put, why nothing can be written."""
 
     damages: list[Damage] = msgspec.field(default_factory=list)
@@ -110,6 +112,13 @@ class Journal(Protocol):
     @property
     def last_pos(self) -> int:
         """The newest pos that was given out."""
+
+    def append_now(self, group: Group) -> bool:
+        """Commit a group before this returns, without waiting for anybody: as ``append``, and True.
+
+        False, and nothing was done, where the store would have to wait; ``append`` has to be awaited then. It is called on the
+        hub's loop, so that a store which can never do without a wait (a disk that is synced, a server elsewhere) always says
+        False."""
 
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries. On failure nothing of it is stored and StorageError is raised."""
@@ -132,10 +141,23 @@ class Journal(Protocol):
     async def delete(self, session_id: str) -> None:
         """Forget a session; deleting an unknown one is no error."""
 
-    async def health(self) -> Health:
+    async def health(self) -> JournalHealth:
         """What is wrong with the journal, if anything."""
 
     async def __aenter__(self) -> Self: ...
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None: ...
+
+
+def check_order(session_id: str, entries: list[Entry], last_seq: int) -> None:
+    """The order that every store holds its writers to: StorageError for entries that do not come after ``last_seq`` or cannot be
+    strictly rising. A second writer, or one that lost count, is refused before anything of its group is stored."""
+    if not entries:
+        return
+    first, last = entries[0].seq, entries[-1].seq
+    if last_seq < first <= last - len(entries) + 1:
+        return
+    if first <= last_seq:
+        raise StorageError(f"session {session_id} already has entries up to {last_seq}; entry {first} cannot follow them")
+    raise StorageError(f"session {session_id}: {len(entries)} entries from {first} to {last} are not in rising order")

@@ -1,12 +1,12 @@
 """Group commit before delivery: what sessions submit becomes one transaction, and reaches readers only after it.
 
 Rule 1: ``submit`` never waits. A group is committed at the end of the loop's current iteration while the hub is quiet, and at
-        most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, tells the two apart.
+        most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, keeps the two apart.
         What changes a session's state (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
         waits for it: it has a bucket of its own, which only a flood of such changes can empty, and while that is more than
         half full it is committed on the spot.
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
-Rule 3: a session hears of its entries once per group, in seq order, only after the commit; then the waiters wake.
+Rule 3: a session gets its entries back once per group, in seq order, only after the commit; then the waiters wake.
 Rule 4: a group that cannot be stored is handed back to its sessions with the reason; the committer goes on.
 Rule 5: a small group is committed on the loop: the one thing that the hub waits for there, because a thread costs more than it
         (docs/architecture.md, "Nothing waits on the loop"). A large group is not, and after a commit that was slow no group is,
@@ -105,7 +105,7 @@ class _Bucket:
 
 
 class Committer:
-    """Gathers entries of all sessions into groups, commits them, and tells each session.
+    """Gathers entries of all sessions into groups, commits them, and hands them back to each session.
 
     ``high_water_bytes`` of submitted and uncommitted entries make it ``congested``; ``on_drained`` is called when it has
     fallen to half of that again.
@@ -117,13 +117,12 @@ class Committer:
                  clock_s: Callable[[], float] = time.perf_counter) -> None:
         self.on_drained = on_drained
         self.on_committed = on_committed
-        """Told of each group's entries, after its sessions."""
+        """Called with each group's entries, after its sessions."""
         self.commits = 0
         self.pending_bytes = 0
         """Bytes submitted and not committed yet."""
         self.congested = False
         self._journal = journal
-        self._append_now: Callable[[Group], bool] | None = getattr(journal, "append_now", None)
         self._clock_s = clock_s
         self._quick_needed = 0
         """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
@@ -141,8 +140,8 @@ class Committer:
         self._writer: asyncio.Task[None] | None = None
         self._due: asyncio.Handle | None = None
         self._lingering = False
-        self._telling = False
-        """Sinks are being told; what they submit meanwhile waits until all of them have been."""
+        self._delivering = False
+        """Sinks are getting their entries; what they submit meanwhile waits until all of them have."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._closed = False
 
@@ -151,7 +150,7 @@ class Committer:
         self._sinks[session_id] = sink
 
     def unregister(self, session_id: str) -> None:
-        """The session is gone: what it still has pending is stored, and nobody is told."""
+        """The session is gone: what it still has pending is stored, and nobody gets it."""
         self._sinks.pop(session_id, None)
 
     def submit(self, session_id: str, entries: list[Entry], row: RowSource | None = None, size: int | None = None, *,
@@ -215,7 +214,7 @@ class Committer:
             self._loop = asyncio.get_running_loop()
         now = self._loop.time()
         changes = bool(self._open.changes)
-        if changes and not self._telling and self._changes.has(self._plenty, now):
+        if changes and not self._delivering and self._changes.has(self._plenty, now):
             self._commit()
             return
         lingering = not (self._changes if changes else self._streams).has(1, now)
@@ -243,7 +242,7 @@ class Committer:
                 row = batch.group.rows[session_id] = make_row()
                 size += len(row.summary) + len(row.checkpoint)
             done = size <= LARGE_GROUP_BYTES and self._quick_needed == 0 and self._commit_here(batch.group)
-        except Exception as error:  # the group's boundary: whatever went wrong, its sessions must hear of it
+        except Exception as error:  # the group's boundary: whatever went wrong, its sessions must know
             self._hand_back(batch, error)
             return
         if done:
@@ -254,13 +253,11 @@ class Committer:
 
     def _commit_here(self, group: Group) -> bool:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
-        if self._append_now is None:
-            return False
         if self._delay is None:
             self._delay = RunDelay()
         delayed, started = self._delay.read(), self._clock_s()
         try:
-            return self._append_now(group)
+            return self._journal.append_now(group)
         finally:
             took_s = self._clock_s() - started
             if took_s > SLOW_COMMIT_S and took_s - self._delay.since(delayed) > SLOW_COMMIT_S:
@@ -286,7 +283,7 @@ class Committer:
     def _deliver(self, batch: _Batch) -> None:
         self.commits += 1
         self.pending_bytes -= batch.bytes
-        self._telling = True
+        self._delivering = True
         for session_id, entries in batch.group.entries.items():
             sink = self._sinks.get(session_id)
             if sink is None:
@@ -297,7 +294,7 @@ class Committer:
                 self._report(f"session {session_id} failed to take its committed entries", error)
         if self.on_committed is not None:
             self.on_committed(batch.group.entries)
-        self._telling = False
+        self._delivering = False
         for session_id in list(batch.waiters):
             batch.wake(session_id, None)
         self._go_on()
@@ -305,7 +302,7 @@ class Committer:
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
         self.pending_bytes -= batch.bytes
         error = cause if isinstance(cause, StorageError) else StorageError(f"a group could not be stored: {cause!r}")
-        self._telling = True
+        self._delivering = True
         for session_id in {**batch.group.entries, **batch.rows}:
             lost = batch.group.entries.get(session_id, []) + self._withdraw(session_id, batch)
             sink = self._sinks.get(session_id)
@@ -315,7 +312,7 @@ class Committer:
             except Exception as fault:  # as in _deliver
                 self._report(f"session {session_id} failed to take its failed entries", fault)
             batch.wake(session_id, error)
-        self._telling = False
+        self._delivering = False
         self._go_on()
 
     def _withdraw(self, session_id: str, failed: _Batch) -> list[Entry]:

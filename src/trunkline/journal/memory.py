@@ -13,8 +13,7 @@ from typing import Self
 
 import msgspec
 
-from trunkline.journal.base import Entry, Group, Health, RowFilter, SessionRow
-from trunkline.journal.order import check_order
+from trunkline.journal.base import Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches
 
@@ -43,7 +42,7 @@ class MemoryJournal:
         return self._pos
 
     def append_now(self, group: Group) -> bool:
-        """Commit a group without waiting; always possible here."""
+        """Commit a group; always possible here."""
         for session_id, entries in group.entries.items():
             check_order(session_id, entries, self._last_seq(session_id))
         for session_id, entries in group.entries.items():
@@ -90,9 +89,9 @@ class MemoryJournal:
         if self._sessions.pop(session_id, None) is not None:
             self._by_pos = [item for item in self._by_pos if item[0] != session_id]
 
-    async def health(self) -> Health:
+    async def health(self) -> JournalHealth:
         """Memory is whole."""
-        return Health()
+        return JournalHealth()
 
     def _add(self, session_id: str, entries: list[Entry]) -> None:
         if not entries:

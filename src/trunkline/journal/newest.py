@@ -1,6 +1,6 @@
 """The newest of many ids: a set that has an end.
 
-Whoever deletes a session tells those who still have it in their hands by its id. They are done within moments, so the id need not
+Whoever deletes a session warns those who still have it in their hands by its id. They are done within moments, so the id need not
 be kept for ever: a hub that makes and deletes sessions all day would grow by each.
 """
 

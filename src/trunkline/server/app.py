@@ -190,11 +190,11 @@ class _Resource:
 
 def build_app(hub: Hub, options: ServerOptions) -> App:
     """The application that serves ``hub``."""
-    tokens = Tokens.open(options.data_dir, options.token)
+    tokens = Tokens.open(options.data, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
     streams = Streams(tokens.is_live, tokens.left_s)
     editors = HttpConnections(tokens)
-    subscriptions = Subscriptions(options.data_dir, tokens.is_live, allow=options.push_allow)
+    subscriptions = Subscriptions(options.data, tokens.is_live, allow=options.push_allow)
 
     previews = Previews(options.preview_s, is_live=tokens.is_live)
 

@@ -47,7 +47,7 @@ class Pen:
         self._lent = lent
         self._alarms = alarms
         self._interpret = Interpreter(
-            fold, approval_timeout_s=lent.limits.approval_s, tools=lent.tool_names(fold.agent), home=lent.home,
+            fold, approval_timeout_s=lent.limits.approval_timeout, tools=lent.tool_names(fold.agent), home=lent.home,
             roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key,
             raw_as_sent=lent.raw_as_sent)
         self._writer = self._interpret.writer

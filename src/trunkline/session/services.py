@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from pathlib import Path
 
 import msgspec
 
@@ -15,23 +15,20 @@ from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.session.fold import Artifact, Fold
 from trunkline.session.policy.file import PolicyBook
+from trunkline.settings import Seconds, Settings
 
-CANCEL_GRACE_S: Final = 30.0
-"""After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
-
-SILENCE_GRACE_S: Final = 10.0
-"""After a silent agent was cancelled."""
+_DEFAULTS = Settings(data=Path())
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
-    """How long a session waits for what, in seconds."""
+    """How long a session waits for what: the settings of these names."""
 
-    approval_s: float = 600.0
-    silence_s: float = 900.0
-    tool_silence_s: float = 7200.0
-    agent_idle_s: float = 1800.0
-    cancel_grace_s: float = CANCEL_GRACE_S
-    silence_grace_s: float = SILENCE_GRACE_S
+    approval_timeout: Seconds = _DEFAULTS.approval_timeout
+    idle_timeout: Seconds = _DEFAULTS.idle_timeout
+    tool_timeout: Seconds = _DEFAULTS.tool_timeout
+    agent_idle_stop: Seconds = _DEFAULTS.agent_idle_stop
+    cancel_grace: Seconds = _DEFAULTS.cancel_grace
+    silence_grace: Seconds = _DEFAULTS.silence_grace
 
 
 class Lent(msgspec.Struct, frozen=True, kw_only=True):

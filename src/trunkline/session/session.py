@@ -87,7 +87,7 @@ class Session:
         self.reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=lent.home, names=lent.tool_names(fold.agent))
         self._gate = Gatekeeper(fold, lent.policies, lent.clock, self.agents_workspace)
         self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
-                                    lent.limits.approval_s)
+                                    lent.limits.approval_timeout)
         self._gate.long_asks.on_verdict = self._approvals.look_again
         self._intake = Intake(self._pen, self._approvals, self.agents_workspace, self.reading, self._check_caps,
                               lambda end: self._turns.answered(end))

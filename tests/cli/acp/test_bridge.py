@@ -17,7 +17,7 @@ from trunkline.cli.acp import bridge as bridging
 from trunkline.cli.acp import messages
 from trunkline.cli.acp.bridge import Bridge
 from trunkline.cli.acp.pipes import CutLine, EditorLeft
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.errors import Unauthorized
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from tests.cli.conftest import Place
 from tests.client.scripted import Exchange, served
 from trunkline.cli.hosting.datadir import HubLock, HubRecord
 from trunkline.cli.hosting.locate import Starter, answers, connected, find, find_or_start, serve_command
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.client import Endpoint
 from trunkline.errors import Unavailable
 

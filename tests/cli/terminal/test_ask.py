@@ -11,7 +11,7 @@ import msgspec
 from tests.aio import run
 from tests.cli.terminal.test_screen import Out
 from tests.client.scripted import Exchange, served
-from trunkline.cli.terminal.ask import Asks, Keyboard, Policy
+from trunkline.cli.terminal.ask import Keyboard, Policy, TerminalAsks
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client
 
@@ -69,12 +69,12 @@ class Stage:
         await self.answers.put((exchange.path, msgspec.json.decode(exchange.body)))
         await exchange.json(*self.status(exchange.path))
 
-    def play(self, scene: Callable[[Asks], Any]) -> None:
+    def play(self, scene: Callable[[TerminalAsks], Any]) -> None:
         """Run a scene."""
 
         async def whole() -> None:
             async with served(self.handle) as hub, Client(hub.url) as client:
-                asks = Asks(client, "s", Screen(self.out, terminal=True, colour=False), self.policy, self.typist)
+                asks = TerminalAsks(client, "s", Screen(self.out, terminal=True, colour=False), self.policy, self.typist)
                 await scene(asks)
                 await asks.close()
 
@@ -84,7 +84,7 @@ class Stage:
 def test_two_asks_are_answered_one_after_the_other() -> None:
     stage = Stage("ask")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         asks.see(_approval(2))
         await stage.typist.lines.put("y")
@@ -98,7 +98,7 @@ def test_two_asks_are_answered_one_after_the_other() -> None:
 def test_always_is_a_scope() -> None:
     stage = Stage("ask")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         await stage.typist.lines.put("Always")
         assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "always"}
@@ -111,7 +111,7 @@ def test_an_ask_that_has_no_always_is_asked_again() -> None:
     why = "there is nothing that a rule could be about"
     stage.status = lambda path: (400, {"code": "invalid", "message": why, "recoverable": True})
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         await stage.typist.lines.put("a")
         assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "always"}
@@ -126,7 +126,7 @@ def test_an_ask_that_has_no_always_is_asked_again() -> None:
 def test_what_somebody_else_answered_is_not_asked_any_more() -> None:
     stage = Stage("ask")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         for number in (1, 2, 3):
             asks.see(_approval(number))
         await stage.typist.waiting.wait()
@@ -147,7 +147,7 @@ def test_an_answer_that_comes_too_late_is_told_and_the_next_is_asked() -> None:
     late = {"code": "already_resolved", "message": "ann was first"}
     stage.status = lambda path: (409, late) if path.endswith("r1") else (200, {})
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         asks.see(_approval(2))
         await stage.typist.lines.put("y")
@@ -162,7 +162,7 @@ def test_an_answer_that_comes_too_late_is_told_and_the_next_is_asked() -> None:
 def test_closing_the_input_leaves_it_to_others() -> None:
     stage = Stage("ask")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         await stage.typist.lines.put(None)
         asks.see(_approval(2))
@@ -177,7 +177,7 @@ def test_a_hub_that_fails_is_told_and_the_next_is_asked() -> None:
     stage = Stage("allow")
     stage.status = lambda path: (500, {"code": "internal", "message": "broken"}) if path.endswith("r1") else (200, {})
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         asks.see(_approval(2))
         assert [(await stage.answers.get())[0][-2:] for _ in range(2)] == ["r1", "r2"]
@@ -189,7 +189,7 @@ def test_a_hub_that_fails_is_told_and_the_next_is_asked() -> None:
 def test_allow_is_about_permissions_and_questions_are_declined() -> None:
     stage = Stage("allow")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see({"type": "question_requested", "questionId": "q", "question": "why?"})
         assert await stage.answers.get() == ("/sessions/s/questions/q", {"action": "decline"})
 
@@ -202,7 +202,7 @@ def test_a_form_that_the_hub_refuses_is_filled_in_again() -> None:
     answers = iter([(400, refused), (200, {})])
     stage.status = lambda path: next(answers)
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         schema = {"type": "object", "properties": {"n": {"type": "integer", "minimum": 2}}, "required": ["n"]}
         asks.see({"type": "question_requested", "questionId": "q", "question": "how many?", "schema": schema})
         for typed in (1, 2):
@@ -216,7 +216,7 @@ def test_a_form_that_the_hub_refuses_is_filled_in_again() -> None:
 def test_a_form_without_fields_is_agreed_to_or_declined() -> None:
     stage = Stage("ask")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         for typed, said in (("", {"action": "accept", "content": {}}), ("n", {"action": "decline"})):
             asks.see({"type": "question_requested", "questionId": "q", "question": "agreed?", "schema": {"type": "object"}})
             await stage.typist.lines.put(typed)
@@ -228,7 +228,7 @@ def test_a_form_without_fields_is_agreed_to_or_declined() -> None:
 def test_without_a_terminal_nothing_is_answered() -> None:
     stage = Stage("wait")
 
-    async def scene(asks: Asks) -> None:
+    async def scene(asks: TerminalAsks) -> None:
         asks.see(_approval(1))
         await stage.out.written.wait()
         assert stage.answers.empty()

@@ -17,7 +17,7 @@ from trunkline.journal.sqlite.block import (
     BLOCK_ENTRIES,
     POS_SPAN,
     UNREADABLE,
-    Block,
+    EntryBlock,
     blocks_of,
     compressed,
     decode,
@@ -42,11 +42,11 @@ def numbered(parts: Parts) -> list[Entry]:
     return found
 
 
-def entries_in(blocks: list[Block]) -> list[Entry]:
+def entries_in(blocks: list[EntryBlock]) -> list[Entry]:
     return [each for block in blocks for each in decode(block.body)]
 
 
-def check_limits(blocks: list[Block]) -> None:
+def check_limits(blocks: list[EntryBlock]) -> None:
     for block in blocks:
         held = decode(block.body)
         assert (block.first_seq, block.last_seq) == (held[0].seq, held[-1].seq)
@@ -122,4 +122,4 @@ def test_a_body_that_is_none_is_damage_whoever_reads_it(body: bytes) -> None:
 @pytest.mark.parametrize("body", [b"", zlib.compress(b"")])
 def test_a_body_without_bytes_is_not_merged(body: bytes) -> None:
     with pytest.raises(UNREADABLE):
-        list(merge([Block(1, "s", 1, 1, 1, body)]))
+        list(merge([EntryBlock(1, "s", 1, 1, 1, body)]))

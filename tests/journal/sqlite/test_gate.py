@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 
-from trunkline.journal.sqlite.gate import Gate
+from trunkline.journal.sqlite.gate import WriteGate
 
 
 def test_only_one_is_inside() -> None:
-    gate = Gate()
+    gate = WriteGate()
     assert gate.try_enter()
     assert not gate.try_enter()
     gate.leave()
@@ -18,7 +18,7 @@ def test_only_one_is_inside() -> None:
 
 
 def test_who_only_tries_does_not_overtake_who_waits() -> None:
-    gate = Gate()
+    gate = WriteGate()
     order: list[str] = []
     assert gate.try_enter()
     waiting = threading.Thread(target=lambda: _pass(gate, order))
@@ -34,12 +34,12 @@ def test_who_only_tries_does_not_overtake_who_waits() -> None:
 
 
 def test_a_free_gate_is_left_to_who_stands_in_its_doorway() -> None:
-    gate = Gate()
+    gate = WriteGate()
     with gate._doorway:  # between waiting and being inside
         assert not gate.try_enter()
     assert gate.try_enter()
 
 
-def _pass(gate: Gate, order: list[str]) -> None:
+def _pass(gate: WriteGate, order: list[str]) -> None:
     with gate.held():
         order.append("passed")

@@ -18,12 +18,12 @@ from tests.aio import run
 from tests.journal.sqlite.test_database import OLD
 from tests.journal.stores import entries, group, row, seqs
 from trunkline.errors import StorageError
-from trunkline.journal.base import Group, Health, RowFilter
+from trunkline.journal.base import Group, JournalHealth, RowFilter
 from trunkline.journal.mending import salvage
 from trunkline.journal.rows import row_of, row_values
 from trunkline.journal.sqlite import opening, unreadable
 from trunkline.journal.sqlite import store as sqlite
-from trunkline.journal.sqlite.housekeeping import Keeper
+from trunkline.journal.sqlite.housekeeping import Housekeeper
 from trunkline.journal.sqlite.store import SqliteJournal
 
 SESSIONS = ("a", "b", "c", "d")
@@ -60,7 +60,7 @@ def put(where: Path, what: str) -> None:
             where.write_bytes(b"")
 
 
-async def opens_whole(path: Path) -> Health:
+async def opens_whole(path: Path) -> JournalHealth:
     """The journal opens, nothing is lost, and it takes entries."""
     async with SqliteJournal(path) as journal:
         for session in SESSIONS:
@@ -89,8 +89,8 @@ def test_many_deletions_that_were_cut_short_are_done_in_the_thread_that_owns_the
 
         return noted
 
-    monkeypatch.setattr(Keeper, "_delete_some", seen(Keeper._delete_some))
-    monkeypatch.setattr(Keeper, "_is_scrubbed", seen(Keeper._is_scrubbed))
+    monkeypatch.setattr(Housekeeper, "_delete_some", seen(Housekeeper._delete_some))
+    monkeypatch.setattr(Housekeeper, "_is_scrubbed", seen(Housekeeper._is_scrubbed))
 
     async def scenario() -> None:
         async with SqliteJournal(path) as journal:
@@ -262,7 +262,7 @@ def test_a_running_hub_mends_its_journal_only_so_often_and_the_next_start_does_a
     monkeypatch.setattr(sqlite, "_MENDED_MOST", 2)
     store = SqliteJournal._store
 
-    def damaged(journal: SqliteJournal, plan: sqlite._Plan) -> None:
+    def damaged(journal: SqliteJournal, plan: sqlite._CommitPlan) -> None:
         error = sqlite3.DatabaseError("database disk image is malformed")
         error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise journal._not_written(error) from error
@@ -299,7 +299,7 @@ def test_of_very_many_damages_the_newest_are_told(path: Path, monkeypatch: pytes
         async with SqliteJournal(path) as journal:
             for most in (3, 6):
                 for module in (sqlite, unreadable):
-                    monkeypatch.setattr(module, "DAMAGES_TOLD", most)
+                    monkeypatch.setattr(module, "DAMAGES_LISTED", most)
                 for session in SESSIONS:
                     await journal.read(session)
                 told = [each.session if each.number == 0 else str(each.number) for each in (await journal.health()).damages]

@@ -198,9 +198,9 @@ async def hub_site(folder: Path, **agents: str) -> AsyncIterator[Site]:
     commands = {"fast": [sys.executable, "-m", "trunkline.agents.demo", "--fast"], "puppet": PUPPET, "trusted": PUPPET,
                 **{name: shlex.split(command) for name, command in agents.items()}}
     specs = {name: spec_from_table(name, {"command": command}) for name, command in commands.items()}
-    async with Hub(HubOptions(data_dir=data, memory=True, agents=specs)) as hub:
+    async with Hub(HubOptions(data=data, store="memory:", agents=specs)) as hub:
         hub.policies.replace(TRUSTED)
-        yield Site(hub, build_app(hub, ServerOptions(data_dir=data, port=7420, token=TOKEN)), work)
+        yield Site(hub, build_app(hub, ServerOptions(data=data, port=7420, token=TOKEN)), work)
 
 
 @asynccontextmanager

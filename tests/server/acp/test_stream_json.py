@@ -33,9 +33,9 @@ async def opened(folder: Path, **options: Any) -> AsyncIterator[tuple[Site, Edit
     absent = options.pop("absent", False)
     command = "no-such-program" if absent else str(fake_program(folder, folder / "log.jsonl", options))
     specs = {"cli": spec_from_table("cli", {**HINTS, "command": [command]})}
-    async with Hub(HubOptions(data_dir=folder / "data", memory=True, agents=specs)) as hub:
+    async with Hub(HubOptions(data=folder / "data", store="memory:", agents=specs)) as hub:
         hub.policies.replace(TRUSTED)
-        site = Site(hub, build_app(hub, ServerOptions(data_dir=folder / "data", port=7420, token=TOKEN)), work)
+        site = Site(hub, build_app(hub, ServerOptions(data=folder / "data", port=7420, token=TOKEN)), work)
         async with editor(site, "cli") as made:
             yield site, made
 

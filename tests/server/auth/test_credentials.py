@@ -113,7 +113,7 @@ def test_two_host_headers_are_refused(tmp_path: Path) -> None:
 ])
 def test_more_names_can_be_allowed(tmp_path: Path, allowed: tuple[str, ...], host: str, status: int) -> None:
     async def check() -> None:
-        async with site(tmp_path, allow_hosts=allowed) as hub:
+        async with site(tmp_path, allow_host=allowed) as hub:
             assert (await hub.ask("GET", "/healthz", headers={"host": host})).status == status
 
     run(check())
@@ -130,7 +130,7 @@ def test_the_name_that_people_are_sent_to_is_allowed(tmp_path: Path) -> None:
 
 def test_beyond_loopback_bare_addresses_are_ours_but_names_still_are_not(tmp_path: Path) -> None:
     async def check() -> None:
-        async with site(tmp_path, host="0.0.0.0", tls=True) as hub:
+        async with site(tmp_path, host="0.0.0.0", tls_cert=Path("cert.pem")) as hub:
             assert (await hub.ask("GET", "/healthz", headers={"host": "192.168.1.7:7420"})).status == 200
             assert (await hub.ask("GET", "/healthz", headers={"host": "[fe80::1]:7420"})).status == 200
             assert (await hub.ask("GET", "/healthz", headers={"host": "rebound.example:7420"})).status == 403

@@ -351,13 +351,13 @@ def test_when_a_device_was_seen_is_kept_now_and_then(tmp_path: Path) -> None:
 
 
 def options(**more: Any) -> ServerOptions:
-    return ServerOptions(data_dir=Path("/nowhere"), port=7420, **more)
+    return ServerOptions(data=Path("/nowhere"), port=7420, **more)
 
 
 @pytest.mark.parametrize(("given", "seen_as", "expected"), [
     ({}, "http://localhost:7420", ("http://localhost:7420", "machine", True)),
     ({"host": "0.0.0.0"}, "http://127.0.0.1:7420", ("http://192.168.7.5:7420", "network", False)),
-    ({"host": "::", "tls": True}, "https://localhost:7420", ("https://192.168.7.5:7420", "network", True)),
+    ({"host": "::", "tls_cert": Path("cert.pem")}, "https://localhost:7420", ("https://192.168.7.5:7420", "network", True)),
     ({"host": "10.0.0.9"}, "http://10.0.0.9:7420", ("http://10.0.0.9:7420", "network", False)),
     ({"host": "10.0.0.9"}, "http://localhost:7420", ("http://10.0.0.9:7420", "network", False)),
     ({"public_url": "http://127.0.0.1:7420"}, "http://[::1]:7420", ("http://[::1]:7420", "machine", True)),

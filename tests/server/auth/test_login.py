@@ -125,7 +125,7 @@ def test_a_code_logs_a_browser_in_with_a_cookie_that_scripts_cannot_read(tmp_pat
 
 def test_the_cookie_is_secure_over_tls(tmp_path: Path) -> None:
     async def check() -> None:
-        async with site(tmp_path, tls=True) as hub:
+        async with site(tmp_path, tls_cert=Path("cert.pem")) as hub:
             answer = await hub.ask("POST", "/auth/login", json_body={"token": TOKEN}, token=None, headers=OWN)
             assert "secure" in (answer.header("set-cookie") or "").lower()
 

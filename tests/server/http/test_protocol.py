@@ -255,7 +255,7 @@ def test_tries_are_counted_for_whom_a_configured_proxy_names(tmp_path: Path) -> 
     async def alone(here: Served) -> None:
         assert [await guess(here, f"203.0.113.{number}") for number in range(TRIES + 1)] == [401] * TRIES + [429]
 
-    served(tmp_path, behind, trusted_proxies=(ipaddress.ip_network("127.0.0.0/8"),))
+    served(tmp_path, behind, trusted_proxy=(ipaddress.ip_network("127.0.0.0/8"),))
     served(tmp_path, alone)
 
 

@@ -37,8 +37,8 @@ async def puppet_site(folder: Path, *offers: str) -> AsyncIterator[Site]:
         "history": {"one": [text("user_message_chunk", "hello there"), text("agent_message_chunk", "general answer")]},
     }))
     spec = catalog.adhoc("puppet", f"{sys.executable} {puppet.__file__} --store {store}")
-    async with Hub(HubOptions(data_dir=data, memory=True, agents={"puppet": spec})) as hub:
-        yield Site(hub, build_app(hub, ServerOptions(data_dir=data, port=7420, token=TOKEN)), work)
+    async with Hub(HubOptions(data=data, store="memory:", agents={"puppet": spec})) as hub:
+        yield Site(hub, build_app(hub, ServerOptions(data=data, port=7420, token=TOKEN)), work)
 
 
 def test_every_agent_of_the_catalog_is_an_adapter(tmp_path: Path) -> None:

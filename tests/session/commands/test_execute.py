@@ -181,7 +181,7 @@ def test_approve_and_deny_name_the_call_that_they_are_about(tmp_path: Path) -> N
 
 def test_an_answer_after_the_time_is_up_has_expired(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path, limits=Limits(approval_s=0.04))
+        stage = Stage(tmp_path, limits=Limits(approval_timeout=0.04))
         await stage.open()
         await stage.send()
         stage.driver.ask()

@@ -14,7 +14,8 @@ from typing import Any
 import click
 
 from trunkline.cli.command import finish, output, setting_flags
-from trunkline.cli.settings import Settings, load
+from trunkline.cli.read_settings import load
+from trunkline.settings import Settings
 
 
 @click.command(short_help="Be an agent to an editor, on stdin and stdout.")

@@ -27,7 +27,6 @@ from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, Editor
 from trunkline.cli.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.hosting.locate import find_or_start
 from trunkline.cli.run import allowed_env
-from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint
 from trunkline.client.link import connected, lost
 from trunkline.client.streams import Patience
@@ -44,6 +43,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_RESUME,
 )
 from trunkline.errors import TrunklineError, Unavailable
+from trunkline.settings import Settings
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection

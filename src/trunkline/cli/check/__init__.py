@@ -26,7 +26,7 @@ from trunkline.agents.environment import RESERVED_PREFIX
 from trunkline.cli.command import finish, output, print_json
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.hosting.datadir import DataDir
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.dialects.visible import printable
 from trunkline.errors import Invalid
 

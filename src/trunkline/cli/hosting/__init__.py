@@ -2,6 +2,5 @@
 
     hosting.py   a hub in this process        locate.py      find one, or start one
     datadir.py   its lock, address, log       logs.py        how it logs
-    secrecy.py   its memory is its own        browser.py     the page, opened
-    loop_guard.py, collecting.py   nothing holds its loop
+    secrecy.py   its memory is its own        loop_guard.py, collecting.py   nothing holds its loop
 """

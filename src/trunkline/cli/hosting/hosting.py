@@ -2,6 +2,7 @@
 
 Rule 1: stdout carries one line, when the hub listens; everything else goes to stderr.
 Rule 2: stopping closes the hub first, so that every reader still gets its turn's last packet, and the server after it.
+Rule 3: the page's address carries a one-time code; it goes to a browser or to a terminal, never to a log.
 """
 
 from __future__ import annotations
@@ -12,25 +13,28 @@ import logging
 import os
 import signal
 import socket
+import sys
+import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import asdict
 
 from trunkline import __version__
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process_tree import end_leftover
 from trunkline.cli.exits import EXIT_INTERRUPTED
-from trunkline.cli.hosting.browser import offer_page
 from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
-from trunkline.cli.settings import Settings
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import App, build_app
 from trunkline.server.http.listen import BACKLOG, Tls, serve
 from trunkline.server.ops.chores import chores
 from trunkline.server.options import ServerOptions
+from trunkline.settings import Settings
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 IDLE_LOOK_S = 15.0
@@ -39,7 +43,7 @@ log = logging.getLogger("trunkline.hosting")
 
 
 def host(settings: Settings, folder: DataDir, listener: socket.socket) -> int:
-    """Run a hub behind a bound socket until it is told to stop; returns the exit code."""
+    """Run a hub behind a bound socket until it is to stop; returns the exit code."""
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         return runner.run(_until_stopped(settings, folder, listener))
 
@@ -136,7 +140,7 @@ def _guarded(settings: Settings) -> Iterator[None]:
 
 
 async def _first(wanted: Coroutine[Any, Any, Any], server: asyncio.Task[None]) -> None:
-    """Wait until we are told to stop, or until the server fails."""
+    """Wait until we are to stop, or until the server fails."""
     waiting = asyncio.create_task(wanted)
     await asyncio.wait((waiting, server), return_when=asyncio.FIRST_COMPLETED)
     waiting.cancel()
@@ -149,6 +153,24 @@ def _announce(settings: Settings, folder: DataDir, app: App, url: str) -> None:
     print(f"trunkline is listening on {url}", flush=True)
     if settings.open:
         offer_page(url + app.login_path())
+
+
+def offer_page(url: str) -> None:
+    """Open the page for who sits at this machine; where no browser can be opened, print the address."""
+    if not sys.stderr.isatty():
+        return
+    if has_display(os.environ, sys.platform):
+        import webbrowser  # most hubs never open one
+
+        # Some browsers only return when they are closed.
+        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
+    else:
+        print(f"open {url} in a browser within a minute to log in", file=sys.stderr)
+
+
+def has_display(env: Mapping[str, str], platform: str) -> bool:
+    """Whether a window could be shown here; without one, a text browser would take over this terminal."""
+    return platform in ("darwin", "win32") or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
 
 
 async def _end_when_idle(app: App, hub: Hub, limit_s: float, stop: asyncio.Event) -> None:
@@ -177,20 +199,12 @@ def _tls(settings: Settings) -> Tls | None:
 
 
 def _hub_options(settings: Settings) -> HubOptions:
-    return HubOptions(
-        data_dir=settings.data, durability=settings.durability, agents=settings.agents,
-        approval_timeout_s=settings.approval_timeout, idle_timeout_s=settings.idle_timeout,
-        tool_timeout_s=settings.tool_timeout, agent_idle_stop_s=settings.agent_idle_stop,
-        hidden=(settings.config, *([settings.tls_key] if settings.tls_key else [])),
-        cancel_grace_s=settings.cancel_grace, silence_grace_s=settings.silence_grace, packets_raw=settings.packets_raw,
-    )
+    return HubOptions(**asdict(settings))
 
 
 def _server_options(settings: Settings, listener: socket.socket) -> ServerOptions:
-    return ServerOptions(data_dir=settings.data, port=listener.getsockname()[1], host=settings.host, token=settings.token,
-                         allow_hosts=settings.allow_host, tls=settings.tls_cert is not None, webhooks=settings.webhooks,
-                         push_allow=settings.push_allow, trusted_proxies=settings.trusted_proxy,
-                         public_url=settings.public_url or url_of(settings, listener))
+    bound = {"port": listener.getsockname()[1], "public_url": settings.public_url or url_of(settings, listener)}
+    return ServerOptions(**{**asdict(settings), **bound})
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -16,10 +16,10 @@ from pathlib import Path
 
 from trunkline.cli.exits import EXIT_LOCKED
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
-from trunkline.cli.settings import Settings
 from trunkline.client import Client, Endpoint
 from trunkline.client.http import HttpRequest, Pool
 from trunkline.errors import Unavailable
+from trunkline.settings import Settings
 
 READY_S = 20.0
 """How long a hub may take to answer; on an idle machine it takes 0.4 s."""
@@ -147,7 +147,7 @@ def serve_command(settings: Settings) -> list[str]:
     """``serve`` for a hub that ends by itself; ``-P`` keeps the caller's folder out of Python's path."""
     command = [sys.executable, "-P", "-m", "trunkline", "serve", "--no-open", "--any-port", "--idle-exit", str(IDLE_EXIT_S),
                "--data", str(settings.data)]
-    return [*command, "--config", str(settings.config)] if settings.config.exists() else command
+    return [*command, "--config", str(settings.config)] if settings.config and settings.config.exists() else command
 
 
 def _given(settings: Settings, url: str) -> Endpoint:

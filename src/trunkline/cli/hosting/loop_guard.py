@@ -8,7 +8,7 @@ Rule 1: only own time counts: the callback's computing, and its waiting for a di
         the machine's, and is taken off; the system counts it only when the thread is run at last, so until then it may be all the
         time since the thread was seen to do something. So is what the host of a virtual machine took from it (steal), and waiting
         in a callback during which a page of our own memory had to come from the disk (a major fault): the system had put our code
-        away, and how much of the waiting was for that nobody tells. A file that the callback reads is no such page, and counts.
+        away, and how much of the waiting was for that nobody knows. A file that the callback reads is no such page, and counts.
         On a busy machine the guard misses a short hold; it does not invent one. How fast a core is, it cannot know: where its
         other half computes too, all takes up to twice as long, on the clock that counts computing as well.
 Rule 2: what is measured is one callback. Many short ones in a row are work, not a hold.
@@ -40,7 +40,7 @@ BEAT_S: Final = 0.01
 LOOK_S: Final = 0.02
 """How often the loop beats, and how often the thread looks: often enough for what is looked for; a look takes 0.2 ms."""
 FRAMES: Final = 12
-"""Frames of a stack that are told, from the innermost outwards."""
+"""Frames of a stack that are logged, from the innermost outwards."""
 
 HELD: Final = "the loop is held for"
 GOES_ON: Final = "the loop goes on, after"
@@ -49,7 +49,7 @@ GRIPPED: Final = " inside one call that kept the interpreter, seen at the next c
 EXEMPT: Final[frozenset[CodeType]] = frozenset({Committer._commit_here.__code__})
 
 _STAT: Final = "/proc/stat"
-"""Its first line tells of all cores together: the eighth number is what the host took, in ticks."""
+"""Its first line is about all cores together: the eighth number is what the host took, in ticks."""
 _TICK_S: Final = 1 / os.sysconf("SC_CLK_TCK")
 
 _ASYNCIO: Final = os.path.dirname(asyncio.__file__)
@@ -98,7 +98,7 @@ class LoopGuard:
             seen, woken_s, beat_at = self._late_stack(), time.monotonic(), self._beat_at  # before anything lets the loop go on
             look = clocks.look()
             gripped_s = _gripped_s(woken_s - max(slept_s + LOOK_S, beat_at), last, look, by_anybody=bool(seen))
-            is_told = gripped_s > self._held_s and hold is None and self._tell(gripped_s, seen, GRIPPED)
+            is_reported = gripped_s > self._held_s and hold is None and self._report(gripped_s, seen, GRIPPED)
             stack, now = self._late_stack(), time.monotonic()  # in one breath, last: each file that is read lets the loop go on
             if not stack:
                 _end(hold)
@@ -106,16 +106,16 @@ class LoopGuard:
             elif hold is None or not hold.goes_on(stack[-1], self._beats):
                 _end(hold)
                 hold = _Hold(stack[-1], self._beats, now - max(free_s, self._beat_at), last, look)
-            if hold is not None and is_told:
-                hold.told = True
+            if hold is not None and is_reported:
+                hold.reported = True
             if hold is not None and hold.own_s(look, 0.0) > self._held_s:
                 pending_s = clocks.pending_s()  # first: who is run meanwhile is then counted twice, and not never
                 own_s = hold.own_s(look, max(0.0, pending_s + clocks.others_s() - others))
-                hold.told = hold.told or (own_s > self._held_s and self._tell(own_s, stack))
+                hold.reported = hold.reported or (own_s > self._held_s and self._report(own_s, stack))
             last, free_s, slept_s = look, now, time.monotonic()
         clocks.close()
 
-    def _tell(self, own_s: float, stack: list[FrameType], how: str = "") -> bool:
+    def _report(self, own_s: float, stack: list[FrameType], how: str = "") -> bool:
         where = "\n".join(_lines(stack)) or "  nobody knows where: it was over"
         if any(frame.f_code in EXEMPT for frame in stack):
             log.info("a commit takes %.0f ms of the loop's time, innermost first:\n%s", own_s * 1000, where)
@@ -137,7 +137,7 @@ class LoopGuard:
 
 
 class _Look(NamedTuple):
-    """A moment, and what the clocks of the loop's thread and of this one said then."""
+    """A moment, and what the clocks of the loop's thread and of this one showed then."""
 
     at_s: float
     run_s: float
@@ -165,7 +165,7 @@ class _Hold:
         self._faults_before = before.faults
         self.last_s = 0.0
         """How long it had held the loop itself when that was looked at last."""
-        self.told = False
+        self.reported = False
 
     def goes_on(self, callback: FrameType, beats: int) -> bool:
         """Whether it is this callback still."""
@@ -194,7 +194,7 @@ def _gripped_s(late_s: float, before: _Look, after: _Look, *, by_anybody: bool) 
 
 
 def _end(hold: _Hold | None) -> None:
-    if hold is not None and hold.told:
+    if hold is not None and hold.reported:
         log.info("%s %.0f ms or a little more", GOES_ON, hold.last_s * 1000)
 
 

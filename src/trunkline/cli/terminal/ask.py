@@ -54,8 +54,8 @@ class Keyboard:
         return data.decode("utf-8", "replace").strip()
 
 
-class Asks:
-    """What a turn has asked for and nobody has answered yet."""
+class TerminalAsks:
+    """The open requests of a turn: approvals and questions that nobody has answered yet."""
 
     def __init__(self, hub: Client, session_id: str, screen: Screen, policy: Policy, keyboard: Keyboard | None = None) -> None:
         self._hub = hub

@@ -67,12 +67,12 @@ class Show:
         return next(reversed(self._running.values()), "") if self._running else ""
 
     def _message(self, packet: Fields) -> None:
-        self._say(packet, thinking=False)
+        self._print_text(packet, thinking=False)
 
     def _thought(self, packet: Fields) -> None:
-        self._say(packet, thinking=True)
+        self._print_text(packet, thinking=True)
 
-    def _say(self, packet: Fields, *, thinking: bool) -> None:
+    def _print_text(self, packet: Fields, *, thinking: bool) -> None:
         if thinking != self._thinking:
             self._screen.fresh_line()
         self._thinking = thinking

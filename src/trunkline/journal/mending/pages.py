@@ -30,7 +30,7 @@ Value = int | float | str | bytes | None
 """What a column holds."""
 
 
-class Row(NamedTuple):
+class PageRow(NamedTuple):
     """One row: its rowid (0 in a table without) and its columns as they are stored."""
 
     rowid: int
@@ -64,7 +64,7 @@ class Pages:
             return _read(self._log, self.size, place)
         return _read(self._main, self.size, (number - 1) * self.size)
 
-    def rows(self) -> Iterator[tuple[int, Row]]:
+    def rows(self) -> Iterator[tuple[int, PageRow]]:
         """(kind of page, row) of every leaf that is in use."""
         _, free = self.free_pages()
         for number in range(1, self.count + 1):
@@ -75,7 +75,7 @@ class Pages:
             if len(page) == self.size and page[start] in (TABLE_LEAF, INDEX_LEAF):
                 yield from ((page[start], row) for row in self._rows_of(page, start))
 
-    def _rows_of(self, page: bytes, start: int) -> Iterator[Row]:
+    def _rows_of(self, page: bytes, start: int) -> Iterator[PageRow]:
         count = int.from_bytes(page[start + 3:start + 5], "big")
         for index in range(min(count, self.size // 4)):
             at = start + 8 + 2 * index
@@ -84,7 +84,7 @@ class Pages:
             except (ValueError, IndexError, struct.error, UnicodeDecodeError, OverflowError, MemoryError):
                 continue  # Rule 1
 
-    def _row(self, page: bytes, at: int, has_rowid: bool) -> Row:
+    def _row(self, page: bytes, at: int, has_rowid: bool) -> PageRow:
         length, at = _varint(page, at)
         rowid, at = _varint(page, at) if has_rowid else (0, at)
         if not 0 < length <= self.count * self.size:
@@ -95,7 +95,7 @@ class Pages:
             payload += self._overflow(int.from_bytes(page[at + local:at + local + 4], "big"), length - local)
         if len(payload) != length:
             raise ValueError("the row is cut off")
-        return Row(rowid - (1 << 64) if rowid >= 1 << 63 else rowid, _columns(payload))
+        return PageRow(rowid - (1 << 64) if rowid >= 1 << 63 else rowid, _columns(payload))
 
     def _overflow(self, number: int, left: int) -> bytes:
         parts: list[bytes] = []
@@ -110,11 +110,11 @@ class Pages:
         return b"".join(parts)
 
     def free_pages(self) -> tuple[int, frozenset[int]]:
-        """How many pages are said to be in use by nobody, and which these are; their contents are of the past."""
+        """How many pages the file states to be in use by nobody, and which these are; their contents are of the past."""
         header = self.page(1)
         if not header.startswith(_MAGIC):
             return 0, frozenset()
-        trunk, told = struct.unpack_from(">II", header, 32)
+        trunk, stated = struct.unpack_from(">II", header, 32)
         found: set[int] = set()
         while 0 < trunk <= self.count and trunk not in found:
             found.add(trunk)
@@ -122,7 +122,7 @@ class Pages:
             listed = min(int.from_bytes(page[4:8], "big"), self.size // 4 - 2)
             found.update(struct.unpack_from(f">{listed}I", page, 8) if len(page) == self.size else ())
             trunk = int.from_bytes(page[:4], "big")
-        return told, frozenset(found)
+        return stated, frozenset(found)
 
 
 def _opened(path: Path) -> int | None:
@@ -158,14 +158,14 @@ def _frames(log: int | None, page_bytes: int) -> Iterator[tuple[int, int]]:
     place, waiting = _LOG_HEADER, list[tuple[int, int]]()
     while len(frame := _read(log, _FRAME_HEADER + page_bytes, place)) == _FRAME_HEADER + page_bytes:
         number, committed = struct.unpack_from(">II", frame)
-        told = struct.unpack_from(">II", frame, 16)
+        stated = struct.unpack_from(">II", frame, 16)
         if frame[8:16] == salts:
-            if sums is None or _sums(frame[:8] + frame[_FRAME_HEADER:], order, sums) == told:
+            if sums is None or _sums(frame[:8] + frame[_FRAME_HEADER:], order, sums) == stated:
                 waiting.append((number, place + _FRAME_HEADER))
                 if committed:
                     yield from waiting
                     waiting.clear()
-            sums = told
+            sums = stated
         else:
             sums = None  # an older generation of the log, or a bad frame: the next one has nothing to be checked against
         place += len(frame)
@@ -176,9 +176,9 @@ def _log_start(log: int | None, header: bytes) -> tuple[str, bytes, tuple[int, i
     damaged, and then that frame is taken as it is."""
     if len(header) == _LOG_HEADER:
         order = _LOG_MAGICS.get(int.from_bytes(header[:4], "big"))
-        told = struct.unpack_from(">II", header, 24)
-        if order is not None and _sums(header[:24], order, (0, 0)) == told:
-            return order, header[16:24], told
+        stated = struct.unpack_from(">II", header, 24)
+        if order is not None and _sums(header[:24], order, (0, 0)) == stated:
+            return order, header[16:24], stated
     return sys.byteorder, _read(log, 8, _LOG_HEADER + 8), None
 
 

@@ -21,13 +21,13 @@ import msgspec
 
 from trunkline.journal.base import Entry, SessionRow
 from trunkline.journal.gap import gap_entry
-from trunkline.journal.mending.pages import INDEX_LEAF, TABLE_LEAF, Pages, Row
+from trunkline.journal.mending.pages import INDEX_LEAF, TABLE_LEAF, PageRow, Pages
 from trunkline.journal.rows import is_whole_row, row_of, row_values
 from trunkline.journal.sqlite import database
 from trunkline.journal.sqlite.block import (
     POS_JUMP_MOST,
     UNREADABLE,
-    Block,
+    EntryBlock,
     blocks_of,
     decode,
     decode_parts,
@@ -123,7 +123,7 @@ class _Salvage:
                 self._insert(block, 0)
 
     def settle(self, seqs: Mapping[str, int]) -> Salvaged:
-        """Close the ranks: overlaps are cut, holes are told of, every session has a row."""
+        """Close the ranks: overlaps are cut, holes are noted, every session has a row."""
         connection = self._connection
         if self._counter - self._pos <= POS_JUMP_MOST:
             self._pos = max(self._pos, self._counter)
@@ -133,21 +133,21 @@ class _Salvage:
         stored = {session for (session,) in connection.execute("SELECT DISTINCT session FROM blocks").fetchall()}
         for session in sorted(stored | self._rows.keys()):
             row = self._rows.get(session)
-            told = max(seqs.get(session, 0), row.checkpoint_seq if row is not None else 0)
-            self._settle_session(session, told)
+            last_seq_known = max(seqs.get(session, 0), row.checkpoint_seq if row is not None else 0)
+            self._settle_session(session, last_seq_known)
             self._store_row(session, row)
         for session in sorted(seqs.keys() - stored - self._rows.keys() - self._deleted):
             self._lose(session, 0, 0, "nothing of the session can be read")
         self._write_down()
         return self._found
 
-    def _take(self, row: Row) -> None:
+    def _take(self, row: PageRow) -> None:
         values = row.values
         match values:
             case (None, str(session), int(first_seq), int(last_seq), int(last_pos), int(packed), bytes(body), *crc) \
                     if len(crc) <= 1:
                 sum_ = -1 - packed if packed < 0 else _crc(crc)  # of a large entry it stands before the body
-                block = Block(row.rowid, session, first_seq, last_seq, last_pos, body, sum_)
+                block = EntryBlock(row.rowid, session, first_seq, last_seq, last_pos, body, sum_)
                 if _is_sound(block):
                     self._insert(block, max(packed, 0))
             case (None, bytes(body), *crc) if len(crc) <= 1:
@@ -182,7 +182,7 @@ class _Salvage:
         if known is None or (row.checkpoint_seq, row.updated_at) >= (known.checkpoint_seq, known.updated_at):
             self._rows[row.id] = row
 
-    def _insert(self, block: Block, packed: int) -> None:
+    def _insert(self, block: EntryBlock, packed: int) -> None:
         known = self._connection.execute("SELECT last_seq FROM blocks WHERE first_pos = ?", (block.first_pos,)).fetchone()
         if known is not None and known[0] >= block.last_seq:
             return  # a page of the past: what is there now holds more
@@ -191,7 +191,7 @@ class _Salvage:
         self._connection.execute(self._queries["insert_packed"], (*summed(block), packed))
         self._pos = max(self._pos, block.last_pos)
 
-    def _settle_session(self, session: str, told: int) -> None:
+    def _settle_session(self, session: str, last_seq_known: int) -> None:
         wanted, before = 1, 0
         for first_pos, first, last, _ in self._blocks(session):
             if last < wanted:
@@ -203,8 +203,8 @@ class _Salvage:
                 self._gap(session, wanted, first - 1, self._time_at(before or first_pos))
             self._found.blocks += 1
             wanted, before = last + 1, first_pos
-        if told >= wanted:
-            self._gap(session, wanted, told, self._time_at(before) if before else _now())
+        if last_seq_known >= wanted:
+            self._gap(session, wanted, last_seq_known, self._time_at(before) if before else _now())
 
     def _cut(self, session: str, first_pos: int, wanted: int) -> int:
         """Leave out of a block what others have; returns where the rest is."""
@@ -220,7 +220,7 @@ class _Salvage:
     def _gap(self, session: str, first: int, last: int, at: int) -> None:
         self._pos += 1
         entry = gap_entry(session, first, last, at=at, pos=self._pos)
-        block = Block(self._pos, session, first, last, self._pos, encode([entry]))
+        block = EntryBlock(self._pos, session, first, last, self._pos, encode([entry]))
         self._connection.execute(self._queries["insert_block"], summed(block))
         self._lose(session, first, last, "entries cannot be read")
 
@@ -239,12 +239,12 @@ class _Salvage:
 
     def _write_down(self) -> None:
         lost = self._found.lost
-        told = [(_now(), each.session, each.first, each.last, each.what) for each in lost[:LISTED_MOST]]
+        damages = [(_now(), each.session, each.first, each.last, each.what) for each in lost[:LISTED_MOST]]
         if len(lost) > LISTED_MOST:
-            told.append((_now(), "", 0, 0, f"{len(lost) - LISTED_MOST} more places cannot be read"))
+            damages.append((_now(), "", 0, 0, f"{len(lost) - LISTED_MOST} more places cannot be read"))
         for damage in sorted(self._damages):
             self._connection.execute(self._queries["add_damage"], damage[1:])
-        self._connection.executemany(self._queries["add_damage"], told)
+        self._connection.executemany(self._queries["add_damage"], damages)
         self._connection.execute(self._queries["keep_pos"], (self._pos,))
 
     def _blocks(self, session: str) -> list[tuple[int, int, int, int]]:
@@ -261,7 +261,7 @@ def _crc(given: list[Any]) -> int | None:
     return None if not given or given[0] is None else given[0] if isinstance(given[0], int) else -1
 
 
-def _is_sound(block: Block) -> bool:
+def _is_sound(block: EntryBlock) -> bool:
     """Rule 1."""
     if block.last_pos > POS_MOST:
         return False

@@ -20,27 +20,27 @@ from trunkline.journal.sqlite.marks import Marks
 
 _WAIT_S = 5.0
 _STRUCTURE_MOST = 100
-"""Faults of the file's structure that are told: SQLite stops there, and who has a hundred has more."""
+"""Faults of the file's structure that are listed: SQLite stops there, and who has a hundred has more."""
 
 _CRC_OF_ROW = 11
 _EVERY_ROW = "SELECT rowid FROM {} ORDER BY rowid"
 
 
-class Fault(NamedTuple):
+class JournalFault(NamedTuple):
     """One thing that is wrong: where, and what."""
 
     place: str
     what: str
 
 
-def faults_of(path: Path) -> Iterator[Fault]:
+def faults_of(path: Path) -> Iterator[JournalFault]:
     """Everything that is wrong with this file; nothing where it is whole."""
     if not path.exists():
         raise NotFound(f"there is no journal {path}")
     try:
         connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_WAIT_S, isolation_level=None)
     except sqlite3.Error as error:
-        yield Fault("file", str(error))
+        yield JournalFault("file", str(error))
         return
     noted = _noted_pos(path.with_suffix(".marks"))  # before the journal is read: a hub that runs is ahead of it then
     with closing(connection):
@@ -49,44 +49,44 @@ def faults_of(path: Path) -> Iterator[Fault]:
             try:
                 yield from look(connection)
             except (sqlite3.Error, UnicodeDecodeError) as error:
-                yield Fault("file", str(error))
+                yield JournalFault("file", str(error))
                 return
         yield from _behind(connection, noted)
 
 
-def _structure(connection: sqlite3.Connection) -> Iterator[Fault]:
+def _structure(connection: sqlite3.Connection) -> Iterator[JournalFault]:
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version != len(database.migrations()):
-        yield Fault("file", f"its schema is version {version}, and this Trunkline reads {len(database.migrations())}")
+        yield JournalFault("file", f"its schema is version {version}, and this Trunkline reads {len(database.migrations())}")
     for (what,) in connection.execute(f"PRAGMA integrity_check({_STRUCTURE_MOST})"):
         if what != "ok":
-            yield Fault("file", what)
+            yield JournalFault("file", what)
 
 
-def _blocks(connection: sqlite3.Connection) -> Iterator[Fault]:
+def _blocks(connection: sqlite3.Connection) -> Iterator[JournalFault]:
     one = database.load_queries()["block"]
     for (place,) in connection.execute(_EVERY_ROW.format("blocks")).fetchall():
         values = connection.execute(one, (place,)).fetchone()
         if values is not None and not is_whole(stored_block(values)):
-            yield Fault(values[1], f"entries {values[2]} to {values[3]} do not fit their checksum")
+            yield JournalFault(values[1], f"entries {values[2]} to {values[3]} do not fit their checksum")
 
 
-def _groups(connection: sqlite3.Connection) -> Iterator[Fault]:
+def _groups(connection: sqlite3.Connection) -> Iterator[JournalFault]:
     for first_pos, body, crc in connection.execute("SELECT first_pos, body, crc FROM recent"):
         if not isinstance(body, bytes) or (crc is not None and crc != sum_of_parts(first_pos, body)):
-            yield Fault("file", f"the group at {first_pos} does not fit its checksum")
+            yield JournalFault("file", f"the group at {first_pos} does not fit its checksum")
 
 
-def _sessions(connection: sqlite3.Connection) -> Iterator[Fault]:
+def _sessions(connection: sqlite3.Connection) -> Iterator[JournalFault]:
     queries = database.load_queries()
     for (session,) in connection.execute(queries["session_ids"]).fetchall():
         for values in connection.execute(queries["row"], (session,)).fetchall():
             row = row_of((*values[:_CRC_OF_ROW], None))
             if not is_whole_row(row, values[_CRC_OF_ROW]):
-                yield Fault(session, "the session's row does not fit its checksum")
+                yield JournalFault(session, "the session's row does not fit its checksum")
     for (session,) in connection.execute("SELECT DISTINCT session FROM blocks WHERE session NOT IN (SELECT id FROM sessions) "
                                          "AND session NOT IN (SELECT session FROM deletions)"):
-        yield Fault(session, "there are entries of the session, and no row")
+        yield JournalFault(session, "there are entries of the session, and no row")
 
 
 def _noted_pos(path: Path) -> int:
@@ -98,15 +98,15 @@ def _noted_pos(path: Path) -> int:
     return marks.pos
 
 
-def _behind(connection: sqlite3.Connection, noted: int) -> Iterator[Fault]:
-    """How far the journal goes, against how far it is said to have come."""
+def _behind(connection: sqlite3.Connection, noted: int) -> Iterator[JournalFault]:
+    """How far the journal goes, against how far its marks say that it had come."""
     pos = connection.execute(database.load_queries()["last_pos"], {"span": POS_SPAN}).fetchone()[0]
     for (body,) in connection.execute("SELECT body FROM recent"):
         if not isinstance(body, bytes):
-            continue  # told above
+            continue  # reported above
         try:
             pos = max([pos, *(entries[-1].pos for entries in decode_parts(body).values() if entries)])
         except UNREADABLE:
-            continue  # told above
+            continue  # reported above
     if noted > pos:
-        yield Fault("file", f"the journal had come to {noted} and ends at {pos}: a part of its log is lost")
+        yield JournalFault("file", f"the journal had come to {noted} and ends at {pos}: a part of its log is lost")

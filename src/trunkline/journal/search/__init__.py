@@ -27,7 +27,7 @@ from trunkline.journal.newest import NewestIds
 from trunkline.journal.search.words import expression_of
 
 if TYPE_CHECKING:
-    from trunkline.journal.search.store import Hit, Store
+    from trunkline.journal.search.store import Hit, IndexStore
 
 log = logging.getLogger("trunkline.search")
 
@@ -42,7 +42,7 @@ PAGE_BYTES = 4 << 20
 T = TypeVar("T")
 
 
-class Found(msgspec.Struct, frozen=True):
+class SearchResult(msgspec.Struct, frozen=True):
     """A passage of a session. ``snippet`` is in pieces, each with whether it matches."""
 
     row: SessionRow
@@ -61,14 +61,14 @@ class SearchIndex:
         self._store_rows = store_rows
         self._path = path
         self._thread: ThreadPoolExecutor | None = None
-        self._opened: Store | None = None
+        self._opened: IndexStore | None = None
         self._checked = False
         self._gone = NewestIds()
         self._reading: asyncio.Task[None] | None = None
         self._closed = False
         self._scrubbing: asyncio.Task[None] | None = None
 
-    async def find(self, typed: str, *, limit: int, patience_s: float = PATIENCE_S) -> tuple[list[Found], bool]:
+    async def find(self, typed: str, *, limit: int, patience_s: float = PATIENCE_S) -> tuple[list[SearchResult], bool]:
         """The best passages for what was typed, and whether the index has read the whole journal."""
         expression = expression_of(typed)
         complete = await self._read_up(patience_s)
@@ -124,7 +124,7 @@ class SearchIndex:
             if not await _done(self._reading, patience_s):
                 return False
         reading = self._reading = asyncio.create_task(self._read_to_the_end())
-        reading.add_done_callback(_tell_failure)
+        reading.add_done_callback(_report_failure)
         if not await _done(reading, patience_s):
             return False
         reading.result()
@@ -164,7 +164,7 @@ class SearchIndex:
 
     # Answering.
 
-    async def _found(self, expression: str, limit: int) -> list[Found]:
+    async def _found(self, expression: str, limit: int) -> list[SearchResult]:
         while True:
             hits = await self._run(lambda store: store.find(expression, limit))
             rows = {session_id: await self._row(session_id) for session_id in {hit.session for hit in hits}}
@@ -179,20 +179,20 @@ class SearchIndex:
     def _exists(self) -> bool:
         return self._opened is not None or (self._path is not None and self._path.exists())
 
-    async def _run(self, work: Callable[[Store], T]) -> T:
+    async def _run(self, work: Callable[[IndexStore], T]) -> T:
         if self._closed:
             raise HubStopping("the hub is stopping")
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "search")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
 
-    def _work(self, work: Callable[[Store], T]) -> T:
-        from trunkline.journal.search.store import Store, is_damage, remove
+    def _work(self, work: Callable[[IndexStore], T]) -> T:
+        from trunkline.journal.search.store import IndexStore, is_damage, remove
         from trunkline.journal.sqlite.database import storage_errors  # Rule 4
 
         with storage_errors(self._path or Path("search.db"), "searched"):
             if self._opened is None:
-                self._opened = Store(self._path)
+                self._opened = IndexStore(self._path)
             try:
                 return work(self._opened)
             except BaseException as error:
@@ -212,7 +212,7 @@ async def _done(task: asyncio.Task[None], patience_s: float | None) -> bool:
     return task.done()
 
 
-def _tell_failure(task: asyncio.Task[None]) -> None:
+def _report_failure(task: asyncio.Task[None]) -> None:
     """Whoever waited for the reading may have left: what went wrong is in the log, too."""
     if task.cancelled():
         return
@@ -223,8 +223,8 @@ def _tell_failure(task: asyncio.Task[None]) -> None:
         log.error("the search index could not read up", exc_info=error)
 
 
-def _shown(hit: Hit, row: SessionRow | None) -> Found | None:
-    return Found(row, hit.seq, hit.at, hit.kind, _pieces(hit.marked)) if row is not None else None
+def _shown(hit: Hit, row: SessionRow | None) -> SearchResult | None:
+    return SearchResult(row, hit.seq, hit.at, hit.kind, _pieces(hit.marked)) if row is not None else None
 
 
 def _pieces(marked: str) -> list[tuple[str, bool]]:

@@ -59,7 +59,7 @@ def passage_of(entry: Entry) -> Passage | None:
 def _passage(entry: Entry, event: Event | UnknownEvent) -> Passage | None:
     match event:
         case MessageCompleteEvent(role="user" | "assistant" as role):
-            text = _said(event)
+            text = _message_text(event)
             return Passage(entry.seq, entry.at, role, text) if text else None
         case ToolCallStartEvent():
             return Passage(entry.seq, entry.at, "tool", _called(event)[:CALL_MOST], event.tool_call_id)
@@ -78,7 +78,7 @@ def type_of(event: bytes) -> bytes:
     return event[start:event.find(b'"', start)]
 
 
-def _said(event: MessageCompleteEvent) -> str:
+def _message_text(event: MessageCompleteEvent) -> str:
     texts = [part.text for part in event.content if isinstance(part, TextPart)]
     return "\n".join(texts).strip()[:TEXT_MOST]
 

@@ -49,7 +49,7 @@ _COMPRESSED_PAYS = 0.75
 """Compressed bytes must be under this share of the plain ones, else reading is not worth the time."""
 
 
-class Block(NamedTuple):
+class EntryBlock(NamedTuple):
     """One stored run of entries."""
 
     first_pos: int
@@ -62,25 +62,25 @@ class Block(NamedTuple):
     """None for a block that is not stored yet, and for those of before there were checksums."""
 
 
-def stored_block(values: tuple[Any, ...]) -> Block:
+def stored_block(values: tuple[Any, ...]) -> EntryBlock:
     """A block as it was read. A damaged file gives back what its schema forbids: one with such a column is not whole, and has of
     its place what can be known."""
-    block = Block._make(values)
+    block = EntryBlock._make(values)
     if isinstance(block.body, bytes) and all(isinstance(value, int) for value in (*block[2:5], block.crc or 0)) \
             and isinstance(block.session, str):
         return block
     seqs = [seq for seq in block[2:4] if isinstance(seq, int)] or [0]
     last_pos = block.last_pos if isinstance(block.last_pos, int) else block.first_pos
     session = block.session if isinstance(block.session, str) else ""
-    return Block(block.first_pos, session, seqs[0], max(seqs), last_pos, b"", _NO_SUM)
+    return EntryBlock(block.first_pos, session, seqs[0], max(seqs), last_pos, b"", _NO_SUM)
 
 
-def summed(block: Block) -> Block:
+def summed(block: EntryBlock) -> EntryBlock:
     """The block as it is stored, with its checksum."""
     return block._replace(crc=_sum(block))
 
 
-def is_whole(block: Block) -> bool:
+def is_whole(block: EntryBlock) -> bool:
     """Whether a stored block is as it was written, as far as its checksum can tell."""
     return block.crc is None or block.crc == _sum(block)
 
@@ -90,12 +90,12 @@ def sum_of_parts(first_pos: int, body: bytes) -> int:
     return zlib.crc32(body, first_pos & 0xFFFFFFFF)
 
 
-def sum_of_place(block: Block) -> int:
+def sum_of_place(block: EntryBlock) -> int:
     """The part of a block's checksum that its body is added to."""
     return zlib.crc32(f"{block.session} {block.first_pos} {block.first_seq} {block.last_seq} {block.last_pos}".encode())
 
 
-def _sum(block: Block) -> int:
+def _sum(block: EntryBlock) -> int:
     return zlib.crc32(block.body, sum_of_place(block))
 
 
@@ -104,7 +104,7 @@ def decode(body: bytes) -> list[Entry]:
     return _decode_entries(_plain(body))
 
 
-def most_bytes(block: Block, entries: list[Entry]) -> int:
+def most_bytes(block: EntryBlock, entries: list[Entry]) -> int:
     """What the entries that were read from a block have at most together. Bytes that are compressed, or stand for a gap, do not
     tell: there they are weighed."""
     if len(entries) > 1 and block.body[:1] != _ZLIB_FIRST_BYTE:
@@ -112,7 +112,7 @@ def most_bytes(block: Block, entries: list[Entry]) -> int:
     return sum(entry.size() for entry in entries)
 
 
-def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
+def blocks_of(session: str, entries: list[Entry]) -> Iterator[EntryBlock]:
     """Entries that have their pos, as blocks within the limits. A gap in their seqs may be filled by another block, so none
     spans one: blocks of a session never overlap."""
     body = encode(entries)
@@ -128,9 +128,9 @@ def blocks_of(session: str, entries: list[Entry]) -> Iterator[Block]:
             yield _block(session, run, encode(run))
 
 
-def merge(blocks: Iterable[Block]) -> Iterator[Block]:
+def merge(blocks: Iterable[EntryBlock]) -> Iterator[EntryBlock]:
     """The same entries in as few blocks as the limits allow; ``blocks`` are of one session, in seq order."""
-    run: list[Block] = []
+    run: list[EntryBlock] = []
     size = count = 0
     for block in blocks:
         body = _plain(block.body)
@@ -146,7 +146,7 @@ def merge(blocks: Iterable[Block]) -> Iterator[Block]:
         yield _joined(run, count)
 
 
-def compressed(block: Block) -> Block:
+def compressed(block: EntryBlock) -> EntryBlock:
     """The block with its body compressed, or the block itself where that does not pay."""
     body = zlib.compress(block.body)
     return block._replace(body=body, crc=None) if len(body) < len(block.body) * _COMPRESSED_PAYS else block
@@ -171,9 +171,9 @@ def _is_one_run(entries: list[Entry]) -> bool:
     return last.pos - first.pos <= POS_SPAN and last.seq - first.seq == len(entries) - 1
 
 
-def _block(session: str, entries: list[Entry], body: bytes) -> Block:
+def _block(session: str, entries: list[Entry], body: bytes) -> EntryBlock:
     first, last = entries[0], entries[-1]
-    return Block(first.pos, session, first.seq, last.seq, last.pos, body)
+    return EntryBlock(first.pos, session, first.seq, last.seq, last.pos, body)
 
 
 def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
@@ -190,12 +190,12 @@ def _runs(entries: list[Entry]) -> Iterator[list[Entry]]:
     yield run
 
 
-def _joined(run: list[Block], count: int) -> Block:
+def _joined(run: list[EntryBlock], count: int) -> EntryBlock:
     if len(run) == 1:
         return run[0]._replace(crc=None)
     first, last = run[0], run[-1]
     body = b"".join([_header_of(count), *(block.body[_array_header(block.body)[1]:] for block in run)])
-    return Block(first.first_pos, first.session, first.first_seq, last.last_seq, last.last_pos, body)
+    return EntryBlock(first.first_pos, first.session, first.first_seq, last.last_seq, last.last_pos, body)
 
 
 def _array_header(body: bytes) -> tuple[int, int]:

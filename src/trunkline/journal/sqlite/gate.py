@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Gate:
+class WriteGate:
     """A lock for threads that may wait (``held``), and for the loop, which may not (``try_enter``)."""
 
     def __init__(self) -> None:

@@ -23,9 +23,9 @@ from typing import NamedTuple
 
 import msgspec
 
-from trunkline.journal.sqlite.block import BLOCK_BYTES, Block, blocks_of, compressed, is_whole, merge, stored_block, summed
+from trunkline.journal.sqlite.block import BLOCK_BYTES, EntryBlock, blocks_of, compressed, is_whole, merge, stored_block, summed
 from trunkline.journal.sqlite.database import is_damage
-from trunkline.journal.sqlite.gate import Gate
+from trunkline.journal.sqlite.gate import WriteGate
 from trunkline.journal.sqlite.recent import Recent
 
 PAGE_BYTES = 4096
@@ -53,10 +53,10 @@ class Upkeep(msgspec.Struct, frozen=True, kw_only=True):
     """How much may wait in ``recent``: it is held in memory, and its fold holds the gate for about 2 ms a MiB."""
 
 
-class Keeper:
+class Housekeeper:
     """The journal's housekeeping. Its methods run in the keeper's thread; ``wrote`` and the properties anywhere."""
 
-    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str], gate: Gate,
+    def __init__(self, connection: sqlite3.Connection, queries: dict[str, str], gate: WriteGate,
                  recent: Recent, upkeep: Upkeep) -> None:
         connection.execute(f"PRAGMA busy_timeout = {_READERS_WAIT_MS}")
         self._connection = connection
@@ -233,7 +233,7 @@ class Keeper:
             if whole:
                 self._pack_whole(session_id, blocks)
 
-    def _pack_whole(self, session_id: str, blocks: Iterator[Block]) -> None:
+    def _pack_whole(self, session_id: str, blocks: Iterator[EntryBlock]) -> None:
         for plain in merge(blocks):
             block = compressed(plain)
             with self._gate.held():

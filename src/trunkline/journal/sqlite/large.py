@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from trunkline.journal.base import Entry
-from trunkline.journal.sqlite.block import Block, sum_of_place
+from trunkline.journal.sqlite.block import EntryBlock, sum_of_place
 
 LARGE_ENTRY = 4 << 20
 """Bytes of an entry from which on it is written so: below, three copies take less than the second write of its pages."""
@@ -41,7 +41,7 @@ def large_block(session: str, entry: Entry) -> LargeBlock:
 def write(connection: sqlite3.Connection, query: str, block: LargeBlock) -> None:
     """Make room for the block, and write it there."""
     entry = block.entry
-    crc = sum_of_place(Block(entry.pos, block.session, entry.seq, entry.seq, entry.pos, b""))
+    crc = sum_of_place(EntryBlock(entry.pos, block.session, entry.seq, entry.seq, entry.pos, b""))
     for part in block.parts:
         crc = zlib.crc32(part, crc)
     connection.execute(query, (entry.pos, block.session, entry.seq, entry.seq, entry.pos, block.size, crc))

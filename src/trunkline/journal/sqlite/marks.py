@@ -184,11 +184,11 @@ class Marks:
         found: list[tuple[int, int]] = []
         place, generation = 0, None
         while place + _COMMIT.size <= len(log):
-            check, count, told, pos = _COMMIT.unpack_from(log, place)
+            check, count, its_generation, pos = _COMMIT.unpack_from(log, place)
             end = place + _COMMIT.size + 16 * count
-            if end > len(log) or check != zlib.crc32(log[place + 8:end]) or told != (generation or told):
+            if end > len(log) or check != zlib.crc32(log[place + 8:end]) or its_generation != (generation or its_generation):
                 break
-            generation = told
+            generation = its_generation
             self.pos = max(self.pos, pos)
             values = Struct(f"<{2 * count}Q").unpack_from(log, place + _COMMIT.size)
             found += zip(values[::2], values[1::2], strict=True)

@@ -196,8 +196,8 @@ def _check_free_pages(path: Path) -> None:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     pages = Pages(path, with_log=False)
     try:
-        told, found = pages.free_pages()
+        stated, found = pages.free_pages()
     finally:
         pages.close()
-    if told != len(found) or any(not 0 < number <= pages.count for number in found):
+    if stated != len(found) or any(not 0 < number <= pages.count for number in found):
         raise JournalDamaged("its list of free pages is damaged")

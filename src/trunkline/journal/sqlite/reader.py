@@ -2,11 +2,11 @@
 
 Rule 1: a page decodes the blocks it needs and no others.
 Rule 2: in any snapshot an entry is in ``recent`` or in ``blocks``. A session's page takes the recent ones from memory
-        (``held``), as they were when the read was asked for; a fold may have put some of them into blocks since, so one may come
+        (``held``), as they were when the read was wanted; a fold may have put some of them into blocks since, so one may come
         twice.
-Rule 3: ``horizon`` is the newest pos when the read was asked for. What is stored after it is left for the next read: part of
+Rule 3: ``horizon`` is the newest pos when the read was wanted. What is stored after it is left for the next read: part of
         it would be in blocks, part of it missing from ``held``.
-Rule 4: a block that does not fit its checksum, or cannot be decoded, is a gap: what it held is told to be lost, and reading goes
+Rule 4: a block that does not fit its checksum, or cannot be decoded, is a gap: what it held is reported as lost, and reading goes
         on behind it. The gap has the time of the entry before it, else of the one behind it, else of the session's beginning.
 """
 
@@ -31,7 +31,7 @@ from trunkline.journal.rows import matches, row_of
 from trunkline.journal.sqlite.block import (
     POS_SPAN,
     UNREADABLE,
-    Block,
+    EntryBlock,
     decode,
     decode_parts,
     is_whole,
@@ -53,7 +53,7 @@ _Run = list[tuple[str, Entry]]
 
 
 class SessionRead(msgspec.Struct):
-    """One question about a session's entries, with what was known when it was asked."""
+    """One question about a session's entries, with what was known when it was made."""
 
     session: str
     after: int
@@ -69,7 +69,7 @@ class Reader:
     """Answers reads on a connection that only one thread uses."""
 
     def __init__(self, connection: sqlite3.Connection, queries: dict[str, str],
-                 on_damage: Callable[[Block], None] = lambda block: None) -> None:
+                 on_damage: Callable[[EntryBlock], None] = lambda block: None) -> None:
         self._connection = connection
         self._queries = queries
         self._on_damage = on_damage
@@ -78,13 +78,13 @@ class Reader:
         """End the connection."""
         self._connection.close()
 
-    def session(self, asked: SessionRead) -> list[Entry]:
-        """The page that ``asked`` describes."""
-        page = Page(asked.limit, asked.max_bytes)
-        whole = self._add_blocks(page, asked)
-        if asked.held:
-            page = _with_held(page.entries, whole, asked)
-        return page.entries[::-1] if asked.tail else page.entries
+    def session(self, wanted: SessionRead) -> list[Entry]:
+        """The page that is wanted."""
+        page = Page(wanted.limit, wanted.max_bytes)
+        whole = self._add_blocks(page, wanted)
+        if wanted.held:
+            page = _with_held(page.entries, whole, wanted)
+        return page.entries[::-1] if wanted.tail else page.entries
 
     def hub(self, after: int, limit: int, max_bytes: int, hidden: Collection[str]) -> list[tuple[str, Entry]]:
         """Entries of all sessions with pos > after, in pos order."""
@@ -116,7 +116,7 @@ class Reader:
         """What was written down as damaged, the newest first."""
         return [_damage_of(values) for values in self._connection.execute(self._queries["damages"], (most,))]
 
-    def _entries_of(self, block: Block) -> list[Entry]:
+    def _entries_of(self, block: EntryBlock) -> list[Entry]:
         """What a stored block holds; a gap where that cannot be read."""
         if is_whole(block):
             try:
@@ -128,7 +128,7 @@ class Reader:
         self._on_damage(block)
         return [gap_entry(block.session, block.first_seq, block.last_seq, at=self._time_beside(block), pos=block.last_pos)]
 
-    def _time_beside(self, block: Block) -> int:
+    def _time_beside(self, block: EntryBlock) -> int:
         """When about the entries of a block were written that cannot be read."""
         for query, nearest in (("block_before", -1), ("block_behind", 0)):
             place = {"session": block.session, "first_seq": block.first_seq}
@@ -139,18 +139,18 @@ class Reader:
         found = self._connection.execute(self._queries["created_at"], (block.session,)).fetchone()
         return found[0] if found is not None and isinstance(found[0], int) else time.time_ns() // 1000
 
-    def _add_blocks(self, page: Page, asked: SessionRead) -> bool:
+    def _add_blocks(self, page: Page, wanted: SessionRead) -> bool:
         """Fill the page from blocks; False when it is full before their end."""
-        query = self._queries["blocks_backward" if asked.tail else "blocks_forward"]
-        before = _NO_END if asked.before is None else asked.before
-        found = self._connection.execute(query, {"session": asked.session, "after": asked.after, "before": before})
+        query = self._queries["blocks_backward" if wanted.tail else "blocks_forward"]
+        before = _NO_END if wanted.before is None else wanted.before
+        found = self._connection.execute(query, {"session": wanted.session, "after": wanted.after, "before": before})
         try:
             for row in found:
                 block = stored_block(row)
                 held = self._entries_of(block)
-                entries = _cut(block, held, asked)
+                entries = _cut(block, held, wanted)
                 size = most_bytes(block, held) if len(entries) == len(held) else sum(entry.size() for entry in entries)
-                if not page.add_block(entries[::-1] if asked.tail else entries, size):
+                if not page.add_block(entries[::-1] if wanted.tail else entries, size):
                     return False
         finally:
             found.close()  # ends the snapshot: an open one would keep the write-ahead log from starting again
@@ -189,26 +189,26 @@ def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Ent
     return {}
 
 
-def _cut(block: Block, entries: list[Entry], asked: SessionRead) -> list[Entry]:
-    """The entries of a block that were asked for."""
+def _cut(block: EntryBlock, entries: list[Entry], wanted: SessionRead) -> list[Entry]:
+    """The entries of a block that are wanted."""
     stop = len(entries)
-    if asked.before is not None and block.last_seq >= asked.before:
-        stop = bisect_left(entries, asked.before, key=_seq_of)
-    if block.last_pos > asked.horizon:
-        stop = min(stop, bisect_right(entries, asked.horizon, key=_pos_of))
-    start = bisect_right(entries, asked.after, key=_seq_of) if block.first_seq <= asked.after else 0
+    if wanted.before is not None and block.last_seq >= wanted.before:
+        stop = bisect_left(entries, wanted.before, key=_seq_of)
+    if block.last_pos > wanted.horizon:
+        stop = min(stop, bisect_right(entries, wanted.horizon, key=_pos_of))
+    start = bisect_right(entries, wanted.after, key=_seq_of) if block.first_seq <= wanted.after else 0
     return entries[start:stop]
 
 
-def _with_held(stored: list[Entry], whole: bool, asked: SessionRead) -> Page:
+def _with_held(stored: list[Entry], whole: bool, wanted: SessionRead) -> Page:
     """A page of stored and held entries. Where the stored ones were cut off, held ones beyond the cut have to wait."""
-    held = asked.held
+    held = wanted.held
     if not whole:
         cut = stored[-1].seq
-        held = held[bisect_right(held, cut, key=_seq_of):] if asked.tail else held[:bisect_left(held, cut, key=_seq_of)]
-    held = held[:-asked.limit - 1:-1] if asked.tail else held[:asked.limit]
-    page = Page(asked.limit, asked.max_bytes)
-    page.add_all(_in_seq_order(stored, held, reverse=asked.tail))
+        held = held[bisect_right(held, cut, key=_seq_of):] if wanted.tail else held[:bisect_left(held, cut, key=_seq_of)]
+    held = held[:-wanted.limit - 1:-1] if wanted.tail else held[:wanted.limit]
+    page = Page(wanted.limit, wanted.max_bytes)
+    page.add_all(_in_seq_order(stored, held, reverse=wanted.tail))
     return page
 
 

@@ -2,8 +2,8 @@
 
 How a group travels: ``append`` gives each entry its pos. What a session has much of becomes a block (block.py); the small
 parts of all sessions become one row of ``recent`` and stay in memory (recent.py); the session rows come with them; all in one
-transaction. The keeper (keeper.py) folds ``recent`` into blocks and moves the write-ahead log into the database. Readers
-(reader.py) have connections of their own.
+transaction. The housekeeper (housekeeping.py) folds ``recent`` into blocks and moves the write-ahead log into the database.
+Readers (reader.py) have connections of their own.
 
 Rule 1: with durability ``normal`` a group is committed in the caller's thread, without a wait and without fsync: a process that
         dies loses nothing, a machine that dies may lose the last moments. ``full`` adds an fsync, in the writer's thread.
@@ -34,24 +34,23 @@ from typing import ParamSpec, Self, TypeVar
 import msgspec
 
 from trunkline.errors import StorageError
-from trunkline.journal.base import Damage, Entry, Group, Health, RowFilter, SessionRow
+from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
 from trunkline.journal.mending import swap
-from trunkline.journal.order import check_order
 from trunkline.journal.read_turns import Turns
 from trunkline.journal.rows import row_values
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.sqlite import database
-from trunkline.journal.sqlite.block import Block, blocks_of, encode, sum_of_parts, summed
+from trunkline.journal.sqlite.block import EntryBlock, blocks_of, encode, sum_of_parts, summed
 from trunkline.journal.sqlite.database import Durability, storage_errors
-from trunkline.journal.sqlite.gate import Gate
-from trunkline.journal.sqlite.housekeeping import PAGE_BYTES, Keeper, Upkeep
+from trunkline.journal.sqlite.gate import WriteGate
+from trunkline.journal.sqlite.housekeeping import PAGE_BYTES, Housekeeper, Upkeep
 from trunkline.journal.sqlite.large import LARGE_ENTRY, LargeBlock, large_block
 from trunkline.journal.sqlite.large import write as write_large
 from trunkline.journal.sqlite.marks import Marks
 from trunkline.journal.sqlite.opening import mend, open_file
 from trunkline.journal.sqlite.reader import Reader, SessionRead
 from trunkline.journal.sqlite.recent import Recent
-from trunkline.journal.sqlite.unreadable import DAMAGES_TOLD, Unreadable
+from trunkline.journal.sqlite.unreadable import DAMAGES_LISTED, Unreadable
 
 _SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
@@ -78,12 +77,12 @@ class SqliteJournal:
         self._durability: Durability = durability
         self._upkeep = upkeep or Upkeep()
         self._queries = database.load_queries()
-        self._gate = Gate()
+        self._gate = WriteGate()
         self._pos = 0
         self._last_seq: dict[str, int] = {}
         self._recent = Recent()
         self._writer: sqlite3.Connection
-        self._keeper: Keeper
+        self._keeper: Housekeeper
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
         self._readers: list[Reader] = []
@@ -147,14 +146,14 @@ class SqliteJournal:
         if limit < 1 or session_id in self._keeper.deleting:
             return []
 
-        def ask() -> Callable[[Reader], list[Entry]]:
+        def make_query() -> Callable[[Reader], list[Entry]]:
             horizon = self._pos  # before the recent ones: what is committed in between must not be half seen
             held = self._recent.of(session_id, after=after, before=before, horizon=horizon)
-            asked = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
-            return lambda reader: reader.session(asked)
+            wanted = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
+            return lambda reader: reader.session(wanted)
 
         async with self._turns.taken(session_id):
-            return await self._read(ask)
+            return await self._read(make_query)
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
@@ -177,13 +176,13 @@ class SqliteJournal:
         """Forget a session; deleting an unknown one is no error."""
         await self._mending(lambda: self._run(self._keeper_thread, "rid of a session", self._delete, session_id))
 
-    async def health(self) -> Health:
+    async def health(self) -> JournalHealth:
         """What was found damaged, and whether the last commit failed."""
         found = self._unreadable.newest_first()
         if self._marks.missing is not None:
             found.insert(0, Damage(number=0, at=self._opened_at, session="", first=0, last=0, what=self._marks.missing))
-        found += await self._read(lambda: lambda reader: reader.damages(DAMAGES_TOLD))
-        return Health(damages=found[:DAMAGES_TOLD], unwritable=self._unwritable,
+        found += await self._read(lambda: lambda reader: reader.damages(DAMAGES_LISTED))
+        return JournalHealth(damages=found[:DAMAGES_LISTED], unwritable=self._unwritable,
                       asides=[str(aside) for aside in swap.asides(self._path)])
 
     # Opening and closing.
@@ -223,7 +222,7 @@ class SqliteJournal:
                 self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
             database.never_wait(self._writer)
             own = database.connect(self._path, one_thread=True)
-            self._keeper = Keeper(own, self._queries, self._gate, self._recent, self._upkeep)
+            self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep)
             undo.pop_all()
 
     def _close_connections(self) -> None:
@@ -266,7 +265,7 @@ class SqliteJournal:
         self._unwritable = None
         self._note(plan)
 
-    def _plan(self, group: Group, small_bytes: int | None) -> _Plan:
+    def _plan(self, group: Group, small_bytes: int | None) -> _CommitPlan:
         """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos. A part over
         ``small_bytes`` is a block without a try: of many megabytes that would be a copy in vain."""
         if self._keeper.deleting:
@@ -290,9 +289,9 @@ class SqliteJournal:
         newest = _number(large, pos)
         huge = _take_huge(large, group.sizes)
         blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]
-        return _Plan(self._pos + 1, small, body, blocks, group.rows, newest, huge)
+        return _CommitPlan(self._pos + 1, small, body, blocks, group.rows, newest, huge)
 
-    def _store(self, plan: _Plan) -> None:
+    def _store(self, plan: _CommitPlan) -> None:
         writer, queries = self._writer, self._queries
         try:
             writer.execute(queries["begin"])
@@ -319,7 +318,7 @@ class SqliteJournal:
             self._keeper.damaged = database.is_damage(error)  # then the next commit waits for the mending, off the loop
         return failure
 
-    def _note(self, plan: _Plan) -> None:
+    def _note(self, plan: _CommitPlan) -> None:
         """Take a committed group into account."""
         size = len(plan.body) + PAGE_BYTES * 5 // 4
         known = self._last_seq
@@ -429,11 +428,11 @@ class SqliteJournal:
 
     # Threads.
 
-    async def _read(self, ask: Callable[[], Callable[[Reader], T]]) -> T:
+    async def _read(self, make_query: Callable[[], Callable[[Reader], T]]) -> T:
         """Answer a question to a reader; ``ask`` makes it, and makes it again where the file was mended in between."""
         async def answer() -> T:
-            question = ask()
-            return await self._run(self._reader_threads, "read", lambda: question(self._reader()))
+            query = make_query()
+            return await self._run(self._reader_threads, "read", lambda: query(self._reader()))
 
         return await self._mending(answer)
 
@@ -453,14 +452,14 @@ class SqliteJournal:
             return await asyncio.get_running_loop().run_in_executor(threads, work, *args)
 
 
-class _Plan(msgspec.Struct, gc=False):
+class _CommitPlan(msgspec.Struct, gc=False):
     """One transaction."""
 
     first_pos: int
     small: dict[str, list[Entry]]
     body: bytes
     """The small parts, encoded."""
-    blocks: list[Block]
+    blocks: list[EntryBlock]
     rows: dict[str, SessionRow]
     newest_pos: int
     huge: list[LargeBlock]

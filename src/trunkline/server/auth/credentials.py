@@ -45,7 +45,7 @@ class Gate:
 
     def __init__(self, options: ServerOptions, tokens: Tokens) -> None:
         self._tokens = tokens
-        self._names = {"localhost", *(name.lower() for name in options.allow_hosts)}
+        self._names = {"localhost", *(name.lower() for name in options.allow_host)}
         if options.public_url:
             self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
         self._any_address = not _is_loopback(options.host)

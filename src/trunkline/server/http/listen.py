@@ -83,7 +83,7 @@ class _Server(uvicorn.Server):
         self.started = True
 
     def _protocol(self, place: Place) -> Protocol:
-        return Protocol(place, self._app.parts.options.trusted_proxies, config=self.config, server_state=self.server_state,
+        return Protocol(place, self._app.parts.options.trusted_proxy, config=self.config, server_state=self.server_state,
                         app_state={})
 
     @contextlib.contextmanager

@@ -31,7 +31,7 @@ async def chores(parts: Parts) -> None:
         from trunkline.server.delivery.webhooks.ledger import LEDGER_FILE, Ledger  # only who has webhooks pays for them
         from trunkline.server.delivery.webhooks.notifier import Notifier
 
-        ledger = Ledger(None if parts.hub.options.memory else parts.options.data_dir / LEDGER_FILE)
+        ledger = Ledger(parts.hub.options.file(LEDGER_FILE))
         notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url, ledger=ledger)
         work.append(_minded("webhooks", notifier.run()))
     work.append(_minded("pushes", _push(parts)))

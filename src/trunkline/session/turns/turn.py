@@ -134,7 +134,7 @@ class TurnPlayer:
         if again:
             self._give_up(None)
         else:
-            self._alarms.set("cancel", self._lent.limits.cancel_grace_s, lambda: self._give_up(None))
+            self._alarms.set("cancel", self._lent.limits.cancel_grace, lambda: self._give_up(None))
 
     def fell_silent(self) -> None:
         """Nothing was heard for too long: cancel, and end the turn with that error."""
@@ -142,19 +142,19 @@ class TurnPlayer:
         self._silent = IdleTimeout(f"the agent said nothing for {limit:.0f} s and was stopped", details={"seconds": limit})
         if self._link.running:
             self._link.driver.cancel()
-        self._alarms.set("cancel", self._lent.limits.silence_grace_s, lambda: self._give_up(self._silent))
+        self._alarms.set("cancel", self._lent.limits.silence_grace, lambda: self._give_up(self._silent))
 
     def silence_limit(self) -> float:
         """How long the agent may say nothing now."""
         limits = self._lent.limits
         calls = self._pen.fold.calls.values()
         in_tool = any(not call.finished and call.state.status == "in_progress" for call in calls)
-        return limits.tool_silence_s if in_tool else limits.silence_s
+        return limits.tool_timeout if in_tool else limits.idle_timeout
 
     def rest(self) -> None:
         """Nothing to do: an agent that stays unused is stopped after a while."""
         if self._link.running and not self._closing:
-            self._alarms.set("idle", self._lent.limits.agent_idle_s, self._stop_unused)
+            self._alarms.set("idle", self._lent.limits.agent_idle_stop, self._stop_unused)
 
     def _stop_unused(self) -> None:
         if not self._link.running:
@@ -163,7 +163,7 @@ class TurnPlayer:
             self.rest()  # something in the background waits for a person
             return
         self._pen.at().lifecycle.agent_left()
-        self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_s:.0f} s"})
+        self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_stop:.0f} s"})
         self._pen.write()
         self._link.stop_soon()
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.cli.settings import load
+from trunkline.cli.read_settings import load
 from trunkline.errors import Invalid
 from trunkline.server.delivery.webhooks.rules import OCCASIONS, webhooks_from
 

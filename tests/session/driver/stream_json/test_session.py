@@ -30,7 +30,7 @@ async def claude_hub(folder: Path, **options: Any) -> AsyncIterator[tuple[Hub, C
     stage = ClaudeStage(folder, **options)
     spec = msgspec.structs.replace(stage.spec, env={"PATH": f"{folder / 'bin'}:/usr/bin:/bin", "CLAUDE_CONFIG_DIR": str(folder)})
     agents = {"claude-code": spec, "demo": catalog.load()["demo"]}
-    async with Hub(HubOptions(data_dir=folder / "data", memory=True, agents=agents)) as hub:
+    async with Hub(HubOptions(data=folder / "data", store="memory:", agents=agents)) as hub:
         yield hub, stage
 
 

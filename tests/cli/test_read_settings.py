@@ -1,4 +1,4 @@
-"""Settings: one table, four sources, clear errors."""
+"""Settings are read from four sources, with clear errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from trunkline.cli.settings import SETTINGS, Settings, load
+from trunkline.cli.read_settings import load
 from trunkline.errors import Invalid
 
 HOME = {"HOME": "/home/somebody"}
@@ -16,17 +16,6 @@ def _config(folder: Path, text: str) -> dict[str, str]:
     file = folder / "config.toml"
     file.write_text(text)
     return HOME | {"TRUNKLINE_CONFIG": str(file)}
-
-
-def test_every_row_of_the_table_is_a_field_and_the_other_way_round() -> None:
-    assert [setting.key for setting in SETTINGS] == list(Settings.__struct_fields__)
-
-
-def test_names_of_flags_variables_and_keys_are_unique_and_follow_one_pattern() -> None:
-    for column in ("env", "flag", "toml"):
-        names = [name for setting in SETTINGS if (name := getattr(setting, column))]
-        assert len(set(names)) == len(names)
-    assert all(setting.env == f"TRUNKLINE_{setting.key.upper()}" for setting in SETTINGS if setting.env)
 
 
 def test_without_anything_given_the_defaults_stand() -> None:
@@ -108,8 +97,6 @@ def test_a_file_that_was_asked_for_must_exist_and_the_usual_one_need_not(tmp_pat
 
 
 def test_the_token_comes_from_the_environment_alone() -> None:
-    (row,) = [setting for setting in SETTINGS if setting.key == "token"]
-    assert (row.flag, row.toml) == (None, None)
     assert load({}, HOME | {"TRUNKLINE_TOKEN": "t"}).token == "t"
 
 

@@ -1,12 +1,12 @@
-"""Sessions that are started under a key: the same key again, for the same, is the same session.
+"""Sessions that are begun under a key: the same key again, for the same, is the same session.
 
 Rule 1: who asks while the session is being started waits for that one. Who asks later gets it, also after a restart: the key is
 in the session's own state.
 Rule 2: what could not be started, or was deleted, is not remembered: the next try starts anew.
-Rule 3: a key stands for what was asked for with it (agent, folder, title, prompt and all): the same key for something else is
+Rule 3: a key stands for what was wanted with it (agent, folder, title, prompt and all): the same key for something else is
 refused, and nothing is started or sent.
 Rule 4: bounded: only the newest sessions are looked at; a client tries again within seconds, not after a hundred sessions. What
-was asked for is kept as a digest, and of variables for the agent only the names go into it: nothing of them is written down.
+was wanted is kept as a digest, and of variables for the agent only the names go into it: nothing of them is written down.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ _started = msgspec.json.Decoder(_Started)
 
 
 class _UnderWay(NamedTuple):
-    """A start that is not done, and what was asked for."""
+    """A start that is not done, and what was wanted."""
 
     digest: str
     task: asyncio.Task[Session]
 
 
 def digest_of(new: NewSession) -> str:
-    """What tells one wish from another."""
-    told = replace(new, env=dict.fromkeys(sorted(new.env), ""))
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()
+    """What distinguishes one wish from another."""
+    wanted = replace(new, env=dict.fromkeys(sorted(new.env), ""))
+    return hashlib.sha256(msgspec.json.encode(wanted)).hexdigest()
 
 
-class Starts:
+class StartKeys:
     """Starts sessions once. ``find`` opens the session of an id."""
 
     def __init__(self, journal: Journal, find: Callable[[str], Awaitable[Session]]) -> None:
@@ -90,11 +90,11 @@ class Starts:
     def _done(self, key: str, done: asyncio.Task[Session]) -> None:
         del self._under_way[key]
         if not done.cancelled():
-            done.exception()  # whoever waits is told; nobody may be left to wait
+            done.exception()  # whoever waits gets it; nobody may be left to wait
 
 
 def _check_same(before: str | None, now: str) -> None:
-    """KeyReused, where something else was asked for. (None: by a hub that did not write it down.)"""
+    """KeyReused, where something else was wanted. (None: by a hub that did not write it down.)"""
     if before not in (None, now):
         raise KeyReused("this Idempotency-Key was used to start another session, with another body; nothing was done. "
                         "Use a new key for each session", details={"field": "Idempotency-Key"})

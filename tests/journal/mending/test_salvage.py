@@ -15,8 +15,8 @@ import pytest
 
 from tests.aio import run
 from tests.journal.stores import entries, group, read_all, read_hub_all, row
-from trunkline.journal.base import Entry, Group, Health, RowFilter
-from trunkline.journal.mending.pages import Pages, Row
+from trunkline.journal.base import Entry, Group, JournalHealth, RowFilter
+from trunkline.journal.mending.pages import PageRow, Pages
 from trunkline.journal.sqlite.block import decode, decode_parts
 from trunkline.journal.sqlite.housekeeping import Upkeep
 from trunkline.journal.sqlite.store import SqliteJournal
@@ -75,7 +75,7 @@ def copied(source: Path, folder: Path) -> Path:
     return folder / source.name
 
 
-async def look(path: Path) -> tuple[Story, list[Gap], Health]:
+async def look(path: Path) -> tuple[Story, list[Gap], JournalHealth]:
     """Everything that a journal gives back; hub and sessions must agree, and each must take an entry more."""
     async with SqliteJournal(path, upkeep=QUIET) as journal:
         found: Story = {}
@@ -142,7 +142,7 @@ def hit_by(path: Path, number: int) -> set[tuple[str, int]]:
         without.close()
 
 
-def _entries_in(row: Row) -> list[tuple[str, int]]:
+def _entries_in(row: PageRow) -> list[tuple[str, int]]:
     match row.values:
         case (None, str(session), *_, bytes(body), int()):
             return [(session, entry.seq) for entry in decode(body)]

@@ -1,9 +1,6 @@
-"""Every setting in one table, and the one way to read them: flag, then environment, then ``config.toml``, then default.
+"""Where the settings of ``trunkline/settings.py`` are read from: flag, then environment, then ``config.toml``, then default.
 
-Rule 1: a setting exists only as a row of SETTINGS; flags, environment, file and the reference page come from the table.
-Rule 2: a bad value is an ``Invalid`` that names the setting, the value and where it came from.
-Rule 3: a secret has no flag: a command line is visible to everybody on the machine. The hub's own token has no key in the file
-either; the secrets of webhooks have, and no complaint shows them.
+Rule: a bad value is an ``Invalid`` that names the setting, the value and where it came from.
 """
 
 from __future__ import annotations
@@ -12,48 +9,37 @@ import os
 import reprlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import msgspec
+from typing import TYPE_CHECKING, Any
 
 from trunkline.dialects.outside import NOT_TOML, is_whole_number
 from trunkline.errors import Invalid
+from trunkline.settings import (
+    AGENTS,
+    FLAG,
+    HOSTS,
+    NETWORKS,
+    PATH,
+    PORT,
+    SETTINGS,
+    TEXT,
+    TIME,
+    URL,
+    WEBHOOKS,
+    Kind,
+    Setting,
+    Settings,
+)
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
     from trunkline.server.delivery.webhooks.rules import Network, Webhook
 
-DEFAULT_PORT = 7420
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 _TRUE = frozenset({"1", "true", "yes", "on"})
 _FALSE = frozenset({"0", "false", "no", "off"})
 _SHOWN_CHARS = 200
 _shown = reprlib.Repr()  # a file may nest a value deeper than ``repr`` goes
 _shown.maxstring = _shown.maxother = _SHOWN_CHARS
-
-
-class Kind(NamedTuple):
-    """A type of value: its name in help texts, and a reader of strings and TOML values that raises ValueError."""
-
-    name: str
-    read: Callable[[Any], Any]
-    repeats: bool = False
-    secret: bool = False
-    """Whether a value must not be shown."""
-
-
-class Setting(NamedTuple):
-    """One row of the table."""
-
-    key: str
-    kind: Kind
-    default: Any
-    help: str
-    env: str | None = None
-    flag: str | None = None
-    toml: str | None = None
-    commands: str = "serve"
-    """Which commands take the flag: ``serve``, ``clients`` (all that talk to a hub) or ``all``."""
 
 
 def _text(value: Any) -> str:
@@ -105,13 +91,10 @@ def _hosts(value: Any) -> tuple[str, ...]:
     return tuple(part.strip() for name in names for part in name.split(",") if part.strip())
 
 
-def _choice(*words: str) -> Kind:
-    def read(value: Any) -> str:
-        if value not in words:
-            raise ValueError(f"expected {' or '.join(words)}")
-        return str(value)
-
-    return Kind("|".join(words), read)
+def _choice(words: tuple[str, ...], value: Any) -> str:
+    if value not in words:
+        raise ValueError(f"expected {' or '.join(words)}")
+    return str(value)
 
 
 def _agents(value: Any) -> dict[str, AgentSpec]:
@@ -153,16 +136,11 @@ def _networks(value: Any) -> tuple[Network, ...]:
         raise ValueError(f"expected addresses or networks such as 10.0.0.0/8: {error}") from None
 
 
-TEXT = Kind("TEXT", _text)
-URL = Kind("URL", _address)
-PORT = Kind("PORT", _port)
-PATH = Kind("PATH", _path)
-FLAG = Kind("FLAG", _flag)
-TIME = Kind("SECONDS", _seconds)
-HOSTS = Kind("HOST", _hosts, repeats=True)
-NETWORKS = Kind("NETWORK", _networks, repeats=True)
-AGENTS = Kind("NAME=COMMAND", _agents, repeats=True)
-WEBHOOKS = Kind("TABLES", _webhooks, secret=True)
+_READERS: dict[Kind, Callable[[Any], Any]] = {
+    TEXT: _text, URL: _address, PORT: _port, PATH: _path, FLAG: _flag, TIME: _seconds, HOSTS: _hosts, NETWORKS: _networks,
+    AGENTS: _agents, WEBHOOKS: _webhooks,
+}
+"""How a word, or a value of the file, of each kind is read; ValueError where it cannot be."""
 
 
 def _data_home(env: Mapping[str, str]) -> Path:
@@ -177,97 +155,6 @@ def _xdg(env: Mapping[str, str], name: str, below_home: str) -> Path:
     """The XDG rule: an unset, empty or relative value counts as not given."""
     given = env.get(name, "")
     return Path(given) if os.path.isabs(given) else Path(env.get("HOME") or Path.home()) / below_home
-
-
-SETTINGS: tuple[Setting, ...] = (
-    Setting("host", TEXT, "127.0.0.1", "address to listen on; beyond loopback only with TLS or --insecure",
-            "TRUNKLINE_HOST", "--host", "host"),
-    Setting("port", PORT, DEFAULT_PORT, "port to listen on; 0 picks a free one", "TRUNKLINE_PORT", "--port", "port"),
-    Setting("data", PATH, "$XDG_DATA_HOME/trunkline", "folder of the journal, the token and hub.json",
-            "TRUNKLINE_DATA", "--data", "data", commands="all"),
-    Setting("config", PATH, "$XDG_CONFIG_HOME/trunkline/config.toml", "settings file",
-            "TRUNKLINE_CONFIG", "--config", commands="all"),
-    Setting("url", TEXT, None, "use the hub at this address instead of finding or starting one",
-            "TRUNKLINE_URL", "--url", "url", commands="clients"),
-    Setting("token", TEXT, None, "access token, in place of the one generated in the data folder", "TRUNKLINE_TOKEN",
-            commands="all"),
-    Setting("agents", AGENTS, {}, "an agent beside the catalog's; repeat for more", None, "--agent", "agents"),
-    Setting("durability", _choice("normal", "full"), "normal",
-            "full: every commit reaches the disk before it is delivered", "TRUNKLINE_DURABILITY", "--durability", "durability"),
-    Setting("allow_host", HOSTS, (), "a further Host name to answer to; repeat for more",
-            "TRUNKLINE_ALLOW_HOST", "--allow-host", "allow_host"),
-    Setting("open", FLAG, True, "open the page in a browser, where there is one", "TRUNKLINE_OPEN", "--open/--no-open", "open"),
-    Setting("tls_cert", PATH, None, "certificate file (PEM) to serve https with", "TRUNKLINE_TLS_CERT", "--tls-cert", "tls_cert"),
-    Setting("tls_key", PATH, None, "the certificate's key file (PEM)", "TRUNKLINE_TLS_KEY", "--tls-key", "tls_key"),
-    Setting("insecure", FLAG, False, "listen beyond loopback without TLS: everybody on the way can read and steer",
-            "TRUNKLINE_INSECURE", "--insecure", "insecure"),
-    Setting("approval_timeout", TIME, 600.0, "how long a permission waits before it is denied",
-            "TRUNKLINE_APPROVAL_TIMEOUT", "--approval-timeout", "approval_timeout"),
-    Setting("idle_timeout", TIME, 900.0, "how long an agent may be silent in a turn",
-            "TRUNKLINE_IDLE_TIMEOUT", "--idle-timeout", "idle_timeout"),
-    Setting("tool_timeout", TIME, 7200.0, "the same while a tool is running",
-            "TRUNKLINE_TOOL_TIMEOUT", "--tool-timeout", "tool_timeout"),
-    Setting("cancel_grace", TIME, 30.0, "how long an agent may take to end a turn that was cancelled before it is killed",
-            "TRUNKLINE_CANCEL_GRACE", "--cancel-grace", "cancel_grace"),
-    Setting("silence_grace", TIME, 10.0, "the same for a turn that is ended because the agent fell silent",
-            "TRUNKLINE_SILENCE_GRACE", "--silence-grace", "silence_grace"),
-    Setting("agent_idle_stop", TIME, 1800.0, "stop an agent's process after this long without a turn",
-            "TRUNKLINE_AGENT_IDLE_STOP", "--agent-idle-stop", "agent_idle_stop"),
-    Setting("idle_exit", TIME, 0.0, "end the hub after this long without turn, client or pending approval; 0 = never",
-            "TRUNKLINE_IDLE_EXIT", "--idle-exit", "idle_exit"),
-    Setting("any_port", FLAG, False, "take a free port when the wanted one is in use",
-            "TRUNKLINE_ANY_PORT", "--any-port", "any_port"),
-    Setting("public_url", URL, None, "where people reach the hub's page, for links and for pairing; else its own address",
-            "TRUNKLINE_PUBLIC_URL", "--public-url", "public_url"),
-    Setting("trusted_proxy", NETWORKS, (), "a proxy before the hub whose X-Forwarded-For is believed; repeat for more",
-            "TRUNKLINE_TRUSTED_PROXY", "--trusted-proxy", "trusted_proxy"),
-    Setting("push_allow", NETWORKS, (), "a private network in which a push service may be; repeat for more",
-            "TRUNKLINE_PUSH_ALLOW", "--push-allow", "push_allow"),
-    Setting("webhooks", WEBHOOKS, (), "who is told what nobody watches; see webhooks.md", None, None, "webhooks"),
-    Setting("debuggable", FLAG, False, "let debuggers and profilers of the same user look into the hub; so can its agents then",
-            "TRUNKLINE_DEBUGGABLE", "--debuggable", "debuggable"),
-    Setting("packets_raw", _choice("documented", "agent"), "documented",
-            "what rawInput and rawOutput of packets hold: the documented shapes, or what the agent sent",
-            "TRUNKLINE_PACKETS_RAW", "--packets-raw", "packets.raw"),
-    Setting("log_level", _choice("debug", "info", "warning", "error"), "info", "how much to log on stderr",
-            "TRUNKLINE_LOG_LEVEL", "--log-level", "log_level"),
-    Setting("debug_loop", FLAG, False, "log where the hub's loop is held for over 50 ms",
-            "TRUNKLINE_DEBUG_LOOP", "--debug-loop", "debug_loop"),
-)
-
-
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The table's values, read."""
-
-    host: str
-    port: int
-    data: Path
-    config: Path
-    url: str | None
-    token: str | None
-    agents: dict[str, AgentSpec]
-    durability: str
-    allow_host: tuple[str, ...]
-    open: bool
-    tls_cert: Path | None
-    tls_key: Path | None
-    insecure: bool
-    approval_timeout: float
-    idle_timeout: float
-    tool_timeout: float
-    cancel_grace: float
-    silence_grace: float
-    agent_idle_stop: float
-    idle_exit: float
-    any_port: bool
-    public_url: str | None
-    trusted_proxy: tuple[Network, ...]
-    push_allow: tuple[Network, ...]
-    webhooks: tuple[Webhook, ...]
-    debuggable: bool
-    packets_raw: str
-    log_level: str
-    debug_loop: bool
 
 
 def load(flags: Mapping[str, Any], env: Mapping[str, str] = os.environ) -> Settings:
@@ -310,7 +197,7 @@ def _merged_agents(row: Setting, found: list[tuple[Any, Any]]) -> dict[str, Agen
 
 def _read(row: Setting, raw: Any, origin: str | None) -> Any:
     try:
-        return row.kind.read(raw)
+        return _choice(row.kind.words, raw) if row.kind.words else _READERS[row.kind](raw)
     except (ValueError, Invalid) as error:
         got = f"in {origin}" if row.kind.secret else f"got {_shown.repr(raw)} from {origin}"
         raise Invalid(f"{row.key}: {error} ({got})") from error

@@ -1,4 +1,4 @@
-"""A look into a journal's file from outside: read-only, page by page, whether or not a hub is writing it.
+"""A journal's file read from outside: page by page, whether or not a hub is writing it.
 
 Rule 1: it changes nothing, not even the schema. A file of another schema version is refused.
 Rule 2: one snapshot per page, so that it never keeps a running hub's log from starting again.
@@ -22,7 +22,7 @@ PAGE_BYTES = 4 << 20
 _WAIT_S = 5.0
 
 
-class Look:
+class JournalFile:
     """What a journal's file holds."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -57,8 +57,8 @@ class Look:
 
 
 @contextmanager
-def looking_into(path: Path) -> Iterator[Look]:
-    """A look into this file; NotFound where there is none."""
+def open_read_only(path: Path) -> Iterator[JournalFile]:
+    """This file, to read from; NotFound where there is none."""
     if not path.exists():
         raise NotFound(f"there is no journal {path}")
     with storage_errors(path, "opened"):
@@ -69,5 +69,5 @@ def looking_into(path: Path) -> Iterator[Look]:
             if version != len(migrations()):
                 raise StorageError(f"the journal {path} has schema version {version}, and this Trunkline reads "
                                    f"{len(migrations())}: start a hub on it once, or use the Trunkline that wrote it")
-            look = Look(connection, path)
-        yield look
+            file = JournalFile(connection, path)
+        yield file
