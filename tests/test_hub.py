@@ -17,9 +17,9 @@ from tests.aio import run
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp import ImageContent, TextContent
 from trunkline.errors import HubStopping, Invalid, NotFound, SessionNotFound, Unsupported
-from trunkline.feeds.session import packet_of
 from trunkline.hub import Answer, Decision, Hub, HubOptions, NewSession, Session
 from trunkline.journal.base import RowFilter
+from trunkline.server.packets.frames import packet_of
 from trunkline.session.audit.key import read_audit_key
 from trunkline.session.audit.log import AuditLog, Note, read_log
 from trunkline.session.fold import QuestionView

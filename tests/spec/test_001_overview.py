@@ -19,7 +19,7 @@ from tests.spec.shapes import AT, STAMP, contains, packet, told, told_like, unst
 from trunkline import errors
 from trunkline.dialects import packets
 from trunkline.dialects.packets import PacketType
-from trunkline.feeds.session import packet_frame
+from trunkline.server.sse import sse_frame
 
 DETAILS = "001/3/tool-specific-details"
 EXAMPLES = "001/3/examples"
@@ -73,7 +73,7 @@ def test_every_packet_has_a_type_and_an_iso_8601_timestamp() -> None:
 
 def test_a_packet_is_framed_as_an_event_named_message_with_its_json_as_data() -> None:
     event, data = seeds.code("001/packet-delivery-format/code:1").splitlines()
-    lines = packet_frame(7, chunk("two\nlines")).decode().splitlines()
+    lines = sse_frame(7, chunk("two\nlines")).decode().splitlines()
     assert lines[0] == event == "event: message"
     assert data.startswith("data: {")
     assert json.loads(lines[2].removeprefix("data: "))["content"]["text"] == "two\nlines"

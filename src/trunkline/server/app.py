@@ -48,9 +48,10 @@ from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.preview import Previews, preview
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.options import ServerOptions
+from trunkline.server.packets.frames import error_as_packet
 from trunkline.server.route_tree import PathTree
 from trunkline.server.routes import ROUTES, Route
-from trunkline.server.sse import Streams, error_as_packet
+from trunkline.server.sse import Streams
 from trunkline.threads import Lane
 
 log = logging.getLogger("trunkline.server")

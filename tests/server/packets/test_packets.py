@@ -14,9 +14,9 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import STREAM, Exchange, Site, frames, site
-from trunkline.feeds.session import packet_of
 from trunkline.hub import Session
 from trunkline.server.packets import history
+from trunkline.server.packets.frames import packet_of
 
 Numbered = tuple[int, dict[str, Any]]
 ECHOED = ["user_message_chunk", "agent_message_chunk", "prompt_response"]

@@ -34,6 +34,7 @@ from trunkline.server.acp.streams import MessageStream
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.openapi import ErrorBody
+from trunkline.server.packets.frames import failure_frame
 from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
 
 CONNECTION, SESSION = "acp-connection-id", "acp-session-id"
@@ -220,7 +221,8 @@ async def hear(call: Call) -> Reply:
             connection.readers -= 1
             call.parts.editors.used(connection)
 
-    answer = EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
+    answer = EventStream(pump, call.parts.streams, failure_frame, token_id=call.caller.token_id,
+                         keepalive_s=call.parts.options.keepalive_s,
                          watches=connection.agent.watches if session_id is None else lambda each, _: each == session_id)
     answer.raw_headers.append((CONNECTION.encode(), connection.id.encode()))
     return answer

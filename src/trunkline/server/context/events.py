@@ -9,6 +9,7 @@ Rule 4: a page holds events and not their entries: what an event was made of may
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -17,13 +18,14 @@ from trunkline.dialects import context
 from trunkline.dialects.context import TypeFilter
 from trunkline.errors import TrunklineError
 from trunkline.feeds.hub import HubFeed
-from trunkline.feeds.session import Feed, packet_frame
+from trunkline.feeds.session import WRITE_BYTES, Feed, Write
+from trunkline.journal.base import Entry
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import command_scope
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.context.joining import joined_after, joined_before
 from trunkline.server.openapi import ErrorBody
-from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
+from trunkline.server.sse import EventStream, Outlet, Pump, Watches, follow, sse_frame
 from trunkline.session.commands.refused import check_id, id_in
 
 PAGE_MOST = 5_000
@@ -122,17 +124,31 @@ async def command_refused(call: Call, error: TrunklineError) -> None:
 
 async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
     """Replay after ``after``, then live, until the feed ends."""
-    position = outlet.position = after
-    outlet.leaves_out = not wanted.everything
-    while True:
-        if feed.last_seq <= position:
-            if feed.closed:
-                return
-            await feed.wait(position)
-        frames, position = await _next_frames(feed, position, wanted)
-        outlet.position = position
-        if frames:
-            await outlet.write(frames)
+    if wanted.everything:
+        await follow(feed, after, event_frames, outlet)
+        return
+
+    def wanted_frames(entries: Iterator[Entry], after: int) -> Write:
+        return event_frames(entries, after, wanted)
+
+    outlet.leaves_out = True
+    await follow(feed, after, wanted_frames, outlet, shares=False)
+
+
+def event_frames(entries: Iterator[Entry], after: int, wanted: TypeFilter | None = None) -> Write:
+    """The next write of whoever reads events behind ``after``."""
+    frames: list[bytes] = []
+    size = 0
+    position = after
+    for entry in entries:
+        position = entry.seq
+        if wanted is not None and not wanted.matches_encoded(entry.event):
+            continue
+        frames.append(sse_frame(position, entry.event))
+        size += len(entry.event)
+        if size >= WRITE_BYTES:
+            break
+    return b"".join(frames), position
 
 
 async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
@@ -143,21 +159,12 @@ async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outl
         await feed.wait(position)
         newest = feed.last_pos
         found = await feed.read(after=position)
-        frames = b"".join([packet_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
+        frames = b"".join([sse_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
         # What was deleted meanwhile is not found, and not waited for either.
         position = outlet.position = found[-1][1].pos if found else max(position, newest)
         found = []  # a reader that stalls must not hold the entries' bodies
         if frames:
             await outlet.write(frames)
-
-
-async def _next_frames(feed: Feed, position: int, wanted: TypeFilter) -> tuple[bytes, int]:
-    shared = feed.event_frames(position) if wanted.everything else None
-    if shared is not None:
-        return shared
-    entries = await entries_after(feed, position)
-    frames = b"".join([packet_frame(entry.seq, entry.event) for entry in entries if wanted.matches_encoded(entry.event)])
-    return frames, entries[-1].seq if entries else position
 
 
 async def page_after(feed: Feed, after: int, before: int | None, limit: int, wanted: TypeFilter) -> EventPage:
@@ -221,8 +228,8 @@ def _raw(page: list[bytes]) -> list[msgspec.Raw]:
 
 
 def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
-    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
-                       watches=watches, failure=_failure)
+    return EventStream(pump, call.parts.streams, _failure, token_id=call.caller.token_id,
+                       keepalive_s=call.parts.options.keepalive_s, watches=watches)
 
 
 def _failure(error: TrunklineError) -> bytes:

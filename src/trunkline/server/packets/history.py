@@ -15,8 +15,9 @@ import msgspec
 
 from trunkline.dialects.acp import TextChunk, text_chunk
 from trunkline.dialects.packets import text_chunk_packet
-from trunkline.feeds.session import Feed, packet_of
+from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
+from trunkline.server.packets.frames import packet_of
 
 PAGE_BYTES = 4 << 20
 """A page stops here; the next one goes on from there."""

@@ -7,6 +7,7 @@ Rule 2: closing a stream never touches the turn.
 from __future__ import annotations
 
 from trunkline.server.call import Call, Reply, reply
+from trunkline.server.packets.frames import failure_frame, packet_frames
 from trunkline.server.packets.history import page_after, page_before
 from trunkline.server.packets.turns import relay_turn
 from trunkline.server.sessions.prompt import SendMessage, blocks_of
@@ -40,7 +41,7 @@ async def attach(call: Call) -> Reply:
     after = call.cursor(session.feed.last_seq)
 
     async def pump(outlet: Outlet) -> None:
-        await follow(session.feed, after, outlet)
+        await follow(session.feed, after, packet_frames, outlet)
 
     return _stream(call, pump, session.id)
 
@@ -56,5 +57,5 @@ async def messages(call: Call) -> Reply:
 
 
 def _stream(call: Call, pump: Pump, session_id: str) -> EventStream:
-    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
-                       watches=lambda shown, _: shown == session_id)
+    return EventStream(pump, call.parts.streams, failure_frame, token_id=call.caller.token_id,
+                       keepalive_s=call.parts.options.keepalive_s, watches=lambda shown, _: shown == session_id)

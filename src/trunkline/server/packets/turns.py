@@ -14,7 +14,8 @@ import msgspec
 from trunkline.errors import NotFound
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
-from trunkline.server.sse import Outlet, entries_after, frames_of
+from trunkline.server.packets.frames import all_frames, packet_frames
+from trunkline.server.sse import Outlet, entries_after
 
 TURN_END = re.compile(rb'"type":"(?:prompt_response|error)"')
 """In JSON text every quote inside a string is escaped, so this matches only real members: a cheap sieve, no verdict."""
@@ -71,7 +72,7 @@ async def _start_of(feed: Feed, turn_id: str, after: int, outlet: Outlet) -> int
 
 
 async def _turn_frames(feed: Feed, turn_id: str, position: int, seen: int) -> tuple[bytes, int, bool]:
-    shared = feed.packet_frames(position) if position >= seen else None
+    shared = feed.shared(position, packet_frames) if position >= seen else None
     if shared is not None and not TURN_END.search(shared[0]):
         return *shared, False
     unseen: list[Entry] = []
@@ -80,8 +81,8 @@ async def _turn_frames(feed: Feed, turn_id: str, position: int, seen: int) -> tu
         if position > seen:
             unseen.append(entry)
         if _ends(entry, turn_id):
-            return frames_of(unseen), position, True
-    return frames_of(unseen), position, False
+            return all_frames(unseen), position, True
+    return all_frames(unseen), position, False
 
 
 def _fate_of(entry: Entry, turn_id: str) -> str | None:
