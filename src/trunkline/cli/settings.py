@@ -21,7 +21,8 @@ from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
-    from trunkline.server.delivery.webhooks.rules import Network, Webhook
+    from trunkline.server.delivery.webhooks.rules import Webhook
+    from trunkline.server.http.address import Network
 
 DEFAULT_PORT = 7420
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}

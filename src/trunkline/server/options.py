@@ -6,7 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.server.delivery.webhooks.rules import Network, Webhook
+from trunkline.server.delivery.webhooks.rules import Webhook
+from trunkline.server.http.address import Network
 from trunkline.session.workspace.files import PLAYGROUND
 
 

@@ -29,8 +29,7 @@ from trunkline.errors import Invalid, TooSlow
 from trunkline.server import acp
 from trunkline.server.auth.cookies import split_base
 from trunkline.server.context import ws
-from trunkline.server.delivery.webhooks.rules import Network
-from trunkline.server.http.address import counted_address
+from trunkline.server.http.address import Network, counted_address
 from trunkline.server.http.connections import KEY, Place, carrying
 from trunkline.server.openapi import ErrorBody
 

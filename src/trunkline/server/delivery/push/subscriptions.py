@@ -1,4 +1,4 @@
-"""Who is told what: the subscriptions of browsers, in ``push.json``.
+"""Who gets what: the subscriptions of browsers, in ``push.json``.
 
 Rule 1: a subscription belongs to the token that made it, one to a token, and goes with it.
 Rule 2: the addresses in the file are secrets: whoever has one can fill somebody's phone. The file is private.
@@ -20,6 +20,7 @@ import msgspec
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import Invalid, StorageError, TooManyRequests
+from trunkline.server.http.address import Network
 
 if TYPE_CHECKING:
     from trunkline.server.delivery.push.keys import PushKey
@@ -27,15 +28,13 @@ if TYPE_CHECKING:
 Kind = Literal["approval", "question", "finished", "failed"]
 KINDS: tuple[Kind, ...] = ("approval", "question", "finished", "failed")
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
 SUBSCRIPTIONS_FILE = "push.json"
 SUBSCRIPTIONS_MOST = 256
 ENDPOINT_LENGTH = 2_048
 
 
 class Subscription(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One browser that wants to be told. ``endpoint`` is its push service's address for it."""
+    """One browser that wants to know. ``endpoint`` is its push service's address for it."""
 
     token_id: str
     endpoint: str
@@ -79,7 +78,7 @@ class Subscriptions:
         return self._by_token.get(token_id)
 
     def wanting(self, kind: Kind) -> list[Subscription]:
-        """Who wants to be told of this and is still let in."""
+        """Who wants to know of this and is still let in."""
         return [each for each in self._by_token.values() if kind in each.kinds and self._is_live(each.token_id)]
 
     def counts(self, subscription: Subscription) -> bool:
