@@ -23,8 +23,9 @@ from trunkline.journal.base import Entry
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import command_scope
 from trunkline.server.call import Call, Reply, reply
-from trunkline.server.context.joining import joined_after, joined_before
+from trunkline.server.context.joining import JOINED_SCAN_MOST, EventRuns
 from trunkline.server.openapi import ErrorBody
+from trunkline.server.paging import runs_after, runs_before
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, follow, sse_frame
 from trunkline.session.commands.refused import check_id, id_in
 
@@ -206,11 +207,12 @@ async def _joined_page(feed: Feed, after: int | None, before: int | None, limit:
     """The same, with runs of deltas joined."""
     if before is not None and after is None:
         before = min(before, feed.last_seq + 1)
-        found = await joined_before(feed, before, limit, wanted)
-        return EventPage(found.events, before - 1 if before <= feed.last_seq else None,
+        found = await runs_before(feed, before, limit, EventRuns(wanted), scan_most=JOINED_SCAN_MOST)
+        return EventPage([run.event() for run in found.runs], before - 1 if before <= feed.last_seq else None,
                          found.position if found.more else None, feed.last_seq)
-    found = await joined_after(feed, after or 0, before, limit, wanted)
-    return EventPage(found.events, found.position if found.more else None, after + 1 if after else None, feed.last_seq)
+    found = await runs_after(feed, after or 0, before, limit, EventRuns(wanted), scan_most=JOINED_SCAN_MOST)
+    return EventPage([run.event() for run in found.runs], found.position if found.more else None,
+                     after + 1 if after else None, feed.last_seq)
 
 
 def _page(feed: Feed, page: list[bytes], next_after: int | None, after: int) -> EventPage:
