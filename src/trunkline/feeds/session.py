@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import chain, islice
 
+from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
 
 TAIL_ENTRIES = 2_000
@@ -21,6 +22,9 @@ TAIL_BYTES = 1 << 20
 HUB_BYTES = 64 << 20
 WRITE_BYTES = 256 << 10
 """How much one wake-up hands to one reader: large enough to amortise a write, small enough to stay fair."""
+
+SLICE_BYTES = 64 << 10
+"""The same for a reader of which every message waits for the one before: what it can keep from being freed while it stalls."""
 
 CHARGED_AT_ONCE = 8 << 10
 """A tail's growth is accounted for in steps of this many bytes: once per chunk would cost more than it is worth."""
@@ -117,13 +121,13 @@ class Feed:
         self._shared.clear()
         return held
 
-    async def wait(self, after: int) -> None:
-        """Return when there is an entry after ``after``, or no more will come."""
-        if self.last_seq > after or self.closed:
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        await waiter
+    async def wait(self, after: int) -> bool:
+        """Return when there is an entry after ``after``; False where no more will come."""
+        if self.last_seq <= after and not self.closed:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+        return self.last_seq > after
 
     async def read(self, *, after: int, before: int | None = None, limit: int = 1_000,
                    max_bytes: int = WRITE_BYTES) -> list[Entry]:
@@ -134,7 +138,8 @@ class Feed:
         kept = self._kept_after(after)
         if kept is None:
             upper = newest + 1 if before is None else min(before, newest + 1)
-            return await self._journal.read(self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes)
+            return await self._stored(self._journal.read(
+                self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes))
         return _fitting(kept, before, limit, max_bytes)
 
     async def read_back(self, *, before: int, limit: int = 1_000, max_bytes: int = WRITE_BYTES) -> list[Entry]:
@@ -142,7 +147,17 @@ class Feed:
         upper = min(before, self.last_seq + 1)
         if upper <= 1:
             return []
-        return await self._journal.read(self.session_id, before=upper, limit=limit, max_bytes=max_bytes, tail=True)
+        return await self._stored(self._journal.read(
+            self.session_id, before=upper, limit=limit, max_bytes=max_bytes, tail=True))
+
+    async def _stored(self, reading: Awaitable[list[Entry]]) -> list[Entry]:
+        """What the journal has, or HubStopping when it has closed under a reader that lagged behind."""
+        try:
+            return await reading
+        except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
+            if self.closed:
+                raise HubStopping("the hub is stopping") from error
+            raise
 
     def shared(self, after: int, encode: Encoder) -> Write | None:
         """The next write of every reader with this encoder behind ``after``; None where the tail does not reach back so far."""

@@ -46,7 +46,7 @@ from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, ta
 from trunkline.server.context import ws
 from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.preview import Previews, preview
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.openapi import error_body
 from trunkline.server.options import ServerOptions
 from trunkline.server.packets.frames import error_as_packet
 from trunkline.server.route_tree import PathTree
@@ -217,8 +217,7 @@ def error_reply(error: TrunklineError, request: Request) -> Response:
     """The response that an error becomes."""
     if _reads_packets(request):
         return Response(error_as_packet(error), error.http_status, _error_headers(error), media_type="application/json")
-    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-    return reply(body, error.http_status, _error_headers(error))
+    return reply(error_body(error), error.http_status, _error_headers(error))
 
 
 def _reads_packets(request: Request) -> bool:

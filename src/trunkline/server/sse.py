@@ -19,9 +19,8 @@ from contextlib import suppress
 
 from starlette.types import Receive, Scope, Send
 
-from trunkline.errors import HubStopping, StorageError, TrunklineError
-from trunkline.feeds.session import WRITE_BYTES, Encoder, Feed
-from trunkline.journal.base import Entry
+from trunkline.errors import HubStopping, TrunklineError
+from trunkline.feeds.session import Encoder, Feed
 
 HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -143,9 +142,14 @@ class Streams:
             return
         left_s = self._left_s(token_id)
         if left_s is not None:
-            # A clock that was set, or a machine that slept, must not keep a stream open: so never far ahead.
-            in_s = min(max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
+            in_s = look_again_in(left_s)
             self._looks[pump] = asyncio.get_running_loop().call_later(in_s, self._look_again, pump, token_id)
+
+
+def look_again_in(left_s: float) -> float:
+    """When to look whether a token that expires in so long has expired. A clock that was set, or a machine that slept, must not
+    keep anything open: so never far ahead."""
+    return min(max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
 
 
 class EventStream:
@@ -210,23 +214,9 @@ async def _attend(receive: Receive, outlet: Outlet, keepalive_s: float) -> None:
 async def follow(feed: Feed, after: int, encode: Encoder, outlet: Outlet, *, shares: bool = True) -> None:
     """Replay after ``after``, then live, until the feed ends. ``shares``: others read with the same encoder."""
     position = outlet.position = after
-    while True:
-        if feed.last_seq <= position:
-            if feed.closed:
-                return
-            await feed.wait(position)
+    while feed.last_seq > position or await feed.wait(position):
         shared = feed.shared(position, encode) if shares else None
-        frames, position = shared if shared is not None else encode(iter(await entries_after(feed, position)), position)
+        frames, position = shared if shared is not None else encode(iter(await feed.read(after=position)), position)
         outlet.position = position
         if frames:
             await outlet.write(frames)
-
-
-async def entries_after(feed: Feed, position: int, max_bytes: int = WRITE_BYTES) -> list[Entry]:
-    """The next entries, or HubStopping when the journal has closed under a reader that lagged behind."""
-    try:
-        return await feed.read(after=position, max_bytes=max_bytes)
-    except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
-        if feed.closed:
-            raise HubStopping("the hub is stopping") from error
-        raise

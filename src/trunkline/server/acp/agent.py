@@ -29,7 +29,7 @@ from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
 from trunkline.hub import Hub, NewSession
 from trunkline.server.acp.attachment import Attachment, OpenPrompt
-from trunkline.server.acp.connection import EditorLine, Left, Wire
+from trunkline.server.acp.connection import EditorLine, Wire
 from trunkline.server.acp.listing import Listing
 from trunkline.server.acp.offers import (
     OurMeta,
@@ -42,6 +42,7 @@ from trunkline.server.acp.offers import (
 from trunkline.server.acp.settings import modes_of, settings_of
 from trunkline.server.auth.credentials import Caller, check_scope
 from trunkline.server.auth.tokens import Scope, allows
+from trunkline.server.websocket import PeerGone
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -193,13 +194,13 @@ class AcpAgent:
             except asyncio.CancelledError:
                 cancelled = self._line.fault(asked.id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
                 await self._line.send(cancelled, asked.stream)
-            except (Left, OSError):
+            except (PeerGone, OSError):
                 raise
             except Exception as error:  # the request's boundary: an editor that is not answered hangs
                 log.error("%s failed", method, exc_info=error)
                 failed = TrunklineError("the hub failed to answer; its log says more")
                 await self._line.send(self._line.error(asked.id, failed), asked.stream)
-        except (Left, OSError):
+        except (PeerGone, OSError):
             return
 
     async def _serve(self, method: str, asked: Asked) -> None:
@@ -467,7 +468,7 @@ class AcpAgent:
 async def _quietly(work: Coroutine[Any, Any, None]) -> None:
     try:
         await work
-    except (Left, OSError):
+    except (PeerGone, OSError):
         return
     except TrunklineError as error:
         # Not for everybody's log: an editor can say such things as often as it likes.

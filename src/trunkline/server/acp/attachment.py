@@ -22,16 +22,17 @@ import msgspec
 from trunkline.dialects import acp
 from trunkline.dialects.context.filters import encoded_type
 from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineError, Unavailable
+from trunkline.feeds.session import SLICE_BYTES
 from trunkline.hub import Accepted
 from trunkline.journal.base import Entry
 from trunkline.server.acp.asks import OpenAsks, Spawn
-from trunkline.server.acp.connection import EditorLine, Left
+from trunkline.server.acp.connection import EditorLine
 from trunkline.server.acp.faults import told_fault
 from trunkline.server.acp.notices import HEARD, TOLD_OTHERWISE, Meta, Told, ends_turn, told_by
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.acp.usage import TOKENS, Spent
 from trunkline.server.auth.tokens import Scope
-from trunkline.server.sse import entries_after
+from trunkline.server.websocket import PeerGone
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -44,8 +45,6 @@ INSIST_S = 2.0
 
 READS_S = 5.0
 """How long an editor that ends a session may take to read what is left of it."""
-
-SLICE_BYTES = 64 << 10
 
 ANSWERED = 32
 """Answered prompts that are remembered, for an editor whose connection lost their answers."""
@@ -147,7 +146,7 @@ class Attachment:
             self._view.forget()
         position = after
         while position < until:
-            entries = [entry for entry in await entries_after(self.session.feed, position, SLICE_BYTES) if entry.seq <= until]
+            entries = await self.session.feed.read(after=position, before=until + 1, max_bytes=SLICE_BYTES)
             if not entries:
                 break
             position = entries[-1].seq
@@ -165,7 +164,7 @@ class Attachment:
         """Tell the agent's slash commands, as they were at a position, to an editor that is told nothing else of what was."""
         seq = self.session.fold.commands_seq
         if 0 < seq <= until:
-            entries = await entries_after(self.session.feed, seq - 1, 1)
+            entries = await self.session.feed.read(after=seq - 1, limit=1)
             lines = [line for entry in entries[:1] if entry.update is not None for line in self._view.lines(entry, live=True)]
             await self._line.send(lines, self.session.id)
 
@@ -199,7 +198,7 @@ class Attachment:
                 pass
             if not self._halting and not self._stopping():
                 await self._give_up()
-        except (Left, HubStopping):
+        except (PeerGone, HubStopping):
             return  # who comes back finds everything
         except Exception as error:  # the reader's boundary: its editor must not wait for what will not come
             log.error("an editor's view of session %s failed", self.session.id, exc_info=error)
@@ -217,7 +216,7 @@ class Attachment:
                 await feed.wait(self.position)
             finally:
                 self._rests = False
-        entries = await entries_after(feed, self.position, SLICE_BYTES)
+        entries = await feed.read(after=self.position, max_bytes=SLICE_BYTES)
         if not entries:
             return not feed.closed or feed.last_seq > self.position
         lines: list[bytes] = []
@@ -433,7 +432,7 @@ class Attachment:
     async def _answer_late(self, prompt: OpenPrompt, turn_id: str, after: int) -> None:
         """The turn of a prompt that was sent before may be over, and the editor told of its end: answer from the journal."""
         position = after
-        while entries := await entries_after(self.session.feed, position, SLICE_BYTES):
+        while entries := await self.session.feed.read(after=position, max_bytes=SLICE_BYTES):
             for entry in entries:
                 if entry.update is None and ends_turn(entry, turn_id):
                     if entry.seq <= self.position and prompt in self._prompts:

@@ -17,6 +17,7 @@ import msgspec
 from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unavailable, Unsupported
 from trunkline.server.acp.faults import fault_of
+from trunkline.server.websocket import PeerGone
 
 AGENT_METHODS = acp.with_aliases({*acp.AGENT_REQUESTS - {acp.LOGOUT}, acp.SESSION_CANCEL, acp.SESSION_FORK}, side="agent")
 """The requests that are served. A cancel is a notification; who sends it as a request is answered all the same."""
@@ -26,10 +27,6 @@ _encode = msgspec.json.Encoder().encode
 Answered = Callable[[jsonrpc.Response], None]
 
 
-class Left(Exception):
-    """The editor has gone."""
-
-
 class Wire(Protocol):
     """The way to an editor."""
 
@@ -37,7 +34,7 @@ class Wire(Protocol):
     """Whether what is sent is kept until it is read, so that nothing is lost when ``send`` is broken off while it waits."""
 
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
-        """Send messages; ``stream`` is the session that they belong to. Returns when more can be taken; raises Left."""
+        """Send messages; ``stream`` is the session that they belong to. Returns when more can be taken; raises PeerGone."""
 
 
 class EditorLine:
@@ -126,7 +123,7 @@ class EditorLine:
         try:
             await self.send(lines, stream)
             return await answer
-        except Left:
+        except PeerGone:
             raise Unavailable("the editor has left") from None
         finally:
             if not answer.done() or answer.cancelled():
@@ -147,7 +144,7 @@ class EditorLine:
     async def _send_last(self, lines: list[bytes], stream: str) -> None:
         try:
             await self.send(lines, stream)
-        except Left:
+        except PeerGone:
             return
 
 

@@ -28,14 +28,14 @@ from trunkline.errors import (
     UnsupportedMediaType,
 )
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.acp.connection import Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import Call, Reply, reply
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.openapi import error_body
 from trunkline.server.packets.frames import failure_frame
-from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
+from trunkline.server.sse import EventStream, Outlet, look_again_in
+from trunkline.server.websocket import PeerGone
 
 CONNECTION, SESSION = "acp-connection-id", "acp-session-id"
 IDLE_S = 600.0
@@ -88,7 +88,7 @@ class HttpConnection:
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
         """Put messages onto a stream."""
         if self._closed:
-            raise Left
+            raise PeerGone
         if stream == GREETING:
             if not self.greeting.done():
                 self.greeting.set_result(lines[-1])
@@ -155,7 +155,7 @@ class HttpConnections:
         """Look again whether it may stay: then, or when its token may have expired."""
         left_s = self._tokens.left_s(connection.token_id)
         if left_s is not None:
-            in_s = min(in_s, max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
+            in_s = min(in_s, look_again_in(left_s))
         connection.timer = asyncio.get_running_loop().call_later(in_s, self._look, connection)
 
     def _look(self, connection: HttpConnection) -> None:
@@ -206,8 +206,7 @@ async def hear(call: Call) -> Reply:
         try:
             await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
         except SessionNotFound as error:
-            body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-            return reply(body, NO_SESSION_STATUS)
+            return reply(error_body(error), NO_SESSION_STATUS)
     stream = connection.stream(session_id)
     last = call.request.headers.get("last-event-id")
     # Who only asks for the head reads nothing, and takes over from nobody.

@@ -24,7 +24,7 @@ from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import command_scope
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.context.joining import JOINED_SCAN_MOST, EventRuns
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.openapi import error_body
 from trunkline.server.paging import runs_after, runs_before
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, follow, sse_frame
 from trunkline.session.commands.refused import check_id, id_in
@@ -236,5 +236,4 @@ def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
 
 def _failure(error: TrunklineError) -> bytes:
     """An error in a stream of events. It is no event: it has no id, and its type is none of theirs."""
-    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-    return b'event: message\ndata: {"type":"error",%b\n\n' % _encode(body)[1:]
+    return b'event: message\ndata: {"type":"error",%b\n\n' % _encode(error_body(error))[1:]
