@@ -32,7 +32,7 @@ _CODES: tuple[tuple[type[TrunklineError], acp.ErrorCode], ...] = (
 
 
 class Fault(msgspec.Struct):
-    """What an editor is told of an error."""
+    """An error as an editor gets it."""
 
     code: int
     message: str
@@ -41,10 +41,10 @@ class Fault(msgspec.Struct):
 
 def fault_of(error: TrunklineError) -> Fault:
     """An error as an editor gets it. An agent's own number is kept."""
-    return told_fault(error.code, error.message, error.details, error.agent_code)
+    return written_fault(error.code, error.message, error.details, error.agent_code)
 
 
-def told_fault(code: str, message: str, details: Any = None, agent_code: str | None = None) -> Fault:
+def written_fault(code: str, message: str, details: Any = None, agent_code: str | None = None) -> Fault:
     """The same, of an error that was written down."""
     data: dict[str, Any] = {"code": code}
     if details:
