@@ -45,7 +45,7 @@ class ServerOptions(msgspec.Struct, kw_only=True, frozen=True):
     push_allow: tuple[Network, ...] = ()
     """Networks in which a push service may be though they are private."""
     webhooks: tuple[Webhook, ...] = ()
-    """Who is told what nobody watches."""
+    """Who gets what nobody watches."""
 
     @property
     def playground(self) -> Path:

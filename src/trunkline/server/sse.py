@@ -189,7 +189,7 @@ class EventStream:
 
 
 async def _pumping(pump: Pump, outlet: Outlet, failure: Callable[[TrunklineError], bytes]) -> None:
-    """Run the pump; a failure of ours is told to the reader in the stream's own language."""
+    """Run the pump; a failure of ours goes to the reader in the stream's own language."""
     try:
         await pump(outlet)
     except HubStopping:

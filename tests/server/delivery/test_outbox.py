@@ -10,7 +10,7 @@ from tests.aio import run
 from tests.server.delivery.receiver import HandClock, Receiver, receiver
 from trunkline.errors import Forbidden, Unavailable
 from trunkline.server.delivery.outbox import Limits, Outbox, check_status
-from trunkline.server.delivery.post import Message
+from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
@@ -30,8 +30,8 @@ class Parcel:
     async def is_wanted(self, tries: int) -> bool:
         return tries < self._wanted_tries
 
-    async def message(self) -> Message:
-        return Message(b"{}", ())
+    async def message(self) -> OutgoingMessage:
+        return OutgoingMessage(b"{}", ())
 
     def on_answer(self, status: int) -> bool:
         return status in self._final

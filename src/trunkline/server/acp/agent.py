@@ -14,12 +14,12 @@ from trunkline.dialects import acp, jsonrpc
 from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
 from trunkline.server.acp.attachments import Attachments
-from trunkline.server.acp.connection import EditorLine, EditorRequest, Wire
+from trunkline.server.acp.connection import EditorLine, EditorRequest, EditorWire
 from trunkline.server.acp.handshake import Handshake
 from trunkline.server.acp.sessions import SessionRequests
 from trunkline.server.acp.tasks import EditorTasks
 from trunkline.server.auth.credentials import Caller, check_scope
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.websocket import PeerGone
 
 log = logging.getLogger("trunkline.server")
@@ -30,7 +30,7 @@ Handler = Callable[[EditorRequest], Awaitable[None]]
 class AcpAgent:
     """Serves one editor."""
 
-    def __init__(self, hub: Hub, caller: Caller, wire: Wire, *, agent: str | None = None,
+    def __init__(self, hub: Hub, caller: Caller, wire: EditorWire, *, agent: str | None = None,
                  check_live: Callable[[], None] = lambda: None) -> None:
         self._check_live = check_live
         self._line = EditorLine(wire)
@@ -125,7 +125,7 @@ class AcpAgent:
             self._tasks.begin(self._sessions.cancel_request(params))
 
 
-def _methods(handshake: Handshake, sessions: SessionRequests) -> dict[str, tuple[Scope | None, Handler]]:
+def _methods(handshake: Handshake, sessions: SessionRequests) -> dict[str, tuple[TokenScope | None, Handler]]:
     """What is served, and what a token needs for it."""
     return {
         acp.INITIALIZE: (None, handshake.initialize),

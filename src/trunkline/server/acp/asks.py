@@ -23,7 +23,7 @@ from trunkline.server.acp.connection import GONE, EditorLine
 from trunkline.server.acp.tasks import Spawn
 from trunkline.server.acp.updates import UpdateView
 from trunkline.server.auth.scopes import answer_scope, decision_scope
-from trunkline.server.auth.tokens import Scope, allows
+from trunkline.server.auth.tokens import TokenScope, allows
 from trunkline.session.fold import ApprovalView, QuestionView, shown
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class OpenAsks:
     """The asks of one session that one editor has before it."""
 
     def __init__(self, session: Session, line: EditorLine, view: UpdateView, by: str, spawn: Spawn,
-                 scope: Scope) -> None:
+                 scope: TokenScope) -> None:
         self._session = session
         self._line = line
         self._view = view

@@ -21,7 +21,7 @@ from trunkline.server.acp.events import EventMessages, ends_turn
 from trunkline.server.acp.prompts import OpenPrompt, OpenPrompts
 from trunkline.server.acp.tasks import Spawn
 from trunkline.server.acp.updates import UpdateView
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.websocket import PeerGone
 
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ log = logging.getLogger("trunkline.server")
 _encode = msgspec.json.Encoder().encode
 
 
-class Attachment:
+class EditorAttachment:
     """One editor's place in one session. It is also the editor, as far as it serves the session's agent."""
 
-    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, scope: Scope,
+    def __init__(self, session: Session, line: EditorLine, by: str, spawn: Spawn, *, scope: TokenScope,
                  stopping: Callable[[], bool]) -> None:
         self.session = session
         self.position = 0

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from trunkline.hub import Hub
-from trunkline.server.acp.attachment import Attachment
+from trunkline.server.acp.attachment import EditorAttachment
 from trunkline.server.acp.connection import EditorLine
 from trunkline.server.acp.handshake import Handshake
 from trunkline.server.acp.tasks import Spawn
@@ -24,25 +24,25 @@ class Attachments:
         self._line = line
         self._handshake = handshake
         self._spawn = spawn
-        self._attached: dict[str, Attachment] = {}
+        self._attached: dict[str, EditorAttachment] = {}
 
-    def __iter__(self) -> Iterator[Attachment]:
+    def __iter__(self) -> Iterator[EditorAttachment]:
         return iter([*self._attached.values()])
 
-    def get(self, session_id: str) -> Attachment | None:
+    def get(self, session_id: str) -> EditorAttachment | None:
         """The editor's place in a session that it has open."""
         return self._attached.get(session_id)
 
-    def attach(self, session: Session) -> Attachment:
+    def attach(self, session: Session) -> EditorAttachment:
         """The editor's place in a session, new or not."""
         attached = self._attached.get(session.id)
         if attached is None:
-            attached = self._attached[session.id] = Attachment(
+            attached = self._attached[session.id] = EditorAttachment(
                 session, self._line, self._handshake.by, self._spawn, scope=self._handshake.caller.scope,
                 stopping=lambda: self._hub.closing)
         return attached
 
-    async def joined(self, session_id: str) -> Attachment:
+    async def joined(self, session_id: str) -> EditorAttachment:
         """The editor's place in a session; one that it did not open in this connection is joined where it stands."""
         session = await self._hub.session(session_id)
         attached = self._attached.get(session_id)
@@ -55,7 +55,7 @@ class Attachments:
             return attached
 
     @asynccontextmanager
-    async def opening(self, session: Session) -> AsyncIterator[Attachment]:
+    async def opening(self, session: Session) -> AsyncIterator[EditorAttachment]:
         """The editor's place in a session, while it learns where it starts: never one that it has left meanwhile."""
         while True:
             attached = self.attach(session)

@@ -36,7 +36,7 @@ class EditorRequest(msgspec.Struct):
     """Where its answer goes: the session's stream, or the connection's."""
 
 
-class Wire(Protocol):
+class EditorWire(Protocol):
     """The way to an editor."""
 
     keeps: bool
@@ -49,7 +49,7 @@ class Wire(Protocol):
 class EditorLine:
     """Messages to and from one editor."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: EditorWire) -> None:
         self.offers = acp.ClientCapabilities()
         """What the editor can do, as it says."""
         self.wants_cursor = False

@@ -20,7 +20,7 @@ class Handshake:
     def __init__(self, hub: Hub, caller: Caller, line: EditorLine, agent: str | None) -> None:
         self.caller = caller
         self.by = caller.name
-        """Whom the journal names: the token, and the editor where it has said what it is."""
+        """Whom the journal names: the token, and the editor where it names itself."""
         self.greeted = False
         """Whether the handshake was made."""
         self.takes_lines = False

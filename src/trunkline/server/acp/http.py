@@ -1,4 +1,4 @@
-"""The acp face over streamable HTTP, as the transport's proposal says: POST what an editor says, GET what it hears.
+"""The acp face over streamable HTTP, as the transport's proposal says: POST what an editor sends, GET what it gets.
 
 Rule 1: ``initialize`` without a connection opens one and is answered at once; everything else gets 202, and its answer comes on a
 stream: the session's where the request named one by header, else the connection's.
@@ -31,7 +31,7 @@ from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.auth.tokens import Tokens
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.openapi import error_body
 from trunkline.server.packets.frames import failure_frame
 from trunkline.server.sse import EventStream, Outlet, look_again_in
@@ -67,7 +67,7 @@ class HttpConnection:
 
     keeps = True
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: HttpCall) -> None:
         self.id = new_connection_id()
         self.token_id = call.caller.token_id
         self.agent = AcpAgent(call.hub, call.caller, self, agent=wanted_agent(call.request),
@@ -124,7 +124,7 @@ class HttpConnections:
         self._open[connection.id] = connection
         self.used(connection)
 
-    def find(self, call: Call) -> HttpConnection:
+    def find(self, call: HttpCall) -> HttpConnection:
         """The connection that a request names; NotFound also where it is somebody else's."""
         wanted = call.request.headers.get(CONNECTION)
         if wanted is None:
@@ -175,7 +175,7 @@ class HttpConnections:
         task.add_done_callback(self._closing.discard)
 
 
-async def say(call: Call) -> Reply:
+async def say(call: HttpCall) -> Reply:
     """Take one message of an editor's."""
     media = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
@@ -196,8 +196,8 @@ async def say(call: Call) -> Reply:
     return _accepted(connection)
 
 
-async def hear(call: Call) -> Reply:
-    """A stream of what an editor is told."""
+async def hear(call: HttpCall) -> Reply:
+    """A stream of messages to an editor."""
     if not call.wants_stream():
         raise NotAcceptable("what an editor hears is text/event-stream")
     connection = call.parts.editors.find(call)
@@ -227,14 +227,14 @@ async def hear(call: Call) -> Reply:
     return answer
 
 
-async def end(call: Call) -> Reply:
+async def end(call: HttpCall) -> Reply:
     """End a connection; its sessions go on."""
     connection = call.parts.editors.find(call)
     await call.parts.editors.end(connection)
     return Response(status_code=202)
 
 
-async def _greet(call: Call, message: _Message, body: bytes) -> Reply:
+async def _greet(call: HttpCall, message: _Message, body: bytes) -> Reply:
     if message.method != acp.INITIALIZE:
         raise Invalid("the header Acp-Connection-Id is missing; the first message is initialize")
     connection = HttpConnection(call)

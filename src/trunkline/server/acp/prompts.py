@@ -20,7 +20,7 @@ from trunkline.dialects import acp
 from trunkline.errors import NotFound, TrunklineError, Unavailable
 from trunkline.hub import Accepted
 from trunkline.server.acp.connection import EditorLine
-from trunkline.server.acp.faults import Fault
+from trunkline.server.acp.faults import RpcFault
 from trunkline.server.acp.tasks import Spawn
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class OpenPrompts:
         """The turn has ended at a place in the journal: its prompts are answered."""
         return [line for prompt in self._settle(turn_id, seq) for line in self._line.result(prompt.request_id, answer)]
 
-    def on_turn_failure(self, turn_id: str, seq: int, fault: Fault) -> list[bytes]:
+    def on_turn_failure(self, turn_id: str, seq: int, fault: RpcFault) -> list[bytes]:
         """The turn has failed: its prompts are refused, and those that wait behind it are taken back."""
         data = _encode(fault.data)
         lines = [line for prompt in self._settle(turn_id, seq)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from trunkline.dialects import acp
 from trunkline.errors import Invalid, SessionNotFound, Unsupported
 from trunkline.hub import Hub, NewSession
-from trunkline.server.acp.attachment import Attachment
+from trunkline.server.acp.attachment import EditorAttachment
 from trunkline.server.acp.attachments import Attachments
 from trunkline.server.acp.connection import EditorLine, EditorRequest
 from trunkline.server.acp.handshake import Handshake
@@ -60,7 +60,7 @@ class SessionRequests:
             await attached.send_commands(newest)
             attached.follow(newest)
 
-    async def _opened(self, request: EditorRequest, session: Session) -> Attachment:
+    async def _opened(self, request: EditorRequest, session: Session) -> EditorAttachment:
         """A session is there that was not before: the editor learns its id before anything of it."""
         attached = self._attachments.attach(session)
         settings = settings_of(session.fold, self._line.offers)

@@ -22,7 +22,7 @@ from trunkline.feeds.session import WRITE_BYTES, Feed, Write
 from trunkline.journal.base import Entry
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import command_scope
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.context.joining import JOINED_SCAN_MOST, EventRuns
 from trunkline.server.openapi import error_body
 from trunkline.server.paging import runs_after, runs_before
@@ -57,7 +57,7 @@ class CommandDone(msgspec.Struct, rename="camel"):
     ok: bool = True
 
 
-async def session_events(call: Call) -> Reply:
+async def session_events(call: HttpCall) -> Reply:
     """Every event of a session after the cursor, then live."""
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
@@ -69,7 +69,7 @@ async def session_events(call: Call) -> Reply:
     return _stream(call, pump, lambda session_id, event_type: session_id == session.id and wanted.matches(event_type))
 
 
-async def hub_events(call: Call) -> Reply:
+async def hub_events(call: HttpCall) -> Reply:
     """Every event of all sessions after the cursor; without a cursor, from now on."""
     feed = call.hub.everything
     after = call.cursor(feed.last_pos, default=feed.last_pos)
@@ -77,14 +77,14 @@ async def hub_events(call: Call) -> Reply:
 
     async def pump(outlet: Outlet) -> None:
         if after == feed.last_pos:
-            # Who did not say where to begin is told, to have a place to come back to before the first event.
+            # Who did not say where to begin gets it, to have a place to come back to before the first event.
             await outlet.write(b"id: %d\n\n" % after)
         await follow_hub(feed, after, wanted, outlet)
 
     return _stream(call, pump, lambda session_id, event_type: wanted.matches(event_type))
 
 
-async def history(call: Call) -> Reply:
+async def history(call: HttpCall) -> Reply:
     """A page of events: the first after ``after``, or, with only ``before``, the last before it."""
     feed = (await call.session()).feed
     after, before = call.integer("after"), call.integer("before", least=1)
@@ -97,30 +97,30 @@ async def history(call: Call) -> Reply:
     return reply(await page_after(feed, after or 0, before, limit, wanted))
 
 
-async def command(call: Call) -> Reply:
+async def command(call: HttpCall) -> Reply:
     """Carry out a command; the same id twice is carried out once."""
     session = await call.session()
-    said = b""
+    body = b""
     try:
-        said = await call.raw_body()
-        envelope = context.decode_command_envelope(said)
+        body = await call.raw_body()
+        envelope = context.decode_command_envelope(body)
         check_scope(call.caller, command_scope(envelope.command, session.fold))
         command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     except TrunklineError as error:
-        await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
+        await session.refused(body, error, command_id=id_in(body), by=call.caller.name)
         raise
     outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
     return reply(CommandDone(outcome.id, outcome.result))
 
 
-async def command_refused(call: Call, error: TrunklineError) -> None:
+async def command_refused(call: HttpCall, error: TrunklineError) -> None:
     """Write down a command whose sender may send none."""
     try:
         session = await call.session()
-        said = await call.raw_body()
+        body = await call.raw_body()
     except TrunklineError:
-        return  # there is nothing to write, or nowhere to write it; its sender is told that it may not
-    await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
+        return  # there is nothing to write, or nowhere to write it; its sender learns that it may not
+    await session.refused(body, error, command_id=id_in(body), by=call.caller.name)
 
 
 async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
@@ -229,7 +229,7 @@ def _raw(page: list[bytes]) -> list[msgspec.Raw]:
     return [msgspec.Raw(event) for event in page]
 
 
-def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
+def _stream(call: HttpCall, pump: Pump, watches: Watches) -> EventStream:
     return EventStream(pump, call.parts.streams, _failure, token_id=call.caller.token_id,
                        keepalive_s=call.parts.options.keepalive_s, watches=watches)
 

@@ -20,7 +20,7 @@ import msgspec
 from trunkline.errors import Forbidden, TrunklineError, Unavailable
 from trunkline.server.delivery.addresses import Destination, Lookup, checked_address, look_up
 from trunkline.server.delivery.following import Clock, Tasks
-from trunkline.server.delivery.post import Message, post
+from trunkline.server.delivery.post import OutgoingMessage, post
 
 TRY_AGAIN = frozenset({408, 425, 429})
 
@@ -39,7 +39,7 @@ class Delivery(Protocol):
     async def is_wanted(self, tries: int) -> bool:
         """Whether it is worth another try, after so many."""
 
-    async def message(self) -> Message:
+    async def message(self) -> OutgoingMessage:
         """What is sent at this try."""
 
     def on_answer(self, status: int) -> bool:

@@ -21,7 +21,7 @@ TIMEOUT_S = 10.0
 READ_BYTES = 16 << 10
 
 
-class Message(msgspec.Struct, frozen=True):
+class OutgoingMessage(msgspec.Struct, frozen=True):
     """What is sent."""
 
     body: bytes
@@ -29,7 +29,7 @@ class Message(msgspec.Struct, frozen=True):
     content_type: str = "application/json"
 
 
-async def post(destination: Destination, address: str, message: Message, *, trust: ssl.SSLContext | None,
+async def post(destination: Destination, address: str, message: OutgoingMessage, *, trust: ssl.SSLContext | None,
                timeout_s: float = TIMEOUT_S) -> int:
     """Send it and return the answer's status; whatever goes wrong below HTTP, or takes too long, is Unavailable."""
     try:
@@ -41,7 +41,7 @@ async def post(destination: Destination, address: str, message: Message, *, trus
         raise Unavailable(f"{destination.host} could not be reached: {error or type(error).__name__}") from error
 
 
-async def _exchange(destination: Destination, address: str, message: Message, trust: ssl.SSLContext | None) -> int:
+async def _exchange(destination: Destination, address: str, message: OutgoingMessage, trust: ssl.SSLContext | None) -> int:
     name = destination.host if trust is not None else None
     reader, writer = await asyncio.open_connection(
         address, port_of(destination), limit=READ_BYTES, ssl=trust, server_hostname=name)
@@ -56,7 +56,7 @@ async def _exchange(destination: Destination, address: str, message: Message, tr
             await writer.wait_closed()
 
 
-def _encoded(state: h11.Connection, destination: Destination, message: Message) -> bytes:
+def _encoded(state: h11.Connection, destination: Destination, message: OutgoingMessage) -> bytes:
     parts = destination.parts()
     where = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = [("Host", parts.netloc), ("Content-Type", message.content_type), ("Content-Length", str(len(message.body))),

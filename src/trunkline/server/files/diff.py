@@ -1,9 +1,9 @@
 """What changed in a session's folder: by git where there is a repository, else by what the journal saw.
 
-Rule 1: git (``git.py``) tells which files may differ, and what was committed. What is in the folder is read through the session's
+Rule 1: git (``git.py``) says which files may differ, and what was committed. What is in the folder is read through the session's
 workspace, by descriptor and through no link, and compared here: git follows paths, which may be swapped meanwhile.
 Rule 2: what is compared is bounded, in bytes and in work; the rest is named.
-Rule 3: where nothing can be said, the answer says why.
+Rule 3: where there is nothing to show, the answer says why.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import msgspec
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.feeds.session import Feed
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import open_inside, resolve
 from trunkline.server.files.git import GIT_S, Base, Git, Tracked
 from trunkline.session.workspace.files import Workspace
@@ -29,7 +29,7 @@ FILE_BYTES = 1 << 20
 """A file larger than this is named, not shown."""
 NEW_FILES = 200
 CHANGED_FILES = 1_000
-"""Files that git tells of and that are compared; further ones are left out."""
+"""Files that git names and that are compared; further ones are left out."""
 LINK, SUBMODULE, NOTHING = "120000", "160000", "000000"
 """Modes as git writes them."""
 
@@ -55,8 +55,8 @@ class Diff(msgspec.Struct):
     reason: str | None = None
 
 
-async def diff(call: Call) -> Reply:
-    """Changes in the session's folder, or those that one entry tells of."""
+async def diff(call: HttpCall) -> Reply:
+    """Changes in the session's folder, or those that one entry is about."""
     session = await call.session()
     space = session.workspace
     entry = call.integer("entry", least=1)
@@ -131,7 +131,7 @@ class _Now(NamedTuple):
 
 
 def _now(space: Workspace, name: str) -> _Now | None:
-    """What stands at a name that git told; None where nothing does that is the session's own, through no link."""
+    """What stands at a name that git gave; None where nothing does that is the session's own, through no link."""
     real = Path(space.roots[0], name)
     try:
         found = space.look(real)
@@ -255,7 +255,7 @@ def _text(space: Workspace, name: str) -> str:
 # Without git
 
 
-class _Change(msgspec.Struct, rename="camel"):
+class _FileChange(msgspec.Struct, rename="camel"):
     type: str
     path: str | None = None
     old_text: str | None = None
@@ -264,21 +264,21 @@ class _Change(msgspec.Struct, rename="camel"):
 
 class _Packet(msgspec.Struct, rename="camel"):
     status: str | None = None
-    content: list[_Change] | None = None
+    content: list[_FileChange] | None = None
     raw_input: _Written | None = None
 
 
 class _Written(msgspec.Struct, rename="camel"):
-    """A write as its input tells it."""
+    """A write as its input has it."""
 
     file_path: str | None = None
     path: str | None = None
     content: str | None = None
     snake_path: str | None = msgspec.field(default=None, name="file_path")
 
-    def change(self) -> _Change:
+    def change(self) -> _FileChange:
         """The same as a change: of what was there before nothing is known."""
-        return _Change("diff", self.file_path or self.snake_path or self.path, None, self.content)
+        return _FileChange("diff", self.file_path or self.snake_path or self.path, None, self.content)
 
 
 _packet = msgspec.json.Decoder(_Packet)
@@ -307,7 +307,7 @@ async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
 
 
 async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
-    """What one tool call's entry tells of files; long diffs are not in its event."""
+    """What one tool call's entry says of files; long diffs are not in its event."""
     entries = await feed.read(after=seq - 1, before=seq + 1)
     if not entries:
         raise NotFound(f"no entry {seq} in this session")
@@ -315,16 +315,16 @@ async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
         packet = _packet.decode(entries[0].packet or b"{}")
     except BROKEN:
         packet = _Packet()
-    told = [change for change in packet.content or () if change.type == "diff"]
-    told = told or ([packet.raw_input.change()] if packet.raw_input is not None else [])
-    told = [change for change in told if change.path and change.new_text is not None]
-    if not told:
+    changes = [change for change in packet.content or () if change.type == "diff"]
+    changes = changes or ([packet.raw_input.change()] if packet.raw_input is not None else [])
+    changes = [change for change in changes if change.path and change.new_text is not None]
+    if not changes:
         return Diff(None, [], "", reason=f"entry {seq} shows no change to a file")
-    texts = await space.lane.run(lambda: [_shown(space, change) for change in told])
+    texts = await space.lane.run(lambda: [_shown(space, change) for change in changes])
     return Diff("call", [file for text in texts for file in sections(text)], "".join(texts))
 
 
-def _shown(space: Workspace, change: _Change) -> str:
+def _shown(space: Workspace, change: _FileChange) -> str:
     path = change.path or ""
     try:
         name = space.relative(resolve(space, path))
@@ -333,9 +333,9 @@ def _shown(space: Workspace, change: _Change) -> str:
     return unified(name, change.old_text or None, change.new_text)
 
 
-async def _recorded_changes(feed: Feed) -> dict[str, list[_Change]]:
-    """Every finished change to a file that a tool call told of, by path, in order."""
-    found: dict[str, list[_Change]] = {}
+async def _recorded_changes(feed: Feed) -> dict[str, list[_FileChange]]:
+    """Every finished change to a file that a tool call reported, by path, in order."""
+    found: dict[str, list[_FileChange]] = {}
     position = 0
     while entries := await feed.read(after=position):
         position = entries[-1].seq
@@ -349,13 +349,13 @@ async def _recorded_changes(feed: Feed) -> dict[str, list[_Change]]:
     return found
 
 
-def _compared(space: Workspace, path: str, steps: list[_Change]) -> str:
+def _compared(space: Workspace, path: str, steps: list[_FileChange]) -> str:
     """The diff of a file with what it was before its recorded changes; nothing where it is the same again."""
     name, old, new = _before_and_after(space, path, steps)
     return unified(name, old, new) if old != new else ""
 
 
-def _before_and_after(space: Workspace, path: str, steps: list[_Change]) -> tuple[str, str | None, str | None]:
+def _before_and_after(space: Workspace, path: str, steps: list[_FileChange]) -> tuple[str, str | None, str | None]:
     """The file as it was first seen and as it is: the changes are taken back one by one, or Invalid."""
     real = resolve(space, path)
     now = _text(space, path) if real.exists() else None
@@ -365,7 +365,7 @@ def _before_and_after(space: Workspace, path: str, steps: list[_Change]) -> tupl
     return space.relative(real), before, now
 
 
-def _taken_back(text: str | None, step: _Change) -> str | None:
+def _taken_back(text: str | None, step: _FileChange) -> str | None:
     new, old = step.new_text or "", step.old_text
     if text == new:
         return old or None

@@ -19,7 +19,7 @@ import pytest
 from tests.aio import run
 from tests.server.delivery.receiver import SECRET, Got, HandClock, Names, receiver
 from trunkline.errors import Unavailable
-from trunkline.server.delivery.post import Message, post
+from trunkline.server.delivery.post import OutgoingMessage, post
 from trunkline.server.delivery.webhooks.rules import Webhook
 from trunkline.server.delivery.webhooks.sender import LIMITS, WebhookSender, signature
 
@@ -197,7 +197,7 @@ def test_a_receiver_that_says_nothing_is_given_up_after_a_while() -> None:
         async with receiver() as there:
             there.silent = True
             with pytest.raises(Unavailable, match=r"127\.0\.0\.1 did not answer within 0\.05 s"):
-                await post(there.hook(), "127.0.0.1", Message(BODY, ()), trust=None, timeout_s=0.05)
+                await post(there.hook(), "127.0.0.1", OutgoingMessage(BODY, ()), trust=None, timeout_s=0.05)
 
     run(check())
 
@@ -212,11 +212,11 @@ def test_a_receiver_that_hangs_up_or_is_not_there_is_unavailable() -> None:
         port = server.sockets[0].getsockname()[1]
         hook = Webhook(url=f"http://127.0.0.1:{port}/", secret=SECRET)
         with pytest.raises(Unavailable, match="could not be reached"):
-            await post(hook, "127.0.0.1", Message(BODY, ()), trust=None)
+            await post(hook, "127.0.0.1", OutgoingMessage(BODY, ()), trust=None)
         server.close()
         await server.wait_closed()
         with pytest.raises(Unavailable, match="could not be reached"):
-            await post(hook, "127.0.0.1", Message(BODY, ()), trust=None)
+            await post(hook, "127.0.0.1", OutgoingMessage(BODY, ()), trust=None)
 
     run(check())
 

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from trunkline.dialects import context
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unauthorized
 from trunkline.server.auth.credentials import Caller
-from trunkline.server.call import Call, Parts, Reply
+from trunkline.server.call import HttpCall, Parts, Reply
 from trunkline.server.context.ws import conversation, frames
 from trunkline.server.context.ws.conversation import Conversation
 from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT, PeerGone, Socket, refuse, upgrade_of
@@ -27,7 +27,7 @@ from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT
 PATH = "/ws"
 
 
-async def plain(call: Call) -> Reply:
+async def plain(call: HttpCall) -> Reply:
     """A request that does not ask for the upgrade."""
     raise Invalid("this address speaks WebSocket: ask for the upgrade")
 

@@ -27,7 +27,7 @@ class Cursor:
         self.position = 0
         self.live = False
         self.held = True
-        """It covers its sessions, but the client was not yet told where it starts."""
+        """It covers its sessions, but the client does not know yet where it starts."""
         self.ended = False
         self._wanted = wanted
         self._prefix = event_prefix(subscription)

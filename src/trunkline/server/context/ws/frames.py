@@ -17,7 +17,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.hub import PendingAsk, SessionView
 from trunkline.journal.base import Entry
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.context.snapshot import SessionState
 from trunkline.server.openapi import ErrorBody, error_body
 
@@ -91,7 +91,7 @@ class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
 
     version: str
     hub: HubInfo
-    scope: Scope
+    scope: TokenScope
     token_id: str
     pos: int
     pending: list[PendingAsk]
@@ -168,13 +168,13 @@ _decoder: msgspec.json.Decoder[ClientFrames] = msgspec.json.Decoder(ClientFrames
 _encoder = msgspec.json.Encoder()
 
 
-class _Numbered(Struct):
+class _FrameId(Struct):
     """The least that an answer to a broken frame needs."""
 
     id: str | UnsetType = UNSET
 
 
-_numbered = msgspec.json.Decoder(_Numbered)
+_frame_id = msgspec.json.Decoder(_FrameId)
 
 
 def decode(text: str) -> ClientFrames:
@@ -188,7 +188,7 @@ def decode(text: str) -> ClientFrames:
 def id_of(text: str) -> str | UnsetType:
     """The id of a frame that could not be read, where it has one: its sender waits for an answer."""
     try:
-        return _numbered.decode(text).id
+        return _frame_id.decode(text).id
     except BROKEN:
         return UNSET
 

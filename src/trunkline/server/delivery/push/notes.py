@@ -26,8 +26,8 @@ from trunkline.dialects.calls.describe import carried_reading
 from trunkline.dialects.visible import numbered
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
-from trunkline.server.auth.tokens import Scope, allows
-from trunkline.server.delivery.push.subscriptions import Kind
+from trunkline.server.auth.tokens import TokenScope, allows
+from trunkline.server.delivery.push.subscriptions import PushKind
 
 TITLE_MOST = 80
 PREVIEW_MOST = 120
@@ -61,7 +61,7 @@ class About(NamedTuple):
 class PushNote(msgspec.Struct, frozen=True, kw_only=True):
     """Something to show. ``outcome``: the ask has ended like that, so what is shown of it is out of date."""
 
-    kind: Kind
+    kind: PushKind
     session_id: str
     text: str = ""
     runs_in: str | None = None
@@ -143,7 +143,7 @@ def note_of(session_id: str, entry: Entry) -> PushNote | None:
     return None
 
 
-def payload_of(note: PushNote, about: About, scope: Scope) -> bytes:
+def payload_of(note: PushNote, about: About, scope: TokenScope) -> bytes:
     """A note as it is encrypted. Who may not decide is offered no way to."""
     text = _shown_text(note, about)
     can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
@@ -193,12 +193,12 @@ def _custom(session_id: str, event: context.CustomEvent) -> PushNote | None:
         return _finished(session_id, event)
     if event.event_name != "question_resolved":
         return None
-    answer, by = msgspec.json.decode(event.data, type=_Answered), _by(event)
+    answer, by = msgspec.json.decode(event.data, type=_QuestionAnswer), _by(event)
     outcome: Outcome = "expired" if by == "timeout" else "answered" if answer.action == "accept" else "dismissed"
     return PushNote(kind="question", session_id=session_id, ask=answer.question_id, outcome=outcome, by=by)
 
 
-class _Answered(msgspec.Struct, rename="camel"):
+class _QuestionAnswer(msgspec.Struct, rename="camel"):
     question_id: str
     action: str = ""
 

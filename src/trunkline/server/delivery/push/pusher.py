@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from trunkline.errors import HubStopping
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.delivery.following import Clock, Tasks, read_next
 from trunkline.server.delivery.push.notes import About, PushNote, note_of, payload_of
 from trunkline.server.delivery.push.sender import CONTACT, PushSender
@@ -35,7 +35,7 @@ WAITING_MOST = 500
 class Pusher:
     """Sends notes to devices. ``scope_of`` says how far the token of an id goes, None where it does not count."""
 
-    def __init__(self, hub: Hub, subscriptions: Subscriptions, scope_of: Callable[[str], Scope | None], page: str = "", *,
+    def __init__(self, hub: Hub, subscriptions: Subscriptions, scope_of: Callable[[str], TokenScope | None], page: str = "", *,
                  clock: Clock | None = None, sender: PushSender | None = None) -> None:
         self._hub = hub
         self._subscriptions = subscriptions

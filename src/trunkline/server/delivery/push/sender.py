@@ -19,7 +19,7 @@ import msgspec
 from trunkline.server.delivery.addresses import Lookup, look_up
 from trunkline.server.delivery.following import Clock
 from trunkline.server.delivery.outbox import Limits, Outbox
-from trunkline.server.delivery.post import Message
+from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.push.crypt import SALT_BYTES, encrypt, new_private_key, unb64, vapid_header
 from trunkline.server.delivery.push.notes import PushNote
 from trunkline.server.delivery.push.subscriptions import Subscription, Subscriptions
@@ -73,7 +73,7 @@ class PushDelivery(msgspec.Struct, frozen=True, kw_only=True):
         return (self.subscriptions.counts(self.destination.subscription) and self.note.ttl_s(self.clock.now()) > 0
                 and self.wanted())
 
-    async def message(self) -> Message:
+    async def message(self) -> OutgoingMessage:
         """The message as it is sent; a thread does the arithmetic."""
         key = await self.subscriptions.key()
         subscription, note, now = self.destination.subscription, self.note, self.clock.now()
@@ -82,7 +82,7 @@ class PushDelivery(msgspec.Struct, frozen=True, kw_only=True):
         body = await asyncio.to_thread(
             encrypt, self.payload, receiver=unb64(subscription.p256dh), auth=unb64(subscription.auth),
             private=new_private_key(), salt=secrets.token_bytes(SALT_BYTES))
-        return Message(body, (
+        return OutgoingMessage(body, (
             ("Authorization", vapid_header(key.private, claims)), ("Content-Encoding", "aes128gcm"),
             ("TTL", str(max(0, note.ttl_s(now)))), ("Urgency", note.urgency), ("Topic", note.topic),
         ), "application/octet-stream")

@@ -25,8 +25,8 @@ from trunkline.server.http.address import Network
 if TYPE_CHECKING:
     from trunkline.server.delivery.push.keys import PushKey
 
-Kind = Literal["approval", "question", "finished", "failed"]
-KINDS: tuple[Kind, ...] = ("approval", "question", "finished", "failed")
+PushKind = Literal["approval", "question", "finished", "failed"]
+KINDS: tuple[PushKind, ...] = ("approval", "question", "finished", "failed")
 
 SUBSCRIPTIONS_FILE = "push.json"
 SUBSCRIPTIONS_MOST = 256
@@ -40,7 +40,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     endpoint: str
     p256dh: str
     auth: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[PushKind, ...]
     created_at: int
 
     def __repr__(self) -> str:
@@ -51,7 +51,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return urlsplit(self.endpoint)
 
 
-class _Stored(msgspec.Struct):
+class _StoredSubscriptions(msgspec.Struct):
     subscriptions: list[Subscription]
 
 
@@ -77,7 +77,7 @@ class Subscriptions:
         """The subscription that a token made."""
         return self._by_token.get(token_id)
 
-    def wanting(self, kind: Kind) -> list[Subscription]:
+    def wanting(self, kind: PushKind) -> list[Subscription]:
         """Who wants to know of this and is still let in."""
         return [each for each in self._by_token.values() if kind in each.kinds and self._is_live(each.token_id)]
 
@@ -85,7 +85,7 @@ class Subscriptions:
         """Whether it is still there, and its token too."""
         return self._by_token.get(subscription.token_id) == subscription and self._is_live(subscription.token_id)
 
-    def keep(self, token_id: str, endpoint: str, p256dh: str, auth: str, kinds: tuple[Kind, ...]) -> Subscription:
+    def keep(self, token_id: str, endpoint: str, p256dh: str, auth: str, kinds: tuple[PushKind, ...]) -> Subscription:
         """Add one, in place of what the token, or the same browser under another token, had before."""
         self.drop_dead()
         check_endpoint(endpoint, self.allow)
@@ -144,7 +144,7 @@ class Subscriptions:
         await self._file.saved()
 
     def _content(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(_Stored(list(self._by_token.values()))))
+        return msgspec.json.format(msgspec.json.encode(_StoredSubscriptions(list(self._by_token.values()))))
 
 
 def check_endpoint(endpoint: str, allow: tuple[Network, ...]) -> None:
@@ -206,7 +206,7 @@ def _load(path: Path) -> dict[str, Subscription]:
         return {}
     path.chmod(0o600)
     try:
-        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        stored = msgspec.json.decode(path.read_bytes(), type=_StoredSubscriptions)
     except BROKEN as error:
         raise StorageError(f"{path} is not a list of subscriptions ({error}); mend it or delete it") from error
     return {each.token_id: each for each in stored.subscriptions}

@@ -58,7 +58,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
         return occasion in self.events and (not self.agents or agent in self.agents)
 
 
-class _Table(msgspec.Struct, forbid_unknown_fields=True):
+class _WebhookTable(msgspec.Struct, forbid_unknown_fields=True):
     url: str
     secret: str
     events: list[Occasion] = msgspec.field(default_factory=lambda: list(OCCASIONS))
@@ -76,7 +76,7 @@ def webhooks_from(tables: Any) -> tuple[Webhook, ...]:
 
 def _webhook(number: int, table: Mapping[str, Any]) -> Webhook:
     try:
-        read = msgspec.convert(table, _Table)
+        read = msgspec.convert(table, _WebhookTable)
         return Webhook(
             url=_address(read.url), secret=_secret(read.secret), events=_events(read.events), agents=tuple(read.agents),
             after_s=_seconds(read.after_s), allow=tuple(_network(each) for each in read.allow))

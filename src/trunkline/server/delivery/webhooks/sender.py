@@ -22,7 +22,7 @@ from trunkline import __version__
 from trunkline.server.delivery.addresses import Lookup, look_up
 from trunkline.server.delivery.following import Clock
 from trunkline.server.delivery.outbox import Limits, Outbox
-from trunkline.server.delivery.post import Message
+from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
@@ -60,10 +60,10 @@ class WebhookDelivery(msgspec.Struct, frozen=True):
         """Whether it is worth a try; whoever sent it has just looked."""
         return not tries or await self.wanted()
 
-    async def message(self) -> Message:
+    async def message(self) -> OutgoingMessage:
         """The body with its signature of now."""
         timestamp = int(self.clock.now())
-        return Message(self.body, (
+        return OutgoingMessage(self.body, (
             ("User-Agent", f"trunkline/{__version__}"), ("Webhook-Id", self.id), ("Webhook-Timestamp", str(timestamp)),
             ("Webhook-Signature", signature(self.destination.secret, self.id, timestamp, self.body)),
         ))
