@@ -168,10 +168,13 @@ class Feed:
         if kept is None:
             return None
         found = encode(kept, after)
-        if len(self._shared) >= SHARED_WRITES or sum([len(data) for data, _ in self._shared.values()]) > SHARED_BYTES:
+        if self._shared and self._shares_enough():
             self._shared.clear()
         self._shared[encode, after] = found
         return found
+
+    def _shares_enough(self) -> bool:
+        return len(self._shared) >= SHARED_WRITES or sum([len(data) for data, _ in self._shared.values()]) > SHARED_BYTES
 
     def _kept_after(self, after: int) -> Iterator[Entry] | None:
         """The tail's entries after a position; None where the tail does not reach back so far."""
