@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
@@ -18,9 +17,6 @@ import pytest
 
 from tests.aio import run
 from tests.server.delivery.receiver import SECRET, Got, HandClock, Names, receiver
-from trunkline.errors import Unavailable
-from trunkline.server.delivery.post import OutgoingMessage, post
-from trunkline.server.delivery.webhooks.rules import Webhook
 from trunkline.server.delivery.webhooks.sender import LIMITS, WebhookSender, signature
 
 BODY = b'{"type":"approval"}'
@@ -188,35 +184,6 @@ def test_a_name_that_moved_to_a_private_address_is_refused_at_the_next_try() -> 
             await clock.pass_one()
             await sender.settled()
             assert (there.connections, len(names.asked)) == (1, 2)
-
-    run(check())
-
-
-def test_a_receiver_that_says_nothing_is_given_up_after_a_while() -> None:
-    async def check() -> None:
-        async with receiver() as there:
-            there.silent = True
-            with pytest.raises(Unavailable, match=r"127\.0\.0\.1 did not answer within 0\.05 s"):
-                await post(there.hook(), "127.0.0.1", OutgoingMessage(BODY, ()), trust=None, timeout_s=0.05)
-
-    run(check())
-
-
-def test_a_receiver_that_hangs_up_or_is_not_there_is_unavailable() -> None:
-    async def check() -> None:
-        async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readline()
-            writer.close()
-
-        server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        hook = Webhook(url=f"http://127.0.0.1:{port}/", secret=SECRET)
-        with pytest.raises(Unavailable, match="could not be reached"):
-            await post(hook, "127.0.0.1", OutgoingMessage(BODY, ()), trust=None)
-        server.close()
-        await server.wait_closed()
-        with pytest.raises(Unavailable, match="could not be reached"):
-            await post(hook, "127.0.0.1", OutgoingMessage(BODY, ()), trust=None)
 
     run(check())
 
