@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.sessions import McpServerHttp, McpServerStdio
 from trunkline.errors import Invalid
 from trunkline.server.acp.offers import OurMeta, encoded_servers, ours_of, usable
 
-STDIO = acp.McpServerStdio(name="a", command="/bin/a", args=[], env=[])
-HTTP = acp.McpServerHttp(name="b", url="https://b.example", headers=[])
+STDIO = McpServerStdio(name="a", command="/bin/a", args=[], env=[])
+HTTP = McpServerHttp(name="b", url="https://b.example", headers=[])
 
 
 def test_our_own_members_are_read_and_what_is_absent_has_its_default() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Invalid
 from trunkline.server.sessions.prompt import SendMessage, blocks_of
 

@@ -10,7 +10,25 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.aliases import canonical_method
+from trunkline.dialects.acp.methods import (
+    AUTHENTICATE,
+    CANCEL_REQUEST,
+    INITIALIZE,
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_FORK,
+    SESSION_LIST,
+    SESSION_LOAD,
+    SESSION_NEW,
+    SESSION_PROMPT,
+    SESSION_RESUME,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODE,
+)
+from trunkline.dialects.codes import ErrorCode
 from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
 from trunkline.server.acp.attachments import Attachments
@@ -73,7 +91,7 @@ class AcpAgent:
         for each in self._line.receive(message):
             if isinstance(each, jsonrpc.Request):
                 request = EditorRequest(each.id, bytes(each.params) if each.params is not None else None, stream)
-                self._tasks.begin_request(bytes(each.id), self._answer(acp.canonical_method(each.method, side="agent"), request))
+                self._tasks.begin_request(bytes(each.id), self._answer(canonical_method(each.method, side="agent"), request))
             elif isinstance(each, jsonrpc.Notification):
                 self._on_notification(each)
         complaints = self._line.take()
@@ -94,7 +112,7 @@ class AcpAgent:
             except TrunklineError as error:
                 await self._line.send(self._line.error(request.id, error), request.stream)
             except asyncio.CancelledError:
-                cancelled = self._line.fault(request.id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
+                cancelled = self._line.fault(request.id, ErrorCode.REQUEST_CANCELLED, "request cancelled")
                 await self._line.send(cancelled, request.stream)
             except (PeerGone, OSError):
                 raise
@@ -107,8 +125,8 @@ class AcpAgent:
 
     async def _serve(self, method: str, request: EditorRequest) -> None:
         scope, handler = self._methods[method]
-        if not self.greeted and method != acp.INITIALIZE:
-            lines = self._line.fault(request.id, acp.ErrorCode.INVALID_REQUEST, f"initialize comes before {method}")
+        if not self.greeted and method != INITIALIZE:
+            lines = self._line.fault(request.id, ErrorCode.INVALID_REQUEST, f"initialize comes before {method}")
             await self._line.send(lines, request.stream)
             return
         self._check_live()
@@ -118,27 +136,27 @@ class AcpAgent:
 
     def _on_notification(self, notification: jsonrpc.Notification) -> None:
         params = bytes(notification.params) if notification.params is not None else None
-        method = acp.canonical_method(notification.method, side="agent")
-        if method == acp.SESSION_CANCEL:
+        method = canonical_method(notification.method, side="agent")
+        if method == SESSION_CANCEL:
             self._tasks.begin(self._sessions.cancel_turn(params))
-        elif method == acp.CANCEL_REQUEST:
+        elif method == CANCEL_REQUEST:
             self._tasks.begin(self._sessions.cancel_request(params))
 
 
 def _methods(handshake: Handshake, sessions: SessionRequests) -> dict[str, tuple[TokenScope | None, Handler]]:
     """What is served, and what a token needs for it."""
     return {
-        acp.INITIALIZE: (None, handshake.initialize),
-        acp.AUTHENTICATE: (None, handshake.authenticate),
-        acp.SESSION_NEW: ("control", sessions.new),
-        acp.SESSION_LOAD: ("view", sessions.load),
-        acp.SESSION_RESUME: ("view", sessions.resume),
-        acp.SESSION_LIST: ("view", sessions.list_page),
-        acp.SESSION_CLOSE: ("control", sessions.close),
-        acp.SESSION_DELETE: ("control", sessions.delete),
-        acp.SESSION_FORK: ("control", sessions.fork),
-        acp.SESSION_PROMPT: ("control", sessions.prompt),
-        acp.SESSION_CANCEL: ("control", sessions.cancel),
-        acp.SESSION_SET_MODE: ("control", sessions.set_mode),
-        acp.SESSION_SET_CONFIG_OPTION: ("control", sessions.set_option),
+        INITIALIZE: (None, handshake.initialize),
+        AUTHENTICATE: (None, handshake.authenticate),
+        SESSION_NEW: ("control", sessions.new),
+        SESSION_LOAD: ("view", sessions.load),
+        SESSION_RESUME: ("view", sessions.resume),
+        SESSION_LIST: ("view", sessions.list_page),
+        SESSION_CLOSE: ("control", sessions.close),
+        SESSION_DELETE: ("control", sessions.delete),
+        SESSION_FORK: ("control", sessions.fork),
+        SESSION_PROMPT: ("control", sessions.prompt),
+        SESSION_CANCEL: ("control", sessions.cancel),
+        SESSION_SET_MODE: ("control", sessions.set_mode),
+        SESSION_SET_CONFIG_OPTION: ("control", sessions.set_option),
     }

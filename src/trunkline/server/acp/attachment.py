@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock
+from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.errors import HubStopping, SessionDeleted, TrunklineError, Unavailable
 from trunkline.feeds.session import SLICE_BYTES
 from trunkline.server.acp.asks import OpenAsks
@@ -63,7 +64,7 @@ class EditorAttachment:
         self._sent_cursor = -1
 
     @property
-    def offers(self) -> acp.ClientCapabilities:
+    def offers(self) -> ClientCapabilities:
         """What the editor serves."""
         return self._line.offers
 
@@ -155,7 +156,7 @@ class EditorAttachment:
             self._waiters.append((seq, waiter))
             await asyncio.wait([waiter], timeout=READS_S)
 
-    async def prompt(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
+    async def prompt(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> None:
         """Send a prompt. Its turn may be over, where it was sent before, and the editor may know its end: then it is answered
         from the journal."""
         accepted = await self.prompts.send(prompt, blocks)

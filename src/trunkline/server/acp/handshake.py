@@ -6,7 +6,18 @@ from typing import Any
 
 from trunkline import __version__
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_params
+from trunkline.dialects.acp.initialize import (
+    PROTOCOL_VERSION,
+    AgentCapabilities,
+    Implementation,
+    InitializeRequest,
+    InitializeResponse,
+    Offered,
+    PromptCapabilities,
+    SessionCapabilities,
+)
+from trunkline.dialects.acp.methods import AUTHENTICATE, INITIALIZE
 from trunkline.errors import Invalid, NotFound
 from trunkline.hub import Hub
 from trunkline.server.acp.connection import EditorLine, EditorRequest
@@ -31,7 +42,7 @@ class Handshake:
 
     async def initialize(self, request: EditorRequest) -> None:
         """The first request."""
-        hello: acp.InitializeRequest = acp.decode_params(acp.INITIALIZE, request.params)
+        hello: InitializeRequest = decode_params(INITIALIZE, request.params)
         if hello.client_capabilities is not None:
             self._line.offers = hello.client_capabilities
         if hello.client_info is not None and hello.client_info.name.strip():
@@ -39,9 +50,9 @@ class Handshake:
         wants = ours_of(self._line.offers.meta)
         self._line.wants_cursor = wants.cursor
         spec = await self.spec(None)
-        answer = acp.InitializeResponse(
-            protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=logins(spec),
-            agent_info=acp.Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
+        answer = InitializeResponse(
+            protocol_version=PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=logins(spec),
+            agent_info=Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
             meta={"trunkline": {"agent": spec.name, "envAllow": list(spec.env_allow)}})
         self.greeted = True
         await self._line.reply(request, answer)
@@ -49,7 +60,7 @@ class Handshake:
 
     async def authenticate(self, request: EditorRequest) -> None:
         """The person has logged in, by the agent's own means: the next session/new shows whether that is so."""
-        method_id = acp.decode_params(acp.AUTHENTICATE, request.params).method_id
+        method_id = decode_params(AUTHENTICATE, request.params).method_id
         known = [method.id for method in logins(await self.spec(None))]
         if method_id not in known:
             raise Invalid(f"no way to log in is called {method_id!r}; there is: {', '.join(known) or 'none'}")
@@ -64,14 +75,14 @@ class Handshake:
             raise NotFound(f"no agent {name!r}; known are: {', '.join(sorted(self._hub.agents))}", details={"agent": name})
         return self._hub.agents[name]
 
-    async def _capabilities(self, spec: AgentSpec) -> acp.AgentCapabilities:
+    async def _capabilities(self, spec: AgentSpec) -> AgentCapabilities:
         """What the hub gives to every agent, and what this one is known to take."""
         known = await self._hub.capabilities_of(spec.name)
-        offered = acp.Offered()
+        offered = Offered()
         session: dict[str, Any] = {name: offered for name in ("list", "delete", "resume", "close")}
-        return acp.AgentCapabilities(
-            load_session=True, prompt_capabilities=acp.PromptCapabilities(
+        return AgentCapabilities(
+            load_session=True, prompt_capabilities=PromptCapabilities(
                 image=known.prompt.image, audio=known.prompt.audio, embedded_context=True),
             mcp_capabilities=known.mcp,
-            session_capabilities=acp.SessionCapabilities(**session, fork=known.session.fork),
+            session_capabilities=SessionCapabilities(**session, fork=known.session.fork),
             meta={"trunkline": {"cursor": True, "lines": True, "key": True, "after": True, "eventIds": True}})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock
 from trunkline.errors import NotFound, TrunklineError, Unavailable
 from trunkline.hub import Accepted
 from trunkline.server.acp.connection import EditorLine
@@ -82,7 +82,7 @@ class OpenPrompts:
 
     # -- sending and cancelling
 
-    async def send(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> Accepted | None:
+    async def send(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> Accepted | None:
         """Send a prompt, or put it into the queue. It is answered when its own turn ends; returns the prompt's turn where that
         may be over already."""
         async with self._sending:
@@ -128,14 +128,14 @@ class OpenPrompts:
             elif turn is not None and turn.turn_id == self._turn_of(prompt):
                 await self._cancel_turn()
 
-    async def _submit(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> Accepted:
+    async def _submit(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> Accepted:
         self._session.editors.lend(prompt.key, self._editor)
         prompt.since = self._session.fold.seq
         accepted = await self._session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
         prompt.turn_id, prompt.since = accepted.turn_id, max(prompt.since, accepted.seq)
         return accepted
 
-    async def _send_anew(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
+    async def _send_anew(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> None:
         """A prompt that was left in the queue by a failure or a restart is wanted again: begin with it."""
         self._session.editors.take_back(prompt.key)
         left, prompt.key, prompt.turn_id = prompt.turn_id, secrets.token_hex(16), ""

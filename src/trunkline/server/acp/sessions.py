@@ -8,7 +8,33 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_params
+from trunkline.dialects.acp.methods import (
+    CANCEL_REQUEST,
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_LIST,
+    SESSION_LOAD,
+    SESSION_NEW,
+    SESSION_PROMPT,
+    SESSION_RESUME,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODE,
+)
+from trunkline.dialects.acp.sessions import (
+    CancelNotification,
+    ListSessionsRequest,
+    LoadSessionRequest,
+    McpServer,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    ResumeSessionRequest,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+)
 from trunkline.errors import Invalid, SessionNotFound, Unsupported
 from trunkline.hub import Hub, NewSession
 from trunkline.server.acp.attachment import EditorAttachment
@@ -40,7 +66,7 @@ class SessionRequests:
 
     async def new(self, request: EditorRequest) -> None:
         """Make a session."""
-        ask: acp.NewSessionRequest = acp.decode_params(acp.SESSION_NEW, request.params)
+        ask: NewSessionRequest = decode_params(SESSION_NEW, request.params)
         ours = ours_of(ask.meta)
         spec = await self._handshake.spec(ours.agent)
         wanted = NewSession(agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env,
@@ -51,7 +77,7 @@ class SessionRequests:
 
     async def fork(self, request: EditorRequest) -> None:
         """Make a session that goes on where another one is."""
-        ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, request.params)  # the same shape
+        ask: ResumeSessionRequest = decode_params(SESSION_RESUME, request.params)  # the same shape
         session = await self._hub.fork(ask.session_id, cwd=ask.cwd, env=ours_of(ask.meta).env, by=self._handshake.by,
                                        mcp_servers=encoded_servers(ask.mcp_servers or []))
         await self._opened(request, session)
@@ -64,7 +90,7 @@ class SessionRequests:
         """A session is there that was not before: the editor learns its id before anything of it."""
         attached = self._attachments.attach(session)
         settings = settings_of(session.fold, self._line.offers)
-        answer = acp.NewSessionResponse(
+        answer = NewSessionResponse(
             session_id=session.id, modes=settings.modes, config_options=settings.config_options,
             meta={"trunkline": {"agent": session.fold.agent}})
         await self._line.reply(request, answer)
@@ -72,7 +98,7 @@ class SessionRequests:
 
     async def load(self, request: EditorRequest) -> None:
         """Open a session, with all that was."""
-        ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, request.params)
+        ask: LoadSessionRequest = decode_params(SESSION_LOAD, request.params)
         after = ours_of(ask.meta).after
         session = await self._taken_up(ask.session_id, ask.mcp_servers, ours_of(ask.meta))
         async with self._attachments.opening(session) as attached:
@@ -89,7 +115,7 @@ class SessionRequests:
 
     async def resume(self, request: EditorRequest) -> None:
         """Open a session where it stands, or after what the editor knows."""
-        ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, request.params)
+        ask: ResumeSessionRequest = decode_params(SESSION_RESUME, request.params)
         ours = ours_of(ask.meta)
         session = await self._taken_up(ask.session_id, ask.mcp_servers or [], ours)
         async with self._attachments.opening(session) as attached:
@@ -101,7 +127,7 @@ class SessionRequests:
                 await attached.send_commands(newest)
                 attached.follow(newest)
 
-    async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:
+    async def _taken_up(self, session_id: str, servers: list[McpServer], ours: OurMeta) -> Session:
         """A session that somebody opens again: what came with it counts when its agent is started next, if it may steer it."""
         session = await self._hub.session(session_id)
         if allows(self._handshake.caller.scope, "control"):
@@ -112,12 +138,12 @@ class SessionRequests:
 
     async def list_page(self, request: EditorRequest) -> None:
         """The sessions, a page at a time."""
-        ask: acp.ListSessionsRequest = acp.decode_params(acp.SESSION_LIST, request.params)
+        ask: ListSessionsRequest = decode_params(SESSION_LIST, request.params)
         await self._line.reply(request, await self._listing.page(ask.cwd, ask.cursor))
 
     async def close(self, request: EditorRequest) -> None:
         """Stop the agent, for everybody; what is written stays."""
-        session = await self._hub.session(acp.decode_params(acp.SESSION_CLOSE, request.params).session_id)
+        session = await self._hub.session(decode_params(SESSION_CLOSE, request.params).session_id)
         await self._tasks.carry_out(self._end(session))
         await self._line.reply(request, {})
 
@@ -127,7 +153,7 @@ class SessionRequests:
 
     async def delete(self, request: EditorRequest) -> None:
         """Delete a session."""
-        session_id = acp.decode_params(acp.SESSION_DELETE, request.params).session_id
+        session_id = decode_params(SESSION_DELETE, request.params).session_id
         await self._tasks.carry_out(self._erase(session_id))
         await self._line.reply(request, {})
 
@@ -142,7 +168,7 @@ class SessionRequests:
 
     async def prompt(self, request: EditorRequest) -> None:
         """Send a prompt; it is answered when its turn ends."""
-        ask: acp.PromptRequest = acp.decode_params(acp.SESSION_PROMPT, request.params)
+        ask: PromptRequest = decode_params(SESSION_PROMPT, request.params)
         attached = await self._attachments.joined(ask.session_id)
         prompt = OpenPrompt(request.id, ours_of(ask.meta).key or secrets.token_hex(16))
         await attached.prompt(prompt, ask.prompt)
@@ -155,12 +181,12 @@ class SessionRequests:
     async def cancel_turn(self, params: bytes | None) -> None:
         """Stop what the editor began."""
         check_scope(self._handshake.caller, "control")
-        ask: acp.CancelNotification = acp.decode_params(acp.SESSION_CANCEL, params)
+        ask: CancelNotification = decode_params(SESSION_CANCEL, params)
         await (await self._attachments.joined(ask.session_id)).prompts.cancel(ours_of(ask.meta).key)
 
     async def cancel_request(self, params: bytes | None) -> None:
         """The editor takes a request back: a prompt ends as cancelled, anything else is broken off."""
-        wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
+        wanted = bytes(decode_params(CANCEL_REQUEST, params).request_id)
         for attached in self._attachments:
             prompt = attached.prompts.find(wanted)
             if prompt is not None:
@@ -171,7 +197,7 @@ class SessionRequests:
 
     async def set_mode(self, request: EditorRequest) -> None:
         """Set a session's mode."""
-        ask: acp.SetSessionModeRequest = acp.decode_params(acp.SESSION_SET_MODE, request.params)
+        ask: SetSessionModeRequest = decode_params(SESSION_SET_MODE, request.params)
         session = (await self._attachments.joined(ask.session_id)).session
         modes = modes_of(session.fold)
         known = [mode.id for mode in modes.available_modes] if modes is not None else []
@@ -182,10 +208,10 @@ class SessionRequests:
 
     async def set_option(self, request: EditorRequest) -> None:
         """Set one of a session's options."""
-        ask: acp.SetSessionConfigOptionRequest = acp.decode_params(acp.SESSION_SET_CONFIG_OPTION, request.params)
+        ask: SetSessionConfigOptionRequest = decode_params(SESSION_SET_CONFIG_OPTION, request.params)
         session = (await self._attachments.joined(ask.session_id)).session
         await session.set_config(ask.config_id, ask.value, by=self._handshake.by)
         options = settings_of(session.fold, self._line.offers).config_options
         if options is None:
             raise Unsupported(f"{session.fold.agent} has no options")
-        await self._line.reply(request, acp.SetSessionConfigOptionResponse(config_options=options))
+        await self._line.reply(request, SetSessionConfigOptionResponse(config_options=options))

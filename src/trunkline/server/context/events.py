@@ -14,8 +14,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import context
-from trunkline.dialects.context import TypeFilter
+from trunkline.dialects.context.commands import decode_command_envelope
+from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.errors import TrunklineError
 from trunkline.feeds.hub import HubFeed
 from trunkline.feeds.session import WRITE_BYTES, Feed, Write
@@ -61,7 +61,7 @@ async def session_events(call: HttpCall) -> Reply:
     """Every event of a session after the cursor, then live."""
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
-    wanted = context.parse_types(call.text("types"))
+    wanted = parse_types(call.text("types"))
 
     async def pump(outlet: Outlet) -> None:
         await follow_session(session.feed, after, wanted, outlet)
@@ -73,7 +73,7 @@ async def hub_events(call: HttpCall) -> Reply:
     """Every event of all sessions after the cursor; without a cursor, from now on."""
     feed = call.hub.everything
     after = call.cursor(feed.last_pos, default=feed.last_pos)
-    wanted = context.parse_types(call.text("types"))
+    wanted = parse_types(call.text("types"))
 
     async def pump(outlet: Outlet) -> None:
         if after == feed.last_pos:
@@ -89,7 +89,7 @@ async def history(call: HttpCall) -> Reply:
     feed = (await call.session()).feed
     after, before = call.integer("after"), call.integer("before", least=1)
     limit = call.integer("limit", PAGE_DEFAULT, least=1, most=PAGE_MOST)
-    wanted = context.parse_types(call.text("types"))
+    wanted = parse_types(call.text("types"))
     if call.flag("joined"):
         return reply(await _joined_page(feed, after, before, limit, wanted))
     if before is not None and after is None:
@@ -103,7 +103,7 @@ async def command(call: HttpCall) -> Reply:
     body = b""
     try:
         body = await call.raw_body()
-        envelope = context.decode_command_envelope(body)
+        envelope = decode_command_envelope(body)
         check_scope(call.caller, command_scope(envelope.command, session.fold))
         command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     except TrunklineError as error:

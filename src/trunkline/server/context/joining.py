@@ -13,7 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from trunkline.dialects.context import TypeFilter, parse_types
+from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.journal.base import Entry
 
 RUN_BYTES = 256 << 10

@@ -9,7 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 
-from trunkline.dialects.packets import error_packet, packet_of_update
+from trunkline.dialects.packets.derive import packet_of_update
+from trunkline.dialects.packets.notices import error_packet
 from trunkline.errors import SessionNotFound, TrunklineError
 from trunkline.feeds.session import WRITE_BYTES, Write
 from trunkline.journal.base import Entry

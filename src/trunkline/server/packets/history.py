@@ -9,8 +9,8 @@ from collections import deque
 
 import msgspec
 
-from trunkline.dialects.acp import TextChunk, text_chunk
-from trunkline.dialects.packets import text_chunk_packet
+from trunkline.dialects.acp.decode import TextChunk, text_chunk
+from trunkline.dialects.packets.derive import text_chunk_packet
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
 from trunkline.server.packets.frames import packet_of

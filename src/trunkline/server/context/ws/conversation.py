@@ -14,7 +14,8 @@ import logging
 from msgspec import UNSET
 
 from trunkline import __version__
-from trunkline.dialects import context
+from trunkline.dialects.context.commands import decode_command
+from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
@@ -133,7 +134,7 @@ class Conversation:
         session = await self._hub.session(frame.session_id)
         try:
             check_id(frame.id)
-            command = context.decode_command(frame.command)
+            command = decode_command(frame.command)
             check_scope(self._caller, command_scope(command, session.fold))
         except TrunklineError as error:
             await session.refused(bytes(frame.command), error, command_id=frame.id, by=self._caller.name)
@@ -159,7 +160,7 @@ class Conversation:
         """The cursors that a subscription needs, or why it cannot be."""
         if self._delivery.has(frame.id):
             raise Invalid(f"there is a subscription {frame.id!r} already", details={"field": "id"})
-        wanted = context.parse_types(None if frame.types is UNSET else frame.types)
+        wanted = parse_types(None if frame.types is UNSET else frame.types)
         _check_after(frame)
         names = [HUB] if frame.sessions == HUB else list(dict.fromkeys(frame.sessions))
         if not names:
