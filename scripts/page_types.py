@@ -88,7 +88,7 @@ def api_typescript() -> str:
 
 def frames_typescript() -> str:
     """The frames of the WebSocket."""
-    said, told = get_args(frames.Said), get_args(frames.Told)
+    said, told = get_args(frames.ClientFrames), get_args(frames.ServerFrames)
     kinds = dict.fromkeys((frames.HubInfo, frames.HubState, *said, *told), False)
     text = "\n".join(_interface(kind, kinds) for kind in kinds)
     names = sorted(_words(text) & {_name(kind) for kind in _api_structs()})

@@ -199,8 +199,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "prompts": prompt_table,
     "packets": packet_table,
     "differences": difference_table,
-    "said": lambda: frame_table(frames.Said),
-    "told": lambda: frame_table(frames.Told),
+    "said": lambda: frame_table(frames.ClientFrames),
+    "told": lambda: frame_table(frames.ServerFrames),
 }
 
 

@@ -17,7 +17,8 @@ import msgspec
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
-    from trunkline.server.delivery.webhooks.rules import Network, Webhook
+    from trunkline.server.delivery.webhooks.rules import Webhook
+    from trunkline.server.http.address import Network
 else:
     AgentSpec = Network = Webhook = object  # the table needs the names alone; who sets one loads the rest
 

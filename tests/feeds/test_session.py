@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 
 from tests.aio import run
 from trunkline.feeds import session as feeds
-from trunkline.feeds.session import Feed, TailBudget, packet_frame, packet_of
+from trunkline.feeds.session import Feed, TailBudget, Write
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.memory import MemoryJournal
 
@@ -19,6 +20,12 @@ def entries(first: int, count: int, *, body: bytes = b"{}") -> list[Entry]:
 
 def size(batch: list[Entry]) -> int:
     return sum(entry.size() for entry in batch)
+
+
+def plain(found: Iterator[Entry], after: int) -> Write:
+    """An encoder of no wire format in particular."""
+    kept = list(found)
+    return b" ".join(b"%d" % entry.seq for entry in kept), kept[-1].seq
 
 
 def tail_of(feed: Feed) -> list[Entry]:
@@ -74,7 +81,7 @@ def test_over_the_hubs_budget_the_quietest_feed_gives_up_its_tail() -> None:
         for feed in (quiet, busy):
             batch = entries(1, 10, body=b"x" * 2_000)
             feed.committed(batch, size(batch))
-        assert (quiet.packet_frames(0), busy.packet_frames(0) is not None) == (None, True)
+        assert (quiet.shared(0, plain), busy.shared(0, plain) is not None) == (None, True)
 
     run(scenario())
 
@@ -98,39 +105,39 @@ def test_waiting_ends_with_the_next_entry_and_with_the_feed() -> None:
     run(scenario())
 
 
-def test_frames_are_made_once_for_all_readers_at_a_position() -> None:
+def test_bytes_are_made_once_for_all_readers_with_one_encoder_at_a_position() -> None:
     async def scenario() -> None:
         feed, _ = await stored_feed(20)
-        first, second = feed.packet_frames(5), feed.packet_frames(5)
-        assert first is not None and first is second
-        frames, position = first
-        assert position == 20
-        assert frames == b"".join(packet_frame(entry.seq, packet_of(entry) or b"") for entry in entries(6, 15))
+        first = feed.shared(15, plain)
+        assert first == (b"16 17 18 19 20", 20)
+        assert feed.shared(15, plain) is first
+        assert feed.shared(15, lambda found, after: (b"other", after)) == (b"other", 15)
         more = entries(21, 1)
         feed.committed(more, size(more))
-        renewed = feed.packet_frames(5)
-        assert renewed is not None and renewed[1] == 21
+        assert feed.shared(15, plain) == (b"16 17 18 19 20 21", 21)
 
     run(scenario())
 
 
-def test_one_write_is_bounded() -> None:
+def test_what_is_kept_for_sharing_is_bounded_in_positions_and_in_bytes() -> None:
     async def scenario() -> None:
-        feed = Feed("s", MemoryJournal(), 0, TailBudget())
-        batch = [Entry(seq, 1, b"{}", None, b'{"x":"%b"}' % (b"y" * 50_000)) for seq in range(1, 19)]
-        feed.committed(batch, size(batch))
-        found = feed.packet_frames(0)
-        assert found is not None
-        frames, position = found
-        assert feeds.WRITE_BYTES <= len(frames) <= feeds.WRITE_BYTES + 51_000 and position < 18
+        feed, _ = await stored_feed(50)
+        for after in range(50):
+            feed.shared(after, plain)
+        assert len(feed._shared) <= feeds.SHARED_WRITES
+        for after in range(50):
+            feed.shared(after, lambda found, after: (bytes(feeds.WRITE_BYTES), after))
+        kept = sum(len(data) for data, _ in feed._shared.values())
+        assert kept <= feeds.SHARED_BYTES + feeds.WRITE_BYTES
 
     run(scenario())
 
 
-def test_an_entry_without_packet_moves_the_position_and_sends_nothing() -> None:
+def test_a_reader_behind_the_tail_shares_nothing() -> None:
     async def scenario() -> None:
-        feed = Feed("s", MemoryJournal(), 0, TailBudget())
-        feed.committed([Entry(1, 1, b"{}")], 2)
-        assert feed.packet_frames(0) == (b"", 1)
+        feed, _ = await stored_feed(5_000)
+        assert feed.shared(0, plain) is None
+        feed.forget_tail()
+        assert feed.shared(4_999, plain) is None
 
     run(scenario())

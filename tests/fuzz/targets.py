@@ -46,14 +46,14 @@ from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
 from trunkline.journal.sqlite import block
 from trunkline.journal.sqlite.database import storage_errors
-from trunkline.server.auth.credentials import NOBODY, Gate
+from trunkline.server.auth.credentials import NOBODY, RequestGate
 from trunkline.server.auth.tokens import Tokens
-from trunkline.server.call import Call, asks_for_stream
+from trunkline.server.call import HttpCall, asks_for_stream
 from trunkline.server.context.ws import frames
 from trunkline.server.files import content
 from trunkline.server.files.uploads import safe_name
 from trunkline.server.options import ServerOptions
-from trunkline.server.sessions.markdown import Transcript
+from trunkline.server.sessions.markdown import MarkdownTranscript
 from trunkline.session.approvals import forms
 from trunkline.session.policy import globs
 from trunkline.session.policy.text import parse_policy
@@ -98,7 +98,7 @@ def acp_update(data: bytes) -> None:
         _ended(encoded_type(entry.event), entry.update is not None, entry.packet is not None, entry.raw is not None)
         entry.event.decode()
         passage_of(entry)
-        Transcript().tell(entry.event)
+        MarkdownTranscript().render(entry.event)
 
 
 def acp_params(data: bytes) -> None:
@@ -162,7 +162,7 @@ def request_bodies(data: bytes) -> None:
     async def receive() -> dict[str, Any]:
         return {"type": "http.request", "body": data, "more_body": False}
 
-    call = Call.__new__(Call)
+    call = HttpCall.__new__(HttpCall)
     call.request = Request({"type": "http", "headers": [(b"content-length", data[:9] or b"0")]}, receive)
     call.parts = SimpleNamespace(options=ServerOptions(data=_scratch(), port=7420))  # type: ignore[assignment]
     call.caller = NOBODY
@@ -187,7 +187,7 @@ def headers(data: bytes) -> None:
     _tolerant(_gate().check_origin, request)
     _tolerant(_gate().caller, request)
     asks_for_stream(request)
-    call = Call.__new__(Call)
+    call = HttpCall.__new__(HttpCall)
     call.request = request
     _tolerant(call.cursor, 10)
     for name in ("after", "limit"):
@@ -284,9 +284,9 @@ def journal_blocks(data: bytes) -> None:
 
 def exports(data: bytes) -> None:
     """A stored event as markdown, in the search index, and as a line for a terminal."""
-    transcript = Transcript()
+    transcript = MarkdownTranscript()
     head = transcript.head(title=_text(data), agent="a", folder=_text(data), started="")
-    told = head + transcript.tell(data) + transcript.end()
+    told = head + transcript.render(data) + transcript.end()
     told.encode()
     assert not set(told) & _OBEYED
     passage_of(Entry(1, 1, data))
@@ -337,5 +337,5 @@ def _scratch() -> Path:
 
 
 @cache
-def _gate() -> Gate:
-    return Gate(ServerOptions(data=_scratch(), port=7420), Tokens.open(_scratch(), "a token"))
+def _gate() -> RequestGate:
+    return RequestGate(ServerOptions(data=_scratch(), port=7420), Tokens.open(_scratch(), "a token"))

@@ -11,8 +11,8 @@ import msgspec
 
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp.content import TextContent
-from trunkline.feeds.session import packet_of
 from trunkline.hub import HubOptions, Session
+from trunkline.server.packets.frames import packet_of
 
 PLAIN = f"{sys.executable} {shlex.quote(str(Path(__file__).parents[2] / 'benchmarks' / 'agent.py'))}"
 """An agent that takes text and nothing else."""

@@ -10,8 +10,8 @@ import msgspec
 from tests.aio import run
 from tests.hub.stage import alive, copy_journal, options, turn, until_packet, work
 from trunkline.dialects.acp.content import TextContent
-from trunkline.feeds.session import packet_of
 from trunkline.hub import Answer, Hub, HubOptions, NewSession
+from trunkline.server.packets.frames import packet_of
 from trunkline.session.fold import QuestionView
 from trunkline.session.fold.caps import Caps
 from trunkline.session.turns.spending import DOUBLE

@@ -12,9 +12,9 @@ from tests.aio import run
 from tests.hub.stage import options, turn, work
 from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import SessionNotFound
-from trunkline.feeds.session import packet_of
 from trunkline.hub import Hub, NewSession
 from trunkline.journal.base import RowFilter
+from trunkline.server.packets.frames import packet_of
 
 
 def test_a_session_is_found_again_by_the_next_hub_with_its_history(tmp_path: Path) -> None:

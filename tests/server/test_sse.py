@@ -15,6 +15,7 @@ from trunkline.errors import StorageError
 from trunkline.hub import Hub, HubOptions, Session
 from trunkline.server.app import build_app
 from trunkline.server.options import ServerOptions
+from trunkline.server.packets.frames import failure_frame
 from trunkline.server.sse import EventStream, Outlet, Streams
 
 
@@ -50,7 +51,7 @@ class Pipe:
 
 async def stream(pump: Any, pipe: Pipe, *, keepalive_s: float = 15.0, streams: Streams | None = None) -> None:
     """Run a stream over a pipe."""
-    reply = EventStream(pump, Streams() if streams is None else streams, token_id="", keepalive_s=keepalive_s)
+    reply = EventStream(pump, Streams() if streams is None else streams, failure_frame, token_id="", keepalive_s=keepalive_s)
     await reply({"method": "GET"}, pipe.receive, pipe.send)
 
 

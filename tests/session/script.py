@@ -16,10 +16,11 @@ from trunkline.dialects.context.commands import decode_command
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Signal, TurnEnd, Update
 from trunkline.errors import TrunklineError
-from trunkline.feeds.session import TailBudget, packet_of
+from trunkline.feeds.session import TailBudget
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.journal.memory import MemoryJournal
+from trunkline.server.packets.frames import packet_of
 from trunkline.session.driver.base import AgentSession, Started
 from trunkline.session.fold import Fold
 from trunkline.session.policy.file import PolicyBook

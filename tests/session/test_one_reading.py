@@ -27,9 +27,9 @@ from trunkline.dialects.calls.describe import carried_reading
 from trunkline.dialects.calls.names import is_name, name_of_kind
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
-from trunkline.feeds.session import packet_of
 from trunkline.journal.base import Entry
 from trunkline.server.delivery.push.notes import About, note_of, payload_of
+from trunkline.server.packets.frames import packet_of
 from trunkline.server.sessions.policies import Question, call_of
 from trunkline.session.audit.chain import opened
 from trunkline.session.policy.asks import policy_ask

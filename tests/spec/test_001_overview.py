@@ -22,7 +22,7 @@ from trunkline.dialects.packets.detect import packet_type
 from trunkline.dialects.packets.notices import error_packet, prompt_response_packet
 from trunkline.dialects.packets.shapes import PACKETS, PacketType
 from trunkline.dialects.packets.tools import ApplyPatchOutput, OtherOutput, tool_input, tool_output
-from trunkline.feeds.session import packet_frame
+from trunkline.server.sse import sse_frame
 
 DETAILS = "001/3/tool-specific-details"
 EXAMPLES = "001/3/examples"
@@ -76,7 +76,7 @@ def test_every_packet_has_a_type_and_an_iso_8601_timestamp() -> None:
 
 def test_a_packet_is_framed_as_an_event_named_message_with_its_json_as_data() -> None:
     event, data = seeds.code("001/packet-delivery-format/code:1").splitlines()
-    lines = packet_frame(7, chunk("two\nlines")).decode().splitlines()
+    lines = sse_frame(7, chunk("two\nlines")).decode().splitlines()
     assert lines[0] == event == "event: message"
     assert data.startswith("data: {")
     assert json.loads(lines[2].removeprefix("data: "))["content"]["text"] == "two\nlines"

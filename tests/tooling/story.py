@@ -38,8 +38,8 @@ from trunkline.dialects.context.events import (
 from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd
 from trunkline.errors import AgentError, HubRestarted
-from trunkline.feeds.session import packet_of
 from trunkline.journal.base import Entry
+from trunkline.server.packets.frames import packet_of
 from trunkline.session.fold import Fold, checkpoint, restore
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.text import text_of

@@ -32,7 +32,8 @@ from trunkline.settings import (
 
 if TYPE_CHECKING:
     from trunkline.agents.catalog import AgentSpec
-    from trunkline.server.delivery.webhooks.rules import Network, Webhook
+    from trunkline.server.delivery.webhooks.rules import Webhook
+    from trunkline.server.http.address import Network
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3600}
 _TRUE = frozenset({"1", "true", "yes", "on"})

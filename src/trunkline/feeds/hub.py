@@ -159,7 +159,7 @@ class HubFeed:
             if self.closed:
                 raise HubStopping("the hub is stopping") from error
             raise
-        # A commit that its sessions have not heard of yet must not be seen here first.
+        # A commit that its sessions do not have yet must not be seen here first.
         return found if not found or found[-1][1].pos <= newest else [item for item in found if item[1].pos <= newest]
 
     def group_after(self, after: int) -> HubGroup | None:

@@ -2,7 +2,8 @@
 
 Rule 1: a reader is a position. The feed keeps nothing per reader but the future it waits on.
 Rule 2: only what is committed is here, so nobody sees what a crash could take back.
-Rule 3: the bytes of a frame are made once for everybody who stands at the same position.
+Rule 3: what a reader writes is its own business: it brings an encoder. What one encoder made of the entries behind a position is
+made once, for everybody who stands there.
 Rule 4: the tail is at most TAIL_ENTRIES or TAIL_BYTES per session and HUB_BYTES per hub; older entries come from the journal.
 """
 
@@ -10,10 +11,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from itertools import chain, islice
 
-from trunkline.dialects.packets.derive import packet_of_update
+from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
 
 TAIL_ENTRIES = 2_000
@@ -22,31 +23,24 @@ HUB_BYTES = 64 << 20
 WRITE_BYTES = 256 << 10
 """How much one wake-up hands to one reader: large enough to amortise a write, small enough to stay fair."""
 
+SLICE_BYTES = 64 << 10
+"""The same for a reader of which every message waits for the one before: what it can keep from being freed while it stalls."""
+
 CHARGED_AT_ONCE = 8 << 10
 """A tail's growth is accounted for in steps of this many bytes: once per chunk would cost more than it is worth."""
 
 _Batch = tuple[list[Entry], int]
 """Entries that were committed together, and their size in bytes."""
 
-SHARED_EVENT_BYTES = 64 << 10
-"""Frames of events up to this size are kept for the next reader; longer ones are a replay, which seldom has company."""
-
-SHARED_FRAMES = 8
+SHARED_WRITES = 8
 """Positions whose bytes are kept between two commits; live readers stand at one or two."""
+SHARED_BYTES = 512 << 10
+"""And how many bytes of them; a replay, which has most, seldom has company."""
 
-
-def packet_of(entry: Entry) -> bytes | None:
-    """The Build packet of an entry, derived where it is not stored; None where the entry has none."""
-    if entry.packet is not None:
-        return entry.packet
-    if entry.update is None:
-        return None
-    return packet_of_update(entry.update, entry.at)
-
-
-def packet_frame(seq: int, packet: bytes) -> bytes:
-    """One Server-Sent Event, whatever its data is; its id is the cursor."""
-    return b"event: message\nid: %d\ndata: %b\n\n" % (seq, packet)
+Write = tuple[bytes, int]
+"""What one write sends, and the position behind it."""
+Encoder = Callable[[Iterator[Entry], int], Write]
+"""Makes one write of the entries behind a position; it need not take all of them."""
 
 
 class TailBudget:
@@ -86,10 +80,8 @@ class Feed:
         self._charged = 0
         self._tail_entries = 0
         self._waiters: list[asyncio.Future[None]] = []
-        self._frames: dict[int, tuple[bytes, int]] = {}
-        self._event_frames: dict[int, tuple[bytes, int]] = {}
-        self._event_frames_at = 0
-        """The last seq for which the frames of events were made: with it a commit need not clear them."""
+        self._shared: dict[tuple[Encoder, int], Write] = {}
+        """What readers share until the next commit, by their encoder and position."""
 
     @property
     def waiting(self) -> int:
@@ -104,7 +96,7 @@ class Feed:
         if self._tail_bytes > TAIL_BYTES or self._tail_entries > TAIL_ENTRIES:
             self._drop_old()
         self.last_seq = entries[-1].seq
-        self._frames.clear()
+        self._shared.clear()
         change = self._tail_bytes - self._charged
         if change > CHARGED_AT_ONCE or change < 0:
             self._charged += change
@@ -126,17 +118,16 @@ class Feed:
         held = self._charged
         self._tail.clear()
         self._tail_bytes = self._tail_entries = self._charged = 0
-        self._frames.clear()
-        self._event_frames.clear()
+        self._shared.clear()
         return held
 
-    async def wait(self, after: int) -> None:
-        """Return when there is an entry after ``after``, or no more will come."""
-        if self.last_seq > after or self.closed:
-            return
-        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiters.append(waiter)
-        await waiter
+    async def wait(self, after: int) -> bool:
+        """Return when there is an entry after ``after``; False where no more will come."""
+        if self.last_seq <= after and not self.closed:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiters.append(waiter)
+            await waiter
+        return self.last_seq > after
 
     async def read(self, *, after: int, before: int | None = None, limit: int = 1_000,
                    max_bytes: int = WRITE_BYTES) -> list[Entry]:
@@ -147,7 +138,8 @@ class Feed:
         kept = self._kept_after(after)
         if kept is None:
             upper = newest + 1 if before is None else min(before, newest + 1)
-            return await self._journal.read(self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes)
+            return await self._stored(self._journal.read(
+                self.session_id, after=after, before=upper, limit=limit, max_bytes=max_bytes))
         return _fitting(kept, before, limit, max_bytes)
 
     async def read_back(self, *, before: int, limit: int = 1_000, max_bytes: int = WRITE_BYTES) -> list[Entry]:
@@ -155,36 +147,34 @@ class Feed:
         upper = min(before, self.last_seq + 1)
         if upper <= 1:
             return []
-        return await self._journal.read(self.session_id, before=upper, limit=limit, max_bytes=max_bytes, tail=True)
+        return await self._stored(self._journal.read(
+            self.session_id, before=upper, limit=limit, max_bytes=max_bytes, tail=True))
 
-    def packet_frames(self, after: int) -> tuple[bytes, int] | None:
-        """Frames of the tail's entries after ``after`` and the position behind them; None where the tail is too short."""
-        shared = self._frames.get(after)
-        if shared is not None:
-            return shared
+    async def _stored(self, reading: Awaitable[list[Entry]]) -> list[Entry]:
+        """What the journal has, or HubStopping when it has closed under a reader that lagged behind."""
+        try:
+            return await reading
+        except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
+            if self.closed:
+                raise HubStopping("the hub is stopping") from error
+            raise
+
+    def shared(self, after: int, encode: Encoder) -> Write | None:
+        """The next write of every reader with this encoder behind ``after``; None where the tail does not reach back so far."""
+        found = self._shared.get((encode, after))
+        if found is not None:
+            return found
         kept = self._kept_after(after)
         if kept is None:
             return None
-        if len(self._frames) >= SHARED_FRAMES:
-            self._frames.clear()
-        shared = self._frames[after] = _frames_of(kept, after)
-        return shared
+        found = encode(kept, after)
+        if self._shared and self._shares_enough():
+            self._shared.clear()
+        self._shared[encode, after] = found
+        return found
 
-    def event_frames(self, after: int) -> tuple[bytes, int] | None:
-        """Frames of the events of the tail's entries after ``after``, as ``packet_frames``."""
-        if self._event_frames_at != self.last_seq:
-            self._event_frames.clear()
-            self._event_frames_at = self.last_seq
-        shared = self._event_frames.get(after)
-        if shared is not None:
-            return shared
-        kept = self._kept_after(after)
-        if kept is None:
-            return None
-        shared = _event_frames_of(kept, after)
-        if len(shared[0]) <= SHARED_EVENT_BYTES and len(self._event_frames) < SHARED_FRAMES:
-            self._event_frames[after] = shared
-        return shared
+    def _shares_enough(self) -> bool:
+        return len(self._shared) >= SHARED_WRITES or sum([len(data) for data, _ in self._shared.values()]) > SHARED_BYTES
 
     def _kept_after(self, after: int) -> Iterator[Entry] | None:
         """The tail's entries after a position; None where the tail does not reach back so far."""
@@ -246,33 +236,3 @@ def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: i
             break
         found.append(entry)
     return found
-
-
-def _frames_of(kept: Iterator[Entry], after: int) -> tuple[bytes, int]:
-    frames: list[bytes] = []
-    size = 0
-    position = after
-    for entry in kept:
-        position = entry.seq
-        packet = packet_of(entry)
-        if packet is None:
-            continue
-        frame = b"event: message\nid: %d\ndata: %b\n\n" % (position, packet)
-        frames.append(frame)
-        size += len(frame)
-        if size >= WRITE_BYTES:
-            break
-    return b"".join(frames), position
-
-
-def _event_frames_of(kept: Iterator[Entry], after: int) -> tuple[bytes, int]:
-    frames: list[bytes] = []
-    size = 0
-    position = after
-    for entry in kept:
-        position = entry.seq
-        frames.append(packet_frame(position, entry.event))
-        size += len(entry.event)
-        if size >= WRITE_BYTES:
-            break
-    return b"".join(frames), position

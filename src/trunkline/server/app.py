@@ -3,7 +3,7 @@
 Rule 1: what is refused is refused in this order: Host, Origin, unknown path, wrong method, no credential, too little scope.
 Rule 2: every error leaves as ``{code, message, recoverable, details?, agentCode?}``, or, to who asked for a stream, as the
 error packet that would have been in it; what we did not foresee is ``internal``,
-and its text goes to the log, not to the client. Who is still waiting when the server stops is told that, as an error.
+and its text goes to the log, not to the client. Who is still waiting when the server stops gets that, as an error.
 Rule 3: every reply gets the headers that keep a browser from doing more with it than it is.
 """
 
@@ -37,21 +37,22 @@ from trunkline.server import acp
 from trunkline.server.acp import socket
 from trunkline.server.acp.http import HttpConnections
 from trunkline.server.auth.cookies import without_base
-from trunkline.server.auth.credentials import NOBODY, Gate, check_scope
+from trunkline.server.auth.credentials import NOBODY, RequestGate, check_scope
 from trunkline.server.auth.devices import Pairings
 from trunkline.server.auth.login import Codes
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.auth.tries import FailedTries
-from trunkline.server.call import Call, Parts, Reply, asks_for_stream, reply, takes_stream
+from trunkline.server.call import HttpCall, Parts, Reply, asks_for_stream, reply, takes_stream
 from trunkline.server.context import ws
 from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.comparing import Comparing
 from trunkline.server.files.preview import Previews, preview
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.openapi import error_body
 from trunkline.server.options import ServerOptions
+from trunkline.server.packets.frames import error_as_packet
 from trunkline.server.route_tree import PathTree
 from trunkline.server.routes import ROUTES, Route
-from trunkline.server.sse import Streams, error_as_packet
+from trunkline.server.sse import Streams
 from trunkline.threads import Lane
 
 log = logging.getLogger("trunkline.server")
@@ -131,7 +132,7 @@ class App:
         return answer
 
     def _foreseen(self, error: BaseException, request: Request) -> TrunklineError:
-        """What the client is told of an error; a cancellation that is not the server's own goes on."""
+        """What the client learns of an error; a cancellation that is not the server's own goes on."""
         task = asyncio.current_task()
         if self._stopping and task is not None and task.cancelling():
             # The server waits no longer. Whatever else failed, failed on the way out.
@@ -154,7 +155,7 @@ class App:
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": resource.allow})
         route = resource.route(request.method)
-        call = Call(request, self.parts, NOBODY if route.scope is None else gate.caller(request))
+        call = HttpCall(request, self.parts, NOBODY if route.scope is None else gate.caller(request))
         try:
             check_scope(call.caller, route.scope or "view")
         except Forbidden as error:
@@ -207,9 +208,9 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     tokens.on_ended = ended
     hub.preview_url = previews.url
     return App(Parts(
-        hub=hub, options=options, tokens=tokens, gate=Gate(options, tokens), codes=Codes(options.code_s), tries=FailedTries(),
-        pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams, editors=editors, routes=ROUTES,
-        page_lane=Lane(), comparing=Comparing(),
+        hub=hub, options=options, tokens=tokens, gate=RequestGate(options, tokens), codes=Codes(options.code_s),
+        tries=FailedTries(), pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams,
+        editors=editors, routes=ROUTES, page_lane=Lane(), comparing=Comparing(),
     ))
 
 
@@ -217,8 +218,7 @@ def error_reply(error: TrunklineError, request: Request) -> Response:
     """The response that an error becomes."""
     if _reads_packets(request):
         return Response(error_as_packet(error), error.http_status, _error_headers(error), media_type="application/json")
-    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-    return reply(body, error.http_status, _error_headers(error))
+    return reply(error_body(error), error.http_status, _error_headers(error))
 
 
 def _reads_packets(request: Request) -> bool:

@@ -20,7 +20,7 @@ from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge
 from trunkline.server.auth.cookies import base_of
-from trunkline.server.auth.credentials import NOBODY, Caller, Gate
+from trunkline.server.auth.credentials import NOBODY, Caller, RequestGate
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.http.connections import place_of
 from trunkline.server.options import ServerOptions
@@ -63,7 +63,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     hub: Hub
     options: ServerOptions
     tokens: Tokens
-    gate: Gate
+    gate: RequestGate
     codes: Codes
     tries: FailedTries
     pairings: Pairings
@@ -77,7 +77,7 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     comparing: Comparing
 
 
-class Call:
+class HttpCall:
     """One request on its way through a handler."""
 
     __slots__ = ("caller", "parts", "request")
@@ -206,7 +206,7 @@ _LONE_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*(?:%b(?!%b)|(?<!%b)%b)" % (_HIGH
 
 
 def _complaint(error: Exception, raw: bytes) -> str:
-    """What is wrong with a body: half a character is told as such, where the decoder speaks of a truncated body."""
+    """What is wrong with a body: half a character is named as such, where the decoder speaks of a truncated body."""
     if isinstance(error, RecursionError):
         return "nested too deeply"
     if type(error) is msgspec.DecodeError and (found := _LONE_SURROGATE.search(raw, 0, EXPLAINED_BYTES)):

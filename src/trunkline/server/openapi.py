@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trunkline import __version__
+from trunkline.errors import TrunklineError
 
 if TYPE_CHECKING:
     from trunkline.server.routes import Query, Route
@@ -27,6 +28,11 @@ class ErrorBody(msgspec.Struct, rename="camel", omit_defaults=True):
     recoverable: bool
     details: dict[str, Any] | None = None
     agent_code: str | None = None
+
+
+def error_body(error: TrunklineError) -> ErrorBody:
+    """An error as it is answered."""
+    return ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
 
 
 def document(routes: Iterable[Route]) -> dict[str, Any]:

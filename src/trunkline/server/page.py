@@ -21,7 +21,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 
 from trunkline.errors import NotFound
-from trunkline.server.call import Call, Reply
+from trunkline.server.call import HttpCall, Reply
 from trunkline.server.files.content import media_type
 from trunkline.threads import check_off_loop
 
@@ -49,7 +49,7 @@ UNBUILT = """\
 """
 
 
-def page_headers(call: Call) -> dict[str, str]:
+def page_headers(call: HttpCall) -> dict[str, str]:
     """What a page of ours may do."""
     return {**PAGE_HEADERS, "Content-Security-Policy": page_policy(call.request.headers["host"])}
 
@@ -85,7 +85,7 @@ class File(msgspec.Struct, frozen=True):
     packed: dict[str, bytes]
 
 
-async def index(call: Call) -> Reply:
+async def index(call: HttpCall) -> Reply:
     """The page, or where it comes from."""
     found = (await _page(call)).get("index.html")
     if found is None:
@@ -93,27 +93,27 @@ async def index(call: Call) -> Reply:
     return _answer(call, found, page_headers(call))
 
 
-async def asset(call: Call) -> Reply:
+async def asset(call: HttpCall) -> Reply:
     """A part of the page."""
     return await _file(call, f"assets/{call.part('path')}")
 
 
-async def icon(call: Call) -> Reply:
+async def icon(call: HttpCall) -> Reply:
     """A picture of the page's."""
     return await _file(call, f"icons/{call.part('path')}")
 
 
-async def service_worker(call: Call) -> Reply:
+async def service_worker(call: HttpCall) -> Reply:
     """The page's service worker; it lies at the top so that it may answer for the whole page."""
     return await _file(call, "sw.js")
 
 
-async def manifest(call: Call) -> Reply:
+async def manifest(call: HttpCall) -> Reply:
     """What a browser needs to install the page."""
     return await _file(call, "manifest.webmanifest")
 
 
-async def _file(call: Call, name: str) -> Response:
+async def _file(call: HttpCall, name: str) -> Response:
     found = (await _page(call)).get(name)
     if found is None:
         raise NotFound(f"no such asset: {name[:100]}")
@@ -121,31 +121,31 @@ async def _file(call: Call, name: str) -> Response:
     return _answer(call, found, {"Content-Security-Policy": worker_policy(call.request.headers["host"])} if scripted else {})
 
 
-def _answer(call: Call, file: File, headers: dict[str, str]) -> Response:
-    asked = call.request.headers
-    encoding = next((name for name in file.packed if _takes(asked, name)), None)
+def _answer(call: HttpCall, file: File, headers: dict[str, str]) -> Response:
+    request_headers = call.request.headers
+    encoding = next((name for name in file.packed if _takes(request_headers, name)), None)
     body = file.packed[encoding] if encoding else file.body
     etag = f'"{hashlib.sha256(body).hexdigest()[:24]}"'
     headers = {**headers, "ETag": etag, "Cache-Control": file.cache}
     if file.packed:
         headers["Vary"] = "Accept-Encoding"
-    if etag in [tag.strip() for tag in asked.get("if-none-match", "").replace("W/", "").split(",")]:
+    if etag in [tag.strip() for tag in request_headers.get("if-none-match", "").replace("W/", "").split(",")]:
         return Response(status_code=304, headers=headers)
     if encoding:
         headers["Content-Encoding"] = encoding
     return Response(body, headers=headers, media_type=file.kind)
 
 
-def _takes(asked: Headers, encoding: str) -> bool:
+def _takes(request_headers: Headers, encoding: str) -> bool:
     """Whether the browser said that it can read it; ``;q=0`` says that it cannot."""
-    for part in asked.get("accept-encoding", "").lower().split(","):
+    for part in request_headers.get("accept-encoding", "").lower().split(","):
         name, _, quality = part.partition(";")
         if name.strip() == encoding:
             return re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", quality) is None
     return False
 
 
-async def _page(call: Call) -> dict[str, File]:
+async def _page(call: HttpCall) -> dict[str, File]:
     """Every file of the page by its name, as it is now."""
     return await call.parts.page_lane.run(_look, BUILT)
 

@@ -1,5 +1,7 @@
 """From a path to what is there, in one walk over its parts, however many routes there are.
 
+It stays by hand for its speed and because a path is one resource here: docs/architecture.md, "What stays by hand".
+
 A pattern's part is a word, ``{name}`` (one part, not empty), or, at the end, ``{name:path}`` (all that is left, also nothing).
 
 Rule: a word is preferred to a variable; there is no way back, so two patterns must not differ only further on.

@@ -20,8 +20,8 @@ from trunkline.server import (
 )
 from trunkline.server.acp import http as acp_http
 from trunkline.server.auth import devices, login
-from trunkline.server.auth.tokens import Scope
-from trunkline.server.call import Call, Reply
+from trunkline.server.auth.tokens import TokenScope
+from trunkline.server.call import HttpCall, Reply
 from trunkline.server.context import events, snapshot, ws
 from trunkline.server.delivery.push import face as push
 from trunkline.server.files import diff, files, folders, images, preview, uploads
@@ -30,7 +30,7 @@ from trunkline.server.packets import history, packets
 from trunkline.server.sessions import adapters, approvals, export, limits, policies, prompt, search, sessions
 from trunkline.session.fold import QueuedPrompt
 
-Handler = Callable[[Call], Awaitable[Reply]]
+Handler = Callable[[HttpCall], Awaitable[Reply]]
 STREAM = ("text/event-stream",)
 
 
@@ -49,7 +49,7 @@ class Route(msgspec.Struct, frozen=True):
     method: str
     path: str
     handler: Handler
-    scope: Scope | None
+    scope: TokenScope | None
     summary: str
     request: Any = None
     response: Any = None
@@ -61,8 +61,8 @@ class Route(msgspec.Struct, frozen=True):
     gives: tuple[str, ...] = ()
     """Media types of the answer, besides JSON."""
     answers: str = ""
-    refused: Callable[[Call, TrunklineError], Awaitable[None]] | None = None
-    """Told of a call that did not reach the handler for lack of scope."""
+    refused: Callable[[HttpCall, TrunklineError], Awaitable[None]] | None = None
+    """Called for a call that did not reach the handler for lack of scope."""
 
 
 AFTER = Query("after", "Only what comes after this seq.", "integer")

@@ -19,10 +19,8 @@ from contextlib import suppress
 
 from starlette.types import Receive, Scope, Send
 
-from trunkline.dialects.packets.notices import error_packet
-from trunkline.errors import HubStopping, SessionNotFound, StorageError, TrunklineError
-from trunkline.feeds.session import WRITE_BYTES, Feed, packet_frame, packet_of
-from trunkline.journal.base import Entry
+from trunkline.errors import HubStopping, TrunklineError
+from trunkline.feeds.session import Encoder, Feed
 
 HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -38,6 +36,11 @@ LOOK_AGAIN_LEAST_S = 0.05
 REMEMBERED_S = 30.0
 REMEMBERED_MOST = 200
 """How long, and how many, streams that have ended are known to have been there."""
+
+
+def sse_frame(event_id: int, data: bytes) -> bytes:
+    """One Server-Sent Event; its id is the cursor."""
+    return b"event: message\nid: %d\ndata: %b\n\n" % (event_id, data)
 
 
 class Outlet:
@@ -139,24 +142,28 @@ class Streams:
             return
         left_s = self._left_s(token_id)
         if left_s is not None:
-            # A clock that was set, or a machine that slept, must not keep a stream open: so never far ahead.
-            in_s = min(max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
+            in_s = look_again_in(left_s)
             self._looks[pump] = asyncio.get_running_loop().call_later(in_s, self._look_again, pump, token_id)
 
 
-class EventStream:
-    """The reply that carries a stream. ``failure`` tells an error in the stream's own language."""
+def look_again_in(left_s: float) -> float:
+    """When to look whether a token that expires in so long has expired. A clock that was set, or a machine that slept, must not
+    keep anything open: so never far ahead."""
+    return min(max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
 
-    def __init__(self, pump: Pump, streams: Streams, *, token_id: str, keepalive_s: float,
-                 watches: Watches = lambda session_id, event_type: False,
-                 failure: Callable[[TrunklineError], bytes] | None = None) -> None:
+
+class EventStream:
+    """The reply that carries a stream. ``failure`` says an error in the stream's own language."""
+
+    def __init__(self, pump: Pump, streams: Streams, failure: Callable[[TrunklineError], bytes], *, token_id: str,
+                 keepalive_s: float, watches: Watches = lambda session_id, event_type: False) -> None:
         self.raw_headers = list(HEADERS)
         self._pump = pump
         self._streams = streams
         self._keepalive_s = keepalive_s
         self._watches = watches
         self._token_id = token_id
-        self._failure = failure or failure_frame
+        self._failure = failure
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what the pump writes until it ends or the reader leaves."""
@@ -182,7 +189,7 @@ class EventStream:
 
 
 async def _pumping(pump: Pump, outlet: Outlet, failure: Callable[[TrunklineError], bytes]) -> None:
-    """Run the pump; a failure of ours is told to the reader in the stream's own language."""
+    """Run the pump; a failure of ours goes to the reader in the stream's own language."""
     try:
         await pump(outlet)
     except HubStopping:
@@ -204,51 +211,12 @@ async def _attend(receive: Receive, outlet: Outlet, keepalive_s: float) -> None:
                 return
 
 
-async def follow(feed: Feed, after: int, outlet: Outlet) -> None:
-    """Replay after ``after``, then live, until the feed ends."""
-    position = after
-    while True:
-        if feed.last_seq <= position:
-            if feed.closed:
-                return
-            await feed.wait(position)
-        shared = feed.packet_frames(position)
-        frames, position = shared if shared is not None else await packets_after(feed, position)
+async def follow(feed: Feed, after: int, encode: Encoder, outlet: Outlet, *, shares: bool = True) -> None:
+    """Replay after ``after``, then live, until the feed ends. ``shares``: others read with the same encoder."""
+    position = outlet.position = after
+    while feed.last_seq > position or await feed.wait(position):
+        shared = feed.shared(position, encode) if shares else None
+        frames, position = shared if shared is not None else encode(iter(await feed.read(after=position)), position)
         outlet.position = position
         if frames:
             await outlet.write(frames)
-
-
-async def packets_after(feed: Feed, position: int) -> tuple[bytes, int]:
-    """The next frames and the position behind them, for a reader that has fallen behind the shared tail."""
-    entries = await entries_after(feed, position)
-    return frames_of(entries), entries[-1].seq if entries else position
-
-
-async def entries_after(feed: Feed, position: int, max_bytes: int = WRITE_BYTES) -> list[Entry]:
-    """The next entries, or HubStopping when the journal has closed under a reader that lagged behind."""
-    try:
-        return await feed.read(after=position, max_bytes=max_bytes)
-    except (StorageError, RuntimeError) as error:  # RuntimeError: the journal's threads have ended
-        if feed.closed:
-            raise HubStopping("the hub is stopping") from error
-        raise
-
-
-def frames_of(entries: list[Entry]) -> bytes:
-    """The frames of those entries that have a packet."""
-    return b"".join([packet_frame(entry.seq, packet) for entry in entries if (packet := packet_of(entry)) is not None])
-
-
-def failure_frame(error: TrunklineError) -> bytes:
-    """An error as a packet in a stream. It is no entry, so it carries no id."""
-    return b"event: message\ndata: %b\n\n" % error_as_packet(error)
-
-
-def error_as_packet(error: TrunklineError) -> bytes:
-    """An error as a packet; a session that is not there, in the words of the documents."""
-    details = {**(error.details or {}), "code": error.code}
-    if error.agent_code is not None:
-        details["agentCode"] = error.agent_code
-    message = "Session not found" if isinstance(error, SessionNotFound) else error.message
-    return error_packet(message, time.time_ns() // 1000, None, details)

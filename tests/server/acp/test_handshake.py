@@ -15,7 +15,7 @@ from tests.server.acp.editor import TRUSTED, Editor, Refused, editor, hub_site
 from tests.server.context.ws.socket import Refused as Turned
 from tests.server.context.ws.socket import Socket
 from tests.server.site import TOKEN
-from trunkline.server.acp.agent import REQUESTS_AT_ONCE
+from trunkline.server.acp.tasks import REQUESTS_AT_ONCE
 
 
 @pytest.mark.parametrize("asked", [1, 0, 2, 65535])

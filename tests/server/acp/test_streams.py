@@ -9,9 +9,9 @@ import pytest
 
 from tests.aio import run
 from trunkline.errors import Expired
-from trunkline.server.acp.connection import Left
 from trunkline.server.acp.streams import KEPT_BYTES, UNREAD_BYTES, MessageStream
 from trunkline.server.sse import Outlet
+from trunkline.server.websocket import PeerGone
 
 
 class Reader(Outlet):
@@ -56,7 +56,7 @@ def test_who_writes_waits_while_too_much_is_unread() -> None:
         await writing
         stream.close()
         await pumping
-        with pytest.raises(Left):
+        with pytest.raises(PeerGone):
             await stream.put([b"z"])
 
     run(check())

@@ -10,7 +10,7 @@ import pytest
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, browser, site
 from trunkline.server.auth.cookies import TRIED_MOST
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.routes import ROUTES, Route
 
 OWN = f"http://{HOST}"
@@ -229,7 +229,7 @@ def test_without_a_token_every_other_route_answers_401(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("scope", ["view", "approve", "control", "admin"])
-def test_a_token_reaches_exactly_the_routes_of_its_scope(tmp_path: Path, scope: Scope) -> None:
+def test_a_token_reaches_exactly_the_routes_of_its_scope(tmp_path: Path, scope: TokenScope) -> None:
     reach = {"view": {"view"}, "approve": {"view", "approve"}, "control": {"view", "approve", "control"},
              "admin": {"view", "approve", "control", "admin"}}[scope]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
-from trunkline.server.auth.tokens import KEPT_BROWSERS, Kind, Scope, Tokens, allows
+from trunkline.server.auth.tokens import KEPT_BROWSERS, TokenKind, Tokens, TokenScope, allows
 
 BASE = "/at/" + "k" * 32
-KINDS: tuple[Kind, ...] = ("browser", "device")
+KINDS: tuple[TokenKind, ...] = ("browser", "device")
 
 
 class Clock:
@@ -167,8 +167,8 @@ def test_a_token_file_that_is_no_text_is_a_clear_error_and_is_left_as_it_is(tmp_
     ("view", ["view"]), ("approve", ["view", "approve"]), ("control", ["view", "approve", "control"]),
     ("admin", ["view", "approve", "control", "admin"]),
 ])
-def test_each_scope_includes_those_below_it(scope: Scope, reach: list[Scope]) -> None:
-    every: tuple[Scope, ...] = ("view", "approve", "control", "admin")
+def test_each_scope_includes_those_below_it(scope: TokenScope, reach: list[TokenScope]) -> None:
+    every: tuple[TokenScope, ...] = ("view", "approve", "control", "admin")
     assert [needed for needed in every if allows(scope, needed)] == reach
 
 

@@ -23,7 +23,7 @@ from trunkline.hub import Session
 from trunkline.journal.base import Entry, Group
 from trunkline.journal.sqlite.store import SqliteJournal
 from trunkline.server.context import events
-from trunkline.server.context.events import page_after, page_before
+from trunkline.server.context.events import event_frames, page_after, page_before
 
 Numbered = tuple[int, dict[str, Any]]
 
@@ -123,15 +123,15 @@ def test_a_silent_filtered_stream_tells_its_position_as_an_id_without_data(tmp_p
 def test_readers_at_the_same_place_share_their_bytes_and_new_entries_make_new_ones() -> None:
     async def check() -> None:
         feed, _ = await stored_feed(10)
-        first = feed.event_frames(3)
+        first = feed.shared(3, event_frames)
         assert first is not None
-        assert feed.event_frames(3) is first
+        assert feed.shared(3, event_frames) is first
         more = [Entry(11, 1, b"{}")]
         feed.committed(more, 2)
-        again = feed.event_frames(3)
+        again = feed.shared(3, event_frames)
         assert again is not None and again[1] == 11 and again[0].startswith(first[0])
         feed.forget_tail()
-        assert feed.event_frames(3) is None
+        assert feed.shared(3, event_frames) is None
 
     run(check())
 

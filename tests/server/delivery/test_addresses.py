@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.delivery.webhooks.receiver import SECRET, HandClock, Names, receiver
+from tests.server.delivery.receiver import SECRET, HandClock, Names, receiver
 from trunkline.errors import Forbidden, Unavailable
 from trunkline.server.delivery import addresses
 from trunkline.server.delivery.addresses import checked_address, is_public, look_up
-from trunkline.server.delivery.webhooks.outbox import BACKOFF_S, Outbox
 from trunkline.server.delivery.webhooks.rules import Webhook
+from trunkline.server.delivery.webhooks.sender import LIMITS, WebhookSender
 
 
 def hook(url: str = "https://hooks.example/x", **fields: Any) -> Webhook:
@@ -90,14 +90,14 @@ def test_a_name_that_takes_too_long_is_looked_up_again_later(monkeypatch: pytest
     async def check() -> None:
         async with receiver() as there:
             clock = HandClock()
-            outbox = Outbox(clock=clock)
+            sender = WebhookSender(clock=clock)
             monkeypatch.setattr(socket, "getaddrinfo", slow)
-            outbox.send(there.hook(), b"{}", wanted)
+            sender.send(there.hook(), b"{}", wanted)
             waited_s = await clock.pass_one()
             answers.set()
             monkeypatch.setattr(addresses, "LOOK_UP_S", 20.0)
-            assert waited_s == BACKOFF_S[0] and (await there.got()).body == b"{}"
-            await outbox.settled()
+            assert waited_s == LIMITS.backoff_s[0] and (await there.got()).body == b"{}"
+            await sender.settled()
             answers.clear()
             monkeypatch.setattr(addresses, "LOOK_UP_S", 0.05)
             with pytest.raises(Unavailable, match=r"localhost cannot be looked up: it took longer than 0\.05 s"):

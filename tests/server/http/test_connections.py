@@ -11,8 +11,8 @@ from trunkline.server.http.connections import (
     CONNECTIONS,
     FILES_WANTED,
     OVERFLOW,
+    ConnectionPlace,
     Connections,
-    Place,
     connections_limit,
     files_limit,
 )
@@ -28,7 +28,7 @@ class Crowd:
         self.dropped: list[int] = []
         self._number = 0
 
-    def enter(self, address: str = HERE) -> Place:
+    def enter(self, address: str = HERE) -> ConnectionPlace:
         """One more; they are numbered from 1."""
         self._number += 1
         number = self._number

@@ -17,7 +17,7 @@ import pytest
 from tests.aio import run
 from tests.server.http.test_listen import answer, listening, request
 from trunkline.server.http import door
-from trunkline.server.http.connections import Connections, Place
+from trunkline.server.http.connections import ConnectionPlace, Connections
 from trunkline.server.http.door import Door
 from trunkline.server.http.listen import Tls
 
@@ -27,7 +27,7 @@ needs_openssl = pytest.mark.skipif(shutil.which("openssl") is None, reason="need
 class Echo(asyncio.Protocol):
     """Says "here" and stays."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: ConnectionPlace) -> None:
         self._place = place
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

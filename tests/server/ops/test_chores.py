@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.delivery.webhooks.receiver import receiver
+from tests.server.delivery.receiver import receiver
 from tests.server.site import Site, site
 from trunkline.server.ops import chores
 

@@ -14,9 +14,10 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import STREAM, Exchange, Site, frames, site
-from trunkline.feeds.session import packet_of
 from trunkline.hub import Session
+from trunkline.server import paging
 from trunkline.server.packets import history
+from trunkline.server.packets.frames import packet_of
 
 Numbered = tuple[int, dict[str, Any]]
 ECHOED = ["user_message_chunk", "agent_message_chunk", "prompt_response"]
@@ -523,7 +524,7 @@ def test_pages_backward_add_up_to_the_whole(tmp_path: Path, limit: int) -> None:
 
 
 def test_a_page_backward_is_bounded_in_bytes_and_goes_on_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "PAGE_BYTES", 400_000)
+    monkeypatch.setattr(paging, "PAGE_BYTES", 400_000)
 
     async def check() -> None:
         async with site(tmp_path) as hub:
@@ -568,7 +569,7 @@ def test_a_page_that_cannot_be_is_refused_by_name(tmp_path: Path, query: str) ->
 
 def test_a_very_long_run_is_told_in_several_messages_and_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(history, "RUN_BYTES", 100)
-    monkeypatch.setattr(history, "PAGE_BYTES", 700)
+    monkeypatch.setattr(paging, "PAGE_BYTES", 700)
 
     async def check() -> None:
         async with site(tmp_path) as hub:

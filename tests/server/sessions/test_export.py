@@ -16,12 +16,12 @@ from tests.server.context.test_joining import feed_of
 from tests.server.site import Site, site
 from trunkline.hub import Decision, Session
 from trunkline.server.sessions.export import _json, _markdown, _stretches
-from trunkline.server.sessions.markdown import DIFF_MOST, OUTPUT_MOST, Transcript, fenced
+from trunkline.server.sessions.markdown import DIFF_MOST, OUTPUT_MOST, MarkdownTranscript, fenced
 
 
 def told(*events: dict[str, Any]) -> str:
-    transcript = Transcript()
-    body = "".join(transcript.tell(json.dumps({"seq": seq, "sessionId": "s", "timestamp": "t", **event}).encode())
+    transcript = MarkdownTranscript()
+    body = "".join(transcript.render(json.dumps({"seq": seq, "sessionId": "s", "timestamp": "t", **event}).encode())
                    for seq, event in enumerate(events, 1))
     return body + transcript.end()
 
@@ -134,7 +134,7 @@ def test_what_a_program_said_to_its_terminal_is_left_out_and_its_exit_code_is_to
 
 def test_no_control_character_of_anybody_reaches_who_prints_the_file() -> None:
     hostile = "\x1b[2J\x9b2J\x07\x08"
-    text = Transcript().head(title=hostile, agent="a", folder=hostile, started="t") + told(
+    text = MarkdownTranscript().head(title=hostile, agent="a", folder=hostile, started="t") + told(
         delta(f"said {hostile}"), executing(command=f"echo {hostile}"), result(hostile),
         {"type": "tool:error", "toolCallId": "c", "name": "Bash",
          "error": {"code": "x", "message": f"oh {hostile}", "recoverable": True}},
@@ -181,11 +181,11 @@ def test_no_output_can_end_its_own_fence(text: str) -> None:
 
 
 def test_what_is_remembered_does_not_grow_with_what_was_said() -> None:
-    transcript = Transcript()
+    transcript = MarkdownTranscript()
     tracemalloc.start()
     for number in range(20_000):
         event = {"type": "message:delta", "messageId": "m", "role": "assistant", "delta": "x" * 50}
-        transcript.tell(json.dumps({"seq": number, "sessionId": "s", "timestamp": "t", **event}).encode())
+        transcript.render(json.dumps({"seq": number, "sessionId": "s", "timestamp": "t", **event}).encode())
     held, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert held < 200_000

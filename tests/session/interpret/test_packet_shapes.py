@@ -13,7 +13,7 @@ from tests.tooling.claude_runs import runs
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, openings, stories
 from trunkline.agents import catalog
-from trunkline.feeds.session import packet_of
+from trunkline.server.packets.frames import packet_of
 from trunkline.session.interpret import Interpreter
 
 PLAYED = [*AGENTS, "claude-code", "claude-session-file"]

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.signals import Signal
-from trunkline.feeds.session import packet_of
 from trunkline.journal.base import Entry
+from trunkline.server.packets.frames import packet_of
 from trunkline.session.fold import Fold, Steps, checkpoint, restore
 from trunkline.session.interpret import Interpreter
 

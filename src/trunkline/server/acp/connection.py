@@ -2,7 +2,7 @@
 
 Rule 1: ids of ours begin at random, so that an answer to an earlier connection's request is never taken for one to this one's.
 Rule 2: whole messages, one after the other; ``send`` returns when the editor can take more.
-Rule 3: a request that we take back is told so (``$/cancel_request``); what is answered to it all the same is not heard.
+Rule 3: a request that we take back is cancelled (``$/cancel_request``); what is answered to it all the same is not read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
@@ -21,40 +21,46 @@ from trunkline.dialects.acp.methods import AGENT_REQUESTS, LOGOUT, SESSION_CANCE
 from trunkline.dialects.codes import ErrorCode
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unavailable, Unsupported
 from trunkline.server.acp.faults import fault_of
+from trunkline.server.websocket import PeerGone
 
 AGENT_METHODS = with_aliases({*AGENT_REQUESTS - {LOGOUT}, SESSION_CANCEL, SESSION_FORK}, side="agent")
 """The requests that are served. A cancel is a notification; who sends it as a request is answered all the same."""
 
 _encode = msgspec.json.Encoder().encode
 
-Answered = Callable[[jsonrpc.Response], None]
+OnAnswer = Callable[[jsonrpc.Response], None]
 
 
-class Left(Exception):
-    """The editor has gone."""
+class EditorRequest(msgspec.Struct):
+    """One request on its way."""
+
+    id: msgspec.Raw
+    params: bytes | None
+    stream: str | None
+    """Where its answer goes: the session's stream, or the connection's."""
 
 
-class Wire(Protocol):
+class EditorWire(Protocol):
     """The way to an editor."""
 
     keeps: bool
     """Whether what is sent is kept until it is read, so that nothing is lost when ``send`` is broken off while it waits."""
 
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
-        """Send messages; ``stream`` is the session that they belong to. Returns when more can be taken; raises Left."""
+        """Send messages; ``stream`` is the session that they belong to. Returns when more can be taken; raises PeerGone."""
 
 
 class EditorLine:
     """Messages to and from one editor."""
 
-    def __init__(self, wire: Wire) -> None:
+    def __init__(self, wire: EditorWire) -> None:
         self.offers = ClientCapabilities()
-        """What the editor said that it can do."""
-        self.tells_cursor = False
+        """What the editor can do, as it says."""
+        self.wants_cursor = False
         """Whether the editor wants to know where in the journal it is."""
         self._wire = wire
         self._peer = jsonrpc.Peer(methods=AGENT_METHODS, complains=True, last_id=secrets.randbits(30) << 20)
-        self._answers: dict[int, Answered] = {}
+        self._answers: dict[int, OnAnswer] = {}
         self._last_words: set[asyncio.Task[None]] = set()
         self._gone = False
 
@@ -63,18 +69,18 @@ class EditorLine:
         """Whether what is sent is kept, also when whoever sends it does not wait until it is read."""
         return self._wire.keeps
 
-    def hear(self, message: bytes) -> list[jsonrpc.Message]:
-        """What one message says: requests and notifications. Answers go to whoever asked."""
+    def receive(self, message: bytes) -> list[jsonrpc.Message]:
+        """The requests and notifications of one message. Answers go to whoever waits for them."""
         self._peer.receive_message(message)
-        heard: list[jsonrpc.Message] = []
+        found: list[jsonrpc.Message] = []
         for each in self._peer.messages_received():
             if isinstance(each, jsonrpc.Response):
-                answered = self._answers.pop(each.id, None)
-                if answered is not None:
-                    answered(each)
+                on_answer = self._answers.pop(each.id, None)
+                if on_answer is not None:
+                    on_answer(each)
             else:
-                heard.append(each)
-        return heard
+                found.append(each)
+        return found
 
     def take(self) -> list[bytes]:
         """The messages that wait to be sent."""
@@ -84,6 +90,11 @@ class EditorLine:
         """Send messages."""
         if lines and not self._gone:
             await self._wire.send(lines, stream)
+
+    async def reply(self, request: EditorRequest, result: msgspec.Struct | dict[str, Any]) -> None:
+        """Answer a request."""
+        body = _encode(result) if isinstance(result, dict) else result
+        await self.send(self.result(request.id, body), request.stream)
 
     def result(self, request_id: msgspec.Raw, result: bytes | msgspec.Struct) -> list[bytes]:
         """The answer to a request."""
@@ -100,10 +111,10 @@ class EditorLine:
         self._peer.send_error(request_id, code, message, data)
         return self.take()
 
-    def ask(self, method: str, params: bytes, answered: Answered) -> tuple[int, list[bytes]]:
-        """A request, and its id; ``answered`` hears what comes of it, unless it is taken back."""
+    def ask(self, method: str, params: bytes, on_answer: OnAnswer) -> tuple[int, list[bytes]]:
+        """A request, and its id; ``on_answer`` gets what comes of it, unless it is taken back."""
         rpc_id = self._peer.send_request(method, params)
-        self._answers[rpc_id] = answered
+        self._answers[rpc_id] = on_answer
         return rpc_id, self.take()
 
     def take_back(self, rpc_id: int) -> list[bytes]:
@@ -118,7 +129,7 @@ class EditorLine:
             raise Unavailable("the editor has left")
         answer: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
-        def answered(message: jsonrpc.Response) -> None:
+        def on_answer(message: jsonrpc.Response) -> None:
             if answer.done():
                 return
             if message.error is not None:
@@ -126,11 +137,11 @@ class EditorLine:
             else:
                 answer.set_result(bytes(message.result) if message.result is not None else b"{}")
 
-        rpc_id, lines = self.ask(method, params, answered)
+        rpc_id, lines = self.ask(method, params, on_answer)
         try:
             await self.send(lines, stream)
             return await answer
-        except Left:
+        except PeerGone:
             raise Unavailable("the editor has left") from None
         finally:
             if not answer.done() or answer.cancelled():
@@ -141,17 +152,17 @@ class EditorLine:
                     last.add_done_callback(self._last_words.discard)
 
     def close(self) -> None:
-        """The editor is gone: whoever waits for it hears so."""
+        """The editor is gone: whoever waits for it learns so."""
         self._gone = True
         answers, self._answers = self._answers, {}
         gone = jsonrpc.RpcError(GONE, "the editor has left")
-        for rpc_id, answered in answers.items():
-            answered(jsonrpc.Response(rpc_id, error=gone))
+        for rpc_id, on_answer in answers.items():
+            on_answer(jsonrpc.Response(rpc_id, error=gone))
 
     async def _send_last(self, lines: list[bytes], stream: str) -> None:
         try:
             await self.send(lines, stream)
-        except Left:
+        except PeerGone:
             return
 
 

@@ -31,25 +31,25 @@ _CODES: tuple[tuple[type[TrunklineError], ErrorCode], ...] = (
 )
 
 
-class Fault(msgspec.Struct):
-    """What an editor is told of an error."""
+class RpcFault(msgspec.Struct):
+    """An error as an editor gets it."""
 
     code: int
     message: str
     data: dict[str, Any]
 
 
-def fault_of(error: TrunklineError) -> Fault:
+def fault_of(error: TrunklineError) -> RpcFault:
     """An error as an editor gets it. An agent's own number is kept."""
-    return told_fault(error.code, error.message, error.details, error.agent_code)
+    return written_fault(error.code, error.message, error.details, error.agent_code)
 
 
-def told_fault(code: str, message: str, details: Any = None, agent_code: str | None = None) -> Fault:
+def written_fault(code: str, message: str, details: Any = None, agent_code: str | None = None) -> RpcFault:
     """The same, of an error that was written down."""
     data: dict[str, Any] = {"code": code}
     if details:
         data["details"] = details
-    return Fault(_number(code, agent_code), " ".join(message.split()), data)
+    return RpcFault(_number(code, agent_code), " ".join(message.split()), data)
 
 
 def _number(code: str, agent_code: str | None) -> int:

@@ -1,4 +1,4 @@
-"""The acp face over streamable HTTP, as the transport's proposal says: POST what an editor says, GET what it hears.
+"""The acp face over streamable HTTP, as the transport's proposal says: POST what an editor sends, GET what it gets.
 
 Rule 1: ``initialize`` without a connection opens one and is answered at once; everything else gets 202, and its answer comes on a
 stream: the session's where the request named one by header, else the connection's.
@@ -36,13 +36,14 @@ from trunkline.errors import (
     UnsupportedMediaType,
 )
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.acp.connection import Left
 from trunkline.server.acp.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.streams import MessageStream
 from trunkline.server.auth.tokens import Tokens
-from trunkline.server.call import Call, Reply, reply
-from trunkline.server.openapi import ErrorBody
-from trunkline.server.sse import LOOK_AGAIN_LEAST_S, LOOK_AGAIN_S, EventStream, Outlet
+from trunkline.server.call import HttpCall, Reply, reply
+from trunkline.server.openapi import error_body
+from trunkline.server.packets.frames import failure_frame
+from trunkline.server.sse import EventStream, Outlet, look_again_in
+from trunkline.server.websocket import PeerGone
 
 CONNECTION, SESSION = "acp-connection-id", "acp-session-id"
 IDLE_S = 600.0
@@ -74,7 +75,7 @@ class HttpConnection:
 
     keeps = True
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: HttpCall) -> None:
         self.id = new_connection_id()
         self.token_id = call.caller.token_id
         self.agent = AcpAgent(call.hub, call.caller, self, agent=wanted_agent(call.request),
@@ -95,7 +96,7 @@ class HttpConnection:
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
         """Put messages onto a stream."""
         if self._closed:
-            raise Left
+            raise PeerGone
         if stream == GREETING:
             if not self.greeting.done():
                 self.greeting.set_result(lines[-1])
@@ -131,7 +132,7 @@ class HttpConnections:
         self._open[connection.id] = connection
         self.used(connection)
 
-    def find(self, call: Call) -> HttpConnection:
+    def find(self, call: HttpCall) -> HttpConnection:
         """The connection that a request names; NotFound also where it is somebody else's."""
         wanted = call.request.headers.get(CONNECTION)
         if wanted is None:
@@ -162,7 +163,7 @@ class HttpConnections:
         """Look again whether it may stay: then, or when its token may have expired."""
         left_s = self._tokens.left_s(connection.token_id)
         if left_s is not None:
-            in_s = min(in_s, max(left_s, LOOK_AGAIN_LEAST_S), LOOK_AGAIN_S)
+            in_s = min(in_s, look_again_in(left_s))
         connection.timer = asyncio.get_running_loop().call_later(in_s, self._look, connection)
 
     def _look(self, connection: HttpConnection) -> None:
@@ -182,7 +183,7 @@ class HttpConnections:
         task.add_done_callback(self._closing.discard)
 
 
-async def say(call: Call) -> Reply:
+async def say(call: HttpCall) -> Reply:
     """Take one message of an editor's."""
     media = call.request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json":
@@ -203,8 +204,8 @@ async def say(call: Call) -> Reply:
     return _accepted(connection)
 
 
-async def hear(call: Call) -> Reply:
-    """A stream of what an editor is told."""
+async def hear(call: HttpCall) -> Reply:
+    """A stream of messages to an editor."""
     if not call.wants_stream():
         raise NotAcceptable("what an editor hears is text/event-stream")
     connection = call.parts.editors.find(call)
@@ -213,8 +214,7 @@ async def hear(call: Call) -> Reply:
         try:
             await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
         except SessionNotFound as error:
-            body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-            return reply(body, NO_SESSION_STATUS)
+            return reply(error_body(error), NO_SESSION_STATUS)
     stream = connection.stream(session_id)
     last = call.request.headers.get("last-event-id")
     # Who only asks for the head reads nothing, and takes over from nobody.
@@ -228,20 +228,21 @@ async def hear(call: Call) -> Reply:
             connection.readers -= 1
             call.parts.editors.used(connection)
 
-    answer = EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
+    answer = EventStream(pump, call.parts.streams, failure_frame, token_id=call.caller.token_id,
+                         keepalive_s=call.parts.options.keepalive_s,
                          watches=connection.agent.watches if session_id is None else lambda each, _: each == session_id)
     answer.raw_headers.append((CONNECTION.encode(), connection.id.encode()))
     return answer
 
 
-async def end(call: Call) -> Reply:
+async def end(call: HttpCall) -> Reply:
     """End a connection; its sessions go on."""
     connection = call.parts.editors.find(call)
     await call.parts.editors.end(connection)
     return Response(status_code=202)
 
 
-async def _greet(call: Call, message: _Message, body: bytes) -> Reply:
+async def _greet(call: HttpCall, message: _Message, body: bytes) -> Reply:
     if message.method != INITIALIZE:
         raise Invalid("the header Acp-Connection-Id is missing; the first message is initialize")
     connection = HttpConnection(call)

@@ -1,8 +1,8 @@
-"""The sessions of the hub as an editor is told of them, page by page, the newest activity first.
+"""The sessions of the hub as an editor is shown them, page by page, the newest activity first.
 
-Rule 1: a cursor is a place in that order, not a number of sessions: what happens between two pages tells no session twice.
-Rule 2: a session that becomes active between two pages moves to the front, where the editor has been already. It is told with the
-last page, if the editor has not been told of it before.
+Rule 1: a cursor is a place in that order, not a number of sessions: whatever happens between two pages, no session comes twice.
+Rule 2: a session that becomes active between two pages moves to the front, where the editor has been already. It comes with the
+last page, if the editor has not got it before.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from trunkline.journal.base import RowFilter
 LISTED = 50
 """Sessions in one page of a list."""
 
-Place = tuple[int, str]
+ListPlace = tuple[int, str]
 """When something last happened in a session, and its id."""
 
 
@@ -30,27 +30,27 @@ class Listing:
         self._hub = hub
         self._cursor: str | None = None
         """Where the pages that we remember end."""
-        self._newest: Place | None = None
-        self._told: set[str] = set()
+        self._newest: ListPlace | None = None
+        self._listed: set[str] = set()
 
     async def page(self, cwd: str | None, cursor: str | None) -> ListSessionsResponse:
         """The sessions after a cursor, or the first, in a folder, or all."""
         before = _place_of(cursor)
         cwd = await self._hub.lane.run(_as_kept, cwd) if cwd is not None else None
         if before is None:
-            self._newest, self._told = None, set()
+            self._newest, self._listed = None, set()
         elif cursor != self._cursor:
-            self._newest = None  # pages of another connection, or of an earlier way: what was told is not known
+            self._newest = None  # pages of another connection, or of an earlier way: what was listed is not known
         found, more = await self._after(before, cwd)
         if not more and before is not None and self._newest is not None:
             found += await self._moved(self._newest, cwd)
-        self._told.update(view.id for _, view in found)
+        self._listed.update(view.id for _, view in found)
         self._cursor = f"{found[-1][0][0]}.{found[-1][0][1]}" if more else None
         return ListSessionsResponse(sessions=[_info(view) for _, view in found], next_cursor=self._cursor)
 
-    async def _after(self, before: Place | None, cwd: str | None) -> tuple[list[tuple[Place, SessionView]], bool]:
+    async def _after(self, before: ListPlace | None, cwd: str | None) -> tuple[list[tuple[ListPlace, SessionView]], bool]:
         """A page, and whether there is more."""
-        found: list[tuple[Place, SessionView]] = []
+        found: list[tuple[ListPlace, SessionView]] = []
         async for place, view in self._from(before):
             if before is None and self._newest is None:
                 self._newest = place
@@ -60,17 +60,17 @@ class Listing:
                 found.append((place, view))
         return found, False
 
-    async def _moved(self, newest: Place, cwd: str | None) -> list[tuple[Place, SessionView]]:
-        """What has moved to the front since the first page, or is new, and was not told."""
-        moved: list[tuple[Place, SessionView]] = []
+    async def _moved(self, newest: ListPlace, cwd: str | None) -> list[tuple[ListPlace, SessionView]]:
+        """What has moved to the front since the first page, or is new, and was not listed."""
+        moved: list[tuple[ListPlace, SessionView]] = []
         async for place, view in self._from(None):
             if place <= newest:
                 break
-            if view.id not in self._told and cwd in (None, view.cwd):
+            if view.id not in self._listed and cwd in (None, view.cwd):
                 moved.append((place, view))
         return moved
 
-    async def _from(self, before: Place | None) -> AsyncIterator[tuple[Place, SessionView]]:
+    async def _from(self, before: ListPlace | None) -> AsyncIterator[tuple[ListPlace, SessionView]]:
         while True:
             views, before = await self._hub.list_on(RowFilter(before=before, limit=LISTED + 1))
             for each in views:
@@ -89,7 +89,7 @@ def _as_kept(cwd: str) -> str:
     return os.path.realpath(cwd) if "\0" not in cwd else cwd
 
 
-def _place_of(cursor: str | None) -> Place | None:
+def _place_of(cursor: str | None) -> ListPlace | None:
     if cursor is None:
         return None
     at, _, session_id = cursor.partition(".")

@@ -1,4 +1,4 @@
-"""What an editor's requests may hold beyond the protocol, and what of the hub it is told in answer to its handshake."""
+"""What an editor's requests may hold beyond the protocol, and what of the hub it learns in answer to its handshake."""
 
 from __future__ import annotations
 

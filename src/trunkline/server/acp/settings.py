@@ -1,4 +1,4 @@
-"""What can be set on a session, as an editor may be told of it: modes and options in the schema's form."""
+"""What can be set on a session, as an editor may see it: modes and options in the schema's form."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from trunkline.errors import Invalid
 from trunkline.session.fold import Fold
 
 
-class Settings(msgspec.Struct, rename="camel", omit_defaults=True):
+class EditorSettings(msgspec.Struct, rename="camel", omit_defaults=True):
     """Modes and options; what the agent does not have is absent."""
 
     modes: SessionModeState | None = None
     config_options: list[SessionConfigOption] | None = None
 
 
-def settings_of(fold: Fold, offers: ClientCapabilities) -> Settings:
-    """What an editor is told when it opens a session."""
-    return Settings(modes_of(fold), options_of(bytes(fold.config_options), offers))
+def settings_of(fold: Fold, offers: ClientCapabilities) -> EditorSettings:
+    """What an editor gets when it opens a session."""
+    return EditorSettings(modes_of(fold), options_of(bytes(fold.config_options), offers))
 
 
 def modes_of(fold: Fold) -> SessionModeState | None:

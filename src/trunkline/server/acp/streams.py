@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from trunkline.errors import Expired
 from trunkline.feeds.session import WRITE_BYTES
-from trunkline.server.acp.connection import Left
 from trunkline.server.sse import Outlet
+from trunkline.server.websocket import PeerGone
 
 UNREAD_BYTES = 256 << 10
 KEPT_BYTES = 1 << 20
@@ -37,9 +37,9 @@ class MessageStream:
         self._closed = False
 
     async def put(self, lines: Sequence[bytes]) -> None:
-        """Add messages; returns when the reader has taken enough of them. Raises Left when there will be no reader."""
+        """Add messages; returns when the reader has taken enough of them. Raises PeerGone when there will be no reader."""
         if self._closed:
-            raise Left
+            raise PeerGone
         self._unread.extend(lines)
         self._unread_bytes += sum(map(len, lines))
         self._change()

@@ -2,7 +2,7 @@
 
 Rule 1: an update is passed on by its bytes. It is written anew only where the editor could not take it as it is.
 Rule 2: an editor gets no kind of update that the schema does not know, nor one that it did not say it understands.
-Rule 3: an editor hears of a call before it hears what became of it, and of every call's end.
+Rule 3: an editor gets a call before what became of it, and every call's end.
 Rule 4: a terminal is shown by id to the editor that has it; to everybody else as what it printed.
 """
 
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from trunkline.session.session import Session
 
 SEEN_MOST = 10_000
-"""Calls that are remembered; an editor that is told of one again takes it for an update."""
+"""Calls that are remembered; an editor that gets one again takes it for an update."""
 
 _USER = b'{"sessionUpdate":"user_message_chunk"'
 _TERMINAL = b'"terminal'
 
-Call = TypeVar("Call", ToolCall, ToolCallUpdate)
+AnyCall = TypeVar("AnyCall", ToolCall, ToolCallUpdate)
 
 
 class _Result(msgspec.Struct, rename="camel"):
@@ -61,10 +61,10 @@ class UpdateView:
         self._seen: dict[str, None] = {}
         self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":' % encode_acp(session.id)
         self.own_turn = False
-        """Whether the turn that is told of was begun by this editor: it knows what was asked."""
+        """Whether the turn was begun by this editor: it knows its own prompt."""
 
     def forget(self) -> None:
-        """The editor is told everything again."""
+        """The editor gets everything again."""
         self._seen.clear()
         self.own_turn = False
 
@@ -81,20 +81,20 @@ class UpdateView:
         return [self._line(each) for each in self._shown(entry, update, live)]
 
     def announced(self, tool_call_id: str) -> list[bytes]:
-        """The message that tells of a call which a permission is asked for, where the editor has not heard of it."""
+        """The message with the call that a permission is needed for, where the editor does not know it."""
         if tool_call_id in self._seen:
             return []
         self._see(tool_call_id)
-        return [self._line(encode_acp(self._told_now(ToolCallUpdate(tool_call_id=tool_call_id), b"", live=True)))]
+        return [self._line(encode_acp(self._whole_call(ToolCallUpdate(tool_call_id=tool_call_id), b"", live=True)))]
 
     def started_afresh(self) -> list[bytes]:
-        """The message that the agent has lost what was said. No editor may miss that, so it is said where it cannot be noted."""
+        """The message that the agent has lost the conversation: as text where the editor takes no notices."""
         takes = self._editor.offers.session
         if takes is not None and takes.notices is not None:
-            told: msgspec.Struct = Notice(severity="warning", title=AFRESH, description=LOST)
+            message: msgspec.Struct = Notice(severity="warning", title=AFRESH, description=LOST)
         else:
-            told = AgentMessageChunk(content=TextContent(text=f"**{AFRESH}.** {LOST}\n\n"))
-        return [self._line(encode_acp(told))]
+            message = AgentMessageChunk(content=TextContent(text=f"**{AFRESH}.** {LOST}\n\n"))
+        return [self._line(encode_acp(message))]
 
     def failed(self, tool_call_id: str) -> list[bytes]:
         """The message that ends a call whose agent never did."""
@@ -137,7 +137,7 @@ class UpdateView:
                 return [self._call(update, wire, entry.event)]
             case ToolCallUpdate() if update.tool_call_id not in self._seen:
                 self._see(update.tool_call_id)
-                return [encode_acp(self._told_now(update, entry.event, live=live))]
+                return [encode_acp(self._whole_call(update, entry.event, live=live))]
             case ToolCallUpdate():
                 return [self._call(update, wire, entry.event)]
             case ConfigOptionUpdate():
@@ -151,14 +151,14 @@ class UpdateView:
             case _:
                 return [wire]
 
-    def _call(self, update: Call, wire: bytes, event: bytes) -> bytes:
+    def _call(self, update: AnyCall, wire: bytes, event: bytes) -> bytes:
         if _TERMINAL not in wire:
             return wire
         content = self.shown(update.content, event)
         return wire if content is update.content else encode_acp(msgspec.structs.replace(update, content=content))
 
-    def _told_now(self, update: ToolCallUpdate, event: bytes, *, live: bool) -> ToolCall:
-        """A call that the editor hears of for the first time: all that is known of it. (An old turn's is not known any more.)"""
+    def _whole_call(self, update: ToolCallUpdate, event: bytes, *, live: bool) -> ToolCall:
+        """A call that the editor gets for the first time: all that is known of it. (An old turn's is not known any more.)"""
         known = self._session.fold.calls.get(update.tool_call_id) if live else None
         state = CallState(tool_call_id=update.tool_call_id) if known is None else msgspec.structs.replace(known.state)
         merge_call(state, update)

@@ -1,6 +1,6 @@
 """What a turn took, for the answer to its prompt: ``usage``, as the protocol's draft has it and agents send it.
 
-Rule: tokens are those that the session told while the turn ran, so that every editor is answered the same, and a turn of which
+Rule: tokens are those that the session counted while the turn ran, so that every editor is answered the same, and a turn of which
 no token is known has no ``usage``.
 """
 
@@ -14,23 +14,23 @@ from trunkline.journal.base import Entry
 TOKENS = "resource:token_usage"
 
 
-class _Delta(msgspec.Struct, rename="camel"):
+class _TokenDelta(msgspec.Struct, rename="camel"):
     input_tokens: int = 0
     output_tokens: int = 0
     cache_read_tokens: int = 0
     cache_write_tokens: int = 0
 
 
-class _Meta(msgspec.Struct, rename="camel"):
+class _ThoughtMeta(msgspec.Struct, rename="camel"):
     thought_tokens: int = 0
 
 
-class _Told(msgspec.Struct):
-    delta: _Delta
-    meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
+class _TokenEvent(msgspec.Struct):
+    delta: _TokenDelta
+    meta: _ThoughtMeta = msgspec.field(name="_meta", default_factory=_ThoughtMeta)
 
 
-class Usage(msgspec.Struct, rename="camel", frozen=True):
+class TurnUsage(msgspec.Struct, rename="camel", frozen=True):
     """Tokens of one turn, in the protocol's words."""
 
     total_tokens: int
@@ -41,10 +41,10 @@ class Usage(msgspec.Struct, rename="camel", frozen=True):
     thought_tokens: int | UnsetType = UNSET
 
 
-_told = msgspec.json.Decoder(_Told)
+_event = msgspec.json.Decoder(_TokenEvent)
 
 
-class Spent:
+class TurnTokens:
     """The tokens of the turn that runs."""
 
     def __init__(self) -> None:
@@ -55,15 +55,16 @@ class Spent:
         self._sums = [0, 0, 0, 0, 0]
 
     def add(self, entry: Entry) -> None:
-        """Tokens were told, in an entry whose event is a ``TOKENS``."""
-        told = _told.decode(entry.event)
-        more = (told.delta.input_tokens, told.delta.output_tokens, told.delta.cache_read_tokens, told.delta.cache_write_tokens,
-                told.meta.thought_tokens)
+        """Count an entry whose event is a ``TOKENS``."""
+        event = _event.decode(entry.event)
+        delta = event.delta
+        more = (delta.input_tokens, delta.output_tokens, delta.cache_read_tokens, delta.cache_write_tokens,
+                event.meta.thought_tokens)
         self._sums = [before + each for before, each in zip(self._sums, more, strict=True)]
 
-    def usage(self) -> Usage | None:
+    def usage(self) -> TurnUsage | None:
         """What the turn took; None where nobody said."""
         given, gave, read, wrote, thought = self._sums
         if not any(self._sums):
             return None
-        return Usage(sum(self._sums[:4]), given, gave, read or UNSET, wrote or UNSET, thought or UNSET)
+        return TurnUsage(sum(self._sums[:4]), given, gave, read or UNSET, wrote or UNSET, thought or UNSET)

@@ -20,7 +20,7 @@ from starlette.requests import HTTPConnection
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Forbidden, Invalid, Unauthorized
 from trunkline.server.auth.cookies import Cookies, base_of
-from trunkline.server.auth.tokens import Scope, Token, Tokens, allows
+from trunkline.server.auth.tokens import Token, Tokens, TokenScope, allows
 from trunkline.server.http.connections import place_of
 from trunkline.server.options import ServerOptions
 
@@ -29,7 +29,7 @@ class Caller(msgspec.Struct, frozen=True):
     """Who sent a request, as the journal will name them, and what they may do."""
 
     name: str
-    scope: Scope
+    scope: TokenScope
     token_id: str
 
 
@@ -40,7 +40,7 @@ NOBODY = Caller("nobody", "view", "")
 """Who asks for what needs no credential."""
 
 
-class Gate:
+class RequestGate:
     """Lets a request in, or says why not."""
 
     def __init__(self, options: ServerOptions, tokens: Tokens) -> None:
@@ -106,7 +106,7 @@ class Gate:
         return address.is_loopback or self._any_address
 
 
-def check_scope(caller: Caller, needed: Scope) -> None:
+def check_scope(caller: Caller, needed: TokenScope) -> None:
     """Forbidden, unless the caller's token goes that far."""
     if not allows(caller.scope, needed):
         raise Forbidden(f"this needs a token with the scope {needed!r}; yours has {caller.scope!r}",

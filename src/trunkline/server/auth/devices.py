@@ -22,9 +22,9 @@ from trunkline.errors import NotFound, Unauthorized
 from trunkline.server.auth.cookies import new_base
 from trunkline.server.auth.credentials import check_scope, own_origin
 from trunkline.server.auth.reach import From, reach_of
-from trunkline.server.auth.tokens import Scope, Token, token_name
+from trunkline.server.auth.tokens import Token, TokenScope, token_name
 from trunkline.server.auth.tries import FailedTries
-from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.call import HttpCall, Reply, no_content, reply
 
 PAIR_S = 600.0
 WRONG_MOST = 5
@@ -40,7 +40,7 @@ DEFAULT_NAME = "device"
 class NewPairing(msgspec.Struct, forbid_unknown_fields=True):
     """What the device that uses the code may do, and what it is called unless it says so itself."""
 
-    scope: Scope = "control"
+    scope: TokenScope = "control"
     name: str | None = None
 
 
@@ -51,7 +51,7 @@ class Pairing(msgspec.Struct, rename="camel"):
     code: str
     url: str
     expires_at: int
-    scope: Scope
+    scope: TokenScope
     reach: From
     secure: bool
 
@@ -69,7 +69,7 @@ class Claimed(msgspec.Struct, rename="camel"):
 
     device_id: str
     name: str
-    scope: Scope
+    scope: TokenScope
     expires_at: int
     base: str
 
@@ -79,7 +79,7 @@ class DeviceView(msgspec.Struct, rename="camel"):
 
     id: str
     name: str
-    scope: Scope
+    scope: TokenScope
     created_at: int
     last_seen_at: int | None
     expires_at: int | None
@@ -99,7 +99,7 @@ class Offer(msgspec.Struct):
 
     secret: str
     parent: str
-    scope: Scope
+    scope: TokenScope
     name: str | None
     until: float
     wrong: int = 0
@@ -116,7 +116,7 @@ class Pairings:
         self._open: dict[str, Offer] = {}
         self.tries = FailedTries(clock, most=WRONG_MOST, of_all=WRONG_OF_ALL, within_s=PAIR_S)
 
-    def offer(self, parent: str, scope: Scope, name: str | None) -> str:
+    def offer(self, parent: str, scope: TokenScope, name: str | None) -> str:
         """A new code that lets one device in, in the name of the token ``parent``."""
         self._forget_old()
         while len(self._open) >= OPEN_MOST:
@@ -153,7 +153,7 @@ class Pairings:
         self._open = {found: offer for found, offer in self._open.items() if offer.until > now}
 
 
-async def pair(call: Call) -> Reply:
+async def pair(call: HttpCall) -> Reply:
     """Make a code that lets one device in."""
     wanted = await call.body(NewPairing, default=NewPairing())
     check_scope(call.caller, wanted.scope)
@@ -164,7 +164,7 @@ async def pair(call: Call) -> Reply:
     return reply(made, 201)
 
 
-async def claim(call: Call) -> Reply:
+async def claim(call: HttpCall) -> Reply:
     """Trade a code for a device's cookie."""
     pairings, tokens, options = call.parts.pairings, call.parts.tokens, call.parts.options
     body = await call.body(Claim)
@@ -182,12 +182,12 @@ async def claim(call: Call) -> Reply:
     return answer
 
 
-async def listing(call: Call) -> Reply:
+async def listing(call: HttpCall) -> Reply:
     """Every paired device; who is no admin sees the own one."""
     return reply(Devices([_view(call, token) for token in _visible(call)]))
 
 
-async def revoke(call: Call) -> Reply:
+async def revoke(call: HttpCall) -> Reply:
     """Unpair a device: an admin any, a device itself. What the caller cannot see is not there."""
     device_id = call.part("deviceId")
     if device_id not in (token.id for token in _visible(call)):
@@ -197,13 +197,13 @@ async def revoke(call: Call) -> Reply:
     return no_content()
 
 
-def _visible(call: Call) -> list[Token]:
+def _visible(call: HttpCall) -> list[Token]:
     is_admin = call.caller.scope == "admin"
     return [token for token in call.parts.tokens.listed()
             if token.kind == "device" and (is_admin or token.id == call.caller.token_id)]
 
 
-def _view(call: Call, token: Token) -> DeviceView:
+def _view(call: HttpCall, token: Token) -> DeviceView:
     connected = call.parts.streams.connected(token.id)
     return DeviceView(
         id=token.id, name=token.name, scope=token.scope, created_at=token.created_at, expires_at=token.expires_at,

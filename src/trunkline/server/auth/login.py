@@ -20,8 +20,8 @@ import msgspec
 from trunkline.errors import Invalid, Unauthorized
 from trunkline.server.auth.cookies import base_of, new_base
 from trunkline.server.auth.credentials import check_scope
-from trunkline.server.auth.tokens import Scope, Token, token_name
-from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.auth.tokens import Token, TokenScope, token_name
+from trunkline.server.call import HttpCall, Reply, no_content, reply
 
 OPEN_CODES = 100
 
@@ -36,7 +36,7 @@ class Login(msgspec.Struct, forbid_unknown_fields=True):
 class LoggedIn(msgspec.Struct, rename="camel"):
     """What the browser may do, and until when (seconds since the epoch). Its cookie counts below the path ``base`` only."""
 
-    scope: Scope
+    scope: TokenScope
     expires_at: int
     base: str
 
@@ -44,7 +44,7 @@ class LoggedIn(msgspec.Struct, rename="camel"):
 class NewCode(msgspec.Struct, forbid_unknown_fields=True):
     """What the browser that uses the code may do."""
 
-    scope: Scope = "admin"
+    scope: TokenScope = "admin"
 
 
 class Code(msgspec.Struct, rename="camel"):
@@ -59,7 +59,7 @@ class NewToken(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """A token to make."""
 
     name: str
-    scope: Scope
+    scope: TokenScope
     expires_in_s: float | None = None
 
 
@@ -68,7 +68,7 @@ class TokenView(msgspec.Struct, rename="camel"):
 
     id: str
     name: str
-    scope: Scope
+    scope: TokenScope
     kind: str
     created_at: int
     expires_at: int | None
@@ -81,11 +81,11 @@ class MadeToken(msgspec.Struct, rename="camel"):
     token: TokenView
 
 
-class Grant(msgspec.Struct, frozen=True):
+class LoginGrant(msgspec.Struct, frozen=True):
     """What a code stands for: the token that made it, and the scope it hands on."""
 
     parent: str
-    scope: Scope
+    scope: TokenScope
 
 
 class Codes:
@@ -94,17 +94,17 @@ class Codes:
     def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.lifetime_s = lifetime_s
         self._clock = clock
-        self._open: dict[str, tuple[Grant, float]] = {}
+        self._open: dict[str, tuple[LoginGrant, float]] = {}
 
-    def issue(self, parent: str, scope: Scope = "admin") -> str:
+    def issue(self, parent: str, scope: TokenScope = "admin") -> str:
         """A new code that hands on ``scope`` in the name of the token ``parent``."""
         while len(self._open) >= OPEN_CODES:
             del self._open[next(iter(self._open))]
         code = secrets.token_urlsafe(24)
-        self._open[_digest(code)] = (Grant(parent, scope), self._clock() + self.lifetime_s)
+        self._open[_digest(code)] = (LoginGrant(parent, scope), self._clock() + self.lifetime_s)
         return code
 
-    def redeem(self, code: str) -> Grant:
+    def redeem(self, code: str) -> LoginGrant:
         """Use a code up. Unauthorized when it is unknown, used or old."""
         # Found by its hash: how long that takes says nothing about the code.
         grant, until = self._open.pop(_digest(code), (None, 0.0))
@@ -113,13 +113,13 @@ class Codes:
         return grant
 
 
-async def login(call: Call) -> Reply:
+async def login(call: HttpCall) -> Reply:
     """Trade a code or a token for the browser's cookie."""
     body = await call.body(Login)
     if (body.code is None) == (body.token is None):
         raise Invalid("exactly one of code and token is needed", details={"field": "code"})
     found = _grant(call, body)  # nothing is waited for until it counts: tries at the same time count one by one
-    if isinstance(found, Grant) and not (body.token is not None and call.parts.tokens.is_chosen(found.parent)):
+    if isinstance(found, LoginGrant) and not (body.token is not None and call.parts.tokens.is_chosen(found.parent)):
         return await _let_in(call, found)
     with call.parts.tries.counted(call.address):
         if isinstance(found, Unauthorized):
@@ -127,7 +127,7 @@ async def login(call: Call) -> Reply:
     return await _let_in(call, found)
 
 
-async def logout(call: Call) -> Reply:
+async def logout(call: HttpCall) -> Reply:
     """Forget this browser."""
     token_id = call.caller.token_id
     if any(token.id == token_id and token.kind != "bearer" for token in call.parts.tokens.listed()):
@@ -139,7 +139,7 @@ async def logout(call: Call) -> Reply:
     return answer
 
 
-async def new_code(call: Call) -> Reply:
+async def new_code(call: HttpCall) -> Reply:
     """Make a one-time code that logs a browser in."""
     wanted = await call.body(NewCode, default=NewCode())
     check_scope(call.caller, wanted.scope)
@@ -147,12 +147,12 @@ async def new_code(call: Call) -> Reply:
     return reply(Code(code, f"/#code={code}", call.parts.codes.lifetime_s), 201)
 
 
-async def list_tokens(call: Call) -> Reply:
+async def list_tokens(call: HttpCall) -> Reply:
     """Every token that works, without its secret."""
     return reply([_view(token) for token in call.parts.tokens.listed()])
 
 
-async def make_token(call: Call) -> Reply:
+async def make_token(call: HttpCall) -> Reply:
     """Make a token for another program or device."""
     body = await call.body(NewToken)
     name = token_name(body.name)
@@ -163,14 +163,14 @@ async def make_token(call: Call) -> Reply:
     return reply(MadeToken(secret, _view(token)), 201)
 
 
-async def revoke_token(call: Call) -> Reply:
+async def revoke_token(call: HttpCall) -> Reply:
     """Make a token, and the tokens, browsers and devices that came from it, useless."""
     call.parts.tokens.revoke(call.part("tokenId"))
     await call.parts.tokens.saved()
     return no_content()
 
 
-def _grant(call: Call, body: Login) -> Grant | Unauthorized:
+def _grant(call: HttpCall, body: Login) -> LoginGrant | Unauthorized:
     """What the code or the token stands for, or why it stands for nothing."""
     try:
         if body.code is not None:
@@ -178,19 +178,19 @@ def _grant(call: Call, body: Login) -> Grant | Unauthorized:
             call.parts.tokens.check_live(grant.parent)
             return grant
         token = call.parts.tokens.find(body.token or "", "bearer")
-        return Grant(token.id, token.scope)
+        return LoginGrant(token.id, token.scope)
     except Unauthorized as error:
         return error
 
 
-def _maker(call: Call) -> str | None:
+def _maker(call: HttpCall) -> str | None:
     """On whom a token that is made now depends. What the main token makes stands for itself: that one is never revoked, and where
     it is replaced the programs that were given tokens of their own go on."""
     keeper = call.parts.tokens.keeper(call.caller.token_id)
     return None if keeper == call.parts.tokens.main.id else keeper
 
 
-async def _let_in(call: Call, grant: Grant) -> Reply:
+async def _let_in(call: HttpCall, grant: LoginGrant) -> Reply:
     base, lifetime_s = new_base(), call.parts.options.login_s
     token, secret = call.parts.tokens.mint("browser", grant.scope, kind="browser", parent=grant.parent, lifetime_s=lifetime_s,
                                            base=base)

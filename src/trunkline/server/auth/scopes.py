@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from trunkline.dialects.acp.permission import ends_turn, is_other
 from trunkline.dialects.context.commands import AnswerQuestionCommand, ApproveToolCallCommand, Command, DenyToolCallCommand
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.session.fold import Fold
 
 
-def command_scope(command: Command, fold: Fold) -> Scope:
+def command_scope(command: Command, fold: Fold) -> TokenScope:
     """What a token needs to send this command to this session."""
     match command:
         case ApproveToolCallCommand() | DenyToolCallCommand():
@@ -27,7 +27,7 @@ def command_scope(command: Command, fold: Fold) -> Scope:
             return "control"
 
 
-def decision_scope(fold: Fold, request_id: str, scope: object, option_id: object, *, edited: bool = False) -> Scope:
+def decision_scope(fold: Fold, request_id: str, scope: object, option_id: object, *, edited: bool = False) -> TokenScope:
     """What a token needs to decide an approval like this; ``edited`` with an input that nobody asked about."""
     view = fold.approvals.get(request_id)
     options = view.options if view is not None else []
@@ -36,7 +36,7 @@ def decision_scope(fold: Fold, request_id: str, scope: object, option_id: object
     return "control" if edited or scope == "always" or reaches_further else "approve"
 
 
-def answer_scope(fold: Fold, question_id: str) -> Scope:
+def answer_scope(fold: Fold, question_id: str) -> TokenScope:
     """What a token needs to answer a question."""
     view = fold.questions.get(question_id)
     return "control" if view is not None and view.cap is not None else "approve"

@@ -25,11 +25,11 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import PrivateFile, write_private
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
 
-Scope = Literal["view", "approve", "control", "admin"]
-SCOPES: tuple[Scope, ...] = ("view", "approve", "control", "admin")
+TokenScope = Literal["view", "approve", "control", "admin"]
+SCOPES: tuple[TokenScope, ...] = ("view", "approve", "control", "admin")
 """Each scope includes those before it."""
 
-Kind = Literal["bearer", "browser", "device"]
+TokenKind = Literal["bearer", "browser", "device"]
 KEPT_BROWSERS = 64
 """Logins remembered; beyond that the oldest browser has to log in again."""
 
@@ -39,7 +39,7 @@ SEEN_STEP_S = 300
 NAME_LENGTH = 64
 
 
-def allows(scope: Scope, needed: Scope) -> bool:
+def allows(scope: TokenScope, needed: TokenScope) -> bool:
     """Whether a token with ``scope`` may do what ``needed`` asks for."""
     return SCOPES.index(scope) >= SCOPES.index(needed)
 
@@ -49,10 +49,10 @@ class Token(msgspec.Struct, kw_only=True, frozen=True, rename="camel", omit_defa
 
     id: str
     name: str
-    scope: Scope
+    scope: TokenScope
     hash: str
     created_at: int
-    kind: Kind = "bearer"
+    kind: TokenKind = "bearer"
     parent: str | None = None
     expires_at: int | None = None
     seen_at: int | None = None
@@ -61,7 +61,7 @@ class Token(msgspec.Struct, kw_only=True, frozen=True, rename="camel", omit_defa
     """Of a browser or device: a hash of the path that its cookie counts under."""
 
 
-class _Stored(msgspec.Struct):
+class _StoredTokens(msgspec.Struct):
     tokens: list[Token]
     hub: str = ""
     """The hub's name in cookies."""
@@ -94,7 +94,7 @@ class Tokens:
         except OSError as error:
             raise StorageError(f"cannot keep tokens in {folder}: {error.strerror}") from error
 
-    def find(self, secret: str, *kinds: Kind, base: str = "") -> Token:
+    def find(self, secret: str, *kinds: TokenKind, base: str = "") -> Token:
         """The token that this secret belongs to, or Unauthorized; a browser's and a device's only below its own path."""
         presented, presented_base = _hash(secret), _hash(base)
         found: Token | None = None
@@ -128,7 +128,7 @@ class Tokens:
             token_id, token = token.parent, self._tokens.get(token.parent)
         return token_id
 
-    def scope_of(self, token_id: str) -> Scope | None:
+    def scope_of(self, token_id: str) -> TokenScope | None:
         """How far a token goes; None where it does not count."""
         token = self.main if token_id == self.main.id else self._tokens.get(token_id)
         return token.scope if token is not None and self._is_live(token) else None
@@ -161,7 +161,7 @@ class Tokens:
         """Every live token, the main one first."""
         return [self.main, *(token for token in self._tokens.values() if self._is_live(token))]
 
-    def mint(self, name: str, scope: Scope, *, kind: Kind = "bearer", parent: str | None = None,
+    def mint(self, name: str, scope: TokenScope, *, kind: TokenKind = "bearer", parent: str | None = None,
              lifetime_s: float | None = None, base: str = "") -> tuple[Token, str]:
         """Make a token; the secret is in the answer and nowhere else."""
         secret = "tl_" + secrets.token_urlsafe(32)
@@ -211,7 +211,7 @@ class Tokens:
         self._file.save_soon()
 
     def _content(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(_Stored(list(self._tokens.values()), self.hub_name)))
+        return msgspec.json.format(msgspec.json.encode(_StoredTokens(list(self._tokens.values()), self.hub_name)))
 
 
 def token_name(given: str) -> str:
@@ -245,11 +245,11 @@ def _first_run_token(path: Path) -> str:
     return secret
 
 
-def _load(path: Path) -> _Stored:
+def _load(path: Path) -> _StoredTokens:
     if not path.exists():
-        return _Stored([])
+        return _StoredTokens([])
     path.chmod(0o600)
     try:
-        return msgspec.json.decode(path.read_bytes(), type=_Stored)
+        return msgspec.json.decode(path.read_bytes(), type=_StoredTokens)
     except BROKEN as error:
         raise StorageError(f"{path} is not a list of tokens ({error}); mend it or delete it") from error

@@ -9,6 +9,7 @@ Rule 4: a page holds events and not their entries: what an event was made of may
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -17,13 +18,15 @@ from trunkline.dialects.context.commands import decode_command_envelope
 from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.errors import TrunklineError
 from trunkline.feeds.hub import HubFeed
-from trunkline.feeds.session import Feed, packet_frame
+from trunkline.feeds.session import WRITE_BYTES, Feed, Write
+from trunkline.journal.base import Entry
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import command_scope
-from trunkline.server.call import Call, Reply, reply
-from trunkline.server.context.joining import joined_after, joined_before
-from trunkline.server.openapi import ErrorBody
-from trunkline.server.sse import EventStream, Outlet, Pump, Watches, entries_after
+from trunkline.server.call import HttpCall, Reply, reply
+from trunkline.server.context.joining import JOINED_SCAN_MOST, EventRuns
+from trunkline.server.openapi import error_body
+from trunkline.server.paging import runs_after, runs_before
+from trunkline.server.sse import EventStream, Outlet, Pump, Watches, follow, sse_frame
 from trunkline.session.commands.refused import check_id, id_in
 
 PAGE_MOST = 5_000
@@ -54,7 +57,7 @@ class CommandDone(msgspec.Struct, rename="camel"):
     ok: bool = True
 
 
-async def session_events(call: Call) -> Reply:
+async def session_events(call: HttpCall) -> Reply:
     """Every event of a session after the cursor, then live."""
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
@@ -66,7 +69,7 @@ async def session_events(call: Call) -> Reply:
     return _stream(call, pump, lambda session_id, event_type: session_id == session.id and wanted.matches(event_type))
 
 
-async def hub_events(call: Call) -> Reply:
+async def hub_events(call: HttpCall) -> Reply:
     """Every event of all sessions after the cursor; without a cursor, from now on."""
     feed = call.hub.everything
     after = call.cursor(feed.last_pos, default=feed.last_pos)
@@ -74,14 +77,14 @@ async def hub_events(call: Call) -> Reply:
 
     async def pump(outlet: Outlet) -> None:
         if after == feed.last_pos:
-            # Who did not say where to begin is told, to have a place to come back to before the first event.
+            # Who did not say where to begin gets it, to have a place to come back to before the first event.
             await outlet.write(b"id: %d\n\n" % after)
         await follow_hub(feed, after, wanted, outlet)
 
     return _stream(call, pump, lambda session_id, event_type: wanted.matches(event_type))
 
 
-async def history(call: Call) -> Reply:
+async def history(call: HttpCall) -> Reply:
     """A page of events: the first after ``after``, or, with only ``before``, the last before it."""
     feed = (await call.session()).feed
     after, before = call.integer("after"), call.integer("before", least=1)
@@ -94,45 +97,59 @@ async def history(call: Call) -> Reply:
     return reply(await page_after(feed, after or 0, before, limit, wanted))
 
 
-async def command(call: Call) -> Reply:
+async def command(call: HttpCall) -> Reply:
     """Carry out a command; the same id twice is carried out once."""
     session = await call.session()
-    said = b""
+    body = b""
     try:
-        said = await call.raw_body()
-        envelope = decode_command_envelope(said)
+        body = await call.raw_body()
+        envelope = decode_command_envelope(body)
         check_scope(call.caller, command_scope(envelope.command, session.fold))
         command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     except TrunklineError as error:
-        await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
+        await session.refused(body, error, command_id=id_in(body), by=call.caller.name)
         raise
     outcome = await session.execute(envelope.command, command_id=command_id, by=call.caller.name)
     return reply(CommandDone(outcome.id, outcome.result))
 
 
-async def command_refused(call: Call, error: TrunklineError) -> None:
+async def command_refused(call: HttpCall, error: TrunklineError) -> None:
     """Write down a command whose sender may send none."""
     try:
         session = await call.session()
-        said = await call.raw_body()
+        body = await call.raw_body()
     except TrunklineError:
-        return  # there is nothing to write, or nowhere to write it; its sender is told that it may not
-    await session.refused(said, error, command_id=id_in(said), by=call.caller.name)
+        return  # there is nothing to write, or nowhere to write it; its sender learns that it may not
+    await session.refused(body, error, command_id=id_in(body), by=call.caller.name)
 
 
 async def follow_session(feed: Feed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
     """Replay after ``after``, then live, until the feed ends."""
-    position = outlet.position = after
-    outlet.leaves_out = not wanted.everything
-    while True:
-        if feed.last_seq <= position:
-            if feed.closed:
-                return
-            await feed.wait(position)
-        frames, position = await _next_frames(feed, position, wanted)
-        outlet.position = position
-        if frames:
-            await outlet.write(frames)
+    if wanted.everything:
+        await follow(feed, after, event_frames, outlet)
+        return
+
+    def wanted_frames(entries: Iterator[Entry], after: int) -> Write:
+        return event_frames(entries, after, wanted)
+
+    outlet.leaves_out = True
+    await follow(feed, after, wanted_frames, outlet, shares=False)
+
+
+def event_frames(entries: Iterator[Entry], after: int, wanted: TypeFilter | None = None) -> Write:
+    """The next write of whoever reads events behind ``after``."""
+    frames: list[bytes] = []
+    size = 0
+    position = after
+    for entry in entries:
+        position = entry.seq
+        if wanted is not None and not wanted.matches_encoded(entry.event):
+            continue
+        frames.append(sse_frame(position, entry.event))
+        size += len(entry.event)
+        if size >= WRITE_BYTES:
+            break
+    return b"".join(frames), position
 
 
 async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outlet) -> None:
@@ -143,21 +160,12 @@ async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outl
         await feed.wait(position)
         newest = feed.last_pos
         found = await feed.read(after=position)
-        frames = b"".join([packet_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
+        frames = b"".join([sse_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
         # What was deleted meanwhile is not found, and not waited for either.
         position = outlet.position = found[-1][1].pos if found else max(position, newest)
         found = []  # a reader that stalls must not hold the entries' bodies
         if frames:
             await outlet.write(frames)
-
-
-async def _next_frames(feed: Feed, position: int, wanted: TypeFilter) -> tuple[bytes, int]:
-    shared = feed.event_frames(position) if wanted.everything else None
-    if shared is not None:
-        return shared
-    entries = await entries_after(feed, position)
-    frames = b"".join([packet_frame(entry.seq, entry.event) for entry in entries if wanted.matches_encoded(entry.event)])
-    return frames, entries[-1].seq if entries else position
 
 
 async def page_after(feed: Feed, after: int, before: int | None, limit: int, wanted: TypeFilter) -> EventPage:
@@ -199,11 +207,12 @@ async def _joined_page(feed: Feed, after: int | None, before: int | None, limit:
     """The same, with runs of deltas joined."""
     if before is not None and after is None:
         before = min(before, feed.last_seq + 1)
-        found = await joined_before(feed, before, limit, wanted)
-        return EventPage(found.events, before - 1 if before <= feed.last_seq else None,
+        found = await runs_before(feed, before, limit, EventRuns(wanted), scan_most=JOINED_SCAN_MOST)
+        return EventPage([run.event() for run in found.runs], before - 1 if before <= feed.last_seq else None,
                          found.position if found.more else None, feed.last_seq)
-    found = await joined_after(feed, after or 0, before, limit, wanted)
-    return EventPage(found.events, found.position if found.more else None, after + 1 if after else None, feed.last_seq)
+    found = await runs_after(feed, after or 0, before, limit, EventRuns(wanted), scan_most=JOINED_SCAN_MOST)
+    return EventPage([run.event() for run in found.runs], found.position if found.more else None,
+                     after + 1 if after else None, feed.last_seq)
 
 
 def _page(feed: Feed, page: list[bytes], next_after: int | None, after: int) -> EventPage:
@@ -220,12 +229,11 @@ def _raw(page: list[bytes]) -> list[msgspec.Raw]:
     return [msgspec.Raw(event) for event in page]
 
 
-def _stream(call: Call, pump: Pump, watches: Watches) -> EventStream:
-    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
-                       watches=watches, failure=_failure)
+def _stream(call: HttpCall, pump: Pump, watches: Watches) -> EventStream:
+    return EventStream(pump, call.parts.streams, _failure, token_id=call.caller.token_id,
+                       keepalive_s=call.parts.options.keepalive_s, watches=watches)
 
 
 def _failure(error: TrunklineError) -> bytes:
     """An error in a stream of events. It is no event: it has no id, and its type is none of theirs."""
-    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-    return b'event: message\ndata: {"type":"error",%b\n\n' % _encode(body)[1:]
+    return b'event: message\ndata: {"type":"error",%b\n\n' % _encode(error_body(error))[1:]

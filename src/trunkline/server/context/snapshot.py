@@ -1,4 +1,4 @@
-"""A session as a client finds it when it joins: its state, and the seq up to which that state is told.
+"""A session as a client finds it when it joins: its state, and the seq up to which that state goes.
 
 Rule: state and position are copied in one step. What has a higher seq is news, whatever a client does with it.
 """
@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.hub import Hub, SessionView
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -44,6 +44,6 @@ async def snapshot_of(hub: Hub, session: Session) -> Snapshot:
     return Snapshot(session.id, view.last_seq, SessionState(**fields, capabilities=capabilities))
 
 
-async def snapshot(call: Call) -> Reply:
+async def snapshot(call: HttpCall) -> Reply:
     """What a client that joins needs: go on with the events after ``seq``."""
     return reply(await snapshot_of(call.hub, await call.session()))

@@ -1,4 +1,4 @@
-"""Where the hub may send something: public addresses, and those that are allowed for the target (a webhook's table does).
+"""Where the hub may send something: public addresses, and those that are allowed for the destination (a webhook's table does).
 
 Rule 1: a name is looked up once per try, and the address that was checked is the one that is connected to. A name that changes
 its mind in between (DNS rebinding) changes nothing.
@@ -15,15 +15,14 @@ from typing import Protocol
 from urllib.parse import SplitResult
 
 from trunkline.errors import Forbidden, Unavailable
-from trunkline.server.delivery.webhooks.rules import Network
+from trunkline.server.http.address import IPAddress, Network
 from trunkline.threads import Lane
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Lookup = Callable[[str, int], Awaitable[Sequence[str]]]
 """The addresses of a name, in the order to try them."""
 
 
-class Target(Protocol):
+class Destination(Protocol):
     """Something that is sent to: a webhook, a push service."""
 
     @property
@@ -59,26 +58,26 @@ async def look_up(host: str, port: int) -> Sequence[str]:
     return list(dict.fromkeys(str(each[4][0]) for each in found))
 
 
-async def checked_address(target: Target, lookup: Lookup) -> str:
+async def checked_address(destination: Destination, lookup: Lookup) -> str:
     """The address to connect to, or Forbidden when the name has none that may be used."""
-    parts = target.parts()
-    port = port_of(target)
-    for text in await lookup(target.host, port):
+    parts = destination.parts()
+    port = port_of(destination)
+    for text in await lookup(destination.host, port):
         address = ipaddress.ip_address(text.partition("%")[0])
-        if _allowed(address, target) or (parts.scheme == "https" and is_public(address)):
+        if _allowed(address, destination) or (parts.scheme == "https" and is_public(address)):
             return text
     if parts.scheme == "http":
-        raise Forbidden(f"{target.host} may be told without TLS only when its address is allowed")
-    raise Forbidden(f"{target.host} is at an address of a private network that is not allowed")
+        raise Forbidden(f"{destination.host} may be told without TLS only when its address is allowed")
+    raise Forbidden(f"{destination.host} is at an address of a private network that is not allowed")
 
 
-def port_of(target: Target) -> int:
+def port_of(destination: Destination) -> int:
     """The port to connect to."""
-    parts = target.parts()
+    parts = destination.parts()
     return parts.port or (443 if parts.scheme == "https" else 80)
 
 
-def is_public(address: Address) -> bool:
+def is_public(address: IPAddress) -> bool:
     """Whether the address can only be somebody else's machine on the open net."""
     if address.is_multicast or not address.is_global:
         return False
@@ -88,13 +87,13 @@ def is_public(address: Address) -> bool:
     return is_public(inside) if inside is not None else address in _GLOBAL_UNICAST and address not in _EXAMPLES
 
 
-def _allowed(address: Address, target: Target) -> bool:
+def _allowed(address: IPAddress, destination: Destination) -> bool:
     inside = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
-    return any(each in network for network in target.allow for each in (address, inside)
+    return any(each in network for network in destination.allow for each in (address, inside)
                if each is not None and each.version == network.version)
 
 
-def _inside(address: ipaddress.IPv6Address) -> Address | None:
+def _inside(address: ipaddress.IPv6Address) -> IPAddress | None:
     """The IPv4 address that an IPv6 address is a wrapping of."""
     if address in _NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)

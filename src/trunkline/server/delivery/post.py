@@ -15,13 +15,13 @@ import h11
 import msgspec
 
 from trunkline.errors import Unavailable
-from trunkline.server.delivery.addresses import Target, port_of
+from trunkline.server.delivery.addresses import Destination, port_of
 
 TIMEOUT_S = 10.0
 READ_BYTES = 16 << 10
 
 
-class Message(msgspec.Struct, frozen=True):
+class OutgoingMessage(msgspec.Struct, frozen=True):
     """What is sent."""
 
     body: bytes
@@ -29,24 +29,25 @@ class Message(msgspec.Struct, frozen=True):
     content_type: str = "application/json"
 
 
-async def post(target: Target, address: str, message: Message, *, trust: ssl.SSLContext | None,
+async def post(destination: Destination, address: str, message: OutgoingMessage, *, trust: ssl.SSLContext | None,
                timeout_s: float = TIMEOUT_S) -> int:
     """Send it and return the answer's status; whatever goes wrong below HTTP, or takes too long, is Unavailable."""
     try:
         async with asyncio.timeout(timeout_s):
-            return await _exchange(target, address, message, trust)
+            return await _exchange(destination, address, message, trust)
     except TimeoutError as error:
-        raise Unavailable(f"{target.host} did not answer within {timeout_s:g} s") from error
+        raise Unavailable(f"{destination.host} did not answer within {timeout_s:g} s") from error
     except (OSError, h11.RemoteProtocolError) as error:  # ssl.SSLError is an OSError
-        raise Unavailable(f"{target.host} could not be reached: {error or type(error).__name__}") from error
+        raise Unavailable(f"{destination.host} could not be reached: {error or type(error).__name__}") from error
 
 
-async def _exchange(target: Target, address: str, message: Message, trust: ssl.SSLContext | None) -> int:
+async def _exchange(destination: Destination, address: str, message: OutgoingMessage, trust: ssl.SSLContext | None) -> int:
+    name = destination.host if trust is not None else None
     reader, writer = await asyncio.open_connection(
-        address, port_of(target), limit=READ_BYTES, ssl=trust, server_hostname=target.host if trust is not None else None)
+        address, port_of(destination), limit=READ_BYTES, ssl=trust, server_hostname=name)
     try:
         state = h11.Connection(our_role=h11.CLIENT)
-        writer.write(_encoded(state, target, message))
+        writer.write(_encoded(state, destination, message))
         await writer.drain()
         return await _status(state, reader)
     finally:
@@ -55,8 +56,8 @@ async def _exchange(target: Target, address: str, message: Message, trust: ssl.S
             await writer.wait_closed()
 
 
-def _encoded(state: h11.Connection, target: Target, message: Message) -> bytes:
-    parts = target.parts()
+def _encoded(state: h11.Connection, destination: Destination, message: OutgoingMessage) -> bytes:
+    parts = destination.parts()
     where = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     headers = [("Host", parts.netloc), ("Content-Type", message.content_type), ("Content-Length", str(len(message.body))),
                ("Connection", "close"), *message.headers]

@@ -1,6 +1,6 @@
 """What changed in a session's folder: by git where there is a repository, else by what the journal saw.
 
-Rule 1: git (``git.py``) tells which files may differ, and what was committed. What is in the folder is read through the session's
+Rule 1: git (``git.py``) says which files may differ, and what was committed. What is in the folder is read through the session's
 workspace, by descriptor and through no link, and compared here: git follows paths, which may be swapped meanwhile.
 Rule 2: what is compared is bounded, in bytes, in lines and in work, and so is how much is at once (``comparing.py``); the rest is
 named.
@@ -20,7 +20,7 @@ import msgspec
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.feeds.session import Feed
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import open_inside, resolve
 from trunkline.server.files.git import GIT_S, Base, Git, Tracked
 from trunkline.session.workspace.files import Workspace
@@ -34,7 +34,7 @@ RECORDED_BYTES = 32 << 20
 """Texts of changes that a session recorded; what it recorded after so many is left out."""
 NEW_FILES = 200
 CHANGED_FILES = 1_000
-"""Files that git tells of and that are compared; further ones are left out."""
+"""Files that git names and that are compared; further ones are left out."""
 LINK, SUBMODULE, NOTHING = "120000", "160000", "000000"
 """Modes as git writes them."""
 
@@ -60,8 +60,8 @@ class Diff(msgspec.Struct):
     reason: str | None = None
 
 
-async def diff(call: Call) -> Reply:
-    """Changes in the session's folder, or those that one entry tells of."""
+async def diff(call: HttpCall) -> Reply:
+    """Changes in the session's folder, or those that one entry is about."""
     session = await call.session()
     entry = call.integer("entry", least=1)
     async with call.parts.comparing.room(session.id):
@@ -139,7 +139,7 @@ class _Now(NamedTuple):
 
 
 def _now(space: Workspace, name: str) -> _Now | None:
-    """What stands at a name that git told; None where nothing does that is the session's own, through no link."""
+    """What stands at a name that git gave; None where nothing does that is the session's own, through no link."""
     real = Path(space.roots[0], name)
     try:
         found = space.look(real)
@@ -268,7 +268,7 @@ def _text(space: Workspace, name: str) -> str:
 # Without git
 
 
-class _Change(msgspec.Struct, rename="camel"):
+class _FileChange(msgspec.Struct, rename="camel"):
     type: str
     path: str | None = None
     old_text: str | None = None
@@ -277,21 +277,21 @@ class _Change(msgspec.Struct, rename="camel"):
 
 class _Packet(msgspec.Struct, rename="camel"):
     status: str | None = None
-    content: list[_Change] | None = None
+    content: list[_FileChange] | None = None
     raw_input: _Written | None = None
 
 
 class _Written(msgspec.Struct, rename="camel"):
-    """A write as its input tells it."""
+    """A write as its input has it."""
 
     file_path: str | None = None
     path: str | None = None
     content: str | None = None
     snake_path: str | None = msgspec.field(default=None, name="file_path")
 
-    def change(self) -> _Change:
+    def change(self) -> _FileChange:
         """The same as a change: of what was there before nothing is known."""
-        return _Change("diff", self.file_path or self.snake_path or self.path, None, self.content)
+        return _FileChange("diff", self.file_path or self.snake_path or self.path, None, self.content)
 
 
 _packet = msgspec.json.Decoder(_Packet)
@@ -320,7 +320,7 @@ async def _since_session_began(feed: Feed, space: Workspace) -> Diff:
 
 
 async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
-    """What one tool call's entry tells of files; long diffs are not in its event."""
+    """What one tool call's entry says of files; long diffs are not in its event."""
     entries = await feed.read(after=seq - 1, before=seq + 1)
     if not entries:
         raise NotFound(f"no entry {seq} in this session")
@@ -328,34 +328,34 @@ async def _of_entry(feed: Feed, space: Workspace, seq: int) -> Diff:
         packet = _packet.decode(entries[0].packet or b"{}")
     except BROKEN:
         packet = _Packet()
-    told = [change for change in packet.content or () if change.type == "diff"]
-    told = told or ([packet.raw_input.change()] if packet.raw_input is not None else [])
-    told = [change for change in told if change.path and change.new_text is not None]
-    if not told:
+    changes = [change for change in packet.content or () if change.type == "diff"]
+    changes = changes or ([packet.raw_input.change()] if packet.raw_input is not None else [])
+    changes = [change for change in changes if change.path and change.new_text is not None]
+    if not changes:
         return Diff(None, [], "", reason=f"entry {seq} shows no change to a file")
-    texts = await space.lane.run(lambda: [_shown(space, change) for change in told])
+    texts = await space.lane.run(lambda: [_shown(space, change) for change in changes])
     return Diff("call", [file for text in texts for file in sections(text)], "".join(texts))
 
 
-def _shown(space: Workspace, change: _Change) -> str:
+def _shown(space: Workspace, change: _FileChange) -> str:
     path = change.path or ""
     try:
         name = space.relative(resolve(space, path))
     except (Forbidden, Invalid, NotFound):
         name = path.lstrip("/")
-    return _told(name, change.old_text or None, change.new_text)
+    return _difference(name, change.old_text or None, change.new_text)
 
 
-def _told(name: str, old: str | None, new: str | None) -> str:
+def _difference(name: str, old: str | None, new: str | None) -> str:
     """The difference of two texts, as far as they are short enough; else only that there is one."""
     if _is_short(old) and _is_short(new):
         return unified(name, old, new)
     return _section(name, None if old is None else "100644", None if new is None else "100644", None, None)
 
 
-async def _recorded_changes(feed: Feed) -> tuple[dict[str, list[_Change]], bool]:
-    """The finished changes to files that tool calls told of, by path, in order, and whether there are more than are kept."""
-    found: dict[str, list[_Change]] = {}
+async def _recorded_changes(feed: Feed) -> tuple[dict[str, list[_FileChange]], bool]:
+    """The finished changes to files that tool calls reported, by path, in order, and whether there are more than are kept."""
+    found: dict[str, list[_FileChange]] = {}
     position, left = 0, RECORDED_BYTES
     while entries := await feed.read(after=position):
         position = entries[-1].seq
@@ -372,13 +372,13 @@ async def _recorded_changes(feed: Feed) -> tuple[dict[str, list[_Change]], bool]
     return found, False
 
 
-def _compared(space: Workspace, path: str, steps: list[_Change]) -> str:
+def _compared(space: Workspace, path: str, steps: list[_FileChange]) -> str:
     """The diff of a file with what it was before its recorded changes; nothing where it is the same again."""
     name, old, new = _before_and_after(space, path, steps)
-    return _told(name, old, new) if old != new else ""
+    return _difference(name, old, new) if old != new else ""
 
 
-def _before_and_after(space: Workspace, path: str, steps: list[_Change]) -> tuple[str, str | None, str | None]:
+def _before_and_after(space: Workspace, path: str, steps: list[_FileChange]) -> tuple[str, str | None, str | None]:
     """The file as it was first seen and as it is: the changes are taken back one by one, or Invalid."""
     real = resolve(space, path)
     now = _text(space, path) if real.exists() else None
@@ -388,7 +388,7 @@ def _before_and_after(space: Workspace, path: str, steps: list[_Change]) -> tupl
     return space.relative(real), before, now
 
 
-def _taken_back(text: str | None, step: _Change) -> str | None:
+def _taken_back(text: str | None, step: _FileChange) -> str | None:
     new, old = step.new_text or "", step.old_text
     if text == new:
         return old or None

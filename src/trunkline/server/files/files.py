@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Forbidden, Invalid
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve, unusable
 from trunkline.session.workspace.artifacts import DEPTH_MOST, SKIPPED
 from trunkline.session.workspace.files import Workspace
@@ -65,13 +65,13 @@ class FilesFound(msgspec.Struct):
     truncated: bool
 
 
-async def list_files(call: Call) -> Reply:
+async def list_files(call: HttpCall) -> Reply:
     """A folder's entries."""
     space = (await call.session()).workspace
     return reply(await space.lane.run(_list, space, call.text("path") or "."))
 
 
-async def file_content(call: Call) -> Reply:
+async def file_content(call: HttpCall) -> Reply:
     """A file's bytes."""
     space = (await call.session()).workspace
     opened = await space.lane.run(open_inside, _required(call, "path"), space)
@@ -82,7 +82,7 @@ async def file_content(call: Call) -> Reply:
     return answer
 
 
-async def find_files(call: Call) -> Reply:
+async def find_files(call: HttpCall) -> Reply:
     """Files by a part of their name."""
     space = (await call.session()).workspace
     query = _required(call, "q")
@@ -90,7 +90,7 @@ async def find_files(call: Call) -> Reply:
     return reply(await space.lane.run(_find, space, query, limit))
 
 
-def _required(call: Call, name: str) -> str:
+def _required(call: HttpCall, name: str) -> str:
     value = call.text(name)
     if value is None:
         raise Invalid(f"{name} is needed", details={"field": name})

@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.journal.base import RowFilter
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 
 LISTED_MOST = 500
 LOOKED_AT_MOST = 20_000
@@ -56,7 +56,7 @@ class FolderPage(msgspec.Struct):
     recent: list[RecentFolder]
 
 
-async def folders(call: Call) -> Reply:
+async def folders(call: HttpCall) -> Reply:
     """The folders in ``?path=``, else in the home folder."""
     wanted = call.text("path") or "~"
     page = await call.hub.lane.run(_listed, wanted)
@@ -118,7 +118,7 @@ def _folder(entry: os.DirEntry[str]) -> Folder | None:
     return Folder(entry.name, entry.path, entry.name.startswith("."), entry.is_symlink(), project)
 
 
-async def _recent(call: Call) -> list[RecentFolder]:
+async def _recent(call: HttpCall) -> list[RecentFolder]:
     """The folders of the newest sessions that are still there, the one used last first."""
     seen: dict[str, RecentFolder] = {}
     for view in await call.hub.list(RowFilter(limit=RECENT_FROM)):

@@ -1,9 +1,9 @@
 """What git knows of a session's folder: which files changed, which are new, and what was committed.
 
-Rule 1: git is only asked. No lock is taken, and nothing that the repository's config or attributes name is run: no hook, pager,
+Rule 1: git only reads. No lock is taken, and nothing that the repository's config or attributes name is run: no hook, pager,
 filter, external differ, text converter or remote, and no git inside of a submodule (which has a config of its own).
 A session's git runs in the session's sandbox: whatever an agent planted for it stays in there.
-Rule 2: git tells names and what is in its own store, never what is in the folder: it follows paths, and a folder may be swapped
+Rule 2: git gives names and what is in its own store, never what is in the folder: it follows paths, and a folder may be swapped
 for a link while it does. Whoever shows a file reads it through the workspace, and shows no name that does not stand there.
 Rule 3: the store is the folder's own: inside the session's folders, beside a folder that they are in, or one that names this
 folder as its worktree. A ``.git`` that points at somebody else's repository is not followed.
@@ -32,7 +32,7 @@ FILTERS = 100
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 QUIETLY = 'exec "$@" 2>/dev/null'
 """Git's warnings are not part of an answer."""
-ASKED_FOR = 'while [ "$1" != -- ]; do echo "$1"; shift; done | { shift "$(($# - $0))"; "$@" 2>/dev/null; }'
+LOOK_UP_SCRIPT = 'while [ "$1" != -- ]; do echo "$1"; shift; done | { shift "$(($# - $0))"; "$@" 2>/dev/null; }'
 """Hands the words before ``--`` to the command that is the last so many words ($0), a line each."""
 POINTER_BYTES = 4096
 """Of a file that names one folder."""
@@ -66,9 +66,9 @@ class Git:
     async def base(self) -> Base | None:
         """What to compare with; None outside of any repository, Unsupported where that is somebody else's."""
         await self._space.lane.run(self._space.settle)
-        _, told = await self._ask("rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir",
+        _, output = await self._ask("rev-parse", "--is-inside-work-tree", "--show-toplevel", "--absolute-git-dir",
                                   "--git-common-dir")
-        is_inside, *paths = os.fsdecode(told).rstrip("\n").split("\n")
+        is_inside, *paths = os.fsdecode(output).rstrip("\n").split("\n")
         if is_inside != "true":
             return None
         await self._space.lane.run(_check_store, self._space, paths)
@@ -77,8 +77,8 @@ class Git:
 
     async def switch_filters_off(self) -> None:
         """Compare files as they are from here on: a filter is a command. Unsupported where that cannot be had."""
-        code, told = await self._ask("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
-        text = told.decode("utf-8", "replace")
+        code, output = await self._ask("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
+        text = output.decode("utf-8", "replace")
         names = {name for key in text.split("\0") if (name := _filter_name(key)) is not None}
         # U+FFFD: a name that is not UTF-8, which we could not name to git.
         if code not in (0, 1) or self.truncated or len(names) > FILTERS or "\ufffd" in text:
@@ -90,33 +90,33 @@ class Git:
 
     async def changes(self, base: Base) -> list[Tracked]:
         """The tracked files below the folder that may differ."""
-        _, told = await self._ask(
+        _, output = await self._ask(
             "diff", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "--no-renames", "--relative",
             "--ignore-submodules=dirty", "HEAD" if base == "HEAD" else EMPTY_TREE, "--", ".")
-        words = os.fsdecode(told).split("\0")
+        words = os.fsdecode(output).split("\0")
         return [Tracked(path, *head[1:].split(" ")[:4]) for head, path in zip(words[:-1:2], words[1::2], strict=False)
                 if head.startswith(":") and head.count(" ") == 4]
 
     async def new_files(self) -> list[str]:
         """Files that are neither tracked nor ignored, as ``os.fsdecode`` writes their names."""
-        _, told = await self._ask("ls-files", "--others", "--exclude-standard", "-z")
-        return [name for name in os.fsdecode(told).split("\0") if name]
+        _, output = await self._ask("ls-files", "--others", "--exclude-standard", "-z")
+        return [name for name in os.fsdecode(output).split("\0") if name]
 
     async def sizes(self, blobs: Sequence[str]) -> dict[str, int]:
         """How long contents are in git's store; those that are not there are left out."""
-        told = await self._look_up(blobs, "--batch-check")
-        words = [line.split(b" ") for line in told.split(b"\n")]
+        output = await self._look_up(blobs, "--batch-check")
+        words = [line.split(b" ") for line in output.split(b"\n")]
         return {each[0].decode(): int(each[2]) for each in words
                 if len(each) == 3 and each[1] == b"blob" and is_whole_number(each[2])}
 
     async def contents(self, blobs: Sequence[str]) -> dict[str, bytes]:
         """Contents from git's store; together they must fit into one answer."""
-        told, found, at = await self._look_up(blobs, "--batch"), {}, 0
-        while (end := told.find(b"\n", at)) >= 0:
-            words = told[at:end].split(b" ")
+        output, found, at = await self._look_up(blobs, "--batch"), {}, 0
+        while (end := output.find(b"\n", at)) >= 0:
+            words = output[at:end].split(b" ")
             at = end + 1
             if len(words) == 3 and words[1] == b"blob" and is_whole_number(words[2]):
-                found[words[0].decode()] = told[at:at + int(words[2])]
+                found[words[0].decode()] = output[at:at + int(words[2])]
                 at += int(words[2]) + 1
         return found
 
@@ -124,7 +124,7 @@ class Git:
         if not blobs:
             return b""
         words = _git_words("cat-file", how)
-        return (await self._run(["sh", "-c", ASKED_FOR, str(len(words)), *blobs, "--", *words]))[1]
+        return (await self._run(["sh", "-c", LOOK_UP_SCRIPT, str(len(words)), *blobs, "--", *words]))[1]
 
     async def _ask(self, *args: str) -> tuple[int | None, bytes]:
         return await self._run(["sh", "-c", QUIETLY, "sh", *_git_words(*args)])
@@ -188,8 +188,8 @@ def _is_inside(space: Workspace, real: str) -> bool:
 def _points_back(git_dir: str, top: str) -> bool:
     """Whether a worktree's or a submodule's part of a store says that this is its folder."""
     try:
-        told = read_whole(os.path.join(git_dir, "gitdir"), POINTER_BYTES)
-        return os.path.realpath(os.path.join(git_dir, os.fsdecode(told).rstrip("\n"))) == os.path.join(top, ".git")
+        output = read_whole(os.path.join(git_dir, "gitdir"), POINTER_BYTES)
+        return os.path.realpath(os.path.join(git_dir, os.fsdecode(output).rstrip("\n"))) == os.path.join(top, ".git")
     except (OSError, ValueError):
         return _is_submodule(git_dir, top)
 

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from trunkline.dialects.acp.large import strings_of
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import NotFound
-from trunkline.server.call import Call, Reply
+from trunkline.server.call import HttpCall, Reply
 from trunkline.threads import check_off_loop
 
 HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
@@ -46,7 +46,7 @@ class Picture(NamedTuple):
     data: bytes
 
 
-async def image(call: Call) -> Reply:
+async def image(call: HttpCall) -> Reply:
     """The picture in one entry of a session."""
     session = await call.session()
     seq = whole_number("seq", call.part("seq"))

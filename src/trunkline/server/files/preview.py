@@ -24,7 +24,7 @@ from starlette.responses import RedirectResponse
 
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.server.auth.credentials import own_origin
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve
 from trunkline.session.fold import Artifact
 from trunkline.session.workspace.artifacts import static_root
@@ -61,7 +61,7 @@ class PreviewAddress(msgspec.Struct):
     preview_url: str | None
 
 
-class Shown(msgspec.Struct, frozen=True):
+class PreviewKey(msgspec.Struct, frozen=True):
     """What a key stands for, and the token that it was made for; None: whoever reads the session."""
 
     session_id: str
@@ -84,7 +84,7 @@ class Previews:
         self._lifetime_s = lifetime_s
         self._clock = clock
         self._is_live = is_live
-        self._keys: dict[str, Shown] = {}
+        self._keys: dict[str, PreviewKey] = {}
         self._newest: dict[tuple[str, str, str | None, bool], str] = {}
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ class Previews:
         name = quote(os.fsencode(artifact.name)) if artifact.type in ("file", "image") else ""
         return f"/preview/{self._key(session_id, artifact.id, token_id, live)}/{name}"
 
-    def shown(self, key: str) -> Shown:
+    def shown(self, key: str) -> PreviewKey:
         """What a key shows, or NotFound."""
         found = self._keys.get(key)
         if found is None or found.expires_at <= self._clock() or not self._has_owner(found):
@@ -108,13 +108,13 @@ class Previews:
             if shown.token_id is None or not self._has_owner(shown):
                 self._drop(key, shown)
 
-    def _has_owner(self, shown: Shown) -> bool:
+    def _has_owner(self, shown: PreviewKey) -> bool:
         return shown.token_id is None or self._is_live(shown.token_id)
 
     def _key(self, session_id: str, artifact_id: str, token_id: str | None, live: bool) -> str:
         """A key with at least half of its time left: asking again and again makes no new ones."""
         now = self._clock()
-        made = Shown(session_id, artifact_id, token_id, live, now + self._lifetime_s)
+        made = PreviewKey(session_id, artifact_id, token_id, live, now + self._lifetime_s)
         held = self._newest.get(made.purpose)
         if held is not None and self._keys[held].expires_at - now > self._lifetime_s / 2:
             return held
@@ -132,13 +132,13 @@ class Previews:
                 return
             self._drop(key, shown)
 
-    def _drop(self, key: str, shown: Shown) -> None:
+    def _drop(self, key: str, shown: PreviewKey) -> None:
         del self._keys[key]
         if self._newest.get(shown.purpose) == key:
             del self._newest[shown.purpose]
 
 
-async def artifacts(call: Call) -> Reply:
+async def artifacts(call: HttpCall) -> Reply:
     """What the agent made, oldest first."""
     session = await call.session()
     made = session.artifacts()
@@ -146,7 +146,7 @@ async def artifacts(call: Call) -> Reply:
     return reply([_view(call, session, artifact, each) for artifact, each in zip(made, shown, strict=True)])
 
 
-async def artifact(call: Call) -> Reply:
+async def artifact(call: HttpCall) -> Reply:
     """One artifact."""
     session = await call.session()
     made = session.artifact(call.part("artifactId"))
@@ -154,7 +154,7 @@ async def artifact(call: Call) -> Reply:
     return reply(_view(call, session, made, shown))
 
 
-async def new_preview(call: Call) -> Reply:
+async def new_preview(call: HttpCall) -> Reply:
     """An address to see one artifact at: still, or ``live``."""
     session = await call.session()
     wanted = await call.body(NewPreview, default=NewPreview())
@@ -164,7 +164,7 @@ async def new_preview(call: Call) -> Reply:
     return reply(PreviewAddress(url), 201)
 
 
-async def preview(call: Call) -> Reply:
+async def preview(call: HttpCall) -> Reply:
     """A file of an artifact, as a page without an origin."""
     key, path = call.part("key"), call.part("path")
     _check_use(call)
@@ -214,10 +214,10 @@ def _live(prefix: str) -> tuple[str, ...]:
 _SHOWN_AS = frozenset(("document", "iframe", "frame", "image", "empty"))
 
 
-def _check_use(call: Call) -> None:
+def _check_use(call: HttpCall) -> None:
     """Forbidden, where the hub's own page would take it for a part of itself. A sandbox has no origin, so it never says this."""
-    asked = call.request.headers
-    if asked.get("sec-fetch-site") == "same-origin" and asked.get("sec-fetch-dest", "document") not in _SHOWN_AS:
+    headers = call.request.headers
+    if headers.get("sec-fetch-site") == "same-origin" and headers.get("sec-fetch-dest", "document") not in _SHOWN_AS:
         raise Forbidden("what an agent made is no part of this page")
 
 
@@ -225,7 +225,7 @@ async def _can_be_shown(session: Session, made: Sequence[Artifact]) -> list[bool
     return await session.workspace.lane.run(lambda: [static_root(each) is not None for each in made])
 
 
-def _view(call: Call, session: Session, artifact: Artifact, can_be_shown: bool) -> ArtifactView:
+def _view(call: HttpCall, session: Session, artifact: Artifact, can_be_shown: bool) -> ArtifactView:
     url = call.parts.previews.url(session.id, artifact, call.caller.token_id) if can_be_shown else None
     return ArtifactView(
         id=artifact.id, session_id=session.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,
@@ -234,7 +234,7 @@ def _view(call: Call, session: Session, artifact: Artifact, can_be_shown: bool) 
     )
 
 
-def _file(call: Call, artifact: Artifact, space: Workspace, path: str) -> Reply:
+def _file(call: HttpCall, artifact: Artifact, space: Workspace, path: str) -> Reply:
     root = static_root(artifact)
     if root is None:
         raise NotFound("this app has no static output to show")
@@ -249,7 +249,7 @@ def _file(call: Call, artifact: Artifact, space: Workspace, path: str) -> Reply:
     return _from_folder(call, space.within(real_root), path)
 
 
-def _from_folder(call: Call, space: Workspace, path: str) -> Reply:
+def _from_folder(call: HttpCall, space: Workspace, path: str) -> Reply:
     if os.path.isdir(resolve(space, path or ".")):
         if path and not path.endswith("/"):
             return RedirectResponse(call.request.url.path + "/")
@@ -257,7 +257,7 @@ def _from_folder(call: Call, space: Workspace, path: str) -> Reply:
     return _reply_with(call, path, space)
 
 
-def _reply_with(call: Call, path: str, space: Workspace) -> Reply:
+def _reply_with(call: HttpCall, path: str, space: Workspace) -> Reply:
     try:
         opened = open_inside(path, space)
     except Invalid as error:

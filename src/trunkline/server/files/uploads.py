@@ -22,7 +22,7 @@ from starlette.formparsers import MultiPartException, MultiPartParser
 
 from trunkline.disk.writing import NewFile
 from trunkline.errors import Invalid
-from trunkline.server.call import Call, Reply, reply, too_large
+from trunkline.server.call import HttpCall, Reply, reply, too_large
 from trunkline.server.files.content import resolve, unusable
 from trunkline.session.workspace.files import Workspace
 
@@ -52,7 +52,7 @@ class Uploads(msgspec.Struct):
     files: list[Uploaded]
 
 
-async def upload(call: Call) -> Reply:
+async def upload(call: HttpCall) -> Reply:
     """Put files into the session's folder: a form with files, or one file as the body under ``?path=``."""
     session = await call.session()
     space = session.workspace
@@ -65,7 +65,7 @@ async def upload(call: Call) -> Reply:
     return reply(Uploads(files), 201)
 
 
-async def _take_body(call: Call, space: Workspace) -> Uploaded:
+async def _take_body(call: HttpCall, space: Workspace) -> Uploaded:
     wanted = call.text("path")
     if wanted is None:
         raise Invalid("path is needed: where the file goes", details={"field": "path"})
@@ -75,7 +75,7 @@ async def _take_body(call: Call, space: Workspace) -> Uploaded:
         return await file.put()
 
 
-async def _take_form(call: Call, space: Workspace) -> list[Uploaded]:
+async def _take_form(call: HttpCall, space: Workspace) -> list[Uploaded]:
     limits = call.parts.options
     folder = call.text("path") or "."
     await space.lane.run(resolve, space, folder)  # a bad path is refused before the body is read

@@ -11,13 +11,12 @@ import ipaddress
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from trunkline.server.delivery.webhooks.rules import Network
-
 HEADER = b"x-forwarded-for"
 HOPS = 8
 """Addresses that are looked at: nobody has more proxies of their own in a row."""
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @lru_cache(maxsize=256)
@@ -32,8 +31,8 @@ def counted_address(peer: str, headers: Iterable[tuple[bytes, bytes]], proxies: 
     found = _parse(peer)
     if found is None or not _is_one_of(found, proxies):
         return peer_address(peer)
-    for told in reversed(_forwarded(headers)):
-        address = _parse(told)
+    for text in reversed(_forwarded(headers)):
+        address = _parse(text)
         if address is None:
             break  # whatever stands before it came through something that we do not understand
         found = address
@@ -47,7 +46,7 @@ def _forwarded(headers: Iterable[tuple[bytes, bytes]]) -> list[str]:
     return [each.strip() for value in values for each in value.split(",")][-HOPS:]
 
 
-def _parse(text: str) -> Address | None:
+def _parse(text: str) -> IPAddress | None:
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
@@ -55,11 +54,11 @@ def _parse(text: str) -> Address | None:
     return address.ipv4_mapped or address if isinstance(address, ipaddress.IPv6Address) else address
 
 
-def _is_one_of(address: Address, networks: Sequence[Network]) -> bool:
+def _is_one_of(address: IPAddress, networks: Sequence[Network]) -> bool:
     return any(address in network for network in networks)
 
 
-def _counted(address: Address) -> str:
+def _counted(address: IPAddress) -> str:
     if isinstance(address, ipaddress.IPv4Address) or address.is_loopback:
         return str(address)
     return str(ipaddress.IPv6Network((address, 64), strict=False))

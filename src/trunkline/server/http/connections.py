@@ -40,11 +40,11 @@ class Connections:
         self.friends = 0
         self.strangers = 0
         self.dropped = 0
-        self._by_address: dict[str, dict[Place, None]] = {}
+        self._by_address: dict[str, dict[ConnectionPlace, None]] = {}
 
-    def enter(self, address: str, drop: Callable[[], None]) -> Place:
+    def enter(self, address: str, drop: Callable[[], None]) -> ConnectionPlace:
         """A new connection; ``drop`` ends it."""
-        place = Place(self, address, drop)
+        place = ConnectionPlace(self, address, drop)
         self._add(place)
         return place
 
@@ -55,7 +55,7 @@ class Connections:
         self._drop_oldest(max(self._by_address.values(), key=len))
         return True
 
-    def _add(self, place: Place) -> None:
+    def _add(self, place: ConnectionPlace) -> None:
         """A stranger more, and where that is too many one less."""
         of_address = self._by_address.setdefault(place.address, {})
         if len(of_address) >= self.per_address:
@@ -67,26 +67,26 @@ class Connections:
         of_address[place] = None
         self.strangers += 1
 
-    def _drop_oldest(self, places: dict[Place, None]) -> None:
+    def _drop_oldest(self, places: dict[ConnectionPlace, None]) -> None:
         place = next(iter(places))
         place.leave()
         self.dropped += 1
         place.drop()
 
-    def _remove(self, place: Place) -> None:
+    def _remove(self, place: ConnectionPlace) -> None:
         of_address = self._by_address[place.address]
         del of_address[place]
         if not of_address:
             del self._by_address[place.address]
         self.strangers -= 1
 
-    def _renew(self, place: Place) -> None:
+    def _renew(self, place: ConnectionPlace) -> None:
         of_address = self._by_address[place.address]
         del of_address[place]
         of_address[place] = None
 
 
-class Place:
+class ConnectionPlace:
     """One connection's place."""
 
     __slots__ = ("_all", "address", "drop", "has_left", "is_friend", "on_friend")
@@ -140,14 +140,14 @@ class Place:
         self.has_left = True
 
 
-def carrying(place: Place) -> dict[object, object]:
+def carrying(place: ConnectionPlace) -> dict[object, object]:
     """What goes into the extensions of a scope, under KEY."""
     return {"place": place}
 
 
-def place_of(scope: Scope) -> Place | None:
+def place_of(scope: Scope) -> ConnectionPlace | None:
     """Whose connection a request came by; None where it came by none, as in tests."""
-    found: Place | None = scope.get("extensions", {}).get(KEY, {}).get("place")
+    found: ConnectionPlace | None = scope.get("extensions", {}).get(KEY, {}).get("place")
     return found
 
 

@@ -17,7 +17,7 @@ import ssl
 from collections.abc import Callable
 
 from trunkline.server.http.address import peer_address
-from trunkline.server.http.connections import Connections, Place
+from trunkline.server.http.connections import ConnectionPlace, Connections
 
 AT_ONCE = 32
 HANDSHAKE_S = 20.0
@@ -27,7 +27,7 @@ REST_S = 1.0
 
 log = logging.getLogger("trunkline.server")
 
-MakeProtocol = Callable[[Place], asyncio.Protocol]
+MakeProtocol = Callable[[ConnectionPlace], asyncio.Protocol]
 
 
 class Door:
@@ -100,7 +100,7 @@ class Door:
         task.add_done_callback(lambda task: self._arriving.pop(task))
         return not is_short
 
-    async def _arrive(self, connection: socket.socket, place: Place) -> None:
+    async def _arrive(self, connection: socket.socket, place: ConnectionPlace) -> None:
         connection.setblocking(False)
         try:
             await self._loop.connect_accepted_socket(

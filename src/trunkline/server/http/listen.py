@@ -20,7 +20,7 @@ import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from trunkline.server.app import App
-from trunkline.server.http.connections import Connections, Place, connections_limit, files_limit
+from trunkline.server.http.connections import ConnectionPlace, Connections, connections_limit, files_limit
 from trunkline.server.http.door import Door
 from trunkline.server.http.protocol import KEEP_ALIVE_S, Protocol
 
@@ -82,7 +82,7 @@ class _Server(uvicorn.Server):
             self.servers.append(door)  # type: ignore[arg-type]  # it closes like a server, and more is not asked of it
         self.started = True
 
-    def _protocol(self, place: Place) -> Protocol:
+    def _protocol(self, place: ConnectionPlace) -> Protocol:
         return Protocol(place, self._app.parts.options.trusted_proxy, config=self.config, server_state=self.server_state,
                         app_state={})
 
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
         yield
 
     async def main_loop(self) -> None:
-        """Serve until told to stop."""
+        """Serve until it is to stop."""
         await self._stop.wait()
         self._app.end_streams()
 

@@ -29,9 +29,8 @@ from trunkline.errors import Invalid, TooSlow
 from trunkline.server import acp
 from trunkline.server.auth.cookies import split_base
 from trunkline.server.context import ws
-from trunkline.server.delivery.webhooks.rules import Network
-from trunkline.server.http.address import counted_address
-from trunkline.server.http.connections import KEY, Place, carrying
+from trunkline.server.http.address import Network, counted_address
+from trunkline.server.http.connections import KEY, ConnectionPlace, carrying
 from trunkline.server.openapi import ErrorBody
 
 HEAD_BYTES = 64 << 10
@@ -62,7 +61,7 @@ PARSED_S = 0.005
 class Protocol(HttpToolsProtocol):
     """One connection."""
 
-    def __init__(self, place: Place, proxies: Sequence[Network], **uvicorns: Any) -> None:
+    def __init__(self, place: ConnectionPlace, proxies: Sequence[Network], **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
         self.place = place
         self._proxies = proxies
@@ -78,7 +77,7 @@ class Protocol(HttpToolsProtocol):
         self._timer_at = 0.0
         self._is_handed_over = False
         self._refusal: str | None = None
-        """What is said when all that came before it is answered; nothing that came behind it is read."""
+        """What is sent when all that came before it is answered; nothing that came behind it is read."""
         self._unparsed = bytearray()
         self._turn: asyncio.Handle | None = None
 
@@ -325,7 +324,7 @@ class Protocol(HttpToolsProtocol):
             self._watch()
 
     def _late(self) -> None:
-        """End it; who sends a body and has heard nothing yet is told why."""
+        """End it; who sends a body and has got nothing yet learns why."""
         if self._in_body and self.cycle is not None and not self.cycle.response_started and not self.pipeline:
             self.transport.write(_too_slow())
             self.transport.close()
@@ -335,7 +334,7 @@ class Protocol(HttpToolsProtocol):
 
 
 class _Flow(FlowControl):
-    """Tells when reading or writing was held up, or goes on."""
+    """Says when reading or writing was held up, or goes on."""
 
     def __init__(self, transport: asyncio.Transport, turned: Callable[[], None]) -> None:
         super().__init__(transport)

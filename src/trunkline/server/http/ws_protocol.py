@@ -1,9 +1,9 @@
-"""The bytes of a WebSocket: uvicorn's protocol, told to keep what passes to itself.
+"""The bytes of a WebSocket: uvicorn's protocol, set to keep what passes to itself.
 
 Rule 1: nothing here is imported before the first client asks for a WebSocket; a hub without one does not need it.
-Rule 2: a client has said who it is before it may say anything long.
+Rule 2: a client has shown who it is before it may send anything long.
 Rule 3: what is no UTF-8 ends the connection with 1007, and nothing is logged: it is the client's fault, not ours.
-Rule 4: what came at once is not heard at once: after HEARD_S, and while a message waits for who takes it, the rest waits and
+Rule 4: what came at once is not read at once: after HEARD_S, and while a message waits for who takes it, the rest waits and
 nothing more is read. A megabyte of the smallest frames is 150,000 of them.
 Rule 5: who does not read makes nothing grow: of the pongs that it is owed only the newest are kept, and it cannot keep a
 connection that we have ended.
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from trunkline.dialects.jsonrpc.lines import utf8_fault
-from trunkline.server.http.connections import KEY, Place, carrying
+from trunkline.server.http.connections import KEY, ConnectionPlace, carrying
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
@@ -31,9 +31,9 @@ HELLO_BYTES = 64 << 10
 ROOMY_BYTES = 64 << 20
 NO_TEXT, TOO_BIG = 1007, 1009
 """RFC 6455, 7.4.1: data that was not consistent with the type of the message; a message that is too big to process."""
-HEARD_BYTES = 1 << 10
+FED_BYTES = 1 << 10
 """Looked at between two looks at the clock: some 170 of the smallest frames, which take a few milliseconds."""
-HEARD_S = 0.005
+FED_S = 0.005
 FRAMES_MOST = 64 << 10
 """Frames of one message: one for each KiB of the longest. Empty ones cost room and count for no size."""
 PARTING_S = 10.0
@@ -49,13 +49,13 @@ class QuietProtocol(WebSocketsSansIOProtocol):
     message_bytes: int | None = None
     """Of a message; None: as the server is set."""
 
-    def __init__(self, place: Place, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, place: ConnectionPlace, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.logger = self.conn.logger = _quiet
         self.conn.debug = False
         self.conn.max_message_size = HELLO_BYTES
         self._place = place
-        self._unheard = bytearray()
+        self._unfed = bytearray()
         self._turn: asyncio.Handle | None = None
         self._owed_pongs = b""
         self._parting: asyncio.TimerHandle | None = None
@@ -64,7 +64,7 @@ class QuietProtocol(WebSocketsSansIOProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
         self._place.leave()
-        self._unheard.clear()
+        self._unfed.clear()
         if self._parting is not None:
             self._parting.cancel()
         super().connection_lost(exc)
@@ -72,18 +72,18 @@ class QuietProtocol(WebSocketsSansIOProtocol):
     # What comes in.
 
     def data_received(self, data: bytes) -> None:
-        """Hear it, behind what waits to be heard."""
-        self._unheard += data
+        """Read it, behind what waits to be read."""
+        self._unfed += data
         if self._turn is None:
-            self._hear()
+            self._feed()
 
-    def _hear(self) -> None:
+    def _feed(self) -> None:
         """Go on until somebody has to take a message, or others have waited long enough."""
         self._turn = None
-        until = monotonic() + HEARD_S
-        while self._unheard and not self.read_paused and not self.transport.is_closing():
-            piece = bytes(self._unheard[:HEARD_BYTES])
-            del self._unheard[:HEARD_BYTES]
+        until = monotonic() + FED_S
+        while self._unfed and not self.read_paused and not self.transport.is_closing():
+            piece = bytes(self._unfed[:FED_BYTES])
+            del self._unfed[:FED_BYTES]
             super().data_received(piece)
             if monotonic() >= until:
                 break
@@ -93,15 +93,15 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         """Take a turn for what is left; read on where nothing is."""
         if self.transport.is_closing() or self.read_paused or self._turn is not None:
             return
-        if self._unheard:
-            self._turn = self.loop.call_soon(self._hear)
+        if self._unfed:
+            self._turn = self.loop.call_soon(self._feed)
             if self.transport.is_reading():
                 self.transport.pause_reading()
         elif not self.transport.is_reading():
             self.transport.resume_reading()
 
     async def receive(self) -> ASGIReceiveEvent:
-        """The next message; when all that was heard are taken, more is heard."""
+        """The next message; when all that was read are taken, more is read."""
         message = await super().receive()
         self._go_on()
         return message
@@ -120,7 +120,7 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         """Answer, or owe it to who does not read: the newest stands for those before it (RFC 6455, 5.5.3)."""
         if self.writable.is_set():
             super().handle_ping()
-        elif pongs := b"".join(self.conn.data_to_send()):  # one call has those of all pings that were heard together
+        elif pongs := b"".join(self.conn.data_to_send()):  # one call has those of all pings that were read together
             self._owed_pongs = pongs
 
     def resume_writing(self) -> None:
@@ -158,7 +158,7 @@ class QuietProtocol(WebSocketsSansIOProtocol):
             self._parting = self.loop.call_later(PARTING_S, self.transport.abort)
 
     def handle_connect(self, event: Request) -> None:
-        """The upgrade is asked for; whose connection it is goes with it."""
+        """The upgrade is wanted; whose connection it is goes with it."""
         super().handle_connect(event)
         if not self.close_sent:
             self.scope["extensions"][KEY] = carrying(self._place)
@@ -180,7 +180,7 @@ class QuietProtocol(WebSocketsSansIOProtocol):
             self._part()  # it may not even take that
         await super().send(message)
         if self.close_sent:
-            self._go_on()  # the answer to it may be among what was not heard yet
+            self._go_on()  # the answer to it may be among what was not read yet
         if message["type"] == "websocket.http.response.body" and not message.get("more_body", False):
             self.handshake_complete = True
 

@@ -1,7 +1,7 @@
-"""What a served hub does besides answering: it tells webhooks and devices, ends what an expired token has open, and
+"""What a served hub does besides answering: it sends to webhooks and devices, ends what an expired token has open, and
 keeps the search index up while little else is going on.
 
-Rule 1: a chore that fails is told in the log. It ends neither the hub nor another chore.
+Rule 1: the log says which chore failed. It ends neither the hub nor another chore.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ async def _keep_index(hub: Hub, every_s: float) -> None:
 
 
 async def _end_expired(parts: Parts, every_s: float) -> None:
-    """Nobody tells of a token that expires, and what was opened with it must end as well."""
+    """Nothing happens when a token expires, and what was opened with it must end as well."""
     while True:
         await asyncio.sleep(every_s)
         try:

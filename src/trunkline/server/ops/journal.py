@@ -1,4 +1,4 @@
-"""How the journal is: whole, hurt, or full. What was found damaged is told until somebody has the files out of the way.
+"""How the journal is: whole, hurt, or full. What was found damaged is shown until somebody has the files out of the way.
 
 Rule: who reads this learns that something is lost and where, never what it said.
 """
@@ -11,7 +11,7 @@ import msgspec
 
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import StorageError
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 
 
 class DamageView(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
@@ -34,7 +34,7 @@ class JournalView(msgspec.Struct, kw_only=True, rename="camel"):
     unwritable: str | None = None
 
 
-async def journal(call: Call) -> Reply:
+async def journal(call: HttpCall) -> Reply:
     """What was found damaged, the newest first, and whether the journal can be written."""
     health = await call.hub.journal_health()
     damages = [DamageView(number=damage.number, at=iso_ms(damage.at), session_id=damage.session, first=damage.first,
@@ -44,7 +44,7 @@ async def journal(call: Call) -> Reply:
                              unwritable=health.unwritable))
 
 
-async def check_writable(call: Call) -> None:
+async def check_writable(call: HttpCall) -> None:
     """StorageError while nothing can be stored."""
     health = await call.hub.journal_health()
     if health.unwritable is not None:

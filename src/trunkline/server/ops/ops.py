@@ -15,7 +15,7 @@ from starlette.responses import Response
 
 from trunkline import __version__
 from trunkline.journal.base import RowFilter
-from trunkline.server.call import Call, Parts, Reply, reply
+from trunkline.server.call import HttpCall, Parts, Reply, reply
 from trunkline.server.openapi import document
 from trunkline.server.ops.journal import check_writable
 from trunkline.server.page import page_headers
@@ -43,12 +43,12 @@ class Readiness(msgspec.Struct):
     playground: str
 
 
-async def healthz(call: Call) -> Reply:
+async def healthz(call: HttpCall) -> Reply:
     """Whether the server answers at all."""
     return reply(Health("ok"))
 
 
-async def readyz(call: Call) -> Reply:
+async def readyz(call: HttpCall) -> Reply:
     """Whether the hub can work; 503 when its journal cannot be read, or not be written (a full disk)."""
     await call.hub.list(RowFilter(limit=1))
     await check_writable(call)
@@ -56,17 +56,17 @@ async def readyz(call: Call) -> Reply:
     return reply(Readiness("ready", __version__, call.hub.busy(), len(call.parts.streams), str(playground)))
 
 
-async def openapi(call: Call) -> Reply:
+async def openapi(call: HttpCall) -> Reply:
     """This API as an OpenAPI document."""
     return reply(document(call.parts.routes))
 
 
-async def docs(call: Call) -> Reply:
+async def docs(call: HttpCall) -> Reply:
     """This API as a page to read."""
     return Response(docs_page(document(call.parts.routes)), headers=page_headers(call), media_type="text/html")
 
 
-async def metrics(call: Call) -> Reply:
+async def metrics(call: HttpCall) -> Reply:
     """Counters and gauges in Prometheus' text format."""
     from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest  # not needed to start a hub
 

@@ -1,27 +1,23 @@
 """Stored packets by the page, runs of text joined.
 
-Rule 1: a joined run has its last seq. A cursor may point into a run and gets the rest of it, so pages of any size add up to
-the same text.
-Rule 2: a page is bounded in messages and in bytes, and so is a run.
+Rule: a run is the chunks of text of one message. As one packet it has the last one's seq and the first one's time.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 
 import msgspec
 
 from trunkline.dialects.acp.decode import TextChunk, text_chunk
 from trunkline.dialects.packets.derive import text_chunk_packet
-from trunkline.feeds.session import Feed, packet_of
+from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
+from trunkline.server.packets.frames import packet_of
+from trunkline.server.paging import runs_after, runs_before
 
-PAGE_BYTES = 4 << 20
-"""A page stops here; the next one goes on from there."""
 RUN_BYTES = 1 << 20
-"""A run longer than this is told in several messages."""
+"""A run longer than this is several messages."""
 MESSAGE_STARTS = frozenset({"message:start", "thinking:start"})
 
 
@@ -41,124 +37,102 @@ class StoredPackets(msgspec.Struct, rename="camel"):
     next_before: int | None
 
 
-class _Kind(msgspec.Struct):
+class _EventType(msgspec.Struct):
     type: str
 
 
-_kind = msgspec.json.Decoder(_Kind)
+_event_type = msgspec.json.Decoder(_EventType)
 
 
-class _Piece(msgspec.Struct):
-    """What becomes one message of a page; ``first`` is the seq of its first entry."""
+class PacketRun:
+    """One message of a page: a packet, or chunks of text joined (JSON string tokens side by side are one token)."""
 
-    first: int
-    stored: StoredPacket
-
-    def size(self) -> int:
-        """Bytes of its packet."""
-        return len(memoryview(self.stored.packet))
-
-
-class _Run:
-    """Chunks of text of one message, joined: JSON string tokens side by side are one token."""
-
-    def __init__(self, chunk: TextChunk, entry: Entry) -> None:
-        self.kind = chunk.kind
+    def __init__(self, entry: Entry, packet: bytes) -> None:
+        chunk = _chunk_of(entry)
+        self.first = self.last = entry.seq
+        self.size = len(packet)
+        self._packet = packet
+        self._kind = chunk.kind if chunk is not None else None
         self._at = entry.at
-        self._first = entry.seq
-        self._texts: list[bytes] = []
-        self._size = 0
-        self.add(chunk, entry)
+        self._texts = deque([_text(chunk)] if chunk is not None else [])
+        self._text_bytes = sum(map(len, self._texts))
+        self._begins = chunk is not None and _begins_message(entry)
 
-    def takes(self, chunk: TextChunk, entry: Entry) -> bool:
-        """Whether the chunk goes on where this run ends; ``message:start`` begins another message."""
-        return chunk.kind == self.kind and self._size < RUN_BYTES and _kind.decode(entry.event).type not in MESSAGE_STARTS
+    def takes_after(self, entry: Entry) -> bool:
+        """Join a chunk that comes behind."""
+        chunk = self._fitting(entry)
+        if chunk is None or _begins_message(entry):
+            return False
+        self._texts.append(_text(chunk))
+        self._grow(len(self._texts[-1]))
+        self.last = entry.seq
+        return True
 
-    def add(self, chunk: TextChunk, entry: Entry) -> None:
-        """Join a chunk."""
-        text = bytes(chunk.text)[1:-1]
-        self._last = entry.seq
-        self._texts.append(text)
-        self._size += len(text)
+    def takes_before(self, entry: Entry) -> bool:
+        """Join a chunk that came before, unless this is the beginning of the message."""
+        chunk = None if self._begins else self._fitting(entry)
+        if chunk is None:
+            return False
+        self._texts.appendleft(_text(chunk))
+        self._grow(len(self._texts[0]))
+        self.first, self._at, self._begins = entry.seq, entry.at, _begins_message(entry)
+        return True
 
-    def piece(self) -> _Piece:
+    def stored(self) -> StoredPacket:
         """The run as one packet with its last seq."""
-        packet = text_chunk_packet(self.kind, b'"%b"' % b"".join(self._texts), self._at)
-        return _Piece(self._first, StoredPacket(self._last, msgspec.Raw(packet)))
+        if self._kind is None or self.first == self.last:
+            return StoredPacket(self.last, msgspec.Raw(self._packet))
+        packet = text_chunk_packet(self._kind, b'"%b"' % b"".join(self._texts), self._at)
+        return StoredPacket(self.last, msgspec.Raw(packet))
+
+    def _grow(self, count: int) -> None:
+        self.size += count
+        self._text_bytes += count
+
+    def _fitting(self, entry: Entry) -> TextChunk | None:
+        if self._kind is None or self._text_bytes >= RUN_BYTES:
+            return None
+        chunk = _chunk_of(entry)
+        return chunk if chunk is not None and chunk.kind == self._kind else None
 
 
-async def _pieces(feed: Feed, after: int, before: int | None) -> AsyncGenerator[_Piece, None]:
-    """Packets between two cursors, runs of chunks joined."""
-    run: _Run | None = None
-    async for entry in _entries(feed, after, before):
-        chunk = text_chunk(entry.update) if entry.packet is None and entry.update is not None else None
-        if chunk is not None and run is not None and run.takes(chunk, entry):
-            run.add(chunk, entry)
-            continue
+class PacketRuns:
+    """The packets of a page, chunks of text joined."""
+
+    def is_wanted(self, entry: Entry) -> bool:
+        """Whether it can have a packet."""
+        return entry.packet is not None or entry.update is not None
+
+    def begin(self, entry: Entry) -> PacketRun | None:
+        """Not every update has a packet."""
         packet = packet_of(entry)
-        if packet is None:
-            continue
-        if run is not None:
-            yield run.piece()
-        run = _Run(chunk, entry) if chunk is not None else None
-        if run is None:
-            yield _Piece(entry.seq, StoredPacket(entry.seq, msgspec.Raw(packet)))
-    if run is not None:
-        yield run.piece()
-
-
-async def _entries(feed: Feed, after: int, before: int | None) -> AsyncIterator[Entry]:
-    while entries := await feed.read(after=after, before=before):
-        for entry in entries:
-            yield entry
-        after = entries[-1].seq
+        return PacketRun(entry, packet) if packet is not None else None
 
 
 async def page_after(feed: Feed, after: int, before: int | None, limit: int) -> StoredPackets:
     """The first packets after a cursor."""
-    page: list[StoredPacket] = []
-    more = False
-    size = 0
-    async with aclosing(_pieces(feed, after, before)) as pieces:
-        async for piece in pieces:
-            more = len(page) == limit or (bool(page) and size + piece.size() > PAGE_BYTES)
-            if more:
-                break
-            page.append(piece.stored)
-            size += piece.size()
-    return StoredPackets(page, page[-1].seq if more else None, after + 1 if after else None)
+    found = await runs_after(feed, after, before, limit, PacketRuns())
+    next_after = found.runs[-1].last if found.more and found.runs else None
+    return StoredPackets([run.stored() for run in found.runs], next_after, after + 1 if after else None)
 
 
 async def page_before(feed: Feed, before: int, limit: int) -> StoredPackets:
-    """The last packets before a cursor, found by looking back further and further."""
-    start = before = min(before, feed.last_seq + 1)
-    pieces: deque[_Piece] = deque()
-    size, window = 0, limit * 4
-    while start > 1 and len(pieces) <= limit and not (pieces and size >= PAGE_BYTES):
-        start, passed = await _step_back(feed, start, window)
-        size += passed
-        pieces = await _last_pieces(feed, start - 1, before, limit + 1)
-        window *= 4
-    # The first piece may be the rest of a run: the page before this one ends with what is missing of it.
-    page = list(pieces)[-limit:]
-    earlier = page[0].first if page and (start > 1 or len(pieces) > limit) else None
-    return StoredPackets([piece.stored for piece in page], before - 1 if before <= feed.last_seq else None, earlier)
+    """The last packets before a cursor."""
+    before = min(before, feed.last_seq + 1)
+    found = await runs_before(feed, before, limit, PacketRuns())
+    next_before = found.runs[0].first if found.more and found.runs else None
+    return StoredPackets([run.stored() for run in found.runs], before - 1 if before <= feed.last_seq else None, next_before)
 
 
-async def _step_back(feed: Feed, start: int, count: int) -> tuple[int, int]:
-    """Where so many entries before ``start`` begin, or as many as fill a page, and their bytes."""
-    end, size = max(1, start - count), 0
-    while start > end and size < PAGE_BYTES:
-        entries = await feed.read_back(before=start, limit=start - end)
-        if not entries:  # nothing that can be read is before it
-            return 1, size
-        start = entries[0].seq
-        size += sum(len(entry.packet or entry.update or b"") for entry in entries)
-    return start, size
+def _chunk_of(entry: Entry) -> TextChunk | None:
+    """The chunk of text that its packet is derived from; None where it is another packet."""
+    return text_chunk(entry.update) if entry.packet is None and entry.update is not None else None
 
 
-async def _last_pieces(feed: Feed, after: int, before: int, count: int) -> deque[_Piece]:
-    pieces: deque[_Piece] = deque(maxlen=count)
-    async for piece in _pieces(feed, after, before):
-        pieces.append(piece)
-    return pieces
+def _begins_message(entry: Entry) -> bool:
+    return _event_type.decode(entry.event).type in MESSAGE_STARTS
+
+
+def _text(chunk: TextChunk) -> bytes:
+    """The text between its quotes, as it is escaped."""
+    return bytes(chunk.text)[1:-1]

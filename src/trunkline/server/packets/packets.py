@@ -6,7 +6,8 @@ Rule 2: closing a stream never touches the turn.
 
 from __future__ import annotations
 
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
+from trunkline.server.packets.frames import failure_frame, packet_frames
 from trunkline.server.packets.history import page_after, page_before
 from trunkline.server.packets.turns import relay_turn
 from trunkline.server.sessions.prompt import SendMessage, blocks_of
@@ -16,8 +17,8 @@ PAGE_MOST = 1_000
 PAGE_DEFAULT = 100
 
 
-async def send_message(call: Call) -> Reply:
-    """Take a prompt and stream its turn, unless the client asked for JSON: then tell where to attach."""
+async def send_message(call: HttpCall) -> Reply:
+    """Take a prompt and stream its turn, unless the client asked for JSON: then say where to attach."""
     session = await call.session()
     message = await call.body(SendMessage)
     accepted = await session.send(
@@ -34,18 +35,18 @@ async def send_message(call: Call) -> Reply:
     return _stream(call, pump, session.id)
 
 
-async def attach(call: Call) -> Reply:
+async def attach(call: HttpCall) -> Reply:
     """Every packet after the cursor, then live."""
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
 
     async def pump(outlet: Outlet) -> None:
-        await follow(session.feed, after, outlet)
+        await follow(session.feed, after, packet_frames, outlet)
 
     return _stream(call, pump, session.id)
 
 
-async def messages(call: Call) -> Reply:
+async def messages(call: HttpCall) -> Reply:
     """A page of stored packets: the first after ``after``, or, with only ``before``, the last before it."""
     feed = (await call.session()).feed
     after, before = call.integer("after"), call.integer("before", least=1)
@@ -55,6 +56,6 @@ async def messages(call: Call) -> Reply:
     return reply(await page_after(feed, after or 0, before, limit))
 
 
-def _stream(call: Call, pump: Pump, session_id: str) -> EventStream:
-    return EventStream(pump, call.parts.streams, token_id=call.caller.token_id, keepalive_s=call.parts.options.keepalive_s,
-                       watches=lambda shown, _: shown == session_id)
+def _stream(call: HttpCall, pump: Pump, session_id: str) -> EventStream:
+    return EventStream(pump, call.parts.streams, failure_frame, token_id=call.caller.token_id,
+                       keepalive_s=call.parts.options.keepalive_s, watches=lambda shown, _: shown == session_id)

@@ -14,7 +14,8 @@ import msgspec
 from trunkline.errors import NotFound
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
-from trunkline.server.sse import Outlet, entries_after, frames_of
+from trunkline.server.packets.frames import all_frames, packet_frames
+from trunkline.server.sse import Outlet
 
 TURN_END = re.compile(rb'"type":"(?:prompt_response|error)"')
 """In JSON text every quote inside a string is escaped, so this matches only real members: a cheap sieve, no verdict."""
@@ -48,40 +49,36 @@ async def relay_turn(feed: Feed, turn_id: str, after: int, seen: int, outlet: Ou
         outlet.position = position
         if frames:
             await outlet.write(frames)
-        elif not ended and feed.last_seq <= position:
-            if feed.closed:
-                return
-            await feed.wait(position)
+        elif not ended and not await feed.wait(position):
+            return
 
 
 async def _start_of(feed: Feed, turn_id: str, after: int, outlet: Outlet) -> int:
     position = after
     while True:
-        for entry in await entries_after(feed, position):
+        for entry in await feed.read(after=position):
             position = outlet.position = entry.seq
             fate = _fate_of(entry, turn_id)
             if fate == "turn_started":
                 return position
             if fate == "prompt_dropped":
                 raise NotFound("the prompt was taken out of the queue", details={"turnId": turn_id})
-        if feed.last_seq <= position:
-            if feed.closed:
-                return position
-            await feed.wait(position)
+        if not await feed.wait(position):
+            return position
 
 
 async def _turn_frames(feed: Feed, turn_id: str, position: int, seen: int) -> tuple[bytes, int, bool]:
-    shared = feed.packet_frames(position) if position >= seen else None
+    shared = feed.shared(position, packet_frames) if position >= seen else None
     if shared is not None and not TURN_END.search(shared[0]):
         return *shared, False
     unseen: list[Entry] = []
-    for entry in await entries_after(feed, position):
+    for entry in await feed.read(after=position):
         position = entry.seq
         if position > seen:
             unseen.append(entry)
         if _ends(entry, turn_id):
-            return frames_of(unseen), position, True
-    return frames_of(unseen), position, False
+            return all_frames(unseen), position, True
+    return all_frames(unseen), position, False
 
 
 def _fate_of(entry: Entry, turn_id: str) -> str | None:

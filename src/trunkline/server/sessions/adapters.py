@@ -14,7 +14,7 @@ from trunkline.adapters import CatalogAdapter, hub_adapters
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
 from trunkline.errors import Invalid, NotFound
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 
 LATEST = "latest"
 """Stands for the id of the session that was used last in a folder."""
@@ -44,17 +44,17 @@ class Attach(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     project_path: str | None = None
 
 
-async def listing(call: Call) -> Reply:
+async def listing(call: HttpCall) -> Reply:
     """Every agent of the catalog."""
     return reply(await asyncio.gather(*(_info(adapter) for adapter in hub_adapters(call.hub).values())))
 
 
-async def sessions(call: Call) -> Reply:
+async def sessions(call: HttpCall) -> Reply:
     """The sessions that an agent knows of."""
     return reply(AdapterSessions(await _adapter(call).discover_sessions()))
 
 
-async def attach(call: Call) -> Reply:
+async def attach(call: HttpCall) -> Reply:
     """Join one of them: it is a session of the hub from here on."""
     how = await call.body(Attach, default=Attach())
     adapter, session_id = _adapter(call), call.part("id")
@@ -74,7 +74,7 @@ async def _info(adapter: CatalogAdapter) -> AdapterInfo:
                        capabilities=adapter.get_capabilities(), data_paths=adapter.get_data_paths())
 
 
-def _adapter(call: Call) -> CatalogAdapter:
+def _adapter(call: HttpCall) -> CatalogAdapter:
     name = call.part("name")
     adapters = hub_adapters(call.hub)
     if name not in adapters:

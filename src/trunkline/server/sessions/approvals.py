@@ -1,6 +1,6 @@
 """Everything that waits for a person, in all sessions at once.
 
-Rule: what waits is told whichever sessions a client follows. An approval that nobody sees is one that nobody answers.
+Rule: what waits is shown whichever sessions a client follows. An approval that nobody sees is one that nobody answers.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from trunkline.hub import PendingAsk
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 
 
 class PendingAsks(msgspec.Struct):
@@ -26,14 +26,14 @@ class RuleDecision(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_
     scope: Literal["turn", "session", "always"] = "always"
 
 
-async def always_preview(call: Call) -> Reply:
+async def always_preview(call: HttpCall) -> Reply:
     """What a decision would save, and which asks that would answer."""
     wanted = await call.body(RuleDecision)
     return reply(await call.hub.preview_rule(call.part("requestId"), allow=wanted.decision == "allow", scope=wanted.scope,
                                              by=call.caller.name))
 
 
-async def pending(call: Call) -> Reply:
+async def pending(call: HttpCall) -> Reply:
     """What waits now."""
     return reply(PendingAsks(sorted(call.hub.pending(), key=_expires_at)))
 

@@ -1,6 +1,6 @@
-"""A session to keep: everything that was said, as a file of markdown or JSON.
+"""A session to keep: the whole conversation, as a file of markdown or JSON.
 
-Rule 1: it ends at the entry that was the last when it was asked for, however long the download takes: the state in its head is of
+Rule 1: it ends at the entry that was the last when the request came, however long the download takes: the state in its head is of
 that entry.
 Rule 2: it is written as it is read, a stretch of the journal at a time: its size is nobody's memory.
 """
@@ -20,8 +20,8 @@ from trunkline.errors import Invalid
 from trunkline.feeds.session import Feed
 from trunkline.hub import SessionView
 from trunkline.journal.base import Entry
-from trunkline.server.call import Call, Reply
-from trunkline.server.sessions.markdown import Transcript
+from trunkline.server.call import HttpCall, Reply
+from trunkline.server.sessions.markdown import MarkdownTranscript
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -43,7 +43,7 @@ class ExportHead(msgspec.Struct, rename="camel"):
     session: SessionView
 
 
-async def export(call: Call) -> Reply:
+async def export(call: HttpCall) -> Reply:
     """The whole session as a file."""
     form = call.text("format") or "markdown"
     if form not in FORMATS:
@@ -58,10 +58,10 @@ async def export(call: Call) -> Reply:
 
 
 async def _markdown(session: Session, view: SessionView) -> AsyncIterator[bytes]:
-    transcript = Transcript()
+    transcript = MarkdownTranscript()
     yield transcript.head(title=view.title, agent=view.agent, folder=view.cwd, started=view.created_at).encode()
     async for entries in _stretches(session.feed, view.last_seq):
-        yield "".join([transcript.tell(entry.event) for entry in entries]).encode("utf-8", "replace")
+        yield "".join([transcript.render(entry.event) for entry in entries]).encode("utf-8", "replace")
     yield transcript.end().encode()
 
 

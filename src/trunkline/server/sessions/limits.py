@@ -8,7 +8,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from trunkline.errors import Invalid
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.session.fold import Waits
 from trunkline.session.fold.caps import Caps
 
@@ -36,7 +36,7 @@ class NewLimits(msgspec.Struct, forbid_unknown_fields=True):
     waits: NewWaits | None = None
 
 
-async def set_limits(call: Call) -> Reply:
+async def set_limits(call: HttpCall) -> Reply:
     """Set them; what was spent already counts."""
     session = await call.session()
     new = await call.body(NewLimits)

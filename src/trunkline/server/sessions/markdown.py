@@ -1,10 +1,10 @@
 """A session as markdown for people: one event in, a piece of text out.
 
-Rule 1: pure, and constant in memory: what is remembered is what is open, never what was said.
-Rule 2: text that was said is written as it was said, piece by piece. What tools put out is fenced so that it cannot end its own
+Rule 1: pure, and constant in memory: what is remembered is what is open, never the conversation.
+Rule 2: text is written as it came, piece by piece. What tools put out is fenced so that it cannot end its own
 fence, and cut where it is long, with the number of characters that were left out.
 Rule 3: what was approved says who decided.
-Rule 4: who prints the file to a terminal obeys nobody: what programs said to theirs is left out, and any other character that is
+Rule 4: who prints the file to a terminal obeys nobody: what programs wrote to theirs is left out, and any other character that is
 not seen, or that reorders what is, is shown as a picture of itself or by its number.
 """
 
@@ -72,7 +72,7 @@ _BACKTICKS = re.compile(r"`{3,}")
 _ANY_BACKTICKS = re.compile(r"`+")
 
 
-class Transcript:
+class MarkdownTranscript:
     """Turns events into markdown, in order."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class Transcript:
         self._spoken: set[str] = set()
         """Messages that are open and of which text was written."""
         self._calls: dict[str, None] = {}
-        """Calls that were told of, the newest last."""
+        """Calls that are written already, the newest last."""
         self._todos = ""
         self._brought_todos: str | None = None
         self._cost: CostBreakdown | None = None
@@ -95,7 +95,7 @@ class Transcript:
         head = f"# {_line(title) or 'Untitled session'}\n\n" + "".join(f"- {name}: {value}\n" for name, value in facts)
         return shown(head)
 
-    def tell(self, raw: bytes) -> str:
+    def render(self, raw: bytes) -> str:
         """An event as text; empty where it is not for reading."""
         try:
             return shown(self._event(raw))
@@ -111,11 +111,11 @@ class Transcript:
             return self._delta(event)
         if isinstance(event, MessageCompleteEvent | ThinkingCompleteEvent):
             return self._complete(event)
-        told = self._told(event)
-        return self._block(told) if told else ""
+        paragraph = self._paragraph(event)
+        return self._block(paragraph) if paragraph else ""
 
     def end(self) -> str:
-        """What stands below all: what it cost, as far as the agent told."""
+        """What stands below all: what it cost, as far as the agent says."""
         lines = []
         if self._cost is not None:
             lines.append(f"- Cost: {self._cost.total:g} {self._cost.currency}")
@@ -168,7 +168,7 @@ class Transcript:
 
     # Everything else
 
-    def _told(self, event: Any) -> str:
+    def _paragraph(self, event: Any) -> str:
         match event:
             case ToolCallExecutingEvent():
                 return "" if event.requires_approval else self._call(event.tool_call_id, event.name, event.input, event.meta)
@@ -183,8 +183,8 @@ class Transcript:
                 return "\n\n".join(_change(change) for change in event.changes)
             case ApprovalRequestedEvent():
                 call = self._call(event.tool_call_id, event.tool_name, event.tool_input, event.meta)
-                asked = f"> **Approval needed** (risk {event.risk_level}): {_line(event.description)}"
-                return f"{call}\n\n{asked}" if call else asked
+                ask = f"> **Approval needed** (risk {event.risk_level}): {_line(event.description)}"
+                return f"{call}\n\n{ask}" if call else ask
             case ApprovalResolvedEvent():
                 return _decision(event)
             case UserQuestionEvent():
@@ -211,27 +211,27 @@ class Transcript:
         return ""
 
     def _call(self, call_id: str, name: str, given: msgspec.Raw, meta: object) -> str:
-        """A call and its command or its input; empty where it was told already."""
+        """A call and its command or its input; empty where it is written already."""
         if call_id in self._calls:
             return ""
         while len(self._calls) >= CALLS_MOST:
             del self._calls[next(iter(self._calls))]
         self._calls[call_id] = None
         command = carried_reading(meta).command
-        told = _input(given) if command is None else fenced(_cut(command, OUTPUT_MOST), "sh")
-        return f"### Tool: {_line(name)}" + (f"\n\n{told}" if told else "")
+        written = _input(given) if command is None else fenced(_cut(command, OUTPUT_MOST), "sh")
+        return f"### Tool: {_line(name)}" + (f"\n\n{written}" if written else "")
 
     def _todo_list(self, event: TodoUpdateEvent) -> str:
         """The list, if it is another than the last one. The call that brought it has nothing more to say."""
         self._brought_todos = next(reversed(self._calls), None)
         todos = "\n".join(f"- [{_MARKS.get(todo.status, ' ')}] {_line(todo.content)}" for todo in event.todos)
-        told, self._todos = self._todos, todos
-        return todos if todos != told else ""
+        before, self._todos = self._todos, todos
+        return todos if todos != before else ""
 
     def _result(self, event: ToolCallResultEvent) -> str:
         is_newest = next(reversed(self._calls), None) == event.tool_call_id
         self._calls.pop(event.tool_call_id, None)
-        # A changed file is told by an event of its own, with its diff.
+        # A changed file has an event of its own, with its diff.
         if isinstance(event.structured, FileDiffOutput) or event.tool_call_id == self._brought_todos:
             return ""
         output = _printed(event.output)
@@ -251,7 +251,7 @@ def fenced(text: str, language: str = "") -> str:
 
 
 def _input(raw: msgspec.Raw) -> str:
-    """An input by its fields, each on a line: what it changes is told by its diff."""
+    """An input by its fields, each on a line: what it changes is in its diff."""
     given = msgspec.json.decode(raw)
     if not isinstance(given, dict):
         return ""
@@ -290,16 +290,16 @@ def _answer(event: CustomEvent) -> str:
     meta = {} if event.meta is UNSET else event.meta
     data = msgspec.json.decode(event.data)
     content = data.get("content")
-    said = f": {_line(msgspec.json.encode(content).decode())}" if content is not None else ""
-    return f"> **Answered** ({_line(str(data.get('action', '')))}) by {_line(str(meta.get('by', '')))}{said}"
+    answer = f": {_line(msgspec.json.encode(content).decode())}" if content is not None else ""
+    return f"> **Answered** ({_line(str(data.get('action', '')))}) by {_line(str(meta.get('by', '')))}{answer}"
 
 
 def _operation(operation: Any) -> str:
     facts = msgspec.to_builtins(operation)
     kind = facts.pop("kind")
-    told = ", ".join(f"{name} {_line(str(value))}" for name, value in facts.items() if not isinstance(value, list))
+    listed = ", ".join(f"{name} {_line(str(value))}" for name, value in facts.items() if not isinstance(value, list))
     family = "Web" if kind in ("search", "fetch") else "Git"
-    return f"> **{family} {kind.replace('_', ' ')}**: {told}"
+    return f"> **{family} {kind.replace('_', ' ')}**: {listed}"
 
 
 def _part(part: MessageContent) -> str:
@@ -315,7 +315,7 @@ def _part(part: MessageContent) -> str:
 
 
 def _printed(text: str) -> str:
-    """What a program printed, without what it said to its terminal; a line that it wrote over is a line of its own."""
+    """What a program printed, without what it wrote for its terminal; a line that it wrote over is a line of its own."""
     return _LINE_ENDS.sub("\n", without_sequences(text))
 
 

@@ -21,7 +21,7 @@ from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context.types import PermissionPolicy, RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.session.policy.decide import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
 from trunkline.session.policy.explain import Piece, pieces_of
 from trunkline.session.policy.text import written_auto_approve, written_rule
@@ -96,25 +96,25 @@ class Explanation(msgspec.Struct, rename="camel", kw_only=True):
     pieces: list[Piece]
 
 
-async def show(call: Call) -> Reply:
+async def show(call: HttpCall) -> Reply:
     """The policy that is in force."""
     return await _shown(call)
 
 
-async def replace(call: Call) -> Reply:
+async def replace(call: HttpCall) -> Reply:
     """Put another policy in its place; with ``If-Match``, only where nobody did since."""
     text = _text(await call.body(NewPolicy))
     await asyncio.to_thread(partial(call.hub.policies.replace, text, versions=_versions(call.request.headers.get("if-match"))))
     return await _shown(call)
 
 
-async def explain(call: Call) -> Reply:
+async def explain(call: HttpCall) -> Reply:
     """What the policy would say, and why."""
     question = await call.body(Question)
     return reply(await _explained(call, question))
 
 
-async def _shown(call: Call) -> Reply:
+async def _shown(call: HttpCall) -> Reply:
     view = await asyncio.to_thread(_view, call)
     return reply(view, headers={"ETag": f'"{view.version}"'})
 
@@ -126,7 +126,7 @@ def _versions(header: str | None) -> list[str] | None:
     return [tag.strip().strip('"') for tag in header.split(",") if not tag.strip().startswith("W/")]
 
 
-def _view(call: Call) -> PolicyView:
+def _view(call: HttpCall) -> PolicyView:
     book = call.hub.policies
     policy, (text, version) = book.policy, book.shown()
     return PolicyView(text=text, version=version, rules=list(policy.rules), auto_approve=policy.auto_approve,
@@ -144,16 +144,16 @@ def _text(new: NewPolicy) -> str:
     return "\n".join([*parts, *(written_rule(rule) for rule in new.rules or [])])
 
 
-async def _explained(call: Call, question: Question) -> Explanation:
+async def _explained(call: HttpCall, question: Question) -> Explanation:
     fold = (await call.hub.session(question.session_id)).fold if question.session_id is not None else None
     rules, own = (list(fold.rules), fold.permission_policy) if fold is not None else ([], None)
     agent, cwd = (fold.agent, fold.cwd) if fold is not None else (question.agent, _folder(question.cwd))
-    asked = _Asked(call.hub, question, agent=agent, cwd=cwd, session_id=fold.session_id if fold is not None else "",
+    posed = _PolicyQuestion(call.hub, question, agent=agent, cwd=cwd, session_id=fold.session_id if fold is not None else "",
                    turn_id=fold.turn.turn_id if fold is not None and fold.turn is not None else None)
-    return await call.hub.lane.run(asked.answer, rules, own)
+    return await call.hub.lane.run(posed.answer, rules, own)
 
 
-class _Asked:
+class _PolicyQuestion:
     """A question with everything that the policy wants to know; the rest of the work looks at the disk, so a lane does it."""
 
     def __init__(self, hub: Hub, question: Question, *, agent: str, cwd: str, session_id: str, turn_id: str | None) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Invalid
 from trunkline.journal.search import SearchResult
-from trunkline.server.call import Call, Reply, reply
+from trunkline.server.call import HttpCall, Reply, reply
 
 LIMIT_DEFAULT = 20
 LIMIT_MOST = 100
@@ -48,7 +48,7 @@ class SearchPage(msgspec.Struct):
     complete: bool
 
 
-async def search(call: Call) -> Reply:
+async def search(call: HttpCall) -> Reply:
     """Find words in titles, in what was said and in what tools were called with."""
     typed = call.text("q")
     if typed is None:

@@ -14,7 +14,7 @@ from trunkline.hub import Answer, Decision, NewSession, SessionView
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import answer_scope, decision_scope
-from trunkline.server.call import Call, Reply, no_content, reply
+from trunkline.server.call import HttpCall, Reply, no_content, reply
 from trunkline.server.sessions.prompt import EditQueued, blocks_of
 
 LIST_MOST = 200
@@ -61,24 +61,24 @@ class Cancelled(msgspec.Struct):
     cancelled: bool
 
 
-async def agents(call: Call) -> Reply:
+async def agents(call: HttpCall) -> Reply:
     """What can be run here."""
     return reply(await call.hub.agent_infos())
 
 
-async def create(call: Call) -> Reply:
+async def create(call: HttpCall) -> Reply:
     """Start a session."""
     session = await call.hub.create(await call.body(NewSession), by=call.caller.name, key=_start_key(call))
     return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
 
 
-def _start_key(call: Call) -> str | None:
+def _start_key(call: HttpCall) -> str | None:
     """The caller's key, which is nobody else's: two callers who chose the same one start two sessions."""
     key = call.idempotency_key()
     return None if key is None else hashlib.sha256(f"{call.caller.token_id} {key}".encode()).hexdigest()
 
 
-async def listing(call: Call) -> Reply:
+async def listing(call: HttpCall) -> Reply:
     """A page of sessions."""
     limit = call.integer("limit", LIST_DEFAULT, least=1, most=LIST_MOST)
     skipped = call.integer("before", 0, most=SKIPPED_MOST)
@@ -91,7 +91,7 @@ async def listing(call: Call) -> Reply:
     return reply(SessionPage(views[skipped:skipped + limit], str(skipped + limit) if more else None))
 
 
-async def show(call: Call) -> Reply:
+async def show(call: HttpCall) -> Reply:
     """The state of one session, with every pending approval and question."""
     session = await call.session()
     view = await session.snapshot()
@@ -99,7 +99,7 @@ async def show(call: Call) -> Reply:
     return reply(view)
 
 
-async def rename(call: Call) -> Reply:
+async def rename(call: HttpCall) -> Reply:
     """Give the session another title."""
     session = await call.session()
     title = (await call.body(Rename)).title.strip()
@@ -109,13 +109,13 @@ async def rename(call: Call) -> Reply:
     return reply(session.view())
 
 
-async def delete(call: Call) -> Reply:
+async def delete(call: HttpCall) -> Reply:
     """Stop the session and forget it."""
     await call.hub.delete(call.part("id"))
     return no_content()
 
 
-async def fork(call: Call) -> Reply:
+async def fork(call: HttpCall) -> Reply:
     """Branch a session off this one."""
     source = await call.session()
     how = await call.body(Fork, default=Fork())
@@ -123,20 +123,20 @@ async def fork(call: Call) -> Reply:
     return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
 
 
-async def cancel(call: Call) -> Reply:
+async def cancel(call: HttpCall) -> Reply:
     """Ask the agent to end its turn."""
     session = await call.session()
     return reply(Cancelled(await session.cancel(by=call.caller.name)))
 
 
-async def set_mode(call: Call) -> Reply:
+async def set_mode(call: HttpCall) -> Reply:
     """Switch the mode."""
     session = await call.session()
     await session.set_mode((await call.body(SetMode)).mode_id, by=call.caller.name)
     return reply(session.view())
 
 
-async def set_config(call: Call) -> Reply:
+async def set_config(call: HttpCall) -> Reply:
     """Set an option."""
     session = await call.session()
     body = await call.body(SetConfig)
@@ -144,12 +144,12 @@ async def set_config(call: Call) -> Reply:
     return reply(session.view())
 
 
-async def queue(call: Call) -> Reply:
+async def queue(call: HttpCall) -> Reply:
     """The prompts that wait."""
     return reply((await call.session()).view().queue)
 
 
-async def queued(call: Call) -> Reply:
+async def queued(call: HttpCall) -> Reply:
     """One prompt that waits."""
     turn_id = call.part("turnId")
     for prompt in (await call.session()).view().queue:
@@ -158,7 +158,7 @@ async def queued(call: Call) -> Reply:
     raise NotFound(f"no prompt {turn_id} is waiting")
 
 
-async def edit_queued(call: Call) -> Reply:
+async def edit_queued(call: HttpCall) -> Reply:
     """Change what a waiting prompt says."""
     session = await call.session()
     body = await call.body(EditQueued)
@@ -166,13 +166,13 @@ async def edit_queued(call: Call) -> Reply:
     return reply(session.view().queue)
 
 
-async def drop_queued(call: Call) -> Reply:
+async def drop_queued(call: HttpCall) -> Reply:
     """Take a prompt out of the queue."""
     await (await call.session()).drop_queued(call.part("turnId"), by=call.caller.name)
     return no_content()
 
 
-async def clear_queue(call: Call) -> Reply:
+async def clear_queue(call: HttpCall) -> Reply:
     """Take every prompt out of the queue."""
     session = await call.session()
     for prompt in session.view().queue:
@@ -180,7 +180,7 @@ async def clear_queue(call: Call) -> Reply:
     return no_content()
 
 
-async def decide(call: Call) -> Reply:
+async def decide(call: HttpCall) -> Reply:
     """Answer a permission."""
     session = await call.session()
     decision = await call.body(Decision)
@@ -193,7 +193,7 @@ async def decide(call: Call) -> Reply:
     return reply(session.view())
 
 
-async def answer(call: Call) -> Reply:
+async def answer(call: HttpCall) -> Reply:
     """Answer a question."""
     session = await call.session()
     question_id = call.part("questionId")

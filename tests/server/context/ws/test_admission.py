@@ -13,6 +13,7 @@ import pytest
 from tests.aio import run
 from tests.server.context.ws.socket import Closed, Refused, Socket, connected
 from tests.server.site import HOST, TOKEN, Site, browser, site
+from trunkline.server import websocket
 from trunkline.server.context.ws import conversation
 
 ORIGIN = f"http://{HOST}"
@@ -109,7 +110,7 @@ def test_a_cookie_without_the_pages_origin_does_not_count(tmp_path: Path, header
         async with site(tmp_path) as hub:
             socket = Socket(hub, headers={**await cookie(hub), **headers})
             ack, code = await turned_away(socket, '{"type":"hello","versions":["1.0.0"]}')
-            assert (ack["ok"], ack["error"]["code"], code) == (False, "unauthorized", conversation.NOT_LET_IN)
+            assert (ack["ok"], ack["error"]["code"], code) == (False, "unauthorized", websocket.NOT_LET_IN)
 
     run(check())
 
@@ -125,15 +126,15 @@ def test_a_bearer_header_lets_in_as_on_every_route(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("first", "error", "code"), [
-    ('{"type":"hello","versions":["1.0.0"]}', "unauthorized", conversation.NOT_LET_IN),
-    ('{"type":"hello","versions":["1.0.0"],"token":"wrong"}', "unauthorized", conversation.NOT_LET_IN),
-    (json.dumps({"type": "hello", "versions": ["0.1", "9.0"], "token": TOKEN}), "invalid", conversation.BAD_HELLO),
-    (json.dumps({"type": "hello", "versions": [], "token": TOKEN}), "invalid", conversation.BAD_HELLO),
-    ('{"type":"ping"}', "invalid", conversation.BAD_HELLO),
-    ('{"type":"subscribe","id":"1","sessions":"*"}', "invalid", conversation.BAD_HELLO),
-    ("not json", "invalid", conversation.BAD_HELLO),
-    ('{"type":"hello"}', "invalid", conversation.BAD_HELLO),
-    ("[" * 100_000, "invalid", conversation.BAD_HELLO),
+    ('{"type":"hello","versions":["1.0.0"]}', "unauthorized", websocket.NOT_LET_IN),
+    ('{"type":"hello","versions":["1.0.0"],"token":"wrong"}', "unauthorized", websocket.NOT_LET_IN),
+    (json.dumps({"type": "hello", "versions": ["0.1", "9.0"], "token": TOKEN}), "invalid", websocket.BAD_HELLO),
+    (json.dumps({"type": "hello", "versions": [], "token": TOKEN}), "invalid", websocket.BAD_HELLO),
+    ('{"type":"ping"}', "invalid", websocket.BAD_HELLO),
+    ('{"type":"subscribe","id":"1","sessions":"*"}', "invalid", websocket.BAD_HELLO),
+    ("not json", "invalid", websocket.BAD_HELLO),
+    ('{"type":"hello"}', "invalid", websocket.BAD_HELLO),
+    ("[" * 100_000, "invalid", websocket.BAD_HELLO),
 ])
 def test_a_first_frame_that_is_no_good_hello_is_answered_and_ends_it(tmp_path: Path, first: str, error: str, code: int) -> None:
     async def check() -> None:
@@ -153,7 +154,7 @@ def test_who_says_nothing_is_let_go_after_a_while(tmp_path: Path, monkeypatch: p
             await socket.accepted()
             with pytest.raises(Closed) as caught:
                 await socket.hear()
-            assert caught.value.code == conversation.NO_HELLO
+            assert caught.value.code == websocket.NO_HELLO
             await socket.task
 
     run(check())
@@ -192,7 +193,7 @@ def test_a_token_that_was_revoked_ends_what_it_opened(tmp_path: Path) -> None:
                 assert (ack["id"], ack["ok"], ack["error"]["code"]) == ("2", False, "unauthorized")
                 with pytest.raises(Closed) as caught:
                     await socket.hear()
-                assert caught.value.code == conversation.NOT_LET_IN
+                assert caught.value.code == websocket.NOT_LET_IN
 
     run(check())
 
@@ -204,7 +205,7 @@ def test_a_stopping_hub_ends_the_sockets_with_a_code_that_says_so(tmp_path: Path
             hub.app.end_streams()
             with pytest.raises(Closed) as caught:
                 await socket.hear()
-            assert caught.value.code == conversation.STOPPING
+            assert caught.value.code == websocket.STOPPING
 
     run(check())
 
@@ -215,7 +216,7 @@ def test_binary_messages_end_the_conversation(tmp_path: Path) -> None:
             socket.say_bytes(b"{}")
             with pytest.raises(Closed) as caught:
                 await socket.hear()
-            assert caught.value.code == conversation.NOT_TEXT
+            assert caught.value.code == websocket.NOT_TEXT
 
     run(check())
 
@@ -234,7 +235,7 @@ def test_a_token_that_expires_ends_every_stream_that_it_opened(tmp_path: Path) -
             async with connected(hub) as ours:
                 with pytest.raises(Closed) as caught:
                     await theirs.hear()
-                assert caught.value.code == conversation.NOT_LET_IN
+                assert caught.value.code == websocket.NOT_LET_IN
                 with pytest.raises(Closed):
                     await editor.hear()
                 assert not await stream.piece()
@@ -254,7 +255,7 @@ def test_a_revoked_token_is_hung_up_on(tmp_path: Path) -> None:
                 assert (await hub.ask("DELETE", f"/auth/tokens/{made['token']['id']}")).status == 204
                 with pytest.raises(Closed) as caught:
                     await theirs.hear()
-                assert caught.value.code == conversation.NOT_LET_IN
+                assert caught.value.code == websocket.NOT_LET_IN
                 await theirs.task
                 ours.say("ping")
                 assert (await ours.hear())["type"] == "pong"

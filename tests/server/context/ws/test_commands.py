@@ -14,7 +14,7 @@ from tests.server.context.ws.socket import Frame, Socket, connected
 from tests.server.site import TOKEN, Site, site
 from trunkline.dialects.acp.content import TextContent
 from trunkline.hub import Session
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.context.ws import conversation
 from trunkline.server.context.ws.conversation import Conversation
 from trunkline.server.context.ws.frames import Ack, CommandFrame
@@ -125,7 +125,8 @@ def test_a_command_that_cannot_be_is_refused_by_its_id(tmp_path: Path, command: 
 
 @pytest.mark.parametrize(("scope", "answers", "steers"),
                          [("view", False, False), ("approve", True, False), ("control", True, True)])
-def test_answering_needs_approve_and_steering_needs_control(tmp_path: Path, scope: Scope, answers: bool, steers: bool) -> None:
+def test_answering_needs_approve_and_steering_needs_control(
+        tmp_path: Path, scope: TokenScope, answers: bool, steers: bool) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             _, secret = hub.app.parts.tokens.mint("somebody", scope)
@@ -160,7 +161,7 @@ async def _status(hub: Site, session: Session, command: dict[str, Any], token: s
     ("control", {"command": "dance"}, "invalid"), ("control", {"command": "send_message"}, "invalid"),
     ("control", "x", "invalid"), ("approve", {"command": "cancel"}, "forbidden"), ("view", {"command": "cancel"}, "forbidden"),
 ])
-def test_a_refused_command_is_in_the_journal_with_its_sender(tmp_path: Path, scope: Scope, command: Any, code: str) -> None:
+def test_a_refused_command_is_in_the_journal_with_its_sender(tmp_path: Path, scope: TokenScope, command: Any, code: str) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
             token, secret = hub.app.parts.tokens.mint("eve", scope)

@@ -20,11 +20,12 @@ from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.context.filters import parse_types
 from trunkline.feeds import hub as hub_feed
 from trunkline.feeds.hub import HubGroup
+from trunkline.feeds.session import SLICE_BYTES
 from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
-from trunkline.server.context.ws import conversation, cursors
+from trunkline.server.context.ws import conversation
 from trunkline.server.context.ws.cursors import SessionCursor
-from trunkline.server.context.ws.delivery import Delivery
+from trunkline.server.context.ws.delivery import EventDelivery
 
 
 async def events_of(session: Session) -> list[dict[str, Any]]:
@@ -351,20 +352,20 @@ def test_a_client_that_stalls_costs_its_cursors_and_the_slice_it_is_being_sent(t
             await socket.sending.wait()
             delivery = _delivery()
             held = _entries_held_by(delivery)
-            assert 0 < sum(entry.size() for entry in held) <= cursors.SLICE_BYTES + 4_096
+            assert 0 < sum(entry.size() for entry in held) <= SLICE_BYTES + 4_096
             assert delivery.cursors == 5
 
     run(check(), 60)
 
 
-def _delivery() -> Delivery:
+def _delivery() -> EventDelivery:
     """The delivery of the only client; those of earlier tests go first."""
     gc.collect()
-    (found,) = [each for each in gc.get_objects() if type(each) is Delivery]
+    (found,) = [each for each in gc.get_objects() if type(each) is EventDelivery]
     return found
 
 
-def _entries_held_by(delivery: Delivery) -> list[Entry]:
+def _entries_held_by(delivery: EventDelivery) -> list[Entry]:
     """What the task that is stuck in ``send`` keeps alive: entries in the local variables of its frames."""
     held: dict[int, Entry] = {}
     for task in asyncio.all_tasks():

@@ -32,13 +32,21 @@ from trunkline.dialects.context.unions import CommandPreview, DescriptionPreview
 from trunkline.errors import Invalid, StorageError
 from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
-from trunkline.server.delivery.push import sender as sending
+from trunkline.server.delivery.following import Clock
 from trunkline.server.delivery.push.keys import KEY_FILE, push_key
-from trunkline.server.delivery.push.notes import ASKED_MOST_S, KEPT_S, PREVIEW_MOST, TITLE_MOST, About, Note, note_of, payload_of
+from trunkline.server.delivery.push.notes import (
+    ASK_MOST_S,
+    KEPT_S,
+    PREVIEW_MOST,
+    TITLE_MOST,
+    About,
+    PushNote,
+    note_of,
+    payload_of,
+)
 from trunkline.server.delivery.push.pusher import Pusher
-from trunkline.server.delivery.push.sender import BACKOFF_S, ROOM, Sender
+from trunkline.server.delivery.push.sender import LIMITS, PushSender
 from trunkline.server.delivery.push.subscriptions import KINDS, Subscription, Subscriptions, check_endpoint
-from trunkline.server.delivery.webhooks.outbox import Clock
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 
@@ -111,8 +119,8 @@ def test_a_name_that_leads_into_a_private_network_gets_nothing(tmp_path: Path) -
             asked.append(host)
             return ["10.0.0.1", "127.0.0.1"]
 
-        sender = Sender(subscriptions, lookup=look_up, clock=QuickClock())
-        sender.send(made, Note(kind="finished", session_id="s"), b"{}", lambda: True)
+        sender = PushSender(subscriptions, lookup=look_up, clock=QuickClock())
+        sender.send(made, PushNote(kind="finished", session_id="s"), b"{}", lambda: True)
         await sender.settled()
         assert asked == ["push.example"]  # refused for good: no second try
 
@@ -207,10 +215,10 @@ def test_how_long_and_how_urgently_it_is_told() -> None:
     note = note_of("s", entry(approval()))
     assert note is not None and note.urgency == "high"
     until = note.until or 0
-    assert (note.ttl_s(until - 300), note.ttl_s(until + 1), note.ttl_s(until - 10**6)) == (300, -1, ASKED_MOST_S)
+    assert (note.ttl_s(until - 300), note.ttl_s(until + 1), note.ttl_s(until - 10**6)) == (300, -1, ASK_MOST_S)
     question = note_of("s", entry(UserQuestionEvent(question_id="q1", question="Why?")))
-    assert question is not None and (question.ttl_s(0), question.urgency) == (ASKED_MOST_S, "high")
-    failed = Note(kind="failed", session_id="s")
+    assert question is not None and (question.ttl_s(0), question.urgency) == (ASK_MOST_S, "high")
+    failed = PushNote(kind="failed", session_id="s")
     assert (failed.ttl_s(0), failed.urgency) == (KEPT_S, "normal")
 
 
@@ -226,10 +234,10 @@ def test_all_about_one_ask_has_one_topic_and_other_asks_have_others() -> None:
 
 
 def test_a_turn_that_was_cancelled_and_other_changes_are_nobodys_concern() -> None:
-    def changed(**meta: Any) -> Note | None:
+    def changed(**meta: Any) -> PushNote | None:
         return note_of("s", entry(SessionStatusChangedEvent(from_="running", to="idle", meta=meta)))
 
-    assert changed(turnId="t", stopReason="end_turn") == Note(kind="finished", session_id="s")
+    assert changed(turnId="t", stopReason="end_turn") == PushNote(kind="finished", session_id="s")
     assert changed(turnId="t", stopReason="cancelled") is None
     assert changed() is None
     assert note_of("s", entry(MessageStartEvent(message_id="m", role="assistant"))) is None
@@ -430,7 +438,7 @@ def test_a_service_that_is_busy_is_tried_again_with_growing_pauses(tmp_path: Pat
             tries = [await told.next() for _ in range(3)]
             assert [phone.read(each, told.key)["kind"] for each in tries] == ["finished"] * 3
             assert len({each.body for each in tries}) == 3  # a new key and salt for each
-            assert told.clock.slept == list(BACKOFF_S[:2])
+            assert told.clock.slept == list(LIMITS.backoff_s[:2])
 
     run(check(), 20)
 
@@ -444,7 +452,7 @@ def test_an_approval_that_was_answered_is_not_tried_again(tmp_path: Path, monkey
             answered = asyncio.Event()
 
             async def sleep(seconds: float) -> None:
-                if seconds == BACKOFF_S[0]:
+                if seconds == LIMITS.backoff_s[0]:
                     await told.hub.ask("POST", f"/sessions/{session.id}/permissions/{request_id}", json_body={"decision": "deny"})
                     answered.set()
 
@@ -462,18 +470,18 @@ def test_there_is_room_for_so_many_messages_and_sending_never_waits(tmp_path: Pa
             subscriptions = Subscriptions(tmp_path, lambda _: True, allow=LOOPBACK)
             keys = Browser(service, "x").subscription()["keys"]
             made = subscriptions.keep("t", service.url + "/x", keys["p256dh"], keys["auth"], KINDS)
-            sender = Sender(subscriptions, clock=QuickClock())
-            for _ in range(ROOM + 5):
-                sender.send(made, Note(kind="finished", session_id="s"), b"{}", lambda: True)
+            sender = PushSender(subscriptions, clock=QuickClock())
+            for _ in range(LIMITS.room + 5):
+                sender.send(made, PushNote(kind="finished", session_id="s"), b"{}", lambda: True)
             await sender.settled()
-            for _ in range(ROOM):
+            for _ in range(LIMITS.room):
                 service.next(0.1)
             assert service.is_quiet()
         assert caplog.text.count("one is dropped") == 5
         assert "/x" not in caplog.text
 
     run(check(), 20)
-    assert sending.AT_ONCE < ROOM
+    assert LIMITS.at_once < LIMITS.room
 
 
 # Over HTTP

@@ -11,12 +11,12 @@ from typing import Any
 import msgspec
 
 from tests.aio import run
-from tests.server.delivery.webhooks.receiver import HandClock, Receiver, receiver
+from tests.server.delivery.receiver import HandClock, Receiver, receiver
 from tests.server.site import Site, site
 from trunkline.server.delivery.webhooks import ledger
 from trunkline.server.delivery.webhooks.ledger import Ledger, Owed, key_of
 from trunkline.server.delivery.webhooks.notifier import Notifier
-from trunkline.server.delivery.webhooks.outbox import Outbox
+from trunkline.server.delivery.webhooks.sender import WebhookSender
 from trunkline.server.sse import Streams
 
 FINISHED = {"events": ("finished",)}
@@ -55,16 +55,16 @@ class Watched(Ledger):
 
 @asynccontextmanager
 async def following(hub: Site, there: Receiver, path: Path, clock: HandClock, settled: asyncio.Event | None = None,
-                    **rule: Any) -> AsyncIterator[Outbox]:
+                    **rule: Any) -> AsyncIterator[WebhookSender]:
     """A notifier that follows the hub for a while, as one run of the hub would."""
-    outbox = Outbox(clock=clock)
+    sender = WebhookSender(clock=clock)
     hook = there.hook(**{**FINISHED, **rule})
-    notifier = Notifier(hub.hub, Streams().watching, (hook,), "https://hub.example", clock=clock, outbox=outbox,
+    notifier = Notifier(hub.hub, Streams().watching, (hook,), "https://hub.example", clock=clock, sender=sender,
                         ledger=Watched(path, settled or asyncio.Event()))
     task = asyncio.create_task(notifier.run())
     await asyncio.sleep(0)
     try:
-        yield outbox
+        yield sender
     finally:
         task.cancel()
         await asyncio.wait([task])
@@ -85,9 +85,9 @@ def test_a_delivery_that_was_between_two_tries_goes_on_under_its_id_and_is_not_r
                 first = await there.got()
                 await clock.slept()
             assert [one["session_id"] for one in stored(path)] == [session.id]
-            async with following(hub, there, path, HandClock()) as outbox:
+            async with following(hub, there, path, HandClock()) as sender:
                 second = await there.got()
-                await outbox.settled()
+                await sender.settled()
             assert first.headers["webhook-id"] == second.headers["webhook-id"]
             assert (first.body, stored(path)) == (second.body, [])
             async with following(hub, there, path, HandClock()):
@@ -104,14 +104,14 @@ def test_what_happened_while_nobody_followed_is_heard_afterwards(tmp_path: Path)
         async with site(tmp_path) as hub, receiver() as there:
             session = await hub.session()
             await hub.turn(session, "/echo before there was a file")
-            async with following(hub, there, path, HandClock()) as outbox:
+            async with following(hub, there, path, HandClock()) as sender:
                 await hub.turn(session, "/echo one")
                 await there.got()
-                await outbox.settled()
+                await sender.settled()
             await hub.turn(session, "/echo two")
-            async with following(hub, there, path, HandClock()) as outbox:
+            async with following(hub, there, path, HandClock()) as sender:
                 await there.got()
-                await outbox.settled()
+                await sender.settled()
             assert there.arrived.empty()
 
     run(check())

@@ -21,14 +21,14 @@ from trunkline.dialects.context.events import (
 )
 from trunkline.dialects.context.types import ErrorInfo, to_raw
 from trunkline.journal.base import Entry
-from trunkline.server.delivery.webhooks.notices import TEXT_MOST, Notice, body_of, notice_of
+from trunkline.server.delivery.webhooks.notices import TEXT_MOST, WebhookNotice, body_of, notice_of
 from trunkline.session.fold import Fold, view_of
 
 AT = 1_700_000_000_000_000
 VIEW = view_of(Fold(session_id="ses_1", agent="demo", cwd="/x", created_at=1, updated_at=1, title="Herons"))
 
 
-def told(event: Event) -> Notice | None:
+def told(event: Event) -> WebhookNotice | None:
     return notice_of("ses_1", Entry(3, AT, encode_event(3, "ses_1", AT, event)))
 
 

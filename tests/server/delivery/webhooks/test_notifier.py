@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.server.delivery.webhooks.receiver import HandClock, Receiver, receiver
+from tests.server.delivery.receiver import HandClock, Receiver, receiver
 from tests.server.site import Site, site
 from trunkline.hub import Decision, Session
 from trunkline.server.delivery.webhooks.notifier import LOOK_AGAIN_S, Notifier
-from trunkline.server.delivery.webhooks.outbox import Outbox
+from trunkline.server.delivery.webhooks.sender import WebhookSender
 from trunkline.session.fold.caps import Caps
 
 PAGE = "https://hub.example"
@@ -24,11 +24,11 @@ PAGE = "https://hub.example"
 class Scene:
     """A served hub, a receiver, and the notifier between them."""
 
-    def __init__(self, hub: Site, there: Receiver, clock: HandClock, outbox: Outbox) -> None:
+    def __init__(self, hub: Site, there: Receiver, clock: HandClock, sender: WebhookSender) -> None:
         self.hub = hub
         self.there = there
         self.clock = clock
-        self.outbox = outbox
+        self.sender = sender
 
     async def prompt(self, session: Session, content: str) -> None:
         """Send a prompt, without staying to watch."""
@@ -51,12 +51,12 @@ class Scene:
 async def scene(folder: Path, *rules: dict[str, Any]) -> AsyncIterator[Scene]:
     async with site(folder) as hub, receiver() as there:
         clock = HandClock()
-        outbox = Outbox(clock=clock)
+        sender = WebhookSender(clock=clock)
         hooks = tuple(there.hook(**rule) for rule in rules or ({},))
-        notifier = Notifier(hub.hub, hub.app.parts.streams.watching, hooks, PAGE, clock=clock, outbox=outbox)
+        notifier = Notifier(hub.hub, hub.app.parts.streams.watching, hooks, PAGE, clock=clock, sender=sender)
         following = asyncio.create_task(notifier.run())
         try:
-            yield Scene(hub, there, clock, outbox)
+            yield Scene(hub, there, clock, sender)
         finally:
             following.cancel()
             await asyncio.wait((following,))
@@ -74,7 +74,7 @@ def test_an_approval_that_nobody_watches_is_told_with_its_link(tmp_path: Path) -
             assert "token" not in got["data"]["link"] and "code=" not in got["data"]["link"]
             await session.decide(request_id, Decision(decision="allow"), by="test")
             assert (await it.there.got()).json()["type"] == "finished"
-            await it.outbox.settled()
+            await it.sender.settled()
             assert it.there.arrived.empty()
 
     run(check())
@@ -88,7 +88,7 @@ def test_a_turn_that_fails_is_told_as_an_error_and_not_as_finished(tmp_path: Pat
             got = (await it.there.got()).json()
             assert (got["type"], got["data"]["code"]) == ("error", "agent_exited")
             await it.idle(session)
-            await it.outbox.settled()
+            await it.sender.settled()
             assert it.there.arrived.empty()
 
     run(check())
@@ -102,7 +102,7 @@ def test_who_streams_the_turn_has_seen_its_end(tmp_path: Path) -> None:
                 await it.hub.turn(watched, "/echo hello")
             await it.prompt(alone, "/echo hello")
             assert (await it.there.got()).json()["data"]["sessionId"] == alone.id
-            await it.outbox.settled()
+            await it.sender.settled()
             assert it.there.arrived.empty()
 
     run(check())
@@ -199,7 +199,7 @@ def test_a_rule_narrows_to_its_agents_and_events_and_each_rule_is_told_once(tmp_
             assert (await it.there.got()).json()["type"] == "finished"
             await it.prompt(session, "/echo two")
             await it.there.got()
-            await it.outbox.settled()
+            await it.sender.settled()
             assert it.there.arrived.empty()
 
     run(check())
@@ -241,7 +241,7 @@ def test_what_belongs_to_a_deleted_session_is_not_told(tmp_path: Path) -> None:
             await it.hub.hub.delete(gone.id)
             assert [await it.clock.pass_one(), await it.clock.pass_one()] == [9.0, 9.0]
             assert (await it.there.got()).json()["data"]["sessionId"] == kept.id
-            await it.outbox.settled()
+            await it.sender.settled()
             assert it.there.arrived.empty()
 
     run(check())

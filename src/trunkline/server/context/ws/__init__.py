@@ -1,12 +1,12 @@
 """The context face over one WebSocket: ``/ws``.
 
-    frames.py        what is said, as types          conversation.py  one client, from hello to end
+    frames.py        both directions, as types       conversation.py  one client, from hello to end
     delivery.py      which events it gets, and when  cursors.py       where it is
 
 Rule 1: who is refused before the upgrade is refused as on every other route: Host, Origin, path. A credential in the address is
 refused whatever else is right: addresses end up in logs and histories.
 Rule 2: let in is who has the cookie of the hub's own page and comes from it (Origin), who has a bearer token in the header,
-or who says a token in the first frame.
+or who has a token in the first frame.
 """
 
 from __future__ import annotations
@@ -19,36 +19,32 @@ from starlette.types import Receive, Scope, Send
 from trunkline.dialects.context.versions import negotiate_version
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unauthorized
 from trunkline.server.auth.credentials import Caller
-from trunkline.server.call import Call, Parts, Reply, reply
+from trunkline.server.call import HttpCall, Parts, Reply
 from trunkline.server.context.ws import conversation, frames
-from trunkline.server.context.ws.conversation import BAD_HELLO, NO_HELLO, NOT_LET_IN, Conversation, Left, Line
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.context.ws.conversation import Conversation
+from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT, PeerGone, Socket, refuse, upgrade_of
 
 PATH = "/ws"
-_ORIGIN_SCHEME = {"ws": "http", "wss": "https"}
-"""A browser names the page's origin, not the socket's."""
 
 
-async def plain(call: Call) -> Reply:
+async def plain(call: HttpCall) -> Reply:
     """A request that does not ask for the upgrade."""
     raise Invalid("this address speaks WebSocket: ask for the upgrade")
 
 
 async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> None:
     """Serve one WebSocket, or refuse it as a plain HTTP answer."""
-    connection = HTTPConnection({**scope, "scheme": _ORIGIN_SCHEME.get(scope["scheme"], "http")})
+    connection = upgrade_of(scope)
     try:
         credential = _let_in(parts, connection)
     except TrunklineError as error:
-        body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-        await reply(body, error.http_status)(scope, receive, send)
+        await refuse(error, scope, receive, send)
         return
-    await receive()  # websocket.connect
-    line = Line(receive, send)
+    socket = Socket(receive, send)
     try:
-        await send({"type": "websocket.accept"})
-        await _converse(parts, connection, credential, line)
-    except (Left, OSError):
+        await socket.accept()
+        await _converse(parts, connection, credential, socket)
+    except PeerGone:
         return
 
 
@@ -73,27 +69,30 @@ def _let_in(parts: Parts, connection: HTTPConnection) -> Credential:
             raise Unauthorized("a cookie counts only with the Origin of the hub's own page")
         return gate.caller(connection)
     except Unauthorized as error:
-        return error  # a script sees nothing of a refused upgrade: it is told after its hello
+        return error  # a script sees nothing of a refused upgrade: it learns that after its hello
 
 
-async def _converse(parts: Parts, connection: HTTPConnection, credential: Credential, line: Line) -> None:
+async def _converse(parts: Parts, connection: HTTPConnection, credential: Credential, socket: Socket) -> None:
     try:
         async with asyncio.timeout(conversation.HELLO_S):
-            said = await line.hear()
+            text = await socket.receive()
     except TimeoutError:
-        await line.close(NO_HELLO, f"no hello within {conversation.HELLO_S:g} s")
+        await socket.close(NO_HELLO, f"no hello within {conversation.HELLO_S:g} s")
+        return
+    if text is None:
+        await socket.close(NOT_TEXT, "frames are text")
         return
     try:
-        hello = frames.decode(said)
+        hello = frames.decode(text)
         if not isinstance(hello, frames.Hello):
             raise Invalid("the first frame must be a hello")
         caller = _caller(parts, connection, credential, hello)
         version = negotiate_version(hello.versions)
     except TrunklineError as error:
-        await line.say(frames.refusal(frames.id_of(said), error))
-        await line.close(NOT_LET_IN if isinstance(error, Unauthorized) else BAD_HELLO, error.message)
+        await socket.send_text(frames.encode(frames.refusal(frames.id_of(text), error)))
+        await socket.close(NOT_LET_IN if isinstance(error, Unauthorized) else BAD_HELLO, error.message)
         return
-    await Conversation(parts, caller, line).run(version)
+    await Conversation(parts, caller, socket).run(version)
 
 
 def _caller(parts: Parts, connection: HTTPConnection, credential: Credential, hello: frames.Hello) -> Caller:

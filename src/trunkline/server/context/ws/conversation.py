@@ -1,6 +1,6 @@
 """One client on ``/ws``, from its hello to its end.
 
-Rule 1: the first frame is the hello, within HELLO_S. Until then nothing is told.
+Rule 1: the first frame is the hello, within HELLO_S. Until then nothing is sent.
 Rule 2: every frame that has an id is answered with an ack that has the same.
 Rule 3: commands are begun in the order in which they came, and carried out to their end even if the client leaves. A slow one
 does not hold up the next; too many at once hold up the client.
@@ -12,13 +12,11 @@ import asyncio
 import logging
 
 from msgspec import UNSET
-from starlette.types import Message, Receive, Send
 
 from trunkline import __version__
 from trunkline.dialects.context.commands import decode_command
 from trunkline.dialects.context.filters import parse_types
-from trunkline.dialects.visible import within
-from trunkline.errors import HubStopping, Invalid, TooLarge, TrunklineError, Unauthorized
+from trunkline.errors import Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth.credentials import Caller, check_scope
@@ -27,8 +25,9 @@ from trunkline.server.call import Parts
 from trunkline.server.context.snapshot import snapshot_of
 from trunkline.server.context.ws import frames
 from trunkline.server.context.ws.cursors import AnyCursor, HubCursor, SessionCursor
-from trunkline.server.context.ws.delivery import Delivery
+from trunkline.server.context.ws.delivery import EventDelivery
 from trunkline.server.context.ws.frames import HUB, Ack, CommandFrame, Hello, Ping, Pong, Subscribe, Unsubscribe
+from trunkline.server.websocket import NOT_LET_IN, NOT_TEXT, PeerGone, Socket
 from trunkline.session.commands.refused import check_id
 
 log = logging.getLogger("trunkline.server")
@@ -40,66 +39,22 @@ COMMANDS_AT_ONCE = 32
 LISTED = 200
 """Sessions in a snapshot of the hub; the others are in ``GET /sessions``."""
 
-NOT_TEXT, FAILED, STOPPING = 1003, 1011, 1012
-BAD_HELLO, NOT_LET_IN, NO_HELLO = 4400, 4401, 4408
-
-
-class Left(Exception):
-    """The client has gone."""
-
-
-class Line:
-    """The two ends of a WebSocket that was accepted."""
-
-    def __init__(self, receive: Receive, send: Send) -> None:
-        self._receive = receive
-        self._send = send
-
-    async def tell(self, text: str) -> None:
-        """Send a frame; returns when the transport can take more."""
-        await self._transmit({"type": "websocket.send", "text": text})
-
-    async def say(self, frame: frames.Told) -> None:
-        """Send a frame."""
-        await self.tell(frames.encode(frame))
-
-    async def hear(self) -> str:
-        """The client's next frame."""
-        message = await self._receive()
-        if message["type"] == "websocket.disconnect":
-            raise Left
-        text: str | None = message.get("text")
-        if text is None:
-            await self.close(NOT_TEXT, "frames are text")
-            raise Left
-        return text
-
-    async def close(self, code: int, reason: str) -> None:
-        """End the conversation."""
-        await self._transmit({"type": "websocket.close", "code": code, "reason": within(reason, 120)})
-
-    async def _transmit(self, message: Message) -> None:
-        try:
-            await self._send(message)
-        except (OSError, RuntimeError) as error:  # RuntimeError: it was closed already
-            raise Left from error
-
 
 class Conversation:
-    """What is said with one client that was let in."""
+    """One client that was let in."""
 
-    def __init__(self, parts: Parts, caller: Caller, line: Line) -> None:
+    def __init__(self, parts: Parts, caller: Caller, socket: Socket) -> None:
         self._parts = parts
         self._hub: Hub = parts.hub
         self._caller = caller
-        self._line = line
-        self._delivery = Delivery(parts.hub, line.tell)
+        self._socket = socket
+        self._delivery = EventDelivery(parts.hub, socket.send_text)
         self._commands: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
 
     async def run(self, version: str) -> None:
         """Welcome the client, then listen and deliver until either side ends it."""
-        await self._line.say(frames.Welcome(
+        await self._send(frames.Welcome(
             version=version, hub=frames.HubInfo(name="trunkline", version=__version__), scope=self._caller.scope,
             token_id=self._caller.token_id, pos=self._delivery.pos, pending=self._hub.pending()))
         delivering = asyncio.create_task(self._delivery.run())
@@ -107,39 +62,39 @@ class Conversation:
         self._parts.streams.opened(delivering, self._delivery.watches, self._caller.token_id)
         try:
             await asyncio.wait((delivering, listening), return_when=asyncio.FIRST_COMPLETED)
-            await self._part(delivering, listening)
+            ended = delivering if delivering.done() else listening
+            await self._socket.close_after(ended, is_live=self._parts.tokens.is_live(self._caller.token_id))
         finally:
             delivering.cancel()
             listening.cancel()
             await asyncio.gather(delivering, listening, *self._commands, return_exceptions=True)
 
-    async def _part(self, delivering: asyncio.Task[None], listening: asyncio.Task[None]) -> None:
-        """One of the two has ended: tell the client why, if it is still there."""
-        ended = delivering if delivering.done() else listening
-        failure = None if ended.cancelled() else ended.exception()
-        if ended.cancelled() and not self._parts.tokens.is_live(self._caller.token_id):
-            await self._line.close(NOT_LET_IN, "the token has expired or was revoked")
-        elif failure is None or isinstance(failure, HubStopping):
-            await self._line.close(STOPPING, "the hub is stopping")
-        elif not isinstance(failure, Left):
-            log.error("a WebSocket failed", exc_info=failure)
-            await self._line.close(FAILED, "the hub failed; its log says more")
+    async def _send(self, frame: frames.ServerFrames) -> None:
+        await self._socket.send_text(frames.encode(frame))
+
+    async def _receive(self) -> str:
+        """The client's next frame."""
+        text = await self._socket.receive()
+        if text is None:
+            await self._socket.close(NOT_TEXT, "frames are text")
+            raise PeerGone
+        return text
 
     async def _listen(self) -> None:
         while True:
-            text = await self._line.hear()
+            text = await self._receive()
             try:
                 await self._take(frames.decode(text))
             except Unauthorized as error:
-                await self._line.say(frames.refusal(frames.id_of(text), error))
-                await self._line.close(NOT_LET_IN, error.message)
-                raise Left from error
+                await self._send(frames.refusal(frames.id_of(text), error))
+                await self._socket.close(NOT_LET_IN, error.message)
+                raise PeerGone from error
             except TrunklineError as error:
-                await self._line.say(frames.refusal(frames.id_of(text), error))
+                await self._send(frames.refusal(frames.id_of(text), error))
 
-    async def _take(self, frame: frames.Said) -> None:
+    async def _take(self, frame: frames.ClientFrames) -> None:
         if isinstance(frame, Ping):
-            await self._line.say(Pong(id=frame.id))
+            await self._send(Pong(id=frame.id))
             return
         if isinstance(frame, Hello):
             raise Invalid("hello was said already")
@@ -167,12 +122,12 @@ class Conversation:
             answer = await self._executed(frame)
         except TrunklineError as error:
             answer = frames.refusal(frame.id, error)
-        except Exception as error:  # the command's boundary: its sender must hear, and the conversation goes on
+        except Exception as error:  # the command's boundary: its sender must know, and the conversation goes on
             log.error("a command failed", exc_info=error)
             answer = frames.refusal(frame.id, TrunklineError("the hub failed to carry it out; its log says more"))
         try:
-            await self._line.say(answer)
-        except Left:
+            await self._send(answer)
+        except PeerGone:
             return  # who comes back and sends the command again gets the same answer
 
     async def _executed(self, frame: CommandFrame) -> Ack:
@@ -194,7 +149,7 @@ class Conversation:
         for cursor in cursors:
             self._delivery.cover(cursor)
         try:
-            await self._line.say(Ack(id=frame.id, ok=True))
+            await self._send(Ack(id=frame.id, ok=True))
             for cursor in cursors:
                 await self._start(cursor, _after_of(frame, cursor))
         except TrunklineError:
@@ -217,18 +172,18 @@ class Conversation:
         return [SessionCursor(frame.id, await self._hub.session(name), wanted) for name in names]
 
     async def _start(self, cursor: AnyCursor, after: int | None) -> None:
-        """Tell the client where it starts, and start there."""
+        """Say to the client where it starts, and start there."""
         session_id = cursor.session.id if isinstance(cursor, SessionCursor) else HUB
         newest = cursor.session.feed.last_seq if isinstance(cursor, SessionCursor) else self._hub.everything.last_pos
         if after is not None and after <= newest:
-            await self._line.say(frames.Resumed(subscription=cursor.subscription, session_id=session_id, seq=after))
+            await self._send(frames.Resumed(subscription=cursor.subscription, session_id=session_id, seq=after))
             self._delivery.begin(cursor, after)
             return
         if after is not None:
-            await self._line.say(frames.Gap(subscription=cursor.subscription, session_id=session_id, from_=after, floor=0,
+            await self._send(frames.Gap(subscription=cursor.subscription, session_id=session_id, from_=after, floor=0,
                                             seq=newest))
         snapshot = await self._snapshot(cursor, session_id)
-        await self._line.say(snapshot)
+        await self._send(snapshot)
         self._delivery.begin(cursor, snapshot.seq)
 
     async def _snapshot(self, cursor: AnyCursor, session_id: str) -> frames.SnapshotFrame:
@@ -245,7 +200,7 @@ class Conversation:
         if not self._delivery.has(frame.subscription):
             raise Invalid(f"there is no subscription {frame.subscription!r}", details={"field": "subscription"})
         self._delivery.drop(frame.subscription)
-        await self._line.say(Ack(id=frame.id, ok=True))
+        await self._send(Ack(id=frame.id, ok=True))
 
 
 def _check_after(frame: Subscribe) -> None:

@@ -11,15 +11,12 @@ from typing import TYPE_CHECKING
 
 from trunkline.dialects.context.filters import TypeFilter
 from trunkline.feeds.hub import HubFeed, Placed
+from trunkline.feeds.session import SLICE_BYTES
 from trunkline.journal.base import Entry
 from trunkline.server.context.ws.frames import event_frame, event_prefix
-from trunkline.server.sse import entries_after
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
-
-SLICE_BYTES = 64 << 10
-"""What a client that stalls can keep from being freed."""
 
 
 class Cursor:
@@ -30,7 +27,7 @@ class Cursor:
         self.position = 0
         self.live = False
         self.held = True
-        """It covers its sessions, but the client was not yet told where it starts."""
+        """It covers its sessions, but the client does not know yet where it starts."""
         self.ended = False
         self._wanted = wanted
         self._prefix = event_prefix(subscription)
@@ -75,7 +72,7 @@ class SessionCursor(Cursor):
 
     async def slice(self) -> list[Entry]:
         """The next entries."""
-        return [_light(entry) for entry in await entries_after(self.session.feed, self.position, max_bytes=SLICE_BYTES)]
+        return [_light(entry) for entry in await self.session.feed.read(after=self.position, max_bytes=SLICE_BYTES)]
 
 
 class HubCursor(Cursor):

@@ -14,16 +14,17 @@ from collections.abc import Awaitable, Callable
 
 from trunkline.errors import SessionDeleted
 from trunkline.feeds.hub import ASKS, HubGroup
+from trunkline.feeds.session import SLICE_BYTES
 from trunkline.hub import Hub
 from trunkline.journal.base import Entry
-from trunkline.server.context.ws.cursors import SLICE_BYTES, AnyCursor, HubCursor, SessionCursor
+from trunkline.server.context.ws.cursors import AnyCursor, HubCursor, SessionCursor
 from trunkline.server.context.ws.frames import (
     HUB,
     Deleted,
     Gap,
     HubState,
+    ServerFrames,
     SnapshotFrame,
-    Told,
     encode,
     event_frame,
     event_prefix,
@@ -31,20 +32,20 @@ from trunkline.server.context.ws.frames import (
     state,
 )
 
-Tell = Callable[[str], Awaitable[None]]
-"""Sends a text; returns when the client can take more."""
+SendText = Callable[[str], Awaitable[None]]
+"""Sends a message; returns when the client can take more."""
 
 _NEWS = event_prefix(None)
 
 
-class Delivery:
+class EventDelivery:
     """Brings one client its events."""
 
-    def __init__(self, hub: Hub, tell: Tell) -> None:
+    def __init__(self, hub: Hub, send_text: SendText) -> None:
         self.pos = hub.everything.last_pos
         self._hub = hub
         self._feed = hub.everything
-        self._tell = tell
+        self._send_text = send_text
         self._sessions: dict[str, list[SessionCursor]] = {}
         self._wide: list[HubCursor] = []
         self._catching_up: list[AnyCursor] = []
@@ -76,7 +77,7 @@ class Delivery:
             self._sessions.setdefault(cursor.session.id, []).append(cursor)
 
     def begin(self, cursor: AnyCursor, position: int) -> None:
-        """The client was told where the cursor starts: bring what comes after."""
+        """The client knows where the cursor starts: bring what comes after."""
         cursor.start(position)
         self._catching_up.append(cursor)
         self.poke()
@@ -120,12 +121,12 @@ class Delivery:
         if self._missed_asks:
             worked = True
             self._missed_asks = False
-            await self._say(SnapshotFrame(session_id=HUB, seq=self.pos, state=state(HubState(pending=self._hub.pending()))))
+            await self._send(SnapshotFrame(session_id=HUB, seq=self.pos, state=state(HubState(pending=self._hub.pending()))))
         if self._forgotten != self._feed.forgotten:
             worked = True
             self._forgotten = self._feed.forgotten
             await self._end_those([cursor for cursor in self._all() if cursor.live])
-            await self._tell_gone()
+            await self._send_gone()
         return worked
 
     async def _catch_up(self, cursor: AnyCursor) -> None:
@@ -152,7 +153,7 @@ class Delivery:
             await self._bring_group(group, live)
         for session_id, entry in group.asks():
             if not self._covered(session_id, entry):
-                await self._tell(event_frame(_NEWS, entry))
+                await self._send_text(event_frame(_NEWS, entry))
         self.pos = group.last_pos
 
     async def _bring_group(self, group: HubGroup, live: list[AnyCursor]) -> None:
@@ -166,7 +167,7 @@ class Delivery:
     async def _bring(self, cursor: AnyCursor, entry: Entry) -> None:
         frame = cursor.frame(entry)
         if frame is not None:
-            await self._tell(frame)
+            await self._send_text(frame)
         cursor.position = cursor.number(entry)
 
     async def _fall_behind(self) -> None:
@@ -174,7 +175,7 @@ class Delivery:
         lost_from, self.pos = self.pos, self._feed.last_pos
         self._send_back([cursor for cursor in self._all() if cursor.live])
         if not any(cursor.shows_everything for cursor in self._wide):
-            await self._say(Gap(session_id=HUB, from_=lost_from, floor=0, seq=self.pos))
+            await self._send(Gap(session_id=HUB, from_=lost_from, floor=0, seq=self.pos))
             self._missed_asks = True
 
     def _send_back(self, cursors: list[AnyCursor]) -> None:
@@ -199,19 +200,19 @@ class Delivery:
         return [*self._wide, *(cursor for cursors in self._sessions.values() for cursor in cursors)]
 
     async def _end_those(self, cursors: list[AnyCursor]) -> None:
-        """Tell which of these are over: their session was deleted, and all that was left of it is sent."""
+        """Say which of these are over: their session was deleted, and all that was left of it is sent."""
         for cursor in cursors:
             if isinstance(cursor, SessionCursor) and cursor.over() and not cursor.ended:
                 self._forget(cursor)
                 gone = SessionDeleted(f"session {cursor.session.id} is gone", details={"sessionId": cursor.session.id})
-                await self._say(refusal(cursor.subscription, gone))
+                await self._send(refusal(cursor.subscription, gone))
 
-    async def _tell_gone(self) -> None:
-        """Who follows all sessions hears which of them were deleted."""
+    async def _send_gone(self) -> None:
+        """Who follows all sessions learns which of them were deleted."""
         gone, self._gone = self._feed.gone_after(self._gone), self._feed.gone_count
         for cursor in list(self._wide):
             for session_id in gone:
-                await self._say(Deleted(subscription=cursor.subscription, session_id=session_id))
+                await self._send(Deleted(subscription=cursor.subscription, session_id=session_id))
 
     def _forget(self, cursor: AnyCursor) -> None:
         cursor.ended = True
@@ -227,5 +228,5 @@ class Delivery:
         if not mine:
             del self._sessions[cursor.session.id]
 
-    async def _say(self, frame: Told) -> None:
-        await self._tell(encode(frame))
+    async def _send(self, frame: ServerFrames) -> None:
+        await self._send_text(encode(frame))

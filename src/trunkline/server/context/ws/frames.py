@@ -17,9 +17,9 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.hub import PendingAsk, SessionView
 from trunkline.journal.base import Entry
-from trunkline.server.auth.tokens import Scope
+from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.context.snapshot import SessionState
-from trunkline.server.openapi import ErrorBody
+from trunkline.server.openapi import ErrorBody, error_body
 
 HUB = "*"
 """Stands where a session id stands, for the whole hub; positions are then ``pos``, not ``seq``."""
@@ -69,7 +69,7 @@ class Ping(ClientFrame, tag="ping", kw_only=True, frozen=True):
     id: str | UnsetType = UNSET
 
 
-Said = Hello | Subscribe | Unsubscribe | CommandFrame | Ping
+ClientFrames = Hello | Subscribe | Unsubscribe | CommandFrame | Ping
 
 
 class ServerFrame(Struct, kw_only=True, frozen=True, rename="camel", tag_field="type"):
@@ -91,7 +91,7 @@ class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
 
     version: str
     hub: HubInfo
-    scope: Scope
+    scope: TokenScope
     token_id: str
     pos: int
     pending: list[PendingAsk]
@@ -162,22 +162,22 @@ class Pong(ServerFrame, tag="pong", kw_only=True, frozen=True):
     id: str | UnsetType = UNSET
 
 
-Told = Welcome | SnapshotFrame | Resumed | Gap | EventFrame | Deleted | Ack | Pong
+ServerFrames = Welcome | SnapshotFrame | Resumed | Gap | EventFrame | Deleted | Ack | Pong
 
-_decoder: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
+_decoder: msgspec.json.Decoder[ClientFrames] = msgspec.json.Decoder(ClientFrames)
 _encoder = msgspec.json.Encoder()
 
 
-class _Numbered(Struct):
+class _FrameId(Struct):
     """The least that an answer to a broken frame needs."""
 
     id: str | UnsetType = UNSET
 
 
-_numbered = msgspec.json.Decoder(_Numbered)
+_frame_id = msgspec.json.Decoder(_FrameId)
 
 
-def decode(text: str) -> Said:
+def decode(text: str) -> ClientFrames:
     """Read a client's frame, or Invalid that says what is wrong with it."""
     try:
         return _decoder.decode(text)
@@ -188,20 +188,19 @@ def decode(text: str) -> Said:
 def id_of(text: str) -> str | UnsetType:
     """The id of a frame that could not be read, where it has one: its sender waits for an answer."""
     try:
-        return _numbered.decode(text).id
+        return _frame_id.decode(text).id
     except BROKEN:
         return UNSET
 
 
-def encode(frame: Told) -> str:
+def encode(frame: ServerFrames) -> str:
     """A frame as it is sent."""
     return _encoder.encode(frame).decode()
 
 
 def refusal(frame_id: str | UnsetType, error: TrunklineError) -> Ack:
     """The answer to a frame that could not be carried out."""
-    body = ErrorBody(error.code, error.message, error.recoverable, error.details, error.agent_code)
-    return Ack(id=frame_id, ok=False, error=body)
+    return Ack(id=frame_id, ok=False, error=error_body(error))
 
 
 def event_prefix(subscription: str | None) -> bytes:
@@ -222,10 +221,10 @@ def state(of: SessionState | HubState) -> Raw:
 
 
 def _always_there() -> dict[str, list[str]]:
-    """The fields that every told object of a type has. Who reads one may leave out what has a default, so the generated schema
-    calls that optional; we write it, unless it is unset or the type leaves its defaults out."""
+    """The fields that every object of a type has when it is sent. Who reads one may leave out what has a default, so the
+    generated schema calls that optional; we write it, unless it is unset or the type leaves its defaults out."""
     found: dict[str, list[str]] = {}
-    waiting: list[Any] = [inspect.type_info(kind) for kind in (Told, SessionState, HubState)]
+    waiting: list[Any] = [inspect.type_info(kind) for kind in (ServerFrames, SessionState, HubState)]
     while waiting:
         kind = waiting.pop()
         if isinstance(kind, inspect.StructType) and kind.cls.__name__ not in found:
@@ -253,12 +252,12 @@ CONTEXT_SCHEMA = "agent-context.schema.json#/$defs"
 
 def schema() -> dict[str, Any]:
     """JSON Schema of both directions: ``$defs.Said`` is what a client may send, ``$defs.Told`` what it gets."""
-    types = [Said, Told, SessionState, HubState]
-    (said, told, *states), defs = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    types = [ClientFrames, ServerFrames, SessionState, HubState]
+    (client, server, *states), defs = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for name, fields in _always_there().items():
         defs[name]["required"] = fields
     defs["CommandFrame"]["properties"]["command"] = {"$ref": f"{CONTEXT_SCHEMA}/ACPCommand"}
     defs["EventFrame"]["properties"]["event"] = {"$ref": f"{CONTEXT_SCHEMA}/ACPEvent"}
     defs["SnapshotFrame"]["properties"]["state"] = {"anyOf": states}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Frames of the Trunkline WebSocket",
-            "$defs": {"Said": said, "Told": told, **dict(sorted(defs.items()))}}
+            "$defs": {"Said": client, "Told": server, **dict(sorted(defs.items()))}}

@@ -1,6 +1,6 @@
 """The cryptography of Web Push: message encryption (RFC 8291 over RFC 8188), and who we are (VAPID, RFC 8292).
 
-Rule 1: pure: salt, keys and time are passed in. The curve and the cipher are those of ``cryptography``; the rest is HMAC.
+Rule 1: pure: salt, keys and time are passed in. The curve, the cipher and the key derivation are those of ``cryptography``.
 Rule 2: a key that is no point of the curve is ValueError, before anything is made of it.
 """
 
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
-import hmac
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -107,6 +105,7 @@ def _private_key(private: bytes) -> EllipticCurvePrivateKey:
 
 
 def _hkdf(salt: bytes, material: bytes, info: bytes, length: int) -> bytes:
-    """HKDF with SHA-256 for up to 32 bytes: one round of its second step."""
-    key = hmac.new(salt, material, hashlib.sha256).digest()
-    return hmac.new(key, info + b"\x01", hashlib.sha256).digest()[:length]
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+    return HKDF(hashes.SHA256(), length, salt, info).derive(material)

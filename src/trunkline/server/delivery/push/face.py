@@ -8,8 +8,8 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.errors import Invalid
-from trunkline.server.call import Call, Reply, no_content, reply
-from trunkline.server.delivery.push.subscriptions import KINDS, Kind, Subscription
+from trunkline.server.call import HttpCall, Reply, no_content, reply
+from trunkline.server.delivery.push.subscriptions import KINDS, PushKind, Subscription
 
 
 class PushKeys(msgspec.Struct, forbid_unknown_fields=True):
@@ -24,7 +24,7 @@ class NewSubscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True
 
     endpoint: str
     keys: PushKeys
-    kinds: list[Kind] = msgspec.field(default_factory=lambda: list(KINDS))
+    kinds: list[PushKind] = msgspec.field(default_factory=lambda: list(KINDS))
     expiration_time: float | None = None
 
 
@@ -32,7 +32,7 @@ class SubscriptionView(msgspec.Struct, rename="camel"):
     """What the caller subscribed to; ``createdAt`` is in seconds since the epoch."""
 
     endpoint: str
-    kinds: list[Kind]
+    kinds: list[PushKind]
     created_at: int
 
 
@@ -40,18 +40,18 @@ class PushInfo(msgspec.Struct, rename="camel"):
     """The hub's public key (``applicationServerKey``), what can be told, and the caller's own subscription."""
 
     public_key: str
-    kinds: list[Kind]
+    kinds: list[PushKind]
     subscription: SubscriptionView | None
 
 
-async def info(call: Call) -> Reply:
+async def info(call: HttpCall) -> Reply:
     """The key to subscribe with."""
     key = await call.parts.subscriptions.key()
     own = call.parts.subscriptions.of_token(call.caller.token_id)
     return reply(PushInfo(key.public, list(KINDS), _view(own) if own is not None else None))
 
 
-async def subscribe(call: Call) -> Reply:
+async def subscribe(call: HttpCall) -> Reply:
     """Tell this browser from now on."""
     body = await call.body(NewSubscription)
     kinds = tuple(kind for kind in KINDS if kind in body.kinds)
@@ -62,7 +62,7 @@ async def subscribe(call: Call) -> Reply:
     return reply(_view(made), 201)
 
 
-async def unsubscribe(call: Call) -> Reply:
+async def unsubscribe(call: HttpCall) -> Reply:
     """Tell this browser no more."""
     call.parts.subscriptions.drop(call.caller.token_id)
     await call.parts.subscriptions.saved()

@@ -17,7 +17,7 @@ KEY_BYTES = 32
 
 
 class PushKey:
-    """The private key and what is told of it."""
+    """The private key and what others may know of it."""
 
     def __init__(self, private: bytes) -> None:
         self.private = private

@@ -1,12 +1,12 @@
-"""What a device is told of an entry, and how a push service is to treat it.
+"""What a device is sent of an entry, and how a push service is to treat it.
 
 Rule 1: pure; one entry in, at most one note out, and the type is read from the bytes before anything is decoded.
-Rule 2: a note has the session's title and a short preview, and nothing else of what was said: it lies on a locked screen.
+Rule 2: a note has the session's title and a short preview, and nothing else of the conversation: it lies on a locked screen.
 Rule 3: what a reader would not see is spelled out, and nobody decides on what they have not seen: approving is offered only for a
 command that stands in the note whole, with its folder where that is not the session's, and whose risk is low or medium. A change,
 a fetch and any other tool have more to them than fits, and their titles are the agent's own words: these are opened or denied.
 Rule 4: all notes about one ask have one tag and one topic: what is newer takes the place of what is older, undelivered or shown.
-Rule 5: there is no silent note: each has something to show. That an ask was answered is told as the answer, in its place.
+Rule 5: there is no silent note: each has something to show. That an ask was answered is sent as the answer, in its place.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from trunkline.dialects.context.unions import CommandPreview, DiffPreview
 from trunkline.dialects.visible import numbered
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
-from trunkline.server.auth.tokens import Scope, allows
-from trunkline.server.delivery.push.subscriptions import Kind
+from trunkline.server.auth.tokens import TokenScope, allows
+from trunkline.server.delivery.push.subscriptions import PushKind
 
 TITLE_MOST = 80
 PREVIEW_MOST = 120
@@ -47,11 +47,11 @@ APPROVED_UNOPENED = frozenset({"low", "medium"})
 """Risk levels that may be approved without opening the page."""
 
 KEPT_S = 4 * 3600
-"""How long a push service keeps what only tells; what asks is kept as long as it can be answered."""
-ASKED_MOST_S = 24 * 3600
+"""How long a push service keeps what only informs; an ask is kept as long as it can be answered."""
+ASK_MOST_S = 24 * 3600
 """And no longer than this."""
 
-_TOLD_OF = parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
+_NOTED = parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
 
 Urgency = Literal["high", "normal", "low"]
 Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
@@ -68,14 +68,14 @@ class About(NamedTuple):
     cwd: str = ""
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to tell. ``outcome``: the ask has ended like that, so what was told of it is out of date."""
+class PushNote(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to show. ``outcome``: the ask has ended like that, so what is shown of it is out of date."""
 
-    kind: Kind
+    kind: PushKind
     session_id: str
     text: str = ""
     runs_in: str | None = None
-    """The folder, where it is a command that ``text`` and this tell wholly; else None."""
+    """The folder, where it is a command that ``text`` and this show wholly; else None."""
     ask: str | None = None
     risk_level: str | None = None
     until: float | None = None
@@ -86,7 +86,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def resolves(self) -> bool:
-        """Whether it tells of the end of an ask."""
+        """Whether it is about the end of an ask."""
         return self.outcome is not None
 
     @property
@@ -109,7 +109,7 @@ class Note(msgspec.Struct, frozen=True, kw_only=True):
         """How long it is worth delivering; 0 and less: not at all."""
         if self.ask is None:
             return KEPT_S
-        return min(ASKED_MOST_S, int(self.until - now) if self.until is not None else ASKED_MOST_S)
+        return min(ASK_MOST_S, int(self.until - now) if self.until is not None else ASK_MOST_S)
 
 
 class Payload(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -127,9 +127,9 @@ class Payload(msgspec.Struct, rename="camel", omit_defaults=True):
     by: str | UnsetType = UNSET
 
 
-def note_of(session_id: str, entry: Entry) -> Note | None:
-    """What to tell of an entry; None where there is nothing."""
-    if not _TOLD_OF.matches_encoded(entry.event):
+def note_of(session_id: str, entry: Entry) -> PushNote | None:
+    """What to send of an entry; None where there is nothing."""
+    if not _NOTED.matches_encoded(entry.event):
         return None
     try:
         event = decode_event(entry.event)
@@ -137,15 +137,15 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
         return None  # nested beyond reason, so no face can show it either
     match event:
         case ApprovalRequestedEvent():
-            return _asked(session_id, event)
+            return _approval_note(session_id, event)
         case UserQuestionEvent():
-            return Note(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
+            return PushNote(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
                         until=_seconds(event.expires_at))
         case ApprovalResolvedEvent():
             outcome: Outcome = "expired" if event.resolved_by == "timeout" else "approved" if event.approved else "denied"
-            return Note(kind="approval", session_id=session_id, ask=event.request_id, outcome=outcome, by=_by(event))
+            return PushNote(kind="approval", session_id=session_id, ask=event.request_id, outcome=outcome, by=_by(event))
         case SessionErrorEvent():
-            return Note(kind="failed", session_id=session_id, text=event.error.message)
+            return PushNote(kind="failed", session_id=session_id, text=event.error.message)
         case SessionStatusChangedEvent():
             return _finished(session_id, event)
         case CustomEvent(namespace="trunkline"):
@@ -153,9 +153,9 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
     return None
 
 
-def payload_of(note: Note, about: About, scope: Scope) -> bytes:
+def payload_of(note: PushNote, about: About, scope: TokenScope) -> bytes:
     """A note as it is encrypted. Who may not decide is offered no way to."""
-    text = _told_text(note, about)
+    text = _shown_text(note, about)
     can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
     can_approve = note.runs_in is not None and note.risk_level in APPROVED_UNOPENED and _is_whole(text, PREVIEW_MOST)
     return msgspec.json.encode(Payload(
@@ -167,48 +167,48 @@ def payload_of(note: Note, about: About, scope: Scope) -> bytes:
         outcome=UNSET if note.outcome is None else note.outcome, by=_person(note) or UNSET))
 
 
-def _told_text(note: Note, about: About) -> str:
-    """What is told: a command with its folder, where that is not the session's own."""
+def _shown_text(note: PushNote, about: About) -> str:
+    """What is shown: a command with its folder, where that is not the session's own."""
     if note.runs_in is None:
         return note.text or about.last_text
     elsewhere = note.runs_in.rstrip("/") != about.cwd.rstrip("/")
     return f"Run in {note.runs_in or '/'}: {note.text}" if elsewhere else f"Run: {note.text}"
 
 
-def _asked(session_id: str, event: ApprovalRequestedEvent) -> Note:
-    """What is asked for, beginning with its kind."""
-    told = Note(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
+def _approval_note(session_id: str, event: ApprovalRequestedEvent) -> PushNote:
+    """What is to be approved, beginning with its kind."""
+    note = PushNote(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
                 until=_seconds(event.expires_at))
     match event.preview:
         case CommandPreview() if carried_reading(event.meta).only_runs:
-            return replace(told, text=event.preview.command, runs_in=event.preview.working_dir)
+            return replace(note, text=event.preview.command, runs_in=event.preview.working_dir)
         case CommandPreview():
-            return replace(told, text=f"{event.tool_name}, which runs: {event.preview.command}")
+            return replace(note, text=f"{event.tool_name}, which runs: {event.preview.command}")
         case DiffPreview():
-            return replace(told, text=f"Change a file: {event.preview.path}")
+            return replace(note, text=f"Change a file: {event.preview.path}")
     named = event.description in ("", event.tool_name)
-    return replace(told, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
+    return replace(note, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
 
 
-def _finished(session_id: str, event: SessionStatusChangedEvent | CustomEvent) -> Note | None:
+def _finished(session_id: str, event: SessionStatusChangedEvent | CustomEvent) -> PushNote | None:
     """The end of a turn carries its stop reason. Who cancelled one knows that it has ended."""
     meta = {} if event.meta is UNSET else event.meta
     if "stopReason" not in meta or "turnId" not in meta or meta["stopReason"] == "cancelled":
         return None
-    return Note(kind="finished", session_id=session_id)
+    return PushNote(kind="finished", session_id=session_id)
 
 
-def _custom(session_id: str, event: CustomEvent) -> Note | None:
+def _custom(session_id: str, event: CustomEvent) -> PushNote | None:
     if event.event_name == "turn_ended":
         return _finished(session_id, event)
     if event.event_name != "question_resolved":
         return None
-    answer, by = msgspec.json.decode(event.data, type=_Answered), _by(event)
+    answer, by = msgspec.json.decode(event.data, type=_QuestionAnswer), _by(event)
     outcome: Outcome = "expired" if by == "timeout" else "answered" if answer.action == "accept" else "dismissed"
-    return Note(kind="question", session_id=session_id, ask=answer.question_id, outcome=outcome, by=by)
+    return PushNote(kind="question", session_id=session_id, ask=answer.question_id, outcome=outcome, by=by)
 
 
-class _Answered(msgspec.Struct, rename="camel"):
+class _QuestionAnswer(msgspec.Struct, rename="camel"):
     question_id: str
     action: str = ""
 
@@ -217,7 +217,7 @@ def _by(event: ApprovalResolvedEvent | CustomEvent) -> str:
     return "" if event.meta is UNSET else str(event.meta.get("by", ""))
 
 
-def _person(note: Note) -> str:
+def _person(note: PushNote) -> str:
     """Who answered, as people know them: without the token's id, and nobody where it was no person."""
     return "" if note.outcome in (None, "expired", "over") else _short(_TOKEN_ID.sub("", note.by), TITLE_MOST)
 
@@ -233,7 +233,7 @@ def _short(text: str, most: int) -> str:
 
 
 def _is_whole(text: str, most: int) -> bool:
-    """Whether all of it is told: in one line, uncut, and with the spaces that it has."""
+    """Whether all of it is shown: in one line, uncut, and with the spaces that it has."""
     return len(text) <= most and len(_one_line(text)) <= most and " ".join(text.split()) == text.strip()
 
 

@@ -1,4 +1,4 @@
-"""Who is told what: the subscriptions of browsers, in ``push.json``.
+"""Who gets what: the subscriptions of browsers, in ``push.json``.
 
 Rule 1: a subscription belongs to the token that made it, one to a token, and goes with it.
 Rule 2: the addresses in the file are secrets: whoever has one can fill somebody's phone. The file is private.
@@ -20,14 +20,13 @@ import msgspec
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import Invalid, StorageError, TooManyRequests
+from trunkline.server.http.address import Network
 
 if TYPE_CHECKING:
     from trunkline.server.delivery.push.keys import PushKey
 
-Kind = Literal["approval", "question", "finished", "failed"]
-KINDS: tuple[Kind, ...] = ("approval", "question", "finished", "failed")
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+PushKind = Literal["approval", "question", "finished", "failed"]
+KINDS: tuple[PushKind, ...] = ("approval", "question", "finished", "failed")
 
 SUBSCRIPTIONS_FILE = "push.json"
 SUBSCRIPTIONS_MOST = 256
@@ -35,13 +34,13 @@ ENDPOINT_LENGTH = 2_048
 
 
 class Subscription(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One browser that wants to be told. ``endpoint`` is its push service's address for it."""
+    """One browser that wants to know. ``endpoint`` is its push service's address for it."""
 
     token_id: str
     endpoint: str
     p256dh: str
     auth: str
-    kinds: tuple[Kind, ...]
+    kinds: tuple[PushKind, ...]
     created_at: int
 
     def __repr__(self) -> str:
@@ -52,7 +51,7 @@ class Subscription(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return urlsplit(self.endpoint)
 
 
-class _Stored(msgspec.Struct):
+class _StoredSubscriptions(msgspec.Struct):
     subscriptions: list[Subscription]
 
 
@@ -78,15 +77,15 @@ class Subscriptions:
         """The subscription that a token made."""
         return self._by_token.get(token_id)
 
-    def wanting(self, kind: Kind) -> list[Subscription]:
-        """Who wants to be told of this and is still let in."""
+    def wanting(self, kind: PushKind) -> list[Subscription]:
+        """Who wants to know of this and is still let in."""
         return [each for each in self._by_token.values() if kind in each.kinds and self._is_live(each.token_id)]
 
     def counts(self, subscription: Subscription) -> bool:
         """Whether it is still there, and its token too."""
         return self._by_token.get(subscription.token_id) == subscription and self._is_live(subscription.token_id)
 
-    def keep(self, token_id: str, endpoint: str, p256dh: str, auth: str, kinds: tuple[Kind, ...]) -> Subscription:
+    def keep(self, token_id: str, endpoint: str, p256dh: str, auth: str, kinds: tuple[PushKind, ...]) -> Subscription:
         """Add one, in place of what the token, or the same browser under another token, had before."""
         self.drop_dead()
         check_endpoint(endpoint, self.allow)
@@ -145,7 +144,7 @@ class Subscriptions:
         await self._file.saved()
 
     def _content(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(_Stored(list(self._by_token.values()))))
+        return msgspec.json.format(msgspec.json.encode(_StoredSubscriptions(list(self._by_token.values()))))
 
 
 def check_endpoint(endpoint: str, allow: tuple[Network, ...]) -> None:
@@ -207,7 +206,7 @@ def _load(path: Path) -> dict[str, Subscription]:
         return {}
     path.chmod(0o600)
     try:
-        stored = msgspec.json.decode(path.read_bytes(), type=_Stored)
+        stored = msgspec.json.decode(path.read_bytes(), type=_StoredSubscriptions)
     except BROKEN as error:
         raise StorageError(f"{path} is not a list of subscriptions ({error}); mend it or delete it") from error
     return {each.token_id: each for each in stored.subscriptions}

@@ -1,11 +1,6 @@
-"""Webhooks: tell somebody who is not looking that a session needs them.
+"""Webhooks: let a program know that a session needs somebody who is not looking.
 
-    rules.py       what is to be told to whom            notices.py    what in the journal is worth telling
-    notifier.py    follows the hub, tells when nobody watches
-    ledger.py      what is owed, kept over a stop
-    outbox.py      signs, sends, tries again             addresses.py  where a webhook may go
-    post.py        one request to one checked address
-
-Rule 1: a webhook grants nothing. Its link opens the page, and whoever opens it has to be let in there.
-Rule 2: a webhook never makes a session wait, and never goes where it could reach what only this machine can reach.
+    rules.py       what goes to whom                     notices.py    what in the journal is worth sending
+    notifier.py    follows the hub, sends when nobody watches
+    ledger.py      what is owed, kept over a stop        sender.py     one body to one webhook, signed
 """

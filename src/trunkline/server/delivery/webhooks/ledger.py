@@ -1,23 +1,20 @@
 """What is owed to webhooks, on disk: a hub that stops, or is killed, goes on with it when it is back.
 
-Rule 1: it holds places in the journal, never bodies or secrets: what is told is read again where it stands.
-Rule 2: what was heard is written down before anything is sent of it, so nothing is lost and nothing is owed twice. A hub that was
+Rule 1: it holds places in the journal, never bodies or secrets: what is sent is read again where it stands.
+Rule 2: what was read is written down before anything is sent of it, so nothing is lost and nothing is owed twice. A hub that was
 killed right behind a delivery may send that one again, under the same id.
 Rule 3: it is bounded: so many deliveries, none older than a day. A file that cannot be read is begun anew, and the log says so.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 from pathlib import Path
 
 import msgspec
 
-from trunkline.dialects.outside import BROKEN
-from trunkline.disk.private_file import PrivateFile
-from trunkline.errors import StorageError
+from trunkline.server.delivery.records import Record
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
@@ -25,11 +22,11 @@ log = logging.getLogger("trunkline.notify")
 LEDGER_FILE = "webhooks.json"
 OWED_MOST = 1_000
 AGE_MOST_S = 86_400.0
-"""What is older than this nobody wants to hear any more."""
+"""What is older than this nobody wants to know any more."""
 
 
 class Owed(msgspec.Struct, frozen=True, kw_only=True):
-    """A delivery that is not done: its id over all tries, whom it is for, and which entry it tells of."""
+    """A delivery that is not done: its id over all tries, whom it is for, and which entry it is about."""
 
     id: str
     hook: str
@@ -37,37 +34,37 @@ class Owed(msgspec.Struct, frozen=True, kw_only=True):
     pos: int
 
 
-class _Stored(msgspec.Struct):
+class _Books(msgspec.Struct):
     position: int
-    """Up to where the journal was heard."""
+    """Up to where the journal was read."""
     owed: list[Owed]
 
 
 def key_of(hook: Webhook) -> str:
-    """What a webhook is known by: its address and what it wants to hear, of which the file shows nothing."""
-    told = msgspec.json.encode((hook.url, hook.events, hook.agents))
-    return hashlib.sha256(told).hexdigest()[:16]
+    """What a webhook is known by: its address and what it wants to know, of which the file shows nothing."""
+    identity = msgspec.json.encode((hook.url, hook.events, hook.agents))
+    return hashlib.sha256(identity).hexdigest()[:16]
 
 
 class Ledger:
     """The deliveries of one data folder; without a path they are known only as long as the hub runs."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._file = PrivateFile(path, self._content) if path is not None else None
+        self._record = Record(path, _Books, lambda: _Books(self._position, list(self._owed.values())), log)
         self._owed: dict[str, Owed] = {}
         self._position = 0
 
     def open(self, newest: int) -> tuple[int, list[Owed]]:
-        """Where to go on hearing, and what is owed; ``newest`` is the journal's end, where one without a file begins."""
-        stored = self._load()
+        """Where to go on reading, and what is owed; ``newest`` is the journal's end, where one without a file begins."""
+        stored = self._record.load()
         if stored is None or stored.position > newest:
-            stored = _Stored(newest, [])  # there is none, or it belongs to another journal
+            stored = _Books(newest, [])  # there is none, or it belongs to another journal
         self._position = stored.position
         self._owed = {owed.id: owed for owed in stored.owed if owed.pos <= newest}
         return stored.position, list(self._owed.values())
 
-    def heard(self, position: int) -> None:
-        """The journal was heard up to here, and what is owed of it was said before."""
+    def on_read(self, position: int) -> None:
+        """The journal was read up to here, and what is owed of it is in here."""
         self._position = max(self._position, position)
 
     def owe(self, owed: Owed) -> bool:
@@ -75,30 +72,15 @@ class Ledger:
         if len(self._owed) >= OWED_MOST:
             return False
         self._owed[owed.id] = owed
-        self.heard(owed.pos)
+        self.on_read(owed.pos)
         return True
 
     def settle(self, delivery_id: str) -> None:
         """It was delivered, refused, given up, or is not wanted any more."""
         if self._owed.pop(delivery_id, None) is not None:
-            if self._file is not None:
-                self._file.save_soon()
+            self._record.save_soon()
 
     async def saved(self) -> None:
         """All of it is on disk, or the log says why not."""
-        if self._file is not None:
-            self._file.save_soon()
-            with contextlib.suppress(StorageError):  # the log has it: webhooks go on without
-                await self._file.saved()
-
-    def _content(self) -> bytes:
-        return msgspec.json.encode(_Stored(self._position, list(self._owed.values())))
-
-    def _load(self) -> _Stored | None:
-        if self._file is None or not self._file.path.exists():
-            return None
-        try:
-            return msgspec.json.decode(self._file.path.read_bytes(), type=_Stored)
-        except (OSError, *BROKEN) as error:
-            log.warning("what was owed to webhooks is lost: %s cannot be read: %s", self._file.path, error)
-            return None
+        self._record.save_soon()
+        await self._record.saved()

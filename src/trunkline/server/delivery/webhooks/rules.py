@@ -1,4 +1,4 @@
-"""What is to be told to whom: the ``[[webhooks]]`` tables of the settings file.
+"""What goes to whom: the ``[[webhooks]]`` tables of the settings file.
 
 Rule 1: a table that cannot be used is refused when the hub starts, and the complaint never shows the secret.
 """
@@ -14,11 +14,11 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from trunkline.server.http.address import Network
+
 Occasion = Literal["approval", "finished", "error", "cap"]
 OCCASIONS: tuple[Occasion, ...] = ("approval", "finished", "error", "cap")
 """An approval or question waits, a turn is finished, a session failed, a cap is reached."""
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 SECRET_LEAST = 16
 STANDARD_SECRET = "whsec_"
@@ -29,7 +29,7 @@ AFTER_S = 5.0
 
 
 class Webhook(msgspec.Struct, frozen=True, kw_only=True):
-    """One address that is told of things."""
+    """One address that wants to know of things."""
 
     url: str
     secret: bytes
@@ -37,7 +37,7 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     agents: tuple[str, ...] = ()
     """Only sessions of these agents; of all, when empty."""
     after_s: float = AFTER_S
-    """How long a thing must have gone unwatched before it is told."""
+    """How long a thing must have gone unwatched before it is sent."""
     allow: tuple[Network, ...] = ()
     """Addresses of private networks that it may go to all the same."""
 
@@ -54,11 +54,11 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
         return self.parts().hostname or ""
 
     def wants(self, occasion: Occasion, agent: str) -> bool:
-        """Whether this is to be told here."""
+        """Whether this is to be sent here."""
         return occasion in self.events and (not self.agents or agent in self.agents)
 
 
-class _Table(msgspec.Struct, forbid_unknown_fields=True):
+class _WebhookTable(msgspec.Struct, forbid_unknown_fields=True):
     url: str
     secret: str
     events: list[Occasion] = msgspec.field(default_factory=lambda: list(OCCASIONS))
@@ -76,7 +76,7 @@ def webhooks_from(tables: Any) -> tuple[Webhook, ...]:
 
 def _webhook(number: int, table: Mapping[str, Any]) -> Webhook:
     try:
-        read = msgspec.convert(table, _Table)
+        read = msgspec.convert(table, _WebhookTable)
         return Webhook(
             url=_address(read.url), secret=_secret(read.secret), events=_events(read.events), agents=tuple(read.agents),
             after_s=_seconds(read.after_s), allow=tuple(_network(each) for each in read.allow))

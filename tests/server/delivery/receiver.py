@@ -12,7 +12,7 @@ from typing import Any
 
 import h11
 
-from trunkline.server.delivery.webhooks.outbox import Clock
+from trunkline.server.delivery.following import Clock
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 SECRET = b"a secret that is long enough"

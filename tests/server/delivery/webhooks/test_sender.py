@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
@@ -17,11 +16,8 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.delivery.webhooks.receiver import SECRET, Got, HandClock, Names, receiver
-from trunkline.errors import Unavailable
-from trunkline.server.delivery.post import Message, post
-from trunkline.server.delivery.webhooks.outbox import BACKOFF_S, ROOM, Outbox, signature
-from trunkline.server.delivery.webhooks.rules import Webhook
+from tests.server.delivery.receiver import SECRET, Got, HandClock, Names, receiver
+from trunkline.server.delivery.webhooks.sender import LIMITS, WebhookSender, signature
 
 BODY = b'{"type":"approval"}'
 
@@ -40,8 +36,8 @@ def genuine(got: Got) -> bool:
 def test_a_delivery_arrives_signed_with_its_id_and_time() -> None:
     async def check() -> None:
         async with receiver() as there:
-            outbox = Outbox(clock=HandClock())
-            outbox.send(there.hook(), BODY, yes)
+            sender = WebhookSender(clock=HandClock())
+            sender.send(there.hook(), BODY, yes)
             got = await there.got()
             assert (got.method, got.target, got.body) == ("POST", "/hook?key=1", BODY)
             assert got.headers["content-type"] == "application/json"
@@ -49,7 +45,7 @@ def test_a_delivery_arrives_signed_with_its_id_and_time() -> None:
             assert genuine(got)
             got.body += b" "
             assert not genuine(got)
-            await outbox.settled()
+            await sender.settled()
 
     run(check())
 
@@ -64,14 +60,14 @@ def test_a_receiver_that_is_down_is_tried_five_times_farther_and_farther_apart(c
     async def check() -> None:
         async with receiver(500, 503, 429, 408, 599) as there:
             clock = HandClock()
-            outbox = Outbox(clock=clock)
-            outbox.send(there.hook(), BODY, yes)
+            sender = WebhookSender(clock=clock)
+            sender.send(there.hook(), BODY, yes)
             arrived, waits = [await there.got()], []
             for _ in range(4):
                 waits.append(await clock.pass_one())
                 arrived.append(await there.got())
-            await outbox.settled()
-            assert tuple(waits) == BACKOFF_S and sorted(waits) == waits
+            await sender.settled()
+            assert tuple(waits) == LIMITS.backoff_s and sorted(waits) == waits
             assert len({got.headers["webhook-id"] for got in arrived}) == 1
             assert len({got.headers["webhook-timestamp"] for got in arrived}) == 5
             assert all(genuine(got) for got in arrived)
@@ -86,12 +82,12 @@ def test_a_receiver_that_comes_back_is_told_once() -> None:
     async def check() -> None:
         async with receiver(502) as there:
             clock = HandClock()
-            outbox = Outbox(clock=clock)
-            outbox.send(there.hook(), BODY, yes)
+            sender = WebhookSender(clock=clock)
+            sender.send(there.hook(), BODY, yes)
             await there.got()
             await clock.pass_one()
             await there.got()
-            await outbox.settled()
+            await sender.settled()
             assert (there.connections, clock.sleeping()) == (2, 0)
 
     run(check())
@@ -101,15 +97,15 @@ def test_what_is_settled_meanwhile_is_not_tried_again() -> None:
     async def check() -> None:
         async with receiver(500) as there:
             clock = HandClock()
-            outbox = Outbox(clock=clock)
+            sender = WebhookSender(clock=clock)
 
             async def no() -> bool:
                 return False
 
-            outbox.send(there.hook(), BODY, no)
+            sender.send(there.hook(), BODY, no)
             await there.got()
             await clock.pass_one()
-            await outbox.settled()
+            await sender.settled()
             assert there.connections == 1
 
     run(check())
@@ -121,10 +117,10 @@ def test_a_redirect_is_not_followed(status: int, caplog: pytest.LogCaptureFixtur
         async with receiver() as elsewhere, receiver(status) as there:
             there.location = f"http://127.0.0.1:{elsewhere.port}/"
             clock = HandClock()
-            outbox = Outbox(clock=clock)
-            outbox.send(there.hook(), BODY, yes)
+            sender = WebhookSender(clock=clock)
+            sender.send(there.hook(), BODY, yes)
             await there.got()
-            await outbox.settled()
+            await sender.settled()
             assert (there.connections, elsewhere.connections, clock.sleeping()) == (1, 0, 0)
 
     with caplog.at_level(logging.WARNING):
@@ -137,10 +133,10 @@ def test_what_a_receiver_refuses_is_not_tried_again(status: int) -> None:
     async def check() -> None:
         async with receiver(status) as there:
             clock = HandClock()
-            outbox = Outbox(clock=clock)
-            outbox.send(there.hook(), BODY, yes)
+            sender = WebhookSender(clock=clock)
+            sender.send(there.hook(), BODY, yes)
             await there.got()
-            await outbox.settled()
+            await sender.settled()
             assert (there.connections, clock.sleeping()) == (1, 0)
 
     run(check())
@@ -149,10 +145,10 @@ def test_what_a_receiver_refuses_is_not_tried_again(status: int) -> None:
 def test_a_private_address_is_never_connected_to(caplog: pytest.LogCaptureFixture) -> None:
     async def check() -> None:
         async with receiver() as there:
-            outbox = Outbox(clock=HandClock())
-            outbox.send(there.hook(allow=()), BODY, yes)
-            outbox.send(there.hook(url=f"https://127.0.0.1:{there.port}/", allow=()), BODY, yes)
-            await outbox.settled()
+            sender = WebhookSender(clock=HandClock())
+            sender.send(there.hook(allow=()), BODY, yes)
+            sender.send(there.hook(url=f"https://127.0.0.1:{there.port}/", allow=()), BODY, yes)
+            await sender.settled()
             assert there.connections == 0
 
     with caplog.at_level(logging.WARNING):
@@ -166,11 +162,11 @@ def test_the_address_that_was_checked_is_the_one_that_is_connected_to() -> None:
     async def check() -> None:
         async with receiver() as there:
             names = Names(["127.0.0.1"], ["169.254.169.254"])
-            outbox = Outbox(clock=HandClock(), lookup=names)
-            outbox.send(there.hook(url=f"http://rebound.example:{there.port}/x"), BODY, yes)
+            sender = WebhookSender(clock=HandClock(), lookup=names)
+            sender.send(there.hook(url=f"http://rebound.example:{there.port}/x"), BODY, yes)
             got = await there.got()
             assert got.headers["host"] == f"rebound.example:{there.port}"
-            await outbox.settled()
+            await sender.settled()
             assert names.asked == [("rebound.example", there.port)]
 
     run(check())
@@ -181,42 +177,13 @@ def test_a_name_that_moved_to_a_private_address_is_refused_at_the_next_try() -> 
         async with receiver(500) as there:
             clock = HandClock()
             names = Names(["127.0.0.1"], ["10.0.0.1"])
-            outbox = Outbox(clock=clock, lookup=names)
+            sender = WebhookSender(clock=clock, lookup=names)
             allow = (ipaddress.ip_network("127.0.0.1"),)
-            outbox.send(there.hook(url=f"http://rebound.example:{there.port}/x", allow=allow), BODY, yes)
+            sender.send(there.hook(url=f"http://rebound.example:{there.port}/x", allow=allow), BODY, yes)
             await there.got()
             await clock.pass_one()
-            await outbox.settled()
+            await sender.settled()
             assert (there.connections, len(names.asked)) == (1, 2)
-
-    run(check())
-
-
-def test_a_receiver_that_says_nothing_is_given_up_after_a_while() -> None:
-    async def check() -> None:
-        async with receiver() as there:
-            there.silent = True
-            with pytest.raises(Unavailable, match=r"127\.0\.0\.1 did not answer within 0\.05 s"):
-                await post(there.hook(), "127.0.0.1", Message(BODY, ()), trust=None, timeout_s=0.05)
-
-    run(check())
-
-
-def test_a_receiver_that_hangs_up_or_is_not_there_is_unavailable() -> None:
-    async def check() -> None:
-        async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await reader.readline()
-            writer.close()
-
-        server = await asyncio.start_server(hang_up, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        hook = Webhook(url=f"http://127.0.0.1:{port}/", secret=SECRET)
-        with pytest.raises(Unavailable, match="could not be reached"):
-            await post(hook, "127.0.0.1", Message(BODY, ()), trust=None)
-        server.close()
-        await server.wait_closed()
-        with pytest.raises(Unavailable, match="could not be reached"):
-            await post(hook, "127.0.0.1", Message(BODY, ()), trust=None)
 
     run(check())
 
@@ -225,14 +192,14 @@ def test_a_receiver_that_is_far_behind_loses_the_newest_and_no_other_webhook_not
     async def check() -> None:
         async with receiver() as stuck, receiver() as there:
             stuck.silent = True
-            outbox = Outbox(clock=HandClock())
+            sender = WebhookSender(clock=HandClock())
             slow, quick = stuck.hook(), there.hook()
-            for number in range(ROOM + 3):
-                outbox.send(slow, b"%d" % number, yes)
-            outbox.send(quick, BODY, yes)
+            for number in range(LIMITS.room + 3):
+                sender.send(slow, b"%d" % number, yes)
+            sender.send(quick, BODY, yes)
             assert (await there.got()).body == BODY
-            await outbox.close()
-            await outbox.settled()
+            await sender.close()
+            await sender.settled()
 
     with caplog.at_level(logging.WARNING):
         run(check())
@@ -242,10 +209,10 @@ def test_a_receiver_that_is_far_behind_loses_the_newest_and_no_other_webhook_not
 def test_no_log_line_shows_the_secret_the_path_or_the_body(caplog: pytest.LogCaptureFixture) -> None:
     async def check() -> None:
         async with receiver(404) as there:
-            outbox = Outbox(clock=HandClock())
-            outbox.send(there.hook(url=f"http://127.0.0.1:{there.port}/T0KEN?k=T0KEN"), b'"B0DY"', yes)
+            sender = WebhookSender(clock=HandClock())
+            sender.send(there.hook(url=f"http://127.0.0.1:{there.port}/T0KEN?k=T0KEN"), b'"B0DY"', yes)
             await there.got()
-            await outbox.settled()
+            await sender.settled()
 
     with caplog.at_level(logging.DEBUG, logger="trunkline"):
         run(check())
@@ -268,15 +235,15 @@ def test_over_tls_the_name_counts_for_the_certificate_though_the_address_is_conn
     async def check() -> None:
         async with receiver(tls=context) as there:
             clock = HandClock()
-            outbox = Outbox(clock=clock, lookup=Names(["127.0.0.1"]),
+            sender = WebhookSender(clock=clock, lookup=Names(["127.0.0.1"]),
                             trust=lambda: ssl.create_default_context(cafile=str(tmp_path / "cert.pem")))
-            outbox.send(there.hook(url=f"https://hooks.example:{there.port}/x"), json.dumps({"a": 1}).encode(), yes)
+            sender.send(there.hook(url=f"https://hooks.example:{there.port}/x"), json.dumps({"a": 1}).encode(), yes)
             got = await there.got()
             assert (got.json(), got.headers["host"], asked_for) == ({"a": 1}, f"hooks.example:{there.port}", ["hooks.example"])
-            await outbox.settled()
-            outbox.send(there.hook(url=f"https://other.example:{there.port}/x"), b"{}", yes)
+            await sender.settled()
+            sender.send(there.hook(url=f"https://other.example:{there.port}/x"), b"{}", yes)
             await clock.pass_one()  # it is worth another try: the certificate was of somebody else
-            await outbox.close()
+            await sender.close()
             assert there.arrived.empty()
 
     run(check())

@@ -1,0 +1,87 @@
+"""The hub's end of a WebSocket: what goes through it, and what a peer learns when it ends."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.aio import run
+from trunkline.errors import HubStopping
+from trunkline.server.websocket import FAILED, NOT_LET_IN, STOPPING, PeerGone, Socket
+
+
+class Peer:
+    """The other end: what it sends, and what it got."""
+
+    def __init__(self, *messages: dict[str, Any], failure: Exception | None = None) -> None:
+        self.got: list[Any] = []
+        self._messages = deque(messages)
+        self._failure = failure
+
+    async def receive(self) -> dict[str, Any]:
+        return self._messages.popleft()
+
+    async def send(self, message: Any) -> None:
+        if self._failure is not None:
+            raise self._failure
+        self.got.append(message)
+
+    def socket(self) -> Socket:
+        return Socket(self.receive, self.send)
+
+
+def test_messages_go_both_ways_until_the_peer_leaves() -> None:
+    async def check() -> None:
+        peer = Peer({"type": "websocket.connect"}, {"type": "websocket.receive", "text": "hello"},
+                    {"type": "websocket.receive", "bytes": b"x"}, {"type": "websocket.disconnect"})
+        socket = peer.socket()
+        await socket.accept()
+        assert await socket.receive() == "hello"
+        assert await socket.receive() is None
+        await socket.send_text("yes")
+        await socket.send_bytes(b"no")
+        with pytest.raises(PeerGone):
+            await socket.receive()
+        assert [message.get("text") or message.get("bytes") for message in peer.got] == [None, "yes", b"no"]
+
+    run(check())
+
+
+@pytest.mark.parametrize("failure", [ConnectionResetError(), RuntimeError("closed already")])
+def test_sending_to_a_peer_that_is_gone_says_so(failure: Exception) -> None:
+    with pytest.raises(PeerGone):
+        run(Peer(failure=failure).socket().send_text("x"))
+
+
+def test_a_reason_is_cut_to_what_a_close_frame_holds() -> None:
+    peer = Peer()
+    run(peer.socket().close(FAILED, "ä" * 500))
+    assert len(peer.got[0]["reason"].encode()) <= 120
+
+
+async def cancelled() -> None:
+    raise asyncio.CancelledError
+
+
+def failing(error: Exception) -> Callable[[], Any]:
+    async def work() -> None:
+        raise error
+
+    return work
+
+
+@pytest.mark.parametrize(("work", "is_live", "code"), [
+    (cancelled, True, STOPPING), (cancelled, False, NOT_LET_IN), (failing(HubStopping("stopping")), True, STOPPING),
+    (failing(ValueError("broken")), True, FAILED), (failing(PeerGone()), True, None)])
+def test_a_peer_that_is_still_there_learns_why_it_ends(work: Callable[[], Any], is_live: bool, code: int | None) -> None:
+    async def check() -> None:
+        peer, task = Peer(), asyncio.create_task(work())
+        await asyncio.wait([task])
+        await peer.socket().close_after(task, is_live=is_live)
+        assert [message["code"] for message in peer.got] == ([code] if code is not None else [])
+
+    run(check())
