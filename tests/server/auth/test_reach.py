@@ -11,7 +11,8 @@ from trunkline.server.options import ServerOptions
 
 
 def options(host: str = "127.0.0.1", public_url: str = "", tls: bool = False) -> ServerOptions:
-    return ServerOptions(data=Path("/nowhere"), port=7420, host=host, public_url=public_url, tls=tls)
+    return ServerOptions(data=Path("/nowhere"), port=7420, host=host, public_url=public_url,
+                         tls_cert=Path("/nowhere/cert.pem") if tls else None)
 
 
 @pytest.mark.parametrize(("given", "seen_as", "expected"), [
