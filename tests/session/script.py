@@ -22,7 +22,7 @@ from trunkline.journal.memory import MemoryJournal
 from trunkline.session.driver.base import AgentSession, Started
 from trunkline.session.fold import Fold
 from trunkline.session.policy.file import PolicyBook
-from trunkline.session.services import Lent, Limits
+from trunkline.session.services import Limits, Services
 from trunkline.session.session import Session
 
 OPTIONS = (PermissionOption("yes", "Allow", "allow_once"), PermissionOption("forever", "Always", "allow_always"),
@@ -126,7 +126,7 @@ class Stage:
         self._ids = 0
         self._clock = 1_790_000_000_000_000
         self.committer = Committer(self.journal)
-        self.lent = Lent(
+        self.services = Services(
             journal=self.journal, committer=self.committer, budget=TailBudget(), pids=PidFiles(None), clock=self._tick,
             new_id=self._new_id, limits=limits or Limits(), preview_url=lambda session_id, artifact: "/preview/key/",
             turn_ended=self.outcomes.append, policies=PolicyBook(None), chain_key=b"key", home="/home/ann")
@@ -134,7 +134,7 @@ class Stage:
 
     def new(self, folder: Path) -> Session:
         fold = Fold(session_id="ses-1", agent="scripted", cwd=str(folder), created_at=self._clock, updated_at=self._clock)
-        return Session(fold, self.lent, self._make_driver)
+        return Session(fold, self.services, self._make_driver)
 
     @property
     def driver(self) -> ScriptedDriver:

@@ -34,7 +34,7 @@ def announces(stage: Stage, *commands: str) -> None:
 async def confirming(stage: Stage, *commands: str, policy: str = "", **ask: Any) -> Stage:
     """A session whose agent asks for all of these at once."""
     if policy:
-        stage.lent.policies.replace(policy)
+        stage.services.policies.replace(policy)
     await stage.open()
     await stage.send()
     announces(stage, *commands)
@@ -118,7 +118,7 @@ def test_always_is_refused_for_several_calls_and_offered_for_the_only_one(tmp_pa
         stage.driver.ask("req-2", **CONFIRM)
         await stage.packets("approval_requested", 2)
         await stage.session.decide("req-2", Decision(decision="allow", scope="always"), by="ann")
-        (rule,) = stage.lent.policies.policy.rules
+        (rule,) = stage.services.policies.policy.rules
         assert (rule.command, rule.saved_by) == (["make c"], "ann")
 
     run(scenario())
@@ -230,7 +230,7 @@ def test_a_link_is_in_the_journal_and_in_the_view_and_rules_decide_from_it(tmp_p
         (event,) = [each for each in await stage.events() if isinstance(each, ApprovalRequestedEvent)]
         assert isinstance(event.meta, dict) and event.meta["disk"] == {"real": real}
         (tmp_path / "link").unlink()  # what counts is what was asked about
-        stage.lent.policies.replace('[[rules]]\npath = ["secret"]\naction = "deny"\n')
+        stage.services.policies.replace('[[rules]]\npath = ["secret"]\naction = "deny"\n')
         stage.session.rules_changed()
         (end,) = await resolved(stage)
         assert end.approved is False and isinstance(end.meta, dict) and end.meta["rule"]["source"] == "policy file"
@@ -255,7 +255,7 @@ def test_it_is_known_beforehand_what_it_answers(tmp_path: Path, allow: bool) -> 
         rule = await stage.session.rule_of("r1", allow=allow, scope="always", by="ann")
         found = [(view.request_id, approved) for view, approved in await stage.session.answered_by(rule)]
         assert found == [("r1", allow), ("r2", allow)]
-        assert stage.lent.policies.policy == Policy() and len(stage.session.fold.approvals) == 3, "nothing is decided"
+        assert stage.services.policies.policy == Policy() and len(stage.session.fold.approvals) == 3, "nothing is decided"
         other = await stage.session.rule_of("r3", allow=allow, scope="session", by="ann")
         assert other.session == stage.session.id
         assert [view.request_id for view, _ in await stage.session.answered_by(other)] == ["r3"]
@@ -281,7 +281,7 @@ def test_what_it_answers_is_told_as_answered_by_it(tmp_path: Path, scope: Any) -
 def test_a_rule_is_named_by_its_id_and_the_permission_policy_by_itself(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = await three_asks(tmp_path)
-        stage.lent.policies.replace('[[rules]]\nid = "builds"\ncommand = ["make *"]\naction = "allow"\n')
+        stage.services.policies.replace('[[rules]]\nid = "builds"\ncommand = ["make *"]\naction = "allow"\n')
         stage.session.rules_changed()
         ends = await resolved(stage, 2)
         assert [event.meta["rule"] for event in ends if isinstance(event.meta, dict)] == [

@@ -85,7 +85,7 @@ def test_asks_of_the_background_end_with_the_agent(tmp_path: Path) -> None:
 def test_a_call_of_a_sub_agent_that_was_sent_off_is_not_over_with_the_turn(tmp_path: Path) -> None:
     async def check() -> None:
         stage = Stage(tmp_path)
-        stage.lent = msgspec.structs.replace(stage.lent, tool_names=lambda agent: ToolNames(parent_call="x.parent"))
+        stage.services = msgspec.structs.replace(stage.services, tool_names=lambda agent: ToolNames(parent_call="x.parent"))
         stage.session = stage.new(tmp_path)
         session = await stage.open()
         await stage.send()

@@ -23,7 +23,7 @@ command = ["make install*"]
 async def asked(tmp_path: Path) -> Stage:
     """A session whose agent asks for a command, and can be given another."""
     stage = Stage(tmp_path)
-    stage.lent.policies.replace(NO_INSTALLS)
+    stage.services.policies.replace(NO_INSTALLS)
     await stage.open()
     await stage.send()
     call = {"toolCallId": "call-1", "title": "make", "kind": "execute", "rawInput": {"command": "make"}}

@@ -12,7 +12,7 @@ from tests.aio import run
 from tests.session.script import Stage, text, update
 from trunkline.journal.base import RowFilter, SessionRow
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import recorder as pen
+from trunkline.session import recorder
 from trunkline.session.fold import checkpoint, restore
 from trunkline.session.intake import intake
 from trunkline.session.restore.reload import refold
@@ -38,7 +38,7 @@ def call(number: int) -> object:
 
 
 def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 60.0)
 
     async def play() -> None:
         journal = Counted()
@@ -60,7 +60,7 @@ def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch:
 
 
 def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 0.05)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 0.05)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -76,7 +76,7 @@ def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_row_says_at_once_that_a_session_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 60.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -90,7 +90,7 @@ def test_the_row_says_at_once_that_a_session_is_open(tmp_path: Path, monkeypatch
 
 
 def test_a_list_has_the_row_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 60.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -105,8 +105,8 @@ def test_a_list_has_the_row_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_large_row_is_written_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 0.0)
-    monkeypatch.setattr(pen, "ROW_BYTES_PER_S", 10)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 0.0)
+    monkeypatch.setattr(recorder, "ROW_BYTES_PER_S", 10)
 
     async def play() -> None:
         journal = Counted()

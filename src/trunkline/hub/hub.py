@@ -70,7 +70,7 @@ from trunkline.session.commands.requests import Scope, check_title
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.fold import IS_OPEN, NULL, Artifact, Fold, SessionView, restore
 from trunkline.session.policy.file import PolicyBook
-from trunkline.session.services import Lent, Limits
+from trunkline.session.services import Limits, Services
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -121,7 +121,7 @@ class Hub:
         self._drivers = Drivers(self.agents, self.environ, self._pids, _new_id, hidden_places(options))
         key = chain_key(options)
         self._noting = Noting(self._journal, audit_log(options, key), lambda: self._sessions.values())
-        self._lent = Lent(
+        self._lent = Services(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=now_us, new_id=_new_id,
             limits=Limits(approval_s=options.approval_timeout_s, silence_s=options.idle_timeout_s,

@@ -34,7 +34,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     silence_grace_s: float = SILENCE_GRACE_S
 
 
-class Lent(msgspec.Struct, frozen=True, kw_only=True):
+class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Shared by all sessions of a hub."""
 
     journal: Journal

@@ -1,6 +1,6 @@
 """One live session: the agent's signals and the clients' acts meet here and become entries.
 
-    pen.py         writes entries, in order, into the journal        link.py      the agent: started, kept, stopped
+    recorder.py         writes entries, in order, into the journal        link.py      the agent: started, kept, stopped
     turn.py        plays turns, each to exactly one end              approvals.py asks and answers
     hold.py        pauses, goes on, ends for good                    spending.py  caps on what is spent
     commands.py    the nine commands, told to clients                permits.py   what the agent has us do
@@ -31,7 +31,7 @@ from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineE
 from trunkline.feeds.session import Feed
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.approvals.gatekeeper import Gatekeeper
-from trunkline.session.background import Errands
+from trunkline.session.background import BackgroundTasks
 from trunkline.session.client.editors import Editors
 from trunkline.session.client.permits import Permits
 from trunkline.session.commands.execute import CommandDesk, CommandOutcome
@@ -48,9 +48,9 @@ from trunkline.session.intake.intake import Intake
 from trunkline.session.intake.read_ahead import Reading
 from trunkline.session.policy.decide import Rule, Verdict
 from trunkline.session.policy.text import check_permission_policy
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 from trunkline.session.restore.stored import stored_view
-from trunkline.session.services import Lent
+from trunkline.session.services import Services
 from trunkline.session.turns.beginnings import Beginnings
 from trunkline.session.turns.hold import Hold
 from trunkline.session.turns.prompts import Prompts
@@ -65,49 +65,49 @@ _encode = msgspec.json.Encoder().encode
 class Session:
     """One session of the hub. Its state is ``fold``; its history is ``feed``."""
 
-    def __init__(self, fold: Fold, lent: Lent, make_driver: Callable[[Session], Driver]) -> None:
+    def __init__(self, fold: Fold, services: Services, make_driver: Callable[[Session], Driver]) -> None:
         self.id = fold.session_id
         self.fold = fold
         self.env: dict[str, str] = {}
         """Variables that came with the session's start; in memory only."""
-        self.workspace = Workspace([fold.cwd], lent.guarded)
-        self.agents_workspace = AgentsWorkspace(self.workspace, lambda: lent.hider(fold, self.env))
+        self.workspace = Workspace([fold.cwd], services.guarded)
+        self.agents_workspace = AgentsWorkspace(self.workspace, lambda: services.hider(fold, self.env))
         """The same for what the agent does: without what its sandbox hides."""
         self.editors = Editors(fold)
         """Who of those that send prompts serves files and terminals."""
-        self._lent = lent
+        self._services = services
         self._alarms = Alarms()
-        self._errands = Errands()
-        self._pen = Pen(fold, lent, self._alarms)
-        self._link = AgentLink(self._pen, lambda: make_driver(self), lent.pids, self.agents_workspace)
+        self._background = BackgroundTasks()
+        self._recorder = Recorder(fold, services, self._alarms)
+        self._link = AgentLink(self._recorder, lambda: make_driver(self), services.pids, self.agents_workspace)
         self._watch = SilenceWatch(lambda: self._turns.silence_limit(), self._waits_for_person,
                                    lambda: self._turns.fell_silent())
-        self.reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=lent.home, names=lent.tool_names(fold.agent))
-        self._gate = Gatekeeper(fold, lent.policies, lent.clock, self.agents_workspace)
-        self._approvals = Approvals(self._pen, self._link, self._alarms, self._errands, self._watch, self._gate,
-                                    lent.limits.approval_s)
+        self.reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=services.home, names=services.tool_names(fold.agent))
+        self._gate = Gatekeeper(fold, services.policies, services.clock, self.agents_workspace)
+        self._approvals = Approvals(self._recorder, self._link, self._alarms, self._background, self._watch, self._gate,
+                                    services.limits.approval_s)
         self._gate.long_asks.on_verdict = self._approvals.look_again
-        self._intake = Intake(self._pen, self._approvals, self.agents_workspace, self.reading, self._check_caps,
+        self._intake = Intake(self._recorder, self._approvals, self.agents_workspace, self.reading, self._check_caps,
                               lambda end: self._turns.answered(end))
-        self.permits = Permits(self._pen, self._approvals, self._gate, self.agents_workspace, lent.new_id, self.reading,
+        self.permits = Permits(self._recorder, self._approvals, self._gate, self.agents_workspace, services.new_id, self.reading,
                                self._intake.settled)
-        self._hold = Hold(self._pen, self._link, self._approvals, self._errands, lent.clock)
-        self._spending = self._hold.spending = Spending(self._pen, self._alarms, self._hold, lent.new_id)
-        self._finder = ArtifactFinder(self._pen, fold.cwd, self.workspace.lane, lent.preview_url, lent.clock)
-        self._turns = self._hold.turns = TurnPlayer(self._pen, self._link, self._approvals, self._finder, self._alarms,
-                                                    self._errands, self._watch, self._spending, lent)
+        self._hold = Hold(self._recorder, self._link, self._approvals, self._background, services.clock)
+        self._spending = self._hold.spending = Spending(self._recorder, self._alarms, self._hold, services.new_id)
+        self._finder = ArtifactFinder(self._recorder, fold.cwd, self.workspace.lane, services.preview_url, services.clock)
+        self._turns = self._hold.turns = TurnPlayer(self._recorder, self._link, self._approvals, self._finder, self._alarms,
+                                                    self._background, self._watch, self._spending, services)
         self._approvals.cap_answered = self._spending.answered
-        self._prompts = Prompts(self._pen, self._link, self._turns, self._spending, lent.new_id)
-        self._beginnings = Beginnings(self._pen, self._link, self._finder, self._turns, self._intake.settled)
+        self._prompts = Prompts(self._recorder, self._link, self._turns, self._spending, services.new_id)
+        self._beginnings = Beginnings(self._recorder, self._link, self._finder, self._turns, self._intake.settled)
         self._desk = CommandDesk(self)
-        self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), lent.clock)
-        self._watched = Watched(self._pen, lent.new_id)
+        self._refused = RefusedCommands(lambda name, data, by: self.note(name, data, by=by), services.clock)
+        self._watched = Watched(self._recorder, services.new_id)
         self._closed_by: TrunklineError | None = None
 
     @property
     def feed(self) -> Feed:
         """The committed entries."""
-        return self._pen.feed
+        return self._recorder.feed
 
     @property
     def roots(self) -> tuple[str, ...]:
@@ -117,7 +117,7 @@ class Session:
     @property
     def confine(self) -> Confine:
         """Whatever is run for this session passes it: its sandbox, where it has one."""
-        return self._lent.confine(self.fold, self.env)
+        return self._services.confine(self.fold, self.env)
 
     @property
     def busy(self) -> bool:
@@ -133,23 +133,23 @@ class Session:
 
     def view(self) -> SessionView:
         """The state as clients see it, beside the last entry that readers can have."""
-        view = self._pen.view()
+        view = self._recorder.view()
         view.last_seq = self.feed.last_seq
         return view
 
     async def snapshot(self) -> SessionView:
         """State and position copied in one step, told once the position is committed: entries after it are news. While nothing
         can be stored, the state that is stored."""
-        view = self._pen.view()
+        view = self._recorder.view()
         try:
-            await self._pen.stored()
+            await self._recorder.stored()
         except StorageError:
-            return await stored_view(self._lent.journal, self.id)
+            return await stored_view(self._services.journal, self.id)
         return view
 
     async def commands(self) -> list[dict[str, Any]] | None:
         """The slash commands that the agent offers."""
-        return await offered_commands(self._lent.journal, self.fold)
+        return await offered_commands(self._services.journal, self.fold)
 
     def artifacts(self) -> list[Artifact]:
         """What the agent made, oldest first."""
@@ -231,8 +231,8 @@ class Session:
         """Answer this session's approvals by these rules from now on, those that wait included."""
         self._check_driven()
         self.fold.permission_policy = check_permission_policy(policy)
-        self._pen.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
-        await self._pen.write_and_store()
+        self._recorder.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
+        await self._recorder.write_and_store()
         self._approvals.look_again()
 
     def rules_changed(self) -> None:
@@ -246,15 +246,15 @@ class Session:
         if waits is not None:
             self.fold.waits = waits
         data = {"caps": caps if caps is not None else self.fold.caps, "waits": self.fold.waits}
-        self._pen.at().writer.custom("limits_set", data, meta={"by": by})
+        self._recorder.at().writer.custom("limits_set", data, meta={"by": by})
         if caps is not None:
             self._spending.set(caps)
-        await self._pen.write_and_store()
+        await self._recorder.write_and_store()
 
     async def note(self, name: str, data: dict[str, Any], *, by: str) -> None:
         """Write down what somebody did, where no other entry says it."""
-        self._pen.at().writer.custom(name, data, meta={"by": by})
-        await self._pen.write_and_store()
+        self._recorder.at().writer.custom(name, data, meta={"by": by})
+        await self._recorder.write_and_store()
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
         """Answer an approval; returns whether that approved it."""
@@ -280,8 +280,8 @@ class Session:
         await self._link.driver.set_mode(mode_id)
         if self.fold.mode != mode_id:
             update = b'{"sessionUpdate":"current_mode_update","currentModeId":%b}' % _encode(mode_id)
-            self._pen.at().conditions.mode(mode_id, update, by=by)
-        await self._pen.write_and_store()
+            self._recorder.at().conditions.mode(mode_id, update, by=by)
+        await self._recorder.write_and_store()
 
     async def set_config(self, config_id: str, value: str | bool, *, by: str) -> None:
         """Set one of the agent's options."""
@@ -291,15 +291,15 @@ class Session:
             raise TooManyRequests(f"{KEPT_RULES} options of this session were set already")
         options = await self._link.driver.set_config(config_id, value)
         self.fold.chosen_options[config_id] = value
-        self._pen.at().conditions.config(options or self.fold.config_options, by=by)
-        await self._pen.write_and_store()
+        self._recorder.at().conditions.config(options or self.fold.config_options, by=by)
+        await self._recorder.write_and_store()
 
     async def rename(self, title: str, *, by: str) -> None:
         """Give the session a title."""
         self._check_open()
         check_title(title)
-        self._pen.at().conditions.title(title.strip(), by=by)
-        await self._pen.write_and_store()
+        self._recorder.at().conditions.title(title.strip(), by=by)
+        await self._recorder.write_and_store()
 
     async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
         """Change a prompt that waits."""
@@ -320,35 +320,35 @@ class Session:
         await self._intake.hurry()
         if self.fold.watches is None:  # who writes a file that we follow goes on without us
             self._approvals.withdraw_all(by="hub", reason=error.code)
-            self._pen.at().lifecycle.agent_left()
-            self._pen.write()
+            self._recorder.at().lifecycle.agent_left()
+            self._recorder.write()
         await self._hold.settled()
-        await self._errands.close()
+        await self._background.close()
         self._watch.stop()
-        await self._pen.close()
+        await self._recorder.close()
         self._alarms.clear_all()
 
     def doze(self) -> None:
         """Nobody uses the session: hold nothing in memory but what readers hold. ``wake`` undoes it."""
-        self._pen.rest()
+        self._recorder.rest()
 
     def wake(self) -> None:
         """Somebody uses the session again."""
-        self._pen.resume()
+        self._recorder.resume()
 
     async def store_row(self) -> None:
         """Have the row that lists are made from say what is so now. Where it cannot be stored, what it said last counts."""
-        if self._pen.write_row():
+        if self._recorder.write_row():
             with suppress(StorageError):
-                await self._pen.stored()
+                await self._recorder.stored()
 
     def drained(self) -> None:
         """The journal has caught up with all sessions."""
-        self._pen.drained()
+        self._recorder.drained()
 
     async def reread_open_text(self) -> None:
         """Fill in the open message after a restart: the checkpoint names it, the journal has its words."""
-        await self._beginnings.reread_open_text(self._lent.journal)
+        await self._beginnings.reread_open_text(self._services.journal)
 
     def recover(self, error: TrunklineError) -> None:
         """Close what a crash left open, so that the next prompt finds the session in order."""
@@ -361,18 +361,18 @@ class Session:
 
     def printed(self, terminal_id: str, output: str, exit_code: int | None) -> None:
         """A command that we ran for the agent has ended: its call's result tells what it printed."""
-        self._pen.at().tools.terminal(terminal_id, output, exit_code)
+        self._recorder.at().tools.terminal(terminal_id, output, exit_code)
 
     def prints(self, terminal_id: str, offset: int, output: str) -> bool:
         """A command that we run for the agent prints; False where no call shows its terminal yet."""
-        told = self._pen.at().tools.printing(terminal_id, offset, output)
+        told = self._recorder.at().tools.printing(terminal_id, offset, output)
         if told:
-            self._pen.write()
+            self._recorder.write()
         return told
 
     async def verdict_on(self, tool: str, given: bytes) -> Verdict:
         """What the rules say of a tool that its agent would run without asking."""
-        about = self._pen.at().asks.about_tool(tool, given)
+        about = self._recorder.at().asks.about_tool(tool, given)
         return self._gate.verdict(about, await self._gate.look(about))
 
     async def uploaded(self, path: str) -> None:
@@ -395,7 +395,7 @@ class Session:
     def exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended. While it starts, the start itself tells what went wrong."""
         if self._intake.waits:
-            self._errands.run(self._exited_behind(exit, stderr))
+            self._background.run(self._exited_behind(exit, stderr))
         elif self._link.lost():
             self._turns.agent_exited(exit, stderr)
 

@@ -217,7 +217,7 @@ def test_variables_that_an_agent_is_known_to_give_to_every_command_change_nothin
     async def scenario() -> None:
         stage = Stage(tmp_path)
         names = catalog.load()["kimi"].tool_names
-        stage.lent = msgspec.structs.replace(stage.lent, tool_names=lambda agent: names)
+        stage.services = msgspec.structs.replace(stage.services, tool_names=lambda agent: names)
         stage.session = stage.new(tmp_path)
         await stage.open()
         await approved(stage, {"rawInput": {"command": "make all"}})

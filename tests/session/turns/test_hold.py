@@ -242,7 +242,7 @@ def test_a_crash_ends_the_turn_and_its_asks_without_a_word_of_running(tmp_path: 
         stage.driver.ask()
         await stage.packets("approval_requested")
         error: TrunklineError = HubRestarted("the hub was restarted")
-        again = Session(restore(checkpoint(session.fold)), stage.lent, lambda _: stage.driver)
+        again = Session(restore(checkpoint(session.fold)), stage.services, lambda _: stage.driver)
         again.recover(error)
         await again.snapshot()
         told = [msgspec.json.decode(entry.event) for entry in await again.feed.read(after=session.fold.seq)]

@@ -100,7 +100,7 @@ def test_two_caps_reached_at_once_hold_once_and_cancel_once(tmp_path: Path) -> N
         await session.set_limits(Caps(minutes=0.001, cost=1.0), None, by="ann")
         await stage.send()
         for _ in range(100):
-            stage.lent.clock()
+            stage.services.clock()
         stage.driver.say(spent(2))  # type: ignore[arg-type]
         await stage.until(lambda: bool(stage.driver.told_of("cancel")))
         await session.snapshot()
@@ -217,7 +217,7 @@ def test_a_turn_that_a_crash_ended_counts_against_the_cap(tmp_path: Path) -> Non
         session = await stage.open()
         await session.set_limits(Caps(turns=1), None, by="ann")
         await stage.send()
-        again = Session(restore(checkpoint(session.fold)), stage.lent, lambda _: stage.driver)
+        again = Session(restore(checkpoint(session.fold)), stage.services, lambda _: stage.driver)
         again.recover(HubRestarted("the hub was restarted"))
         assert again.view().status == "paused" and [view.cap for view in again.view().pending_questions] == ["turns"]
 

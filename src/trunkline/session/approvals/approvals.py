@@ -32,14 +32,14 @@ from trunkline.errors import (
 )
 from trunkline.session.approvals.forms import check_content
 from trunkline.session.approvals.gatekeeper import Gatekeeper, told_rule
-from trunkline.session.background import Errands
+from trunkline.session.background import BackgroundTasks
 from trunkline.session.commands.requests import Answer, Decision, Scope
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.fold import KEPT_RULES, ApprovalView
 from trunkline.session.interpret.asks.subjects import NOT_KNOWN
 from trunkline.session.policy.decide import PolicyAsk, Rule, Verdict
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.look import Look
 
 WARN_AT = 0.75
@@ -66,12 +66,12 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
 class Approvals:
     """The open asks of one session."""
 
-    def __init__(self, pen: Pen, link: AgentLink, alarms: Alarms, errands: Errands, watch: SilenceWatch, gate: Gatekeeper,
-                 timeout_s: float) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, link: AgentLink, alarms: Alarms, background: BackgroundTasks,
+                 watch: SilenceWatch, gate: Gatekeeper, timeout_s: float) -> None:
+        self._recorder = recorder
         self._link = link
         self._alarms = alarms
-        self._errands = errands
+        self._background = background
         self._watch = watch
         self._gate = gate
         self._timeout_s = timeout_s
@@ -88,11 +88,11 @@ class Approvals:
     @property
     def timeout_s(self) -> float:
         """How long an approval of this session waits."""
-        return self._pen.fold.waits.approval_s or self._timeout_s
+        return self._recorder.fold.waits.approval_s or self._timeout_s
 
     def has_room(self, ask: PermissionAsk | QuestionAsk) -> bool:
         """Whether the agent's ask can wait for a person; where it cannot, it is refused, and that is written down."""
-        why = self._pen.at().asks.room_for(ask)
+        why = self._recorder.at().asks.room_for(ask)
         if why is None:
             return True
         self.turn_away(ask, why)
@@ -100,13 +100,13 @@ class Approvals:
 
     def turn_away(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
         """Refuse an ask that nobody is asked about, and write that down."""
-        self._pen.at().asks.refused(ask, why)
+        self._recorder.at().asks.refused(ask, why)
         self._link.refuse(ask.request_id, why)
 
     def asked(self, ask: PermissionAsk, look: Look) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
-        turn = self._pen.fold.turn
-        for each in _each_call(self._pen.fold.approvals[ask.request_id]):
+        turn = self._recorder.fold.turn
+        for each in _each_call(self._recorder.fold.approvals[ask.request_id]):
             self.asked_for(each, look)
         if turn is None and not ask.beyond_turn:
             self._end(ask.request_id, Resolution(approved=False, resolved_by="policy", who="hub", reason="no turn is running"))
@@ -118,41 +118,41 @@ class Approvals:
 
     def question_asked(self, ask: QuestionAsk) -> None:
         """A question was just asked and written down: it waits for a person, but not for ever."""
-        self._alarms.set(ask.request_id, self.timeout_s, lambda: self._errands.run(self._give_no_answer(ask.request_id)))
+        self._alarms.set(ask.request_id, self.timeout_s, lambda: self._background.run(self._give_no_answer(ask.request_id)))
 
     def look_again(self) -> None:
         """The rules changed, or the session is no longer held: some of what waits may be decided now."""
-        for request_id in list(self._pen.fold.approvals):
+        for request_id in list(self._recorder.fold.approvals):
             if request_id not in self._deciding:
                 self._decided_by_rule(request_id)
 
     def ask_people(self, ask: PermissionAsk, look: Look) -> asyncio.Future[Resolution]:
         """The hub asks, for something that an agent has it do: written down here and now. The answer says whether it may be
         done, and why not; whoever no longer waits for it cancels it."""
-        why = self._pen.at().asks.room_for(ask)
+        why = self._recorder.at().asks.room_for(ask)
         if why is not None:
-            self._pen.at().asks.refused(ask, why)
-            self._pen.write()
+            self._recorder.at().asks.refused(ask, why)
+            self._recorder.write()
             raise TooManyRequests(why)
         answer: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(lambda _: self._our_asks.pop(ask.request_id, None))
         self._our_asks[ask.request_id] = answer
-        asks = self._pen.at().asks
+        asks = self._recorder.at().asks
         announced = asks.announce(ask)
         asks.request(announced, look.texts.get, look.to_keep(announced.abouts))
-        self._pen.write()
+        self._recorder.write()
         self.asked(ask, look)
         return answer
 
     def ask_about_cap(self, ask: QuestionAsk, cap: str) -> None:
         """The hub asks how to go on after a cap was reached; it waits until somebody answers."""
-        self._pen.at().asks.question(ask, cap=cap)
+        self._recorder.at().asks.question(ask, cap=cap)
 
     def forget_caps(self, *, by: str) -> None:
         """How to go on after a cap was decided otherwise: take the question about it back."""
-        for question_id, view in list(self._pen.fold.questions.items()):
+        for question_id, view in list(self._recorder.fold.questions.items()):
             if view.cap is not None:
-                self._pen.at().asks.answered(question_id, action="cancel", content=None, who=by)
+                self._recorder.at().asks.answered(question_id, action="cancel", content=None, who=by)
 
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
         """Somebody answers an approval; returns whether that approved it."""
@@ -175,17 +175,17 @@ class Approvals:
 
     async def answer(self, question_id: str, answer: Answer, *, by: str) -> None:
         """Somebody answers a question."""
-        view = self._pen.fold.questions.get(question_id)
+        view = self._recorder.fold.questions.get(question_id)
         if view is None:
             raise self._not_open("question", question_id)
         if answer.content is not None:
             check_content(answer.content, bytes(view.schema) if isinstance(view.schema, msgspec.Raw) else None)
         self._alarms.clear(question_id)
         content = None if answer.content is None else msgspec.Raw(_encode(answer.content))
-        self._pen.at().asks.answered(question_id, action=answer.action, content=content, who=by)
-        self._pen.write()
+        self._recorder.at().asks.answered(question_id, action=answer.action, content=content, who=by)
+        self._recorder.write()
         if view.cap is not None:
-            await self._pen.stored()
+            await self._recorder.stored()
             await self.cap_answered(view.cap, answer, by)
         else:
             await self._then(lambda: self._answer_question(question_id, answer.action, content))
@@ -193,10 +193,10 @@ class Approvals:
     def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled",
                      but: Collection[str] = ()) -> tuple[list[str], list[str]]:
         """The turn is being ended: resolve everything that is open (``but`` these); returns what the agent has yet to be told."""
-        fold = self._pen.fold
+        fold = self._recorder.fold
         asks = [request_id for request_id in fold.approvals if request_id not in but]
         questions = [question_id for question_id in fold.agent_questions() if question_id not in but]
-        interpret = self._pen.at()
+        interpret = self._recorder.at()
         for request_id in asks:
             self._silence(request_id)
             self._tell_allowed(fold.approvals[request_id], allowed=False)
@@ -216,12 +216,12 @@ class Approvals:
 
     def clear_alarms(self) -> None:
         """The turn is over; what it left open ends with it."""
-        asks, questions = self._pen.fold.asks_of_turn()
+        asks, questions = self._recorder.fold.asks_of_turn()
         for request_id in (*asks, *questions):
             self._silence(request_id)
 
     def _open(self, request_id: str) -> ApprovalView:
-        view = self._pen.fold.approvals.get(request_id)
+        view = self._recorder.fold.approvals.get(request_id)
         if view is None:
             raise self._not_open("approval", request_id)
         return view
@@ -231,10 +231,10 @@ class Approvals:
         return await self._gate.look_at_all(self._abouts(view, edited))
 
     def _abouts(self, view: ApprovalView, edited: msgspec.Raw | None) -> tuple[PolicyAsk, ...]:
-        return view.abouts if edited is None else (self._pen.at().asks.about_edited(view, bytes(edited)),)
+        return view.abouts if edited is None else (self._recorder.at().asks.about_edited(view, bytes(edited)),)
 
     def _decided_by_rule(self, request_id: str) -> bool:
-        view = self._pen.fold.approvals[request_id]
+        view = self._recorder.fold.approvals[request_id]
         verdicts = self._gate.verdicts(view.abouts, Look.kept(view.disk, view.abouts))
         return bool(verdicts) and self._ended_by_rule(view, verdicts)
 
@@ -275,35 +275,35 @@ class Approvals:
 
     def _look_at_rules(self, request_id: str) -> None:
         """Whoever hears of changed rules has all sessions look again: it is enough to notice."""
-        if request_id in self._pen.fold.approvals:
+        if request_id in self._recorder.fold.approvals:
             self._gate.notice()
             self._look_at_rules_later(request_id)
 
     def _warn(self, request_id: str, limit: float) -> None:
-        view = self._pen.fold.approvals.get(request_id)
+        view = self._recorder.fold.approvals.get(request_id)
         if view is not None:
             left = limit * (1 - WARN_AT)
-            self._pen.at().asks.called_to_mind(view, f"{view.title} waits for a decision and is denied in {_spoken(left)}.")
-            self._pen.write()
+            self._recorder.at().asks.called_to_mind(view, f"{view.title} waits for a decision and is denied in {_spoken(left)}.")
+            self._recorder.write()
 
     def _time_out(self, request_id: str, limit: float) -> None:
-        view = self._pen.fold.approvals.get(request_id)
+        view = self._recorder.fold.approvals.get(request_id)
         if view is None:
             return
-        cancels = self._pen.fold.waits.on_timeout == "cancel"
+        cancels = self._recorder.fold.waits.on_timeout == "cancel"
         option = None if cancels else acp.choose_option(view.options, allow=False)
         self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
                                           reason=f"nobody answered within {_spoken(limit)}",
                                           option_id=option.option_id if option else None))
 
     async def _give_no_answer(self, question_id: str) -> None:
-        if question_id in self._pen.fold.questions:
+        if question_id in self._recorder.fold.questions:
             await self.answer(question_id, Answer(action="cancel"), by="timeout")
 
     def _end(self, request_id: str, resolution: Resolution) -> None:
         """Resolve it here and now, so that nobody is asked what is decided; the agent hears of it once that is stored."""
         if self._settle(request_id, resolution):
-            self._errands.run(self._then(lambda: self._answer(request_id, resolution)))
+            self._background.run(self._then(lambda: self._answer(request_id, resolution)))
 
     async def _resolve(self, request_id: str, resolution: Resolution) -> None:
         if self._settle(request_id, resolution):
@@ -311,15 +311,16 @@ class Approvals:
 
     def _settle(self, request_id: str, resolution: Resolution) -> bool:
         """Write down how it ends; False where somebody was first."""
-        if request_id not in self._pen.fold.approvals:
+        if request_id not in self._recorder.fold.approvals:
             return False
         self._silence(request_id)
-        self._tell_allowed(self._pen.fold.approvals[request_id], allowed=resolution.approved and resolution.updated_input is None)
-        self._pen.at().asks.resolve(
+        view = self._recorder.fold.approvals[request_id]
+        self._tell_allowed(view, allowed=resolution.approved and resolution.updated_input is None)
+        self._recorder.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
             reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input,
             rules=resolution.rules)
-        self._pen.write()
+        self._recorder.write()
         return True
 
     def _answer(self, request_id: str, resolution: Resolution) -> None:
@@ -338,14 +339,14 @@ class Approvals:
     async def _then(self, tell: Callable[[], None]) -> None:
         """Tell once the answer is stored. What cannot be stored now is told later; the caller hears of it."""
         try:
-            await self._pen.stored()
+            await self._recorder.stored()
         except StorageError:
-            self._errands.run(self._tell_later(tell))
+            self._background.run(self._tell_later(tell))
             raise
         self._tell(tell)
 
     async def _tell_later(self, tell: Callable[[], None]) -> None:
-        await self._pen.stored_at_last()
+        await self._recorder.stored_at_last()
         self._tell(tell)
 
     def _tell(self, tell: Callable[[], None]) -> None:
@@ -379,12 +380,12 @@ class Approvals:
     async def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None,
                                  by: str) -> None:
         """Write the rule that the decision stands for. Another may decide meanwhile: then the rule stands all the same."""
-        if scope != "always" and len(self._pen.at().asks.rules_in_force()) >= KEPT_RULES:
+        if scope != "always" and len(self._recorder.at().asks.rules_in_force()) >= KEPT_RULES:
             raise TooManyRequests(f"this session has {KEPT_RULES} rules of its own; decide once, or for always")
         rule = self._rule_for(view, look, allow, scope, reason or f"decided by {by}", by)
         if scope == "always":
             await self._write_rule(view.request_id, rule)
-        self._pen.at().asks.rule(rule, kept=scope != "always", who=by)
+        self._recorder.at().asks.rule(rule, kept=scope != "always", who=by)
 
     def _rule_for(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None, by: str) -> Rule:
         """The rule that a decision for longer than once stands for; Invalid where no rule could be about it."""
@@ -404,8 +405,8 @@ class Approvals:
     async def answered_by(self, rule: Rule) -> list[tuple[ApprovalView, bool]]:
         """The approvals that wait and that this rule would answer if it were in force, and whether with yes."""
         found: list[tuple[ApprovalView, bool]] = []
-        for view in list(self._pen.fold.approvals.values()):
-            if view.abouts and (rule.session is None or rule.session == self._pen.fold.session_id):
+        for view in list(self._recorder.fold.approvals.values()):
+            if view.abouts and (rule.session is None or rule.session == self._recorder.fold.session_id):
                 action = await self._gate.answer_with(rule, view.abouts, Look.kept(view.disk, view.abouts))
                 if action != "ask":
                     found.append((view, action == "allow"))
@@ -422,7 +423,7 @@ class Approvals:
         self._open(request_id)
 
     def _not_open(self, what: str, key: str) -> TrunklineError:
-        decided = self._pen.fold.decided.get(key)
+        decided = self._recorder.fold.decided.get(key)
         if decided is None:
             return NotFound(f"no {what} {key} is open in this session")
         details = {"approved": decided.approved, "by": decided.by, "at": decided.at, "resolvedBy": decided.resolved_by}

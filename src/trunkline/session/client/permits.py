@@ -32,7 +32,7 @@ from trunkline.session.fold import ApprovalView, OpenCall
 from trunkline.session.intake.read_ahead import Reading
 from trunkline.session.interpret.asks.preview import TEXT_MOST, Piece, pieces_of
 from trunkline.session.policy.decide import PolicyAsk
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
 from trunkline.session.workspace.look import Look, places_of
 
@@ -102,10 +102,10 @@ class Grant:
 class Permits:
     """Lets a session's agent write, run and read through the hub, or does not."""
 
-    def __init__(self, pen: Pen, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
+    def __init__(self, recorder: Recorder, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
                  new_id: Callable[[str], str], reading: Reading, caught_up: Callable[[], Awaitable[None]]) -> None:
         """``caught_up`` waits until what the agent said before is written down."""
-        self._pen = pen
+        self._recorder = recorder
         self._caught_up = caught_up
         self._in_order = asyncio.Lock()
         self._approvals = approvals
@@ -131,7 +131,7 @@ class Permits:
             named = [each for paths in told.values() for each in paths]
             real, before, look = await self._workspace.lane.run(self._look_at_file, path, named)
             found = next((key for key, paths in told.items() if any(look.real(each) == str(real) for each in paths)), None)
-            call = self._pen.fold.calls.get(found) if found is not None else None
+            call = self._recorder.fold.calls.get(found) if found is not None else None
             about: dict[str, Any] = {"kind": "edit", "title": f"Write {path}", "locations": [{"path": str(real)}],
                                      "rawInput": {"path": path, "bytes": _size_of(content)}}
             if isinstance(content, str) and len(content) <= PREVIEW_BYTES:
@@ -146,7 +146,8 @@ class Permits:
         async with self._in_order:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
-            request, facts = _Request(command, args, env, self._reading.names.variables, str(where)), self._pen.at().tools.facts
+            request = _Request(command, args, env, self._reading.names.variables, str(where))
+            facts = self._recorder.at().tools.facts
             if request.goes_to is not None:
                 request.ends_up = await self._real_folder(request.goes_to)
             call = next((call for call in self._open_calls() if request.folder_as(facts(call).command) is not None), None)
@@ -159,7 +160,7 @@ class Permits:
     async def read(self, path: str) -> None:
         """Before a file is read: Forbidden where a rule denies it. Nobody is asked: agents read what they like by themselves."""
         call = {"toolCallId": "", "kind": "read", "title": f"Read {path}", "rawInput": {"path": path}}
-        about = self._pen.at().asks.about(PermissionAsk("", _encode(call), ()))
+        about = self._recorder.at().asks.about(PermissionAsk("", _encode(call), ()))
         verdict = self._gate.verdict(about, await self._gate.look(about))
         if verdict.action == "deny":
             raise Forbidden(f"{path} may not be read: {verdict.why}")
@@ -169,7 +170,7 @@ class Permits:
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS, is_act=True)
         await self._reading.read_input(_encode(about.get("rawInput")))
-        judged = self._pen.at().asks.about(ask)
+        judged = self._recorder.at().asks.about(ask)
         look = await self._gate.look(judged, look)
         denied = self._gate.verdict(judged, look).action == "deny"
         if not denied and any(covers(grant) for grant in self._of_this_turn()):
@@ -215,13 +216,13 @@ class Permits:
         if view.about is not None and view.request_id not in self._ours:
             self._asked[view.request_id] = Grant(view.about, self._pieces_shown(view), look, self._workspace.roots[0])
         if len(self._asked) > KEPT_ASKED:
-            self._asked = {key: each for key, each in self._asked.items() if key in self._pen.fold.approvals}
+            self._asked = {key: each for key, each in self._asked.items() if key in self._recorder.fold.approvals}
 
     def _pieces_shown(self, view: ApprovalView) -> Iterator[Piece]:
         """The changes that people see in an ask. One for several calls lists them, without what they write."""
-        call = self._pen.fold.calls.get(view.tool_call_id)
-        if call is not None and view.request_id in self._pen.fold.approvals:
-            yield from (piece for piece in pieces_of(self._pen.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
+        call = self._recorder.fold.calls.get(view.tool_call_id)
+        if call is not None and view.request_id in self._recorder.fold.approvals:
+            yield from (piece for piece in pieces_of(self._recorder.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
 
     def _grant(self, request_id: str, approved: bool) -> None:
         """It was decided."""
@@ -232,7 +233,7 @@ class Permits:
             del grants[:-KEPT_GRANTS]
 
     def _of_this_turn(self) -> list[Grant]:
-        turn = self._pen.fold.turn
+        turn = self._recorder.fold.turn
         turn_id = turn.turn_id if turn is not None else None
         if turn_id != self._turn_id:
             self._turn_id, self._grants = turn_id, []
@@ -245,17 +246,17 @@ class Permits:
         update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": asked.tool_call_id, "status": status}
         if message is not None:
             update["rawOutput"] = {"error": message}
-        self._pen.at().hear([Update(_encode(update))])
-        self._pen.write()
+        self._recorder.at().hear([Update(_encode(update))])
+        self._recorder.write()
 
     def _open_calls(self) -> list[OpenCall]:
         """The agent's own calls that something may belong to, for people to see, the newest; what they say now allows nothing. A
         permission under an id that no call has is none of them: what comes of this is no end of that."""
-        return [call for call in self._pen.fold.calls.values() if call.counted and not call.finished][-CALLS_LOOKED_UP:]
+        return [call for call in self._recorder.fold.calls.values() if call.counted and not call.finished][-CALLS_LOOKED_UP:]
 
     def _told_writes(self) -> dict[str, tuple[str, ...]]:
         """The paths of those open calls that may write, by the calls' ids."""
-        read = self._pen.at().tools.reading
+        read = self._recorder.at().tools.reading
         readings = {call.state.tool_call_id: read(call) for call in self._open_calls()}
         return {key: found.paths for key, found in readings.items() if found.command is None and not found.only_looks}
 

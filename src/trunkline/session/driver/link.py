@@ -19,7 +19,7 @@ from trunkline.session.driver.base import Driver, Started
 from trunkline.session.interpret.conditions import kept
 from trunkline.session.interpret.lifecycle import environment_of
 from trunkline.session.interpret.options import current_model, model_of
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
 from trunkline.session.workspace.project import Surroundings, look_around
 
@@ -29,7 +29,7 @@ STOP_AGAIN_S = 0.2
 class AgentLink:
     """Holds the driver of one session."""
 
-    def __init__(self, pen: Pen, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
+    def __init__(self, pen: Recorder, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
         self._pen = pen
         self._workspace = workspace
         self._make_driver = make_driver

@@ -15,7 +15,7 @@ import msgspec
 from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.errors import Unsupported
 from trunkline.session.driver.base import AgentSession, Started
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 
 ELSEWHERE = "elsewhere"
 """Who prompted, in the journal: a person at another program."""
@@ -126,7 +126,7 @@ _USER = b'{"sessionUpdate":"user_message_chunk"'
 class Watched:
     """Writes what a file tells as the turns that it was."""
 
-    def __init__(self, pen: Pen, new_id: Callable[[str], str]) -> None:
+    def __init__(self, pen: Recorder, new_id: Callable[[str], str]) -> None:
         self._pen = pen
         self._new_id = new_id
 

@@ -17,7 +17,7 @@ from trunkline.errors import Invalid
 from trunkline.session.commands.requests import Answer
 from trunkline.session.deadlines import Alarms
 from trunkline.session.fold.caps import CAP_NAMES, Caps, Crossing, Spent
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 
 LIFT, DOUBLE, STAY = "go on without this cap", "double the cap and go on", "stay paused"
 
@@ -48,17 +48,17 @@ class Holding(Protocol):
 class Spending:
     """Watches one session's figures against its caps. Costs nothing while there are none."""
 
-    def __init__(self, pen: Pen, alarms: Alarms, holding: Holding, new_id: Callable[[str], str]) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, alarms: Alarms, holding: Holding, new_id: Callable[[str], str]) -> None:
+        self._recorder = recorder
         self._alarms = alarms
         self._holding = holding
         self._new_id = new_id
-        self._seen = self._spent(pen.fold.worked_us)
+        self._seen = self._spent(recorder.fold.worked_us)
 
     def set(self, caps: Caps) -> None:
         """Other caps hold from now on; what was spent already counts."""
-        before = self._pen.fold.caps or Caps()
-        self._pen.fold.caps = None if caps == Caps() else caps
+        before = self._recorder.fold.caps or Caps()
+        self._recorder.fold.caps = None if caps == Caps() else caps
         changed = {name: 0 for name in CAP_NAMES if getattr(before, name) != getattr(caps, name)}
         self._seen = msgspec.structs.replace(self._seen, **changed)
         for cap in changed:
@@ -67,7 +67,7 @@ class Spending:
 
     def check(self) -> None:
         """Something may have been spent: tell of every mark that it crossed."""
-        caps = self._pen.fold.caps
+        caps = self._recorder.fold.caps
         if caps is None or self._holding.over:
             self._alarms.clear("minutes")
             return
@@ -78,7 +78,7 @@ class Spending:
         self._watch_clock(caps, now)
 
     def _spent(self, worked_us: int) -> Spent:
-        fold = self._pen.fold
+        fold = self._recorder.fold
         tokens = fold.tokens
         return Spent(
             tokens=tokens.input_tokens + tokens.output_tokens if tokens is not None else 0,
@@ -90,10 +90,10 @@ class Spending:
     def _tell(self, crossing: Crossing) -> None:
         text = f"The session has {self._told(crossing)}"
         meta: dict[str, Any] = {"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit, "share": crossing.share}
-        lifecycle = self._pen.at().lifecycle
+        lifecycle = self._recorder.at().lifecycle
         if crossing.share < 1:
             lifecycle.notify("warning", "A cap is near", f"{text}.", **meta)
-            self._pen.write()
+            self._recorder.write()
             return
         lifecycle.notify("error", "A cap is reached", f"{text} and is paused.", **meta)
         ask = QuestionAsk(self._new_id("q"), f"{text} and is paused. How shall it go on?", _FORM)
@@ -101,7 +101,7 @@ class Spending:
 
     def reached(self) -> list[Crossing]:
         """The caps that are used up."""
-        caps = self._pen.fold.caps
+        caps = self._recorder.fold.caps
         return [] if caps is None else caps.reached(self._spent(self._holding.worked_us()))
 
     def check_left(self) -> None:
@@ -112,13 +112,13 @@ class Spending:
                           details={"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit})
 
     def _told(self, crossing: Crossing) -> str:
-        cost = self._pen.fold.dearest()
+        cost = self._recorder.fold.dearest()
         return crossing.told(cost.currency if cost is not None else "")
 
     async def answered(self, cap: str, answer: Answer, by: str) -> None:
         """Somebody says how to go on after a cap was reached."""
         choice = (answer.content or {}).get("choice")
-        caps = self._pen.fold.caps
+        caps = self._recorder.fold.caps
         if answer.action != "accept" or choice not in (LIFT, DOUBLE) or caps is None:
             return
         before = getattr(caps, cap)
@@ -129,7 +129,7 @@ class Spending:
 
     def _watch_clock(self, caps: Caps, now: Spent) -> None:
         """Minutes pass without anybody saying so."""
-        if caps.minutes is None or self._pen.fold.turn is None:
+        if caps.minutes is None or self._recorder.fold.turn is None:
             self._alarms.clear("minutes")
             return
         left = min((mark * caps.minutes - now.minutes for mark in (0.8, 1.0) if mark * caps.minutes > now.minutes), default=None)
