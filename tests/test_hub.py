@@ -6,7 +6,7 @@ import asyncio
 import shlex
 import sqlite3
 import sys
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ async def until_stopped(session: Session) -> None:
 
 
 async def turn(session: Session, text: str) -> list[dict[str, Any]]:
-    accepted = await session.send([TextContent(text=text)], by="test")
+    accepted = await session.turns.send([TextContent(text=text)], by="test")
     return await until_packet(session, "prompt_response", accepted.seq)
 
 
@@ -90,9 +90,9 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
         hub = Hub(options(tmp_path))
         await hub.__aenter__()
         session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
-        await session.send([TextContent(text="/ask")], by="test")
+        await session.turns.send([TextContent(text="/ask")], by="test")
         asked = (await until_packet(session, "approval_requested"))[-1]
-        await session.send([TextContent(text="/echo waits")], when_busy="queue", by="test")
+        await session.turns.send([TextContent(text="/echo waits")], when_busy="queue", by="test")
         copy = tmp_path / "crashed"
         await asyncio.to_thread(_copy_journal, tmp_path / "data", copy)
         await hub.__aexit__(None, None, None)
@@ -112,9 +112,9 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
 
 
 async def decided(session: Session) -> None:
-    accepted = await session.send([TextContent(text="/ask")], by="test")
+    accepted = await session.turns.send([TextContent(text="/ask")], by="test")
     asked = (await until_packet(session, "approval_requested", accepted.seq))[-1]
-    await session.decide(asked["requestId"], Decision(decision="allow"), by="test")
+    await session.approvals.decide(asked["requestId"], Decision(decision="allow"), by="test")
     await until_packet(session, "prompt_response", accepted.seq)
 
 
@@ -137,7 +137,7 @@ def test_approvals_are_noted_outside_the_database_when_a_turn_is_over(tmp_path: 
             await decided(session)
             await wrote.wait()
             assert noted(session) == [Note(session.id, 2, session.fold.chain.head)]
-            await session.send([TextContent(text="/ask")], by="test")
+            await session.turns.send([TextContent(text="/ask")], by="test")
             while not session.fold.approvals:
                 await session.feed.wait(session.feed.last_seq)
         assert noted(session)[-1] == Note(session.id, 4, session.fold.chain.head), "what the stop denied is noted too"
@@ -174,14 +174,14 @@ def test_what_the_hub_itself_asked_still_waits_after_a_restart(tmp_path: Path) -
     async def scenario() -> None:
         async with Hub(options(tmp_path)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
-            await session.set_limits(Caps(turns=1), None, by="test")
+            await session.settings.set_limits(Caps(turns=1), None, by="test")
             await turn(session, "/echo one")
             (asked,) = hub.pending()
         async with Hub(options(tmp_path)) as hub:
             assert hub.pending() == [asked]
             assert isinstance(asked.question, QuestionView)
             again = await hub.session(session.id)
-            await again.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
+            await again.approvals.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
             assert hub.pending() == [] and again.view().caps == Caps(turns=2)
 
     run(scenario(), 30)
@@ -224,7 +224,7 @@ def test_deleting_stops_the_agent_and_forgets_the_session(tmp_path: Path) -> Non
         async with Hub(options(tmp_path)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
             await hub.delete(session.id)
-            assert session.feed.closed and not session.agent_running
+            assert session.feed.closed and not session.agent.running
             with pytest.raises(SessionNotFound):
                 await hub.session(session.id)
             assert await hub.list(RowFilter()) == []
@@ -314,10 +314,12 @@ def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> Non
             with pytest.raises(SessionNotFound):
                 await hub.session(session.id)
             await deleting
-            for act in (session.rename("back", by="late"), session.send([TextContent(text="hi")], by="late"),
-                        session.set_mode("plan", by="late")):
+            acts: list[Callable[[], Awaitable[object]]] = [
+                lambda: session.rename("back", by="late"), lambda: session.turns.send([TextContent(text="hi")], by="late"),
+                lambda: session.settings.set_mode("plan", by="late")]
+            for act in acts:
                 with pytest.raises(SessionNotFound):
-                    await act
+                    await act()
             assert await hub.list(RowFilter()) == []
         async with Hub(options(tmp_path)) as hub:
             assert await hub.list(RowFilter()) == []

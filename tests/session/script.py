@@ -48,7 +48,7 @@ class ScriptedDriver:
         self.told.append(("adopt" if adopt else "start", previous))
         if self.refuses_to_start is not None:
             raise self.refuses_to_start
-        await self._session.spawned(1, 1, "marker")
+        await self._session.agent.spawned(1, 1, "marker")
         return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None,
                        modes=self.modes_of_new,
                        config_options=None)
@@ -100,7 +100,7 @@ class ScriptedDriver:
         self.told.append(("stop",))
 
     def say(self, *signals: Signal) -> None:
-        self._session.heard(list(signals))
+        self._session.agent.heard(list(signals))
 
     def end(self, stop: Any = "end_turn") -> None:
         self.say(TurnEnd(stop=stop))
@@ -110,7 +110,7 @@ class ScriptedDriver:
         self.say(PermissionAsk(request_id, msgspec.json.encode(call), OPTIONS))
 
     def die(self, code: int = 1, stderr: str = "boom") -> None:
-        self._session.exited(Exit(code=code), stderr)
+        self._session.agent.exited(Exit(code=code), stderr)
 
     def told_of(self, what: str) -> list[tuple[Any, ...]]:
         return [each for each in self.told if each[0] == what]
@@ -141,11 +141,11 @@ class Stage:
         return self.drivers[-1]
 
     async def open(self) -> Session:
-        await self.session.open(env={}, mode=None, title=None, by="test")
+        await self.session.lifecycle.open(env={}, mode=None, title=None, by="test")
         return self.session
 
     async def send(self, text: str = "go", **how: Any) -> Any:
-        return await self.session.send([TextContent(text=text)], by="test", **how)
+        return await self.session.turns.send([TextContent(text=text)], by="test", **how)
 
     async def packets(self, wanted: str | None = None, count: int = 1, *, after: int = 0) -> list[dict[str, Any]]:
         """All packets after a position, once ``count`` of type ``wanted`` are among them."""

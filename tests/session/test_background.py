@@ -27,10 +27,10 @@ def test_an_ask_between_turns_waits_for_a_person_who_answers_it(tmp_path: Path) 
         stage.driver.say(ask())
         assert list(session.fold.approvals) == ["req-1"] and session.busy
         assert session.fold.status == "waiting_for_approval"
-        await session.decide("req-1", Decision(decision="allow"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
         assert session.fold.status == "idle"
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -46,11 +46,11 @@ def test_an_ask_of_the_background_still_waits_when_the_turn_has_ended(tmp_path: 
         assert (list(session.fold.approvals), list(session.fold.questions)) == (["req-1"], ["ques-1"])
         assert session.fold.status == "waiting_for_approval"
         assert stage.driver.told_of("permission") == [], "nobody denied it"
-        await session.decide("req-1", Decision(decision="deny"), by="ann")
-        await session.answer("ques-1", Answer(action="decline"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="deny"), by="ann")
+        await session.approvals.answer("ques-1", Answer(action="decline"), by="ann")
         assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
         assert session.fold.status == "idle"
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -64,7 +64,7 @@ def test_an_ask_of_the_turn_itself_ends_with_it(tmp_path: Path) -> None:
         stage.driver.end()
         await stage.packets("prompt_response")
         assert not session.fold.approvals
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -77,7 +77,7 @@ def test_asks_of_the_background_end_with_the_agent(tmp_path: Path) -> None:
         stage.driver.die()
         assert not session.fold.approvals
         assert "approval:resolved" in await stage.types()
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -103,7 +103,7 @@ def test_a_call_of_a_sub_agent_that_was_sent_off_is_not_over_with_the_turn(tmp_p
         events = [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=0)]
         over = [(event["toolCallId"], event["type"]) for event in events if event["type"] in ("tool:result", "tool:error")]
         assert over == [("sent-off", "tool:result"), ("own", "tool:error"), ("inner", "tool:result")]
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -120,7 +120,7 @@ def test_what_is_in_the_background_is_told_to_have_ended_when_the_agent_dies(tmp
         stage.driver.die()
         assert session.fold.sub_agents == {}
         assert (await stage.types()).count("subagent:completed") == 1
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -142,7 +142,7 @@ def test_an_agent_that_dies_has_its_asks_resolved_before_the_calls_that_waited(t
         assert await ends_of(stage, "approval:resolved", "tool:error") == [
             "approval:resolved", "tool:error", "approval:resolved", "tool:error"]
         assert session.fold.approvals == {}
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
 
     run(check())
 
@@ -154,8 +154,8 @@ def test_a_hub_that_stops_or_was_killed_resolves_asks_of_the_background_before_t
         stage.driver.say(ask(), QuestionAsk("ques-1", "Which?", beyond_turn=True))
         session.fold.calls["call-9"].in_background = True
         if killed:
-            session.recover(HubRestarted("the hub was killed"))
-        await session.close(HubStopping("over"))
+            session.lifecycle.recover(HubRestarted("the hub was killed"))
+        await session.lifecycle.close(HubStopping("over"))
         assert await ends_of(stage, "approval:resolved", "tool:error") == ["approval:resolved", "tool:error"]
         assert (session.fold.approvals, session.fold.questions, session.fold.status) == ({}, {}, "idle")
 
@@ -171,7 +171,7 @@ def test_what_an_agent_says_after_its_turn_is_complete_when_it_is_stopped(tmp_pa
         stage.driver.end()
         await stage.packets("prompt_response")
         stage.driver.say(text("one more thing"), update(sessionUpdate="tool_call", toolCallId="c", title="T"), text("and"))
-        await session.close(HubStopping("over"))
+        await session.lifecycle.close(HubStopping("over"))
         assert await ends_of(stage, "message:start") == 3 * ["message:start"]
         assert await ends_of(stage, "message:complete") == 3 * ["message:complete"]
         assert await ends_of(stage, "tool:start", "tool:error") == ["tool:start", "tool:error"]

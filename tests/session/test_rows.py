@@ -81,7 +81,7 @@ def test_the_row_says_at_once_that_a_session_is_open(tmp_path: Path, monkeypatch
     async def play() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await stage.session.store_row()
+        await stage.session.lifecycle.store_row()
         assert (await stored(stage)).status == "idle"
         await stage.send()
         assert (await stored(stage)).status == "running", "a restart looks for it there"
@@ -98,7 +98,7 @@ def test_a_list_has_the_row_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         await stage.send()
         stage.driver.ask()
         assert (await stored(stage)).status != "waiting_for_approval"
-        await stage.session.store_row()
+        await stage.session.lifecycle.store_row()
         assert (await stored(stage)).status == "waiting_for_approval"
 
     run(play())
@@ -131,7 +131,7 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
         await stage.send()
         stage.driver.say(*(text(f"{number} ") for number in range(intake.TEXT_PIECE + 100)))
         stage.driver.say(text("last"))
-        assert session._intake.waits and stage.driver.paused, "others have their turn, and the agent waits"
+        assert session.agent._intake.waits and stage.driver.paused, "others have their turn, and the agent waits"
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
@@ -161,7 +161,7 @@ def test_a_state_of_an_older_trunkline_is_read(tmp_path: Path) -> None:
     async def play() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await stage.session.store_row()
+        await stage.session.lifecycle.store_row()
         row = await stored(stage)
         old = {key: value for key, value in msgspec.json.decode(row.checkpoint).items() if key != "callsUntracked"}
         row.checkpoint = msgspec.json.encode(old)

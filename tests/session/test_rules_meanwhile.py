@@ -45,12 +45,12 @@ def test_nobody_approves_what_a_rule_denies_by_then(tmp_path: Path, decision: De
         stage = await waiting(Stage(tmp_path))
         stage.services.policies.replace(DENY)
         with pytest.raises(Forbidden, match="not today"):
-            await stage.session.decide("req-1", decision, by="ann")
+            await stage.session.approvals.decide("req-1", decision, by="ann")
         await stage.until(lambda: bool(stage.driver.told_of("permission")))
         assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
         assert [len(stage.services.policies.policy.rules), stage.session.fold.rules] == [1, []], "no rule was made of it"
         with pytest.raises(AlreadyResolved, match="policy"):
-            await stage.session.decide("req-1", decision, by="ann")
+            await stage.session.approvals.decide("req-1", decision, by="ann")
         assert await sealed_whole(stage)
 
     run(scenario())
@@ -60,7 +60,7 @@ def test_whoever_denies_what_a_rule_denies_is_the_first_to_answer(tmp_path: Path
     async def scenario() -> None:
         stage = await waiting(Stage(tmp_path))
         stage.services.policies.replace(DENY)
-        assert await stage.session.decide("req-1", Decision(decision="deny"), by="ann") is False
+        assert await stage.session.approvals.decide("req-1", Decision(decision="deny"), by="ann") is False
         assert stage.session.fold.decided["req-1"].by == "ann"
 
     run(scenario())
@@ -71,7 +71,7 @@ def test_what_waits_is_looked_at_again_when_the_rules_change(tmp_path: Path, tex
     async def scenario() -> None:
         stage = await waiting(Stage(tmp_path), "req-1", "req-2")
         stage.services.policies.replace(text)
-        stage.session.rules_changed()
+        stage.session.rules.on_change()
         await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
         assert {option for _, _, option in stage.driver.told_of("permission")} == {chosen}
         assert await sealed_whole(stage)
@@ -88,7 +88,7 @@ def test_a_file_that_is_edited_on_the_disk_is_noticed_while_something_waits(
         book = PolicyBook(tmp_path / "policy.toml")
         stage.services = msgspec.structs.replace(stage.services, policies=book)
         stage.session = stage.new(tmp_path)
-        book.changed = stage.session.rules_changed
+        book.changed = stage.session.rules.on_change
         await waiting(stage)
         (tmp_path / "policy.toml").write_text(ALLOW)
         (tmp_path / "policy.toml").chmod(0o600)

@@ -82,10 +82,10 @@ def test_a_busy_session_refuses_or_queues(tmp_path: Path) -> None:
         queued = await stage.send("two", when_busy="queue")
         dropped = await stage.send("three", when_busy="queue")
         assert queued.queued and [waiting.turn_id for waiting in session.view().queue] == [queued.turn_id, dropped.turn_id]
-        await session.edit_queued(queued.turn_id, [TextContent(text="two, better")], by="test")
-        await session.drop_queued(dropped.turn_id, by="test")
+        await session.turns.edit_queued(queued.turn_id, [TextContent(text="two, better")], by="test")
+        await session.turns.drop_queued(dropped.turn_id, by="test")
         with pytest.raises(NotFound):
-            await session.drop_queued(dropped.turn_id, by="test")
+            await session.turns.drop_queued(dropped.turn_id, by="test")
         stage.driver.end()
         await stage.until(lambda: len(stage.driver.told_of("prompt")) == 2)
         assert b"two, better" in stage.driver.told_of("prompt")[1][1][0]
@@ -117,13 +117,13 @@ def test_a_permission_waits_and_is_answered_by_option_id(tmp_path: Path) -> None
         assert asked["preview"] == {"type": "command", "command": "make", "workingDir": str(tmp_path)}
         assert session.view().status == "waiting_for_approval"
         with pytest.raises(Invalid, match="yes, forever, no"):
-            await session.decide("req-1", Decision(option_id="maybe"), by="ann")
-        await session.decide("req-1", Decision(decision="deny", reason="too risky"), by="ann")
+            await session.approvals.decide("req-1", Decision(option_id="maybe"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="deny", reason="too risky"), by="ann")
         assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
         resolved = next(p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved")
         assert (resolved["approved"], resolved["resolvedBy"], resolved["reason"]) == (False, "user", "too risky")
         with pytest.raises(AlreadyResolved, match="ann"):
-            await session.decide("req-1", Decision(decision="allow"), by="bob")
+            await session.approvals.decide("req-1", Decision(decision="allow"), by="bob")
         assert session.view().status == "running"
 
     run(scenario())
@@ -159,7 +159,7 @@ def test_nothing_is_told_to_the_agent_before_it_is_in_the_journal(tmp_path: Path
         stage.driver.ask()
         await stage.packets("approval_requested")
         journal.let.clear()
-        deciding = asyncio.create_task(session.decide("req-1", Decision(decision="allow"), by="ann"))
+        deciding = asyncio.create_task(session.approvals.decide("req-1", Decision(decision="allow"), by="ann"))
         await asyncio.sleep(0.02)
         assert not deciding.done() and stage.driver.told_of("permission") == []
         journal.let.set()
@@ -177,7 +177,7 @@ def test_always_answers_allow_once_and_later_asks_by_rule(tmp_path: Path, decisi
         await stage.send()
         stage.driver.ask("req-1")
         await stage.packets("approval_requested")
-        await session.decide("req-1", decision, by="ann")
+        await session.approvals.decide("req-1", decision, by="ann")
         stage.driver.ask("req-2", toolCallId="call-2")
         stage.driver.ask("req-3", toolCallId="call-3", rawInput={"command": "make install"})
         await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
@@ -224,7 +224,7 @@ def test_cancel_answers_open_asks_and_ends_as_cancelled_whatever_the_agent_says(
         await stage.send()
         stage.driver.ask()
         await stage.packets("approval_requested")
-        assert await session.cancel(by="ann")
+        assert await session.turns.cancel(by="ann")
         assert stage.driver.told[-2:] == [("cancel",), ("permission", "req-1", None)]
         stage.driver.ask("req-2", toolCallId="call-2")
         await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
@@ -232,7 +232,7 @@ def test_cancel_answers_open_asks_and_ends_as_cancelled_whatever_the_agent_says(
         stage.driver.say(TurnEnd(error=AgentFault(-32603, "interrupted")))
         packets = await stage.packets("prompt_response")
         assert packets[-1]["stopReason"] == "cancelled"
-        assert not await session.cancel(by="ann")
+        assert not await session.turns.cancel(by="ann")
 
     run(scenario())
 
@@ -242,9 +242,9 @@ def test_a_second_cancel_stops_an_agent_that_will_not_end(tmp_path: Path) -> Non
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
-        await session.cancel(by="ann")
+        await session.turns.cancel(by="ann")
         assert session.busy
-        await session.cancel(by="ann")
+        await session.turns.cancel(by="ann")
         packets = await stage.packets("prompt_response")
         assert packets[-1]["stopReason"] == "cancelled"
         await stage.until(lambda: bool(stage.driver.told_of("stop")))
@@ -285,7 +285,7 @@ def test_an_agent_that_cannot_start_fails_the_turn_with_its_own_code(tmp_path: P
             driver.refuses_to_start = AgentStartFailed("it exited at once")
             return driver
 
-        session._link._make_driver = lambda: broken(session)
+        session.agent._link._make_driver = lambda: broken(session)
         await stage.send()
         packets = await stage.packets("error")
         assert packets[-1]["details"]["code"] == "agent_start_failed"
@@ -303,7 +303,7 @@ def test_silence_cancels_then_ends_the_turn_but_not_while_a_person_is_waited_for
         await stage.packets("approval_requested")
         await asyncio.sleep(0.15)
         assert not stage.driver.told_of("cancel"), "the clock stands still while an approval is open"
-        await session.decide("req-1", Decision(decision="allow"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         await stage.until(lambda: bool(stage.driver.told_of("cancel")))
         stage.driver.end("cancelled")
         packets = await stage.packets("error")
@@ -322,10 +322,10 @@ def test_a_question_is_asked_and_answered(tmp_path: Path) -> None:
         asked = (await stage.packets("question_requested"))[-1]
         assert (asked["question"], asked["options"]) == ("Which database?", ["pg", "sqlite"])
         assert session.view().status == "waiting_for_input"
-        await session.answer("q-1", Answer(content={"db": "pg"}), by="ann")
+        await session.approvals.answer("q-1", Answer(content={"db": "pg"}), by="ann")
         assert stage.driver.told_of("question") == [("question", "q-1", "accept", {"db": "pg"})]
         with pytest.raises(AlreadyResolved):
-            await session.answer("q-1", Answer(action="decline"), by="bob")
+            await session.approvals.answer("q-1", Answer(action="decline"), by="bob")
 
     run(scenario())
 
@@ -337,7 +337,7 @@ def test_closing_ends_the_turn_with_an_error_and_every_reader(tmp_path: Path) ->
         await stage.send()
         waiting = asyncio.create_task(session.feed.wait(10_000))
         await asyncio.sleep(0)
-        await session.close(HubStopping("the hub was stopped"))
+        await session.lifecycle.close(HubStopping("the hub was stopped"))
         await waiting
         assert session.feed.closed
         stored = await stage.journal.read("ses-1", after=0)
@@ -351,8 +351,8 @@ def test_mode_options_and_title_are_journaled(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_mode("plan", by="ann")
-        await session.set_config("model", "large", by="ann")
+        await session.settings.set_mode("plan", by="ann")
+        await session.settings.set_config("model", "large", by="ann")
         await session.rename("  A title ", by="ann")
         assert (session.view().mode, session.view().title) == ("plan", "A title")
         assert stage.driver.told[-2:] == [("mode", "plan"), ("config", "model", "large")]
@@ -370,7 +370,7 @@ def test_a_denial_for_good_denies_the_same_again_by_rule(tmp_path: Path) -> None
         session = await stage.open()
         await stage.send()
         stage.driver.ask("req-1")
-        await session.decide("req-1", Decision(decision="deny", scope="always"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="deny", scope="always"), by="ann")
         stage.driver.ask("req-2", toolCallId="call-2")
         await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
         assert stage.driver.told_of("permission") == [("permission", "req-1", "no"), ("permission", "req-2", "no")]
@@ -411,8 +411,8 @@ def test_an_agent_that_comes_back_gets_its_mode_and_options_again(tmp_path: Path
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_mode("plan", by="ann")
-        await session.set_config("model", "large", by="ann")
+        await session.settings.set_mode("plan", by="ann")
+        await session.settings.set_config("model", "large", by="ann")
         ScriptedDriver.modes_of_new = msgspec.Raw(b'{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"}]}')
         stage.driver.die()
         await stage.send()
@@ -437,7 +437,7 @@ def test_whatever_goes_wrong_in_the_hub_a_turn_ends(tmp_path: Path, monkeypatch:
             raise RuntimeError("a bug")
 
         stage.driver.die()
-        monkeypatch.setattr(session._link, "ensure", broken)
+        monkeypatch.setattr(session.agent._link, "ensure", broken)
         await stage.send()
         packets = await stage.packets("error")
         assert "a bug" in packets[-1]["message"] and packets[-1]["details"]["code"] == "internal"
@@ -456,7 +456,7 @@ def test_what_an_agent_makes_through_its_client_is_found_and_what_people_upload_
         (tmp_path / "mine.txt").write_text("a person's")
         await session.uploaded(str(tmp_path / "mine.txt"))
         await stage.send("write")
-        session.acted()
+        session.agent.acted()
         (tmp_path / "made.txt").write_text("the agent's")
         (tmp_path / b"\xff".decode("utf-8", "surrogateescape")).write_text("no name at all")
         stage.driver.end()
@@ -471,9 +471,9 @@ def test_an_agent_started_for_a_mode_is_stopped_when_nobody_uses_it(tmp_path: Pa
     async def scenario() -> None:
         stage = Stage(tmp_path, limits=Limits(agent_idle_s=0.05))
         session = await stage.open()
-        await stage.until(lambda: not session.agent_running)
-        await session.set_mode("plan", by="ann")
-        assert session.agent_running
-        await stage.until(lambda: not session.agent_running)
+        await stage.until(lambda: not session.agent.running)
+        await session.settings.set_mode("plan", by="ann")
+        assert session.agent.running
+        await stage.until(lambda: not session.agent.running)
 
     run(scenario())

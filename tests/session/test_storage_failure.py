@@ -105,7 +105,7 @@ def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_sto
         stage.driver.ask()
         journal.full = True
         with pytest.raises(StorageError):
-            await session.decide("req-1", Decision(decision="allow"), by="ann")
+            await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         assert stage.driver.told_of("permission") == []
         journal.full = False
         await stage.until(lambda: bool(stage.driver.told_of("permission")))
@@ -125,7 +125,7 @@ def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agen
         await stage.until(lambda: bool(stage.driver.told_of("prompt")))
         journal.full = True
         with pytest.raises(StorageError):
-            await session.cancel(by="ann")
+            await session.turns.cancel(by="ann")
         assert stage.driver.told_of("cancel") == []
         journal.full = False
         await stage.until(lambda: bool(stage.driver.told_of("cancel")))
@@ -147,7 +147,7 @@ def test_a_turn_that_ended_before_its_cancel_was_stored_leaves_nothing_running(
         await stage.until(lambda: bool(stage.driver.told_of("prompt")))
         journal.full = True
         with pytest.raises(StorageError):
-            await session.cancel(by="ann")
+            await session.turns.cancel(by="ann")
         stage.driver.end()
         await stage.until(lambda: session.fold.turn is None)
         journal.full = False

@@ -157,7 +157,7 @@ class Hub:
             asking.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
         creating = [*self._creating.values()]
-        await asyncio.gather(*(session.close(stopping) for session in [*self._sessions.values(), *self._creating]))
+        await asyncio.gather(*(session.lifecycle.close(stopping) for session in [*self._sessions.values(), *self._creating]))
         await asyncio.gather(*(done.wait() for done in creating))
         await self._starts.close()
         await self._committer.close()
@@ -174,7 +174,7 @@ class Hub:
         sessions = self._sessions.values()
         return HubMetrics(
             entries=sum(session.feed.last_seq for session in sessions), commits=self._committer.commits,
-            sessions_open=len(sessions), agents_running=sum(session.agent_running for session in sessions),
+            sessions_open=len(sessions), agents_running=sum(session.agent.running for session in sessions),
             readers_waiting=sum(session.feed.waiting for session in sessions), turns=dict(self._turns),
         )
 
@@ -208,7 +208,7 @@ class Hub:
         digest = digest_of(new)
         session = await self._starts.once(key, digest, lambda: self._create(new, by, key, digest))
         if new.prompt is not None and session.fold.turns == 0:
-            await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)  # known again, unless it was cut off
+            await session.turns.send(content_blocks(new.prompt), idempotency_key=key, by=by)  # known again, unless it was cut off
         return session
 
     async def _create(self, new: NewSession, by: str, key: str | None = None, digest: str | None = None) -> Session:
@@ -223,9 +223,9 @@ class Hub:
                     sandbox=sandbox_of(spec, new), resources=check_resources(new.resources.over(spec.resources)))
 
         async def open(session: Session) -> None:
-            await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
+            await session.lifecycle.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
             if new.prompt is not None:
-                await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)
+                await session.turns.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 
         return await self._begin(await self._session_of(fold), open)
 
@@ -236,7 +236,7 @@ class Hub:
         now, cwd = self._lent.clock(), await self.lane.run(folder, cwd, self._lent.guarded)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     title=title or "", agent_session_id=agent_session_id, resources=spec.resources)
-        return await self._begin(await self._session_of(fold), lambda session: session.adopt(by=by))
+        return await self._begin(await self._session_of(fold), lambda session: session.lifecycle.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
@@ -256,9 +256,9 @@ class Hub:
             session_id=self._lent.new_id("ses"), agent=fold.agent, cwd=place, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id, fork_of=fold.agent_session_id,
             sandbox=fold.sandbox, resources=fold.resources, mcp_servers=[*mcp_servers] or fold.mcp_servers))
-        branch.env = source.env
+        branch.env.update(source.env)
         self.lend_env(branch, env or {})
-        return await self._begin(branch, lambda session: session.adopt(by=by))
+        return await self._begin(branch, lambda session: session.lifecycle.adopt(by=by))
 
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
         """Watch a session that another program runs, by the file that it writes."""
@@ -267,7 +267,7 @@ class Hub:
         check_place(found.cwd)
         fold = Fold(session_id=self._lent.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
-        return await self._begin(await self._session_of(fold), lambda session: session.watch(by=by))
+        return await self._begin(await self._session_of(fold), lambda session: session.lifecycle.watch(by=by))
 
     async def forks(self, agent: str) -> bool:
         """Whether sessions with this agent can be forked, as far as is known."""
@@ -289,7 +289,7 @@ class Hub:
 
     def lend_env(self, session: Session, env: Mapping[str, str]) -> None:
         """Variables for the next start of a session's agent; those it has stay, unless they are given anew."""
-        session.env = {**session.env, **allowed_env(env, self._drivers.spec(session.fold.agent))}
+        session.env.update(allowed_env(env, self._drivers.spec(session.fold.agent)))
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
         """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""
@@ -301,8 +301,8 @@ class Hub:
         self._check_open()
         spec = self._drivers.spec(agent)
         for session in self._sessions.values():
-            if session.fold.agent == agent and session.agent_running and not session.busy:
-                return await session.agent_sessions(folders)
+            if session.fold.agent == agent and session.agent.running and not session.busy:
+                return await session.agent.list_sessions(folders)
         key = (agent, *folders)
         asking = self._asking.get(key)
         if asking is None:
@@ -331,7 +331,7 @@ class Hub:
 
     async def _store_rows(self) -> None:
         """Have every session's row say how it is now."""
-        await asyncio.gather(*(session.store_row() for session in [*self._sessions.values()]))
+        await asyncio.gather(*(session.lifecycle.store_row() for session in [*self._sessions.values()]))
 
     async def list(self, which: RowFilter) -> list[SessionView]:
         """Sessions, newest activity first."""
@@ -353,7 +353,7 @@ class Hub:
         self._deleted.add(session_id)
         self.index.hide(session_id)
         if session is not None:
-            await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
+            await session.lifecycle.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._sessions.pop(session_id, None)
         self._noting.delete(session_id)
         await self._journal.delete(session_id)
@@ -369,7 +369,7 @@ class Hub:
         if not rows or session_id in self._deleted:
             raise _not_found(session_id)
         session = await self._restored(rows[0])
-        await session.reread_open_text()
+        await session.lifecycle.reread_open_text(self._journal)
         if session_id in self._deleted:
             raise _not_found(session_id)
         self._sessions[session_id] = session
@@ -380,7 +380,7 @@ class Hub:
 
     async def _follow_on(self, session: Session) -> None:
         try:
-            await session.watch(by="hub")
+            await session.lifecycle.watch(by="hub")
         except TrunklineError as error:
             log.warning("session %s is no longer followed: %s", session.id, error.message)
 
@@ -417,10 +417,10 @@ class Hub:
         except SessionUnreadable as error:
             log.error("%s; it is left as it is", error.message)
             return False
-        await session.reread_open_text()
+        await session.lifecycle.reread_open_text(self._journal)
         if session.fold.watches is None:
-            session.recover(restarted)
-        await session.close(restarted)
+            session.lifecycle.recover(restarted)
+        await session.lifecycle.close(restarted)
         await self._noting.note([session])
         return session.fold.watches is None and bool(session.fold.questions)
 
@@ -445,7 +445,7 @@ class Hub:
     async def _undo(self, session: Session) -> None:
         """A session that could not be started never was."""
         self._deleted.add(session.id)
-        await session.close(HubStopping("the session could not be started"))
+        await session.lifecycle.close(HubStopping("the session could not be started"))
         self._noting.delete(session.id)
         await self._journal.delete(session.id)
         self.everything.forget_tail()
@@ -458,7 +458,7 @@ class Hub:
         """What waits for a person in any session may be decided by the policy now. Always from the loop, never from within a
         session that just added a rule: its own answer comes first."""
         for session in list(self._sessions.values()):
-            session.rules_changed()
+            session.rules.on_change()
 
     def _count_turn(self, outcome: str) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1
@@ -466,21 +466,21 @@ class Hub:
 
     def _drained(self) -> None:
         for session in self._sessions.values():
-            session.drained()
+            session.lifecycle.drained()
 
     def _make_room(self) -> None:
         """Drop sessions that nobody uses; they are opened again when somebody asks."""
         unused = [session for session in self._sessions.values()
-                  if not (session.busy or session.agent_running or session.fold.questions)]
+                  if not (session.busy or session.agent.running or session.fold.questions)]
         unused.sort(key=lambda session: session.fold.updated_at)
         for session in unused[:max(0, len(unused) - KEPT_IDLE)]:
             self._unused[session.id] = self._sessions.pop(session.id)
-            session.doze()
+            session.lifecycle.doze()
 
     def _recall(self, session_id: str) -> Session | None:
         session = self._unused.pop(session_id, None)
         if session is not None:
-            session.wake()
+            session.lifecycle.wake()
             self._sessions[session_id] = session
         return session
 

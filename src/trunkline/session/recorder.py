@@ -11,7 +11,7 @@ the time that a restart takes. Only what a restart looks for in rows is never la
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from typing import Any, Protocol
 
 import msgspec
 
@@ -35,15 +35,51 @@ ROW_GAP_S."""
 _encode = msgspec.json.Encoder().encode
 
 
+class Reader(Protocol):
+    """Who reads an agent's output."""
+
+    def pause_reading(self) -> None:
+        """Take no more for a while."""
+
+    def resume_reading(self) -> None:
+        """Take it again."""
+
+
+class Backpressure:
+    """Why the agent's output is not taken at the moment; its reader stands still while there is a reason."""
+
+    def __init__(self) -> None:
+        self._reasons: set[str] = set()
+        self._reader: Reader | None = None
+
+    def attach(self, reader: Reader) -> None:
+        """This one reads the agent from now on."""
+        self._reader = reader
+
+    def detach(self) -> None:
+        """Nobody reads the agent any more."""
+        self._reader = None
+
+    def hold(self, why: str) -> None:
+        """Stop taking the agent's output, until nobody has a reason for it any more."""
+        self._reasons.add(why)
+        if self._reader is not None:
+            self._reader.pause_reading()
+
+    def let_go(self, why: str) -> None:
+        """This reason is gone."""
+        self._reasons.discard(why)
+        if not self._reasons and self._reader is not None:
+            self._reader.resume_reading()
+
+
 class Recorder:
     """Writes one session's entries; the committer's sink for them."""
 
     def __init__(self, fold: Fold, services: Services, alarms: Alarms) -> None:
         self.fold = fold
         self.feed = Feed(fold.session_id, services.journal, fold.seq, services.budget)
-        self.hold_agent: Callable[[bool], None] = lambda hold: None
-        """Set by whoever reads the agent: stop taking its output, or take it again. Called by ``hold`` and ``let_go`` only."""
-        self._holds: set[str] = set()
+        self.backpressure = Backpressure()
         self._services = services
         self._alarms = alarms
         self._interpret = Interpreter(
@@ -91,7 +127,7 @@ class Recorder:
         row = self._row if changes and self._row_is_due() else None
         committer.submit(self.fold.session_id, entries, row, size, changes=changes)
         if committer.congested:
-            self.hold("journal")
+            self.backpressure.hold("journal")
 
     def write_row(self) -> bool:
         """Hand the row to the journal where a step came after the last one; False where none did."""
@@ -130,6 +166,11 @@ class Recorder:
             except StorageError:
                 await asyncio.sleep(STORAGE_RETRY_S)
 
+    async def note(self, name: str, data: dict[str, Any], *, by: str) -> None:
+        """Write down what somebody did, where no other entry says it."""
+        self.at().writer.custom(name, data, meta={"by": by})
+        await self.write_and_store()
+
     def view(self) -> SessionView:
         """The state as clients see it."""
         return view_of(self.fold)
@@ -142,24 +183,13 @@ class Recorder:
         """Nothing of these is stored: keep them and try again."""
         self._unstored = entries + self._unstored
         self._row_behind = True
-        self.hold("journal")
+        self.backpressure.hold("journal")
         self._alarms.set("storage", STORAGE_RETRY_S, self._offer_again)
 
     def drained(self) -> None:
         """The journal has caught up."""
         if not self._unstored:
-            self.let_go("journal")
-
-    def hold(self, why: str) -> None:
-        """Stop taking the agent's output, until nobody has a reason for it any more."""
-        self._holds.add(why)
-        self.hold_agent(True)
-
-    def let_go(self, why: str) -> None:
-        """This reason is gone."""
-        self._holds.discard(why)
-        if not self._holds:
-            self.hold_agent(False)
+            self.backpressure.let_go("journal")
 
     def rest(self) -> None:
         """Nothing will be written for a while."""

@@ -160,7 +160,7 @@ def test_a_journal_that_caught_up_lets_no_pipe_go_that_waits_for_the_disk(tmp_pa
         session = await stage.open()
         await stage.send()
         stage.driver.ask(**EDIT)
-        session.drained()
+        session.lifecycle.drained()
         assert stage.driver.paused
         disk.answers.set()
         await stage.packets("approval_requested")
@@ -195,7 +195,7 @@ def test_a_turn_is_cancelled_while_the_disk_hangs_and_its_ask_ends_with_it(tmp_p
         session.fold.rules.append(ALLOW)
         await stage.send()
         stage.driver.ask(**EDIT)
-        await session.cancel(by="ann")
+        await session.turns.cancel(by="ann")
         assert stage.driver.told_of("cancel")
         disk.answers.set()
         (resolved,) = [each for each in await stage.packets("approval_resolved") if each["type"] == "approval_resolved"]
@@ -215,7 +215,7 @@ def test_a_disk_that_does_not_answer_allows_nothing_by_rule(tmp_path: Path, disk
         stage.driver.ask(**EDIT)
         await stage.packets("approval_requested")
         assert list(session.fold.approvals) == ["req-1"], "a person decides"
-        await session.decide("req-1", Decision(decision="allow"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
@@ -227,7 +227,7 @@ def test_a_session_is_closed_while_the_disk_hangs(tmp_path: Path, disk: Disk) ->
         session = await stage.open()
         await stage.send()
         stage.driver.ask(**EDIT)
-        await session.close(HubStopping("the hub is stopping"))
+        await session.lifecycle.close(HubStopping("the hub is stopping"))
         assert not session.fold.approvals and session.fold.turn is None
 
     run(scenario())

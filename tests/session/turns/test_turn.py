@@ -59,7 +59,7 @@ def test_a_call_that_was_asked_about_still_says_why_it_did_not_run(tmp_path: Pat
         await stage.send()
         about = msgspec.json.encode({"toolCallId": "asked", "title": "Run it", "rawInput": {"command": "make"}})
         stage.driver.say(PermissionAsk("req-1", about, OPTIONS), *(call(number) for number in range(turn.CALLS_AT_ONCE + 1)))
-        await stage.until(lambda: not session._intake.waits)
+        await stage.until(lambda: not session.agent._intake.waits)
         stage.driver.end()
         await stage.packets("prompt_response")
         assert ("asked", "denied") in await ends(stage)

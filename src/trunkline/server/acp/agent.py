@@ -354,7 +354,7 @@ class AcpAgent:
         await self._reply(asked, {})
 
     async def _end(self, session: Session) -> None:
-        await session.terminate(by=self._by)
+        await session.turns.terminate(by=self._by)
         await self._detach(session)
 
     async def _delete(self, asked: Asked) -> None:
@@ -408,13 +408,13 @@ class AcpAgent:
         known = [mode.id for mode in modes.available_modes] if modes is not None else []
         if ask.mode_id not in known:
             raise Invalid(f"no mode {ask.mode_id!r}; there are: {', '.join(known) or 'none'}")
-        await session.set_mode(ask.mode_id, by=self._by)
+        await session.settings.set_mode(ask.mode_id, by=self._by)
         await self._reply(asked, {})
 
     async def _set_option(self, asked: Asked) -> None:
         ask: acp.SetSessionConfigOptionRequest = acp.decode_params(acp.SESSION_SET_CONFIG_OPTION, asked.params)
         session = (await self._joined(ask.session_id)).session
-        await session.set_config(ask.config_id, ask.value, by=self._by)
+        await session.settings.set_config(ask.config_id, ask.value, by=self._by)
         options = settings_of(session.fold, self._line.offers).config_options
         if options is None:
             raise Unsupported(f"{session.fold.agent} has no options")

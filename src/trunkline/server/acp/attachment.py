@@ -366,13 +366,13 @@ class Attachment:
         """A prompt that was left in the queue by a failure or a restart is wanted again: begin with it."""
         self.session.editors.take_back(prompt.key)
         left, prompt.key, prompt.turn_id = prompt.turn_id, secrets.token_hex(16), ""
-        await self.session.drop_queued(left, by=self._by)
+        await self.session.turns.drop_queued(left, by=self._by)
         await self._say(prompt, blocks)
 
     async def _say(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> Accepted:
         self.session.editors.lend(prompt.key, self)
         prompt.since = self.session.fold.seq
-        accepted = await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+        accepted = await self.session.turns.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
         prompt.turn_id, prompt.since = accepted.turn_id, max(prompt.since, accepted.seq)
         return accepted
 
@@ -415,11 +415,11 @@ class Attachment:
         if turn is not None and turn.cancelled and now - self._cancelled_at < INSIST_S:
             return
         self._cancelled_at = now
-        await self.session.cancel(by=self._by)
+        await self.session.turns.cancel(by=self._by)
 
     async def _drop(self, prompt: OpenPrompt) -> None:
         try:
-            await self.session.drop_queued(self._turn_of(prompt), by=self._by)
+            await self.session.turns.drop_queued(self._turn_of(prompt), by=self._by)
         except NotFound:
             return  # it began, or somebody else took it back
 

@@ -20,7 +20,7 @@ async def send_message(call: Call) -> Reply:
     """Take a prompt and stream its turn, unless the client asked for JSON: then tell where to attach."""
     session = await call.session()
     message = await call.body(SendMessage)
-    accepted = await session.send(
+    accepted = await session.turns.send(
         blocks_of(message.content), when_busy=message.when_busy, idempotency_key=call.idempotency_key(), by=call.caller.name,
     )
     if not call.takes_stream():

@@ -36,18 +36,19 @@ class Gatekeeper:
         self._book = book
         self._clock = clock
         self._workspace = workspace
-        self.long_asks = LongAsks()
+        self._long_asks = LongAsks()
 
     async def look(self, ask: PolicyAsk, known: Look | None = None) -> Look:
         """Find out what a verdict on a call needs: where its paths lead and, if its command is long, what the rules say of it."""
         look = await look_at(self._workspace, ask.root, ask.paths, known=known)
-        await self.long_asks.read(self._rules(), _with_real_paths(ask, look))
+        await self._long_asks.read(self._rules(), _with_real_paths(ask, look))
         return look
 
-    def verdict(self, ask: PolicyAsk, look: Look) -> Verdict:
-        """What is to be done with a call: allow it, ask a person, or deny it."""
+    def verdict(self, ask: PolicyAsk, look: Look, then: Callable[[], None] = lambda: None) -> Verdict:
+        """What is to be done with a call: allow it, ask a person, or deny it. ``then`` is called when more can be said of a long
+        command."""
         fold = self._fold
-        verdict = self.long_asks.decide(self._rules(), _with_real_paths(ask, look))
+        verdict = self._long_asks.decide(self._rules(), _with_real_paths(ask, look), then)
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         if verdict.action == "allow" and fold.calls_untracked:
@@ -63,9 +64,9 @@ class Gatekeeper:
             look = await self.look(ask, look)
         return look
 
-    def verdicts(self, asks: Sequence[PolicyAsk], look: Look) -> list[Verdict]:
+    def verdicts(self, asks: Sequence[PolicyAsk], look: Look, then: Callable[[], None] = lambda: None) -> list[Verdict]:
         """What is to be done with these calls as one: the verdicts that decide it, all of which do the same."""
-        return deciding([self.verdict(ask, look) for ask in asks])
+        return deciding([self.verdict(ask, look, then) for ask in asks])
 
     async def answer_with(self, rule: Rule, asks: Sequence[PolicyAsk], look: Look) -> Action:
         """What would be done with these calls as one if this rule were in force, too."""

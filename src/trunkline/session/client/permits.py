@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,39 +23,22 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trunkline.dialects.calls.variables import Bare, bare_line, is_same
-from trunkline.dialects.context import ToolCategory
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.errors import Forbidden, TrunklineError
 from trunkline.session.approvals.approvals import Approvals, Resolution
 from trunkline.session.approvals.gatekeeper import Gatekeeper
-from trunkline.session.fold import ApprovalView, OpenCall
+from trunkline.session.approvals.grants import PREVIEW_BYTES, CallGrant, Grants
+from trunkline.session.fold import OpenCall
 from trunkline.session.intake.read_ahead import Reading
-from trunkline.session.interpret.asks.preview import TEXT_MOST, Piece, pieces_of
-from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
 from trunkline.session.workspace.look import Look, places_of
-
-PREVIEW_BYTES = 64 << 10
-"""A file up to this size is shown as a diff when its writing is asked about."""
-
-SHOWN_CHARS = 4 * TEXT_MOST
-"""Characters of a file that people are shown; of a longer one they are told its length, so that nothing of it was shown."""
-
-NO_WRITES: frozenset[ToolCategory] = frozenset({"file_read", "search", "terminal"})
-"""Categories whose approval is never one to write a file, whatever texts are in their inputs."""
 
 CALLS_LOOKED_UP = 200
 """Open calls that are looked at to find the one that a write or a command belongs to, the newest; agents have a few."""
 
 TAKEN_APART = 8
 """Commands that are taken apart for one request, 2 ms each. They have its letters, so there is rarely more than one."""
-
-KEPT_GRANTS = 512
-"""Approved calls of a turn that may still allow something, the newest."""
-
-KEPT_ASKED = 512
-"""Asks that are remembered before those are looked for that their agent withdrew."""
 
 _OPTIONS = (PermissionOption("allow", "Allow", "allow_once"), PermissionOption("reject", "Reject", "reject_once"))
 
@@ -70,40 +53,12 @@ class _Asked(NamedTuple):
     told_of: bool
 
 
-class Grant:
-    """What was allowed, as it was when it was asked for; a path whose place was not known then is not allowed."""
-
-    def __init__(self, about: PolicyAsk, pieces: Iterable[Piece], look: Look, root: str) -> None:
-        """``pieces`` are the changes that the ask showed."""
-        self.command = about.command
-        self.cwd = root if about.cwd is None else look.real(about.cwd)
-        self.texts: dict[str, list[Piece]] = {}
-        if about.command is None and about.category not in NO_WRITES:
-            for piece in pieces:
-                if (real := look.real(piece[0])) is not None:
-                    self.texts.setdefault(real, []).append(piece)
-
-    def take_write(self, real: str, content: str | msgspec.Raw, before: str | None) -> bool:
-        """Whether this lets the file be written so; a path counts once."""
-        pieces = self.texts.get(real)
-        if pieces is None or not isinstance(content, str) or not _as_shown(pieces, content, before):
-            return False
-        del self.texts[real]
-        return True
-
-    def take_run(self, request: _Request) -> bool:
-        """Whether this lets the command be run in its folder; it counts once."""
-        if self.command is None or self.cwd is None or request.folder_as(self.command) != self.cwd:
-            return False
-        self.command = None
-        return True
-
-
 class Permits:
     """Lets a session's agent write, run and read through the hub, or does not."""
 
     def __init__(self, recorder: Recorder, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
-                 new_id: Callable[[str], str], reading: Reading, caught_up: Callable[[], Awaitable[None]]) -> None:
+                 new_id: Callable[[str], str], reading: Reading, grants: Grants,
+                 caught_up: Callable[[], Awaitable[None]]) -> None:
         """``caught_up`` waits until what the agent said before is written down."""
         self._recorder = recorder
         self._caught_up = caught_up
@@ -113,13 +68,7 @@ class Permits:
         self._workspace = workspace
         self._new_id = new_id
         self._reading = reading
-        self._asked: dict[str, Grant] = {}
-        self._ours: set[str] = set()
-        """Asks of the hub itself that are being written down: their answers are for one act, which waits for them."""
-        self._grants: list[Grant] = []
-        self._turn_id: str | None = None
-        approvals.asked_for = self._remember
-        approvals.allowed = self._grant
+        self._grants = grants
 
     @asynccontextmanager
     async def write(self, path: str, content: str | msgspec.Raw) -> AsyncIterator[Path]:
@@ -153,7 +102,7 @@ class Permits:
             call = next((call for call in self._open_calls() if request.folder_as(facts(call).command) is not None), None)
             given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
             about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
-            asked = await self._ask(call, about, Look(), lambda grant: grant.take_run(request))
+            asked = await self._ask(call, about, Look(), lambda grant: grant.take_run(request.folder_as))
         async with self._allowed(asked):
             yield where
 
@@ -165,7 +114,7 @@ class Permits:
         if verdict.action == "deny":
             raise Forbidden(f"{path} may not be read: {verdict.why}")
 
-    async def _ask(self, call: OpenCall | None, about: dict[str, Any], look: Look, covers: Callable[[Grant], bool]) -> _Asked:
+    async def _ask(self, call: OpenCall | None, about: dict[str, Any], look: Look, covers: Callable[[CallGrant], bool]) -> _Asked:
         """Judge it and, unless it is allowed already, write down that people are asked; their answer is waited for elsewhere."""
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS, is_act=True)
@@ -173,13 +122,9 @@ class Permits:
         judged = self._recorder.at().asks.about(ask)
         look = await self._gate.look(judged, look)
         denied = self._gate.verdict(judged, look).action == "deny"
-        if not denied and any(covers(grant) for grant in self._of_this_turn()):
+        if not denied and any(covers(grant) for grant in self._grants.of_this_turn()):
             return _Asked(None, tool_call_id, call is not None)
-        self._ours.add(ask.request_id)
-        try:
-            return _Asked(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
-        finally:
-            self._ours.discard(ask.request_id)
+        return _Asked(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
 
     @asynccontextmanager
     async def _allowed(self, asked: _Asked) -> AsyncIterator[None]:
@@ -210,34 +155,6 @@ class Permits:
         before = self._workspace.glance(str(real), PREVIEW_BYTES)
         shown = {} if before is None else {str(real): before}
         return real, before, Look(places_of(self._workspace.roots[0], others), shown)
-
-    def _remember(self, view: ApprovalView, look: Look) -> None:
-        """Something is asked for: keep it as it is now."""
-        if view.about is not None and view.request_id not in self._ours:
-            self._asked[view.request_id] = Grant(view.about, self._pieces_shown(view), look, self._workspace.roots[0])
-        if len(self._asked) > KEPT_ASKED:
-            self._asked = {key: each for key, each in self._asked.items() if key in self._recorder.fold.approvals}
-
-    def _pieces_shown(self, view: ApprovalView) -> Iterator[Piece]:
-        """The changes that people see in an ask. One for several calls lists them, without what they write."""
-        call = self._recorder.fold.calls.get(view.tool_call_id)
-        if call is not None and view.request_id in self._recorder.fold.approvals:
-            yield from (piece for piece in pieces_of(self._recorder.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
-
-    def _grant(self, request_id: str, approved: bool) -> None:
-        """It was decided."""
-        grant = self._asked.pop(request_id, None)
-        if grant is not None and approved:
-            grants = self._of_this_turn()
-            grants.append(grant)
-            del grants[:-KEPT_GRANTS]
-
-    def _of_this_turn(self) -> list[Grant]:
-        turn = self._recorder.fold.turn
-        turn_id = turn.turn_id if turn is not None else None
-        if turn_id != self._turn_id:
-            self._turn_id, self._grants = turn_id, []
-        return self._grants
 
     def _finish(self, asked: _Asked, status: str, message: str | None) -> None:
         """Say how a call went that the agent did not tell of."""
@@ -270,21 +187,6 @@ def _not_approved(reason: str | None) -> Forbidden:
 
 def _size_of(content: str | msgspec.Raw) -> int:
     return len(content) if isinstance(content, str) else len(memoryview(content)) - 2
-
-
-def _as_shown(pieces: Sequence[Piece], content: str, before: str | None) -> bool:
-    """Whether what is written is what a person was shown: the whole new text, or the file with the pieces put in their places."""
-    _, old, new = pieces[0]
-    if len(pieces) == 1 and (not old or old == before or (before is None and len(old) > PREVIEW_BYTES)):
-        return content == new  # a longer text than that is not one out of a file which is too long to be looked at
-    if len(pieces) == 1 and old and before is not None and content == before.replace(old, new):
-        return old in before
-    after = before
-    for _, old, new in pieces:
-        if after is None or not old or old not in after:
-            return False
-        after = after.replace(old, new, 1)
-    return content == after
 
 
 class _Request:

@@ -149,7 +149,7 @@ class CommandDesk:
         if not isinstance(command.attachments, msgspec.UnsetType):
             blocks += [await self._image(attachment.url) for attachment in command.attachments]
         key = None if command_id is None else f"command:{command_id}"
-        accepted = await self._session.send(blocks, when_busy=meta.when_busy, idempotency_key=key, by=by)
+        accepted = await self._session.turns.send(blocks, when_busy=meta.when_busy, idempotency_key=key, by=by)
         return {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
 
     async def _image(self, url: str) -> acp.ImageContent:
@@ -181,7 +181,7 @@ class CommandDesk:
         self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=True)
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
                             updated_input=meta.updated_input)
-        return {"approved": await self._session.decide(command.request_id, decision, by=by)}
+        return {"approved": await self._session.approvals.decide(command.request_id, decision, by=by)}
 
     async def _deny(self, command: context.DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _DenyMeta)
@@ -189,9 +189,9 @@ class CommandDesk:
         reason = command.reason if isinstance(command.reason, str) else None
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope,
                             reason=reason)
-        approved = await self._session.decide(command.request_id, decision, by=by)
+        approved = await self._session.approvals.decide(command.request_id, decision, by=by)
         if meta.interrupt:
-            await self._session.cancel(by=by)
+            await self._session.turns.cancel(by=by)
         return {"approved": approved}
 
     def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, *, allow: bool) -> None:
@@ -212,35 +212,35 @@ class CommandDesk:
         if view is not None and meta.action == "accept" and view.url is None:
             schema = bytes(view.schema) if isinstance(view.schema, msgspec.Raw) else None
             content = content_of(command.answer, schema)
-        await self._session.answer(command.question_id, Answer(action=meta.action, content=content), by=by)
+        await self._session.approvals.answer(command.question_id, Answer(action=meta.action, content=content), by=by)
         return {"action": meta.action}
 
     async def _cancel(self, command: context.CancelCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        return {"cancelled": await self._session.cancel(by=by)}
+        return {"cancelled": await self._session.turns.cancel(by=by)}
 
     async def _pause(self, command: context.PauseCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _PauseMeta)
-        return {"held": await self._session.pause(by=by, reason=meta.reason, interrupt=meta.interrupt)}
+        return {"held": await self._session.turns.pause(by=by, reason=meta.reason, interrupt=meta.interrupt)}
 
     async def _resume(self, command: context.ResumeCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        result: dict[str, Any] = {"resumed": await self._session.resume(by=by)}
+        result: dict[str, Any] = {"resumed": await self._session.turns.resume(by=by)}
         if isinstance(command.prompt, str) and command.prompt:
             key = None if command_id is None else f"command:{command_id}"
-            accepted = await self._session.send(
+            accepted = await self._session.turns.send(
                 [acp.TextContent(text=command.prompt)], when_busy="queue", idempotency_key=key, by=by)
             result |= {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
         return result
 
     async def _terminate(self, command: context.TerminateCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        await self._session.terminate(by=by)
+        await self._session.turns.terminate(by=by)
         return {}
 
     async def _set_policy(self, command: context.SetPermissionPolicyCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        await self._session.set_permission_policy(command.policy, by=by)
+        await self._session.settings.set_permission_policy(command.policy, by=by)
         return {}
 
 

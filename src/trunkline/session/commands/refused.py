@@ -8,8 +8,8 @@ Rule 3: of what was sent only the beginning is kept, and nothing is remembered u
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import msgspec
 
@@ -23,14 +23,17 @@ MESSAGE_LENGTH = 500
 ID_LENGTH = 255
 """Characters of a command's id: it is kept with the session."""
 
-Note = Callable[[str, dict[str, Any], str], Awaitable[None]]
-"""Writes an entry: its name, its data, who it is of."""
+class WriteNote(Protocol):
+    """Writes an entry."""
+
+    async def __call__(self, name: str, data: dict[str, Any], *, by: str) -> None:
+        """Of this name, with these data, by whom it was."""
 
 
 class RefusedCommands:
     """Writes down what was refused in one session, within its measure."""
 
-    def __init__(self, note: Note, clock: Callable[[], int]) -> None:
+    def __init__(self, note: WriteNote, clock: Callable[[], int]) -> None:
         self._note = note
         self._clock = clock
         self._full_at = 0
@@ -48,7 +51,7 @@ class RefusedCommands:
         if self._left_out:
             data["leftOut"], self._left_out = self._left_out, 0
         try:
-            await self._note("command", data, by)
+            await self._note("command", data, by=by)
         except StorageError:
             return  # its sender gets the error that it was refused with; the entry waits for the journal
 

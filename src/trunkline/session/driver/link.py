@@ -42,7 +42,6 @@ class AgentLink:
         self._died_early = False
         self._closed = False
         self._around: Surroundings | None = None
-        pen.hold_agent = self._hold
 
     @property
     def running(self) -> bool:
@@ -111,7 +110,7 @@ class AgentLink:
         try:
             while True:
                 driver = self._driver or self._half_started
-                self._driver = None
+                self._forget_driver()
                 if driver is not None:
                     await driver.stop(at_once=at_once)
                 if self._starting is None:
@@ -124,6 +123,7 @@ class AgentLink:
 
     async def _start(self, adopt: bool) -> None:
         driver = self._half_started = self._make_driver()
+        self._pen.backpressure.attach(driver)
         self._died_early = False
         try:
             await self._workspace.lane.run(self._workspace.settle)
@@ -138,12 +138,14 @@ class AgentLink:
             if came_back:
                 await self._restore_settings(driver, wanted_mode)
         except BaseException:
-            self._driver = None
+            self._forget_driver()
             await driver.stop()
             await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
             raise
         finally:
             self._starting = self._half_started = None
+            if self._driver is None:
+                self._pen.backpressure.detach()
 
     async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
         """Give an agent that came back the mode and options it was given before; what it refuses is told."""
@@ -186,12 +188,11 @@ class AgentLink:
             interpret.lifecycle.environment(environment_of(fold, environment.project, environment.runtime))
         interpret.conditions.settle()
 
-    def _hold(self, hold: bool) -> None:
-        driver = self._driver or self._half_started
-        if driver is not None and hold:
-            driver.pause_reading()
-        elif driver is not None:
-            driver.resume_reading()
+    def _forget_driver(self) -> None:
+        """It counts as not running; one that is still starting is read on until its start is over."""
+        self._driver = None
+        if self._half_started is None:
+            self._pen.backpressure.detach()
 
 
 def _noted(start: asyncio.Task[None]) -> None:

@@ -86,7 +86,7 @@ class Intake:
         announced, rest = self._apply_at_once(signals)
         if announced is not None or rest:
             self._waiting.extend(rest)
-            self._recorder.hold("intake")
+            self._recorder.backpressure.hold("intake")
             self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
 
     async def settled(self) -> None:
@@ -144,7 +144,7 @@ class Intake:
             if (self._is_time_up() or self._recorder.is_behind) and (self._waiting or self._split is not _NOTHING):
                 await self._give_way()
         self._task = None
-        self._recorder.let_go("intake")
+        self._recorder.backpressure.let_go("intake")
 
     async def _take_piece(self, announced: Announced | Wanted | None, rest: list[Signal]) -> None:
         while announced is not None or rest:

@@ -19,22 +19,20 @@ from trunkline.session.background import BackgroundTasks
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.fold import Pause, Turn
 from trunkline.session.recorder import Recorder
-from trunkline.session.turns.spending import Spending
+from trunkline.session.turns.spending import check_caps
 from trunkline.session.turns.turn import TurnPlayer
 
 
 class Hold:
-    """Holds one session. What it plays with is given last, since turns and spending need the hold themselves."""
-
-    turns: TurnPlayer
-    spending: Spending
+    """Holds one session."""
 
     def __init__(self, recorder: Recorder, link: AgentLink, approvals: Approvals, background: BackgroundTasks,
-                 clock: Callable[[], int]) -> None:
+                 turns: TurnPlayer, clock: Callable[[], int]) -> None:
         self._recorder = recorder
         self._link = link
         self._approvals = approvals
         self._background = background
+        self._turns = turns
         self._clock = clock
         self._ending: asyncio.Task[None] | None = None
 
@@ -85,12 +83,12 @@ class Hold:
         over, held_back = fold.status == "completed", fold.turn is None and bool(fold.queue)
         if fold.paused is None and not over and not held_back:
             return False
-        self.spending.check_left()
+        check_caps(fold, self._turns.worked_us())
         if fold.paused is not None:
             return await self.go_on(by=by)
         if over:
             await self._come_back(by)
-        self.turns.play_queued()
+        self._turns.play_queued()
         await self._recorder.stored()
         return True
 
@@ -105,7 +103,7 @@ class Hold:
         self._recorder.write()
         await self._recorder.stored()
         self._approvals.look_again()
-        self.turns.play_queued()
+        self._turns.play_queued()
         return True
 
     async def terminate(self, *, by: str) -> None:
@@ -119,10 +117,10 @@ class Hold:
         fold = self._recorder.fold
         self._recorder.at().turns.clear_queue(by=by)
         self._approvals.forget_caps(by=by)
-        await self.turns.cancel(by=by)
-        self.turns.end_now(TurnEnd(stop="cancelled"))
+        await self._turns.cancel(by=by)
+        self._turns.end_now(TurnEnd(stop="cancelled"))
         stopping = self._link.stop_soon()  # first: a turn whose agent still starts is not over before that is
-        await self.turns.ended()
+        await self._turns.ended()
         await asyncio.shield(stopping)
         fold.paused = None
         if fold.status != "completed":
@@ -134,10 +132,6 @@ class Hold:
         self._ending = None
         if not ending.cancelled():
             ending.exception()  # whoever waited has it; nobody may wait any more
-
-    def worked_us(self) -> int:
-        """Time spent in turns so far."""
-        return self.turns.worked_us()
 
     def _begin(self, reason: str | None, by: str, *, interrupt: bool) -> list[str]:
         """Write down that the session is held; a pause that adds nothing to one before is not told again."""
@@ -154,14 +148,14 @@ class Hold:
     async def _end_turn(self, turn: Turn, by: str) -> None:
         """Have the turn ended, once: to cancel again what is being cancelled means to stop the agent."""
         if self._recorder.fold.turn is turn and not turn.cancelled:
-            await self.turns.cancel(by=by)
+            await self._turns.cancel(by=by)
 
     async def _come_back(self, by: str) -> None:
         await self._link.ensure()
         if self._ending is not None or not self._link.running:
             raise AgentNotRunning("the session was ended while its agent came back")
         if self._recorder.fold.status == "completed":  # else a prompt has begun it again
-            self.turns.rest()
+            self._turns.rest()
             self._recorder.at().writer.status("idle", reason="resumed", meta={"by": by})
             self._recorder.write()
         await self._recorder.stored()

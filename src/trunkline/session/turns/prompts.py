@@ -17,7 +17,7 @@ from trunkline.errors import Invalid, NotFound, TooManyRequests, TurnInProgress
 from trunkline.session.commands.requests import Accepted
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.recorder import Recorder
-from trunkline.session.turns.spending import Spending
+from trunkline.session.turns.spending import check_caps
 from trunkline.session.turns.turn import TurnPlayer
 
 QUEUED_PROMPTS = 100
@@ -32,12 +32,10 @@ WhenBusy = Literal["reject", "queue"]
 class Prompts:
     """The prompts of one session."""
 
-    def __init__(self, recorder: Recorder, link: AgentLink, turns: TurnPlayer, spending: Spending,
-                 new_id: Callable[[str], str]) -> None:
+    def __init__(self, recorder: Recorder, link: AgentLink, turns: TurnPlayer, new_id: Callable[[str], str]) -> None:
         self._recorder = recorder
         self._link = link
         self._turns = turns
-        self._spending = spending
         self._new_id = new_id
 
     async def take(self, content: Sequence[acp.ContentBlock], when_busy: WhenBusy, key: str | None, by: str) -> Accepted:
@@ -52,7 +50,7 @@ class Prompts:
         turn_id = self._new_id("turn")
         if fold.turn is not None or fold.paused is not None:
             return await self._queue(turn_id, blocks, when_busy, key, by)
-        self._spending.check_left()
+        check_caps(fold, self._turns.worked_us())
         if fold.queue and when_busy == "queue":
             return await self._go_behind(turn_id, blocks, key, by)
         turn = self._recorder.at().turns.start(turn_id, blocks, by=by, key=key)

@@ -15,6 +15,7 @@ Rule 3: however many calls a turn left open, to end them holds nobody up: others
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
@@ -32,7 +33,6 @@ from trunkline.session.fold import OpenCall, Turn
 from trunkline.session.intake.intake import GAP_S, HOLD_S
 from trunkline.session.recorder import Recorder
 from trunkline.session.services import Services
-from trunkline.session.turns.spending import Spending
 from trunkline.session.workspace.artifacts import ArtifactFinder
 
 End = TurnEnd | TrunklineError
@@ -45,11 +45,10 @@ class TurnPlayer:
     """Plays one session's turns, one at a time."""
 
     def __init__(self, recorder: Recorder, link: AgentLink, approvals: Approvals, finder: ArtifactFinder, alarms: Alarms,
-                 background: BackgroundTasks, watch: SilenceWatch, spending: Spending, services: Services) -> None:
+                 background: BackgroundTasks, watch: SilenceWatch, services: Services) -> None:
         self._recorder = recorder
         self._link = link
         self._approvals = approvals
-        self._spending = spending
         self._finder = finder
         self._alarms = alarms
         self._background = background
@@ -62,6 +61,11 @@ class TurnPlayer:
         """The last turn whose prompt the agent was given."""
         self._closing = False
         self._began = 0
+        self._after_turn: list[Callable[[], None]] = []
+
+    def after_turn(self, act: Callable[[], None]) -> None:
+        """Have this done after each turn's end is written, and before the next begins; it may hold the session."""
+        self._after_turn.append(act)
 
     def play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
         """Begin a turn whose prompt is written."""
@@ -172,6 +176,7 @@ class TurnPlayer:
         self._closing = True
         self._settle(error)
         await self.ended()
+        self._watch.stop()
 
     async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End], prompted: bool) -> None:
         try:
@@ -207,7 +212,7 @@ class TurnPlayer:
             return
         self._prompted = turn
         self._link.driver.prompt(content)
-        self._watch.start()
+        self._watch.start(self.silence_limit, self.fell_silent)
 
     async def _finish(self, turn: Turn, end: End) -> None:
         self._watch.stop()
@@ -224,7 +229,8 @@ class TurnPlayer:
         self._services.turn_ended(outcome)
         if asks or questions:
             self._background.run(self._tell_closed(asks, questions))
-        self._spending.check()
+        for act in self._after_turn:
+            act()
         # After a failure the queue waits for a person: what failed may fail for all of it.
         if not (outcome in get_args(StopReason) and self.play_queued()):
             self._recorder.write()
@@ -268,12 +274,12 @@ class TurnPlayer:
         calls = [call for call in self._recorder.at().tools.of_turn(cancelled=cancelled) if call.state.tool_call_id not in asked]
         if len(calls) <= CALLS_AT_ONCE:
             return
-        self._recorder.hold("turn")  # what the agent says meanwhile would have to be ended, too
+        self._recorder.backpressure.hold("turn")  # what the agent says meanwhile would have to be ended, too
         try:
             self._recorder.at().text.close("cancelled" if turn.cancelled else stop)
             await self._end_in_pieces(calls, cancelled=cancelled)
         finally:
-            self._recorder.let_go("turn")
+            self._recorder.backpressure.let_go("turn")
 
     async def _end_in_pieces(self, calls: list[OpenCall], *, cancelled: bool) -> None:
         now = asyncio.get_running_loop().time
