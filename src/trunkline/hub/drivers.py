@@ -84,7 +84,7 @@ class Drivers:
         if session.fold.watches is not None:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
-        session.fold.sandbox = stricter(spec, session.fold.sandbox)
+        session.agent.set_sandbox(stricter(spec, session.fold.sandbox))
         if spec.driver == "stream-json":
             return self._stream_json_driver(spec, session, env)
         from trunkline.session.client.editors import EditorCalls

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import Signal
 from trunkline.session.approvals.gatekeeper import Gatekeeper
@@ -16,6 +18,7 @@ from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.driver.watch import Watched
+from trunkline.session.fold import Sandboxed
 from trunkline.session.intake.intake import Intake
 from trunkline.session.intake.read_ahead import Reading
 from trunkline.session.policy.decide import Verdict
@@ -53,6 +56,14 @@ class AgentSide:
     async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store, from the running agent."""
         return await self._link.driver.list_sessions(folders)
+
+    def set_sandbox(self, sandbox: Sandboxed | None) -> None:
+        """What the agent is confined by from its next start on."""
+        self._recorder.at().conditions.sandbox(sandbox)
+
+    def set_mcp_servers(self, servers: list[msgspec.Raw]) -> None:
+        """What the agent is given when it is started next."""
+        self._recorder.at().conditions.mcp_servers(servers)
 
     def look_again(self) -> None:
         """A hint: what the agent wrote may be more than was read."""

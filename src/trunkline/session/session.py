@@ -80,7 +80,7 @@ class Session:
         approvals = Approvals(recorder, link, alarms, background, watch, gate, grants, services.limits.approval_s)
         finder = ArtifactFinder(recorder, fold.cwd, self.workspace.lane, services.preview_url, services.clock)
         player = TurnPlayer(recorder, link, approvals, finder, alarms, background, watch, services)
-        hold = Hold(recorder, link, approvals, background, player, services.clock)
+        hold = Hold(recorder, link, approvals, background, player)
         spending = Spending(recorder, alarms, hold, player, services.new_id)
         reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=services.home, names=services.tool_names(fold.agent))
         intake = Intake(recorder, approvals, inside, reading, spending.on_written, player.answered)
@@ -97,7 +97,7 @@ class Session:
         self._decisions = Decisions(recorder, approvals, gate, self.rules, spending)
         self._settings = SessionSettings(recorder, link, approvals, player, hold, spending)
         self._refused = RefusedCommands(recorder.note, services.clock)
-        self._desk = CommandDesk(self)
+        self._desk = CommandDesk(self, recorder)
 
     @property
     def turns(self) -> Turns:

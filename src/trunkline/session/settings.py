@@ -43,29 +43,23 @@ class SessionSettings:
     async def set_config(self, config_id: str, value: str | bool, *, by: str) -> None:
         """Set one of the agent's options."""
         await self._ensure_agent()
-        fold = self._recorder.fold
-        if config_id not in fold.chosen_options and len(fold.chosen_options) >= KEPT_RULES:
+        chosen = self._recorder.fold.chosen_options
+        if config_id not in chosen and len(chosen) >= KEPT_RULES:
             raise TooManyRequests(f"{KEPT_RULES} options of this session were set already")
         options = await self._link.driver.set_config(config_id, value)
-        fold.chosen_options[config_id] = value
-        self._recorder.at().conditions.config(options or fold.config_options, by=by)
+        self._recorder.at().conditions.config(config_id, value, options, by=by)
         await self._recorder.write_and_store()
 
     async def set_limits(self, caps: Caps | None, waits: Waits | None, *, by: str) -> None:
         """Set what the session may spend, and how long its approvals wait."""
-        fold = self._recorder.fold
-        if waits is not None:
-            fold.waits = waits
-        data = {"caps": caps if caps is not None else fold.caps, "waits": fold.waits}
-        self._recorder.at().writer.custom("limits_set", data, meta={"by": by})
+        self._recorder.at().conditions.limits(caps, waits, by=by)
         if caps is not None:
             self._spending.set(caps)
         await self._recorder.write_and_store()
 
     async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
         """Answer this session's approvals by these rules from now on, those that wait included."""
-        self._recorder.fold.permission_policy = check_permission_policy(policy)
-        self._recorder.at().writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
+        self._recorder.at().conditions.permission_policy(check_permission_policy(policy), by=by)
         await self._recorder.write_and_store()
         self._approvals.look_again()
 

@@ -340,7 +340,7 @@ class AcpAgent:
         if allows(self._caller.scope, "control"):
             self._hub.lend_env(session, ours.env)
             taken = usable(servers, session.fold.agent_capabilities)
-            session.fold.mcp_servers = encoded_servers(taken) or session.fold.mcp_servers
+            session.agent.set_mcp_servers(encoded_servers(taken) or session.fold.mcp_servers)
         return session
 
     async def _list(self, asked: Asked) -> None:

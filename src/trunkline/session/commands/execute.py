@@ -24,7 +24,8 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
 from trunkline.session.approvals.forms import content_of
 from trunkline.session.commands.requests import Answer, Decision
-from trunkline.session.fold import KEPT_COMMANDS, CommandDone, remember
+from trunkline.session.fold import CommandDone
+from trunkline.session.recorder import Recorder
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -76,8 +77,10 @@ class _NoMeta(msgspec.Struct, forbid_unknown_fields=True):
 class CommandDesk:
     """Takes the commands for one session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, recorder: Recorder) -> None:
+        """``recorder`` writes the commands down; what they do goes through the session, which checks whether it may be done."""
         self._session = session
+        self._recorder = recorder
         self._at_work: dict[str, tuple[str, asyncio.Task[CommandOutcome]]] = {}
         self._acts: dict[type[Any], Callable[[Any, str | None, str], Awaitable[dict[str, Any]]]] = {
             context.SendMessageCommand: self._send,
@@ -137,9 +140,9 @@ class CommandDesk:
         outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _told(error)}
         if command_id is not None and not isinstance(error, Unavailable):  # what passes by itself may be tried again
             done = CommandDone(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
-            remember(self._session.fold.commands, command_id, done, KEPT_COMMANDS)
+            self._recorder.at().command_done(command_id, done)
         named = {} if command_id is None else {"id": command_id}
-        await self._session.note("command", {**named, "command": _shown(command), **outcome}, by=by)
+        await self._recorder.note("command", {**named, "command": _shown(command), **outcome}, by=by)
 
     async def _send(self, command: context.SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _SendMeta)

@@ -10,15 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
-
 from trunkline.agents.pid_files import PidFiles
-from trunkline.dialects import acp
 from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver.base import Driver, Started
-from trunkline.session.interpret.conditions import kept
 from trunkline.session.interpret.lifecycle import environment_of
-from trunkline.session.interpret.options import current_model, model_of
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
 from trunkline.session.workspace.project import Surroundings, look_around
@@ -153,9 +148,10 @@ class AgentLink:
         try:
             if wanted_mode is not None and wanted_mode != fold.mode:
                 await driver.set_mode(wanted_mode)
-                fold.mode = wanted_mode
+                self._pen.at().conditions.keep_mode(wanted_mode)
             for config_id, value in fold.chosen_options.items():
-                fold.config_options = kept(await driver.set_config(config_id, value)) or fold.config_options
+                options = await driver.set_config(config_id, value)
+                self._pen.at().conditions.keep_options(options)
         except (AgentError, Invalid) as error:
             self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
             if fold.mode is not None:
@@ -164,15 +160,9 @@ class AgentLink:
 
     def _opened(self, started: Started) -> bool:
         """Write down that the agent is there, and how; returns whether it came back to a session that it had before."""
-        fold = self._pen.fold
-        previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
-        fold.agent_start = started.how
-        fold.agent_info = kept(started.agent_info) or fold.agent_info
-        fold.agent_capabilities = kept(started.capabilities) or fold.agent_capabilities
-        fold.modes = kept(started.modes) or fold.modes
-        fold.config_options = kept(started.config_options) or fold.config_options
-        fold.mode = _current_mode(started.modes) or fold.mode
-        fold.model = model_of(fold.config_options) or current_model(started.models) or fold.model
+        previous = self._pen.at().conditions.agent_opened(
+            started.how, started.agent_session_id, agent_info=started.agent_info, capabilities=started.capabilities,
+            modes=started.modes, config_options=started.config_options, models=started.models)
         self._write_opened(previous, started)
         self._pen.write()
         return previous is not None
@@ -199,12 +189,3 @@ def _noted(start: asyncio.Task[None]) -> None:
     """Whoever waits for a start has its error; where nobody waits any more, it is nobody's fault."""
     if not start.cancelled():
         start.exception()
-
-
-def _current_mode(modes: msgspec.Raw | None) -> str | None:
-    if modes is None:
-        return None
-    try:
-        return acp.read(bytes(modes), acp.SessionModeState).current_mode_id
-    except Invalid:
-        return None

@@ -146,7 +146,7 @@ class Watched:
                 self._hear(at, signal)
         if said:
             self._prompt(said_at, said)
-        self._pen.fold.watch_position = position
+        self._pen.at().lifecycle.followed_to(position)
         self._pen.write()
 
     def _prompt(self, at: int, blocks: list[msgspec.Raw]) -> None:

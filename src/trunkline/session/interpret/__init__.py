@@ -34,7 +34,7 @@ from trunkline.dialects.signals import (
     Update,
 )
 from trunkline.journal.base import Entry
-from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Disk, Fold, remember
+from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandDone, Disk, Fold, remember
 from trunkline.session.interpret.asks.asks import Announced, AskStory
 from trunkline.session.interpret.asks.preview import ReadText
 from trunkline.session.interpret.asks.questions import tell_questions
@@ -125,6 +125,10 @@ class Interpreter:
         self.replaying = False
         self.text.close()
         self._close_calls()
+
+    def command_done(self, command_id: str, done: CommandDone) -> None:
+        """Keep what came of a command, for who sends it again under its id."""
+        remember(self.fold.commands, command_id, done, KEPT_COMMANDS)
 
     def artifact(self, artifact: Artifact, preview_url: str | None) -> None:
         """Something that the agent made was found on disk, or found changed."""

@@ -22,7 +22,7 @@ from trunkline.dialects.context import (
 )
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.afresh import AFRESH, LOST
-from trunkline.session.fold import Fold
+from trunkline.session.fold import Fold, Pause
 from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.usage import breakdown_of, other_costs
@@ -70,11 +70,18 @@ class LifecycleStory:
 
     def paused(self, reason: str | None, held: list[str], by: str) -> None:
         """Somebody holds the session; ``held`` names what stands still (``turn``, ``approvals``, ``queue``)."""
+        since = context.iso_ms(self._writer.at)
+        self._writer.fold.paused = Pause(since=since, by=by, reason=reason, held=held)
         self._writer.add(context.SessionPausedEvent(reason=reason or msgspec.UNSET, meta={"held": held, "by": by}))
         self._writer.status("paused", reason=reason or "paused", meta={"by": by})
 
+    def lift_pause(self) -> None:
+        """Nothing is held any more; that the session goes on (``unpaused``) or is over (``completed``) is written next."""
+        self._writer.fold.paused = None
+
     def unpaused(self, by: str) -> None:
         """The session goes on where it was held."""
+        self.lift_pause()
         self._writer.add(context.SessionResumedEvent(meta={"how": "unpaused", "by": by}))
         self._writer.status(standing(self._writer.fold), reason="resumed", meta={"by": by})
 
@@ -99,6 +106,10 @@ class LifecycleStory:
         if self._writer.fold.turn is None:
             self._text.close()
             self._tools.close_turn(cancelled=False)
+
+    def followed_to(self, position: int) -> None:
+        """So many bytes of the file that the session follows are taken."""
+        self._writer.fold.watch_position = position
 
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""

@@ -9,15 +9,13 @@ Rule 3: while a session is being ended nothing begins in it; what comes meanwhil
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from trunkline.dialects import context
 from trunkline.dialects.signals import QuestionAsk, TurnEnd
 from trunkline.errors import AgentNotRunning, Invalid
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.driver.link import AgentLink
-from trunkline.session.fold import Pause, Turn
+from trunkline.session.fold import Turn
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.spending import check_caps
 from trunkline.session.turns.turn import TurnPlayer
@@ -27,13 +25,12 @@ class Hold:
     """Holds one session."""
 
     def __init__(self, recorder: Recorder, link: AgentLink, approvals: Approvals, background: BackgroundTasks,
-                 turns: TurnPlayer, clock: Callable[[], int]) -> None:
+                 turns: TurnPlayer) -> None:
         self._recorder = recorder
         self._link = link
         self._approvals = approvals
         self._background = background
         self._turns = turns
-        self._clock = clock
         self._ending: asyncio.Task[None] | None = None
 
     @property
@@ -97,7 +94,7 @@ class Hold:
         fold = self._recorder.fold
         if fold.paused is None or self._ending is not None:
             return False
-        fold.paused = None
+        self._recorder.at().lifecycle.lift_pause()
         self._approvals.forget_caps(by=by)
         self._recorder.at().lifecycle.unpaused(by)
         self._recorder.write()
@@ -122,7 +119,7 @@ class Hold:
         stopping = self._link.stop_soon()  # first: a turn whose agent still starts is not over before that is
         await self._turns.ended()
         await asyncio.shield(stopping)
-        fold.paused = None
+        self._recorder.at().lifecycle.lift_pause()
         if fold.status != "completed":
             self._recorder.at().lifecycle.completed("terminated", by)
         self._recorder.write()
@@ -141,7 +138,6 @@ class Hold:
             held.append("turn")
         if fold.paused is not None and set(held) <= set(fold.paused.held):
             return fold.paused.held
-        fold.paused = Pause(since=context.iso_ms(self._clock()), by=by, reason=reason, held=held)
         self._recorder.at().lifecycle.paused(reason, held, by)
         return held
 

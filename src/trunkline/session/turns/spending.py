@@ -60,7 +60,7 @@ class Spending:
     def set(self, caps: Caps) -> None:
         """Other caps hold from now on; what was spent already counts."""
         before = self._recorder.fold.caps or Caps()
-        self._recorder.fold.caps = None if caps == Caps() else caps
+        self._recorder.at().conditions.caps(None if caps == Caps() else caps)
         changed = {name: 0 for name in CAP_NAMES if getattr(before, name) != getattr(caps, name)}
         self._seen = msgspec.structs.replace(self._seen, **changed)
         for cap in changed:

@@ -222,9 +222,8 @@ class TurnPlayer:
         await self._end_calls(turn, end)
         self._approvals.clear_alarms()
         self._end = None
-        fold = self._recorder.fold
-        asks, questions = fold.asks_of_turn()
-        fold.worked_us = self.worked_us()
+        asks, questions = self._recorder.fold.asks_of_turn()
+        self._recorder.at().turns.worked(self.worked_us())
         outcome = self._write_end(turn, end)
         self._services.turn_ended(outcome)
         if asks or questions:
