@@ -124,7 +124,7 @@ class Approvals:
         self._our_asks[ask.request_id] = answer
         asks = self._recorder.at().asks
         announced = asks.announce(ask)
-        asks.request(announced, look.texts.get, look.to_keep(announced.abouts))
+        asks.request(announced, look.texts, look.to_keep(announced.abouts))
         self._recorder.write()
         self.asked(ask, look)
         return answer

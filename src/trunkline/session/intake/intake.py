@@ -305,7 +305,7 @@ class Intake:
         return found
 
     def _ask(self, announced: Announced, look: Look) -> None:
-        self._recorder.at().request(announced, look.texts.get, look.to_keep(announced.abouts))
+        self._recorder.at().request(announced, look.texts, look.to_keep(announced.abouts))
         self._approvals.asked(announced.ask, look)
 
 
