@@ -17,7 +17,7 @@ from trunkline.session.commands.requests import Decision
 from trunkline.session.fold import DISK_PLACES, Disk
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule
 from trunkline.session.policy.text import parse_policy, written_rule
-from trunkline.session.workspace.look import Look, spelled_place
+from trunkline.session.workspace.look import DiskLook, spelled_place
 
 CONFIRM: dict[str, Any] = {"toolCallId": "confirmation-1", "title": "Confirm Agent Actions", "kind": "other", "rawInput": None}
 EVERYTHING = PermissionPolicy(auto_approve=AutoApprove(reads=True, writes=True, commands=True, searches=True))
@@ -201,20 +201,20 @@ def write_to(*paths: str) -> PolicyAsk:
 
 def test_only_what_differs_from_the_spelling_is_kept() -> None:
     ask = write_to("a", "link", "gone", "/abs/x")
-    look = Look({"a": "/w/a", "link": "/etc/real", "/abs/x": "/abs/x"})
+    look = DiskLook({"a": "/w/a", "link": "/etc/real", "/abs/x": "/abs/x"})
     disk = look.to_keep([ask])
     assert disk == Disk(real={"link": "/etc/real"}, unknown=["gone"])
-    assert dict(Look.kept(disk, [ask]).places) == dict(look.places)
-    assert not Look.kept(disk, [ask]).knows(ask.paths) and Look().to_keep([write_to()]) is None
+    assert dict(DiskLook.kept(disk, [ask]).places) == dict(look.places)
+    assert not DiskLook.kept(disk, [ask]).knows(ask.paths) and DiskLook().to_keep([write_to()]) is None
 
 
 def test_very_many_places_are_cut_and_the_rest_is_not_known() -> None:
     paths = tuple(f"p{number}" for number in range(DISK_PLACES + 1))
     ask = write_to(*paths)
-    look = Look({path: f"/elsewhere/{path}" for path in paths})
+    look = DiskLook({path: f"/elsewhere/{path}" for path in paths})
     disk = look.to_keep([ask])
     assert disk is not None and disk.cut and len(disk.real) == DISK_PLACES
-    kept = Look.kept(disk, [ask])
+    kept = DiskLook.kept(disk, [ask])
     assert len(kept.places) == DISK_PLACES and not kept.knows(paths), "what is not known allows nothing"
     assert spelled_place("/w", "a/../b") == "/w/b"
 

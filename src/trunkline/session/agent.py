@@ -20,7 +20,7 @@ from trunkline.session.driver.link import AgentLink
 from trunkline.session.driver.watch import Watched
 from trunkline.session.fold import Sandboxed
 from trunkline.session.intake.intake import Intake
-from trunkline.session.intake.read_ahead import Reading
+from trunkline.session.intake.read_ahead import ReadAhead
 from trunkline.session.policy.decide import Verdict
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.turn import TurnPlayer
@@ -31,7 +31,7 @@ from trunkline.session.workspace.files import AgentsWorkspace
 class AgentSide:
     """Implements ``DriverSink`` for one session, and serves the driver and the hub with what is about its agent."""
 
-    def __init__(self, recorder: Recorder, link: AgentLink, *, workspace: AgentsWorkspace, reading: Reading, permits: Permits,
+    def __init__(self, recorder: Recorder, link: AgentLink, *, workspace: AgentsWorkspace, reading: ReadAhead, permits: Permits,
                  intake: Intake, player: TurnPlayer, finder: ArtifactFinder, gate: Gatekeeper, watch: SilenceWatch,
                  background: BackgroundTasks, watched: Watched) -> None:
         self.workspace = workspace

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable
 
 LOOK_S = 60.0
-"""How long a watch looks away at most: the limit becomes shorter when a tool ends, and nobody tells it."""
+"""How long a watch looks away at most: the limit becomes shorter when a tool ends, and nothing says so to it."""
 
 
 class SilenceWatch:

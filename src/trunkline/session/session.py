@@ -44,10 +44,10 @@ from trunkline.session.driver.link import AgentLink
 from trunkline.session.driver.watch import Watched
 from trunkline.session.fold import Artifact, Fold, SessionView
 from trunkline.session.intake.intake import Intake
-from trunkline.session.intake.read_ahead import Reading
+from trunkline.session.intake.read_ahead import ReadAhead
 from trunkline.session.lifecycle import Lifecycle
 from trunkline.session.recorder import Recorder
-from trunkline.session.restore.stored import stored_view
+from trunkline.session.restore.reload import stored_view
 from trunkline.session.services import Services
 from trunkline.session.settings import SessionSettings
 from trunkline.session.turns.hold import Hold
@@ -82,7 +82,7 @@ class Session:
         player = TurnPlayer(recorder, link, approvals, finder, alarms, background, watch, services)
         hold = Hold(recorder, link, approvals, background, player)
         spending = Spending(recorder, alarms, hold, player, services.new_id)
-        reading = Reading(cwd=fold.cwd, roots=(fold.cwd,), home=services.home, names=services.tool_names(fold.agent))
+        reading = ReadAhead(cwd=fold.cwd, roots=(fold.cwd,), home=services.home, names=services.tool_names(fold.agent))
         intake = Intake(recorder, approvals, inside, reading, spending.on_written, player.answered)
         permits = Permits(recorder, approvals, gate, inside, services.new_id, reading, grants, intake.settled)
         self.agent = AgentSide(

@@ -16,7 +16,6 @@ from trunkline.dialects import acp
 from trunkline.dialects.outside import BROKEN
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
-from trunkline.session.afresh import AFRESH, LOST
 
 if TYPE_CHECKING:
     from trunkline.session.client.editors import Editor
@@ -74,6 +73,8 @@ class UpdateView:
 
     def started_afresh(self) -> list[bytes]:
         """The message that the agent has lost what was said. No editor may miss that, so it is said where it cannot be noted."""
+        from trunkline.session.interpret.lifecycle import AFRESH, LOST  # loaded with the session, not with the server
+
         takes = self._editor.offers.session
         if takes is not None and takes.notices is not None:
             told: msgspec.Struct = acp.Notice(severity="warning", title=AFRESH, description=LOST)

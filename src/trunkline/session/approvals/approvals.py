@@ -1,8 +1,8 @@
-"""Approvals and questions: who may answer, until when, and what the agent is told.
+"""Approvals and questions that are open: who may answer, until when, and what the agent gets.
 
-Rule 1: rules first, then people, then the clock. The first answer wins; a later one is told who was first. A rule that comes into
-force while somebody is waited for decides at once, and nobody approves what one denies by then.
-Rule 2: commit, then tell. The agent is answered by option id, never by position.
+Rule 1: rules first, then people, then the clock. The first answer wins; a later one is refused with who was first. A rule that
+comes into force while somebody is waited for decides at once, and nobody approves what one denies by then.
+Rule 2: commit, then answer. The agent is answered by option id, never by position.
 Rule 3: what nobody answers is denied when its time is up, with that as the reason.
 Rule 4: a decision for longer than once is a rule of ours: the agent is answered with its once-option.
 Rule 5: the hub asks like an agent does, for what an agent has it do without asking; such an answer goes to whoever waits here.
@@ -20,7 +20,7 @@ import msgspec
 from trunkline.dialects import acp, context
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import AlreadyResolved, Conflict, Expired, NotFound, StorageError, TooManyRequests, TrunklineError
-from trunkline.session.approvals.gatekeeper import Gatekeeper, told_rule
+from trunkline.session.approvals.gatekeeper import Gatekeeper, rule_summary
 from trunkline.session.approvals.grants import Grants
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.commands.requests import Answer
@@ -29,7 +29,7 @@ from trunkline.session.driver.link import AgentLink
 from trunkline.session.fold import ApprovalView, QuestionView
 from trunkline.session.policy.decide import Verdict
 from trunkline.session.recorder import Recorder
-from trunkline.session.workspace.look import Look
+from trunkline.session.workspace.look import DiskLook
 
 WARN_AT = 0.75
 """The share of its time after which an open approval is called to mind."""
@@ -49,7 +49,7 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     option_id: str | None = None
     updated_input: msgspec.Raw | None = None
     rules: tuple[dict[str, str], ...] = ()
-    """The rules that decided it, as its end tells them."""
+    """The rules that decided it, as its end lists them."""
 
 
 class Approvals:
@@ -87,7 +87,7 @@ class Approvals:
         self._recorder.at().asks.refused(ask, why)
         self._link.refuse(ask.request_id, why)
 
-    def asked(self, ask: PermissionAsk, look: Look) -> None:
+    def on_ask(self, ask: PermissionAsk, look: DiskLook) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._recorder.fold.turn
         if ask.request_id not in self._our_asks:
@@ -101,7 +101,7 @@ class Approvals:
         elif not self._decided_by_rule(ask.request_id):
             self._wait_for_person(ask.request_id)
 
-    def question_asked(self, ask: QuestionAsk) -> None:
+    def on_question(self, ask: QuestionAsk) -> None:
         """A question was just asked and written down: it waits for a person, but not for ever."""
         self._alarms.set(ask.request_id, self.timeout_s, lambda: self._background.run(self._give_no_answer(ask.request_id)))
 
@@ -111,7 +111,7 @@ class Approvals:
             if request_id not in self._deciding:
                 self._decided_by_rule(request_id)
 
-    def ask_people(self, ask: PermissionAsk, look: Look) -> asyncio.Future[Resolution]:
+    def ask_people(self, ask: PermissionAsk, look: DiskLook) -> asyncio.Future[Resolution]:
         """The hub asks, for something that an agent has it do: written down here and now. The answer says whether it may be
         done, and why not; whoever no longer waits for it cancels it."""
         why = self._recorder.at().asks.room_for(ask)
@@ -126,7 +126,7 @@ class Approvals:
         announced = asks.announce(ask)
         asks.request(announced, look.texts, look.to_keep(announced.abouts))
         self._recorder.write()
-        self.asked(ask, look)
+        self.on_ask(ask, look)
         return answer
 
     def ask_about_cap(self, ask: QuestionAsk, cap: str) -> None:
@@ -141,14 +141,14 @@ class Approvals:
 
     def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled",
                      but: Collection[str] = ()) -> tuple[list[str], list[str]]:
-        """The turn is being ended: resolve everything that is open (``but`` these); returns what the agent has yet to be told."""
+        """The turn is being ended: resolve everything that is open (``but`` these); returns what is to be dismissed yet."""
         fold = self._recorder.fold
         asks = [request_id for request_id in fold.approvals if request_id not in but]
         questions = [question_id for question_id in fold.agent_questions() if question_id not in but]
         interpret = self._recorder.at()
         for request_id in asks:
             self._silence(request_id)
-            self._tell_allowed(fold.approvals[request_id], allowed=False)
+            self._settle_grants(fold.approvals[request_id], allowed=False)
             resolver: context.Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
@@ -209,7 +209,7 @@ class Approvals:
 
     def _decided_by_rule(self, request_id: str) -> bool:
         view = self._recorder.fold.approvals[request_id]
-        verdicts = self._gate.verdicts(view.abouts, Look.kept(view.disk, view.abouts), self.look_again)
+        verdicts = self._gate.verdicts(view.abouts, DiskLook.kept(view.disk, view.abouts), self.look_again)
         return bool(verdicts) and self.end_by_rule(view, verdicts)
 
     def end_by_rule(self, view: ApprovalView, verdicts: Sequence[Verdict]) -> bool:
@@ -222,10 +222,10 @@ class Approvals:
         if allow and (option is None or option.kind == "allow_always"):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
         why = "; ".join(dict.fromkeys(verdict.why for verdict in verdicts))
-        told = [told_rule(verdict) for verdict in verdicts]
+        rules = [rule_summary(verdict) for verdict in verdicts]
         self._end(view.request_id, Resolution(
             approved=allow, resolved_by="policy", who="policy", reason=why, option_id=option.option_id if option else None,
-            rules=tuple(rule for at, rule in enumerate(told) if rule not in told[:at])))
+            rules=tuple(rule for at, rule in enumerate(rules) if rule not in rules[:at])))
         return True
 
     def _wait_for_person(self, request_id: str) -> None:
@@ -238,7 +238,7 @@ class Approvals:
         self._alarms.set(f"{request_id}/rules", LOOK_AT_RULES_S, lambda: self._look_at_rules(request_id))
 
     def _look_at_rules(self, request_id: str) -> None:
-        """Whoever hears of changed rules has all sessions look again: it is enough to notice."""
+        """The book has all sessions look again when its rules changed: it is enough to notice."""
         if request_id in self._recorder.fold.approvals:
             self._gate.notice()
             self._look_at_rules_later(request_id)
@@ -265,7 +265,7 @@ class Approvals:
             await self.answer_question(question_id, Answer(action="cancel"), by="timeout")
 
     def _end(self, request_id: str, resolution: Resolution) -> None:
-        """Resolve it here and now, so that nobody is asked what is decided; the agent hears of it once that is stored."""
+        """Resolve it here and now, so that nobody is asked what is decided; the agent is answered once that is stored."""
         if self._settle(request_id, resolution):
             self._background.run(self._then(lambda: self._answer(request_id, resolution)))
 
@@ -280,7 +280,7 @@ class Approvals:
             return False
         self._silence(request_id)
         view = self._recorder.fold.approvals[request_id]
-        self._tell_allowed(view, allowed=resolution.approved and resolution.updated_input is None)
+        self._settle_grants(view, allowed=resolution.approved and resolution.updated_input is None)
         self._recorder.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
             reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input,
@@ -301,24 +301,24 @@ class Approvals:
         if self._link.running:
             self._link.driver.answer_question(question_id, action, content)
 
-    async def _then(self, tell: Callable[[], None]) -> None:
-        """Tell once the answer is stored. What cannot be stored now is told later; the caller hears of it."""
+    async def _then(self, answer: Callable[[], None]) -> None:
+        """Send an answer once it is stored. Where it cannot be stored now, it is sent later, and the caller gets the error."""
         try:
             await self._recorder.stored()
         except StorageError:
-            self._background.run(self._tell_later(tell))
+            self._background.run(self._send_later(answer))
             raise
-        self._tell(tell)
+        self._send(answer)
 
-    async def _tell_later(self, tell: Callable[[], None]) -> None:
+    async def _send_later(self, answer: Callable[[], None]) -> None:
         await self._recorder.stored_at_last()
-        self._tell(tell)
+        self._send(answer)
 
-    def _tell(self, tell: Callable[[], None]) -> None:
+    def _send(self, answer: Callable[[], None]) -> None:
         self._watch.on_activity()
-        tell()
+        answer()
 
-    def _tell_allowed(self, view: ApprovalView, *, allowed: bool) -> None:
+    def _settle_grants(self, view: ApprovalView, *, allowed: bool) -> None:
         for each in _each_call(view):
             self._grants.on_decision(each.request_id, allowed=allowed)
 

@@ -24,7 +24,7 @@ from trunkline.session.fold import KEPT_RULES, ApprovalView
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.spending import Spending
-from trunkline.session.workspace.look import Look
+from trunkline.session.workspace.look import DiskLook
 
 _encode = msgspec.json.Encoder().encode
 
@@ -71,7 +71,7 @@ class Decisions:
     def _abouts(self, view: ApprovalView, edited: msgspec.Raw | None) -> tuple[PolicyAsk, ...]:
         return view.abouts if edited is None else (self._recorder.at().asks.about_edited(view, bytes(edited)),)
 
-    def _check_rules(self, view: ApprovalView, edited: msgspec.Raw | None, look: Look) -> None:
+    def _check_rules(self, view: ApprovalView, edited: msgspec.Raw | None, look: DiskLook) -> None:
         """Forbidden where a rule denies by now what is about to be approved; unless it was edited, it has ended with that."""
         verdicts = self._gate.verdicts(self._abouts(view, edited), look)
         if not verdicts or verdicts[0].action != "deny":
@@ -81,7 +81,7 @@ class Decisions:
         self._approvals.end_by_rule(view, verdicts)
         raise Forbidden(f"it may not be approved any more: {verdicts[0].why}")
 
-    async def _decide_for_longer(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None,
+    async def _decide_for_longer(self, view: ApprovalView, look: DiskLook, allow: bool, scope: Scope, reason: str | None,
                                  by: str) -> None:
         """Write the rule that the decision stands for. Another may decide meanwhile: then the rule stands all the same."""
         if scope != "always" and len(self._recorder.at().asks.rules_in_force()) >= KEPT_RULES:
@@ -94,7 +94,7 @@ class Decisions:
 
 
 def _edited_input(view: ApprovalView, decision: Decision, approved: bool) -> msgspec.Raw | None:
-    """The input that a person changed before approving, where the agent can be told of it."""
+    """The input that a person changed before approving, where the agent can be given it."""
     if decision.updated_input is None:
         return None
     if not approved:

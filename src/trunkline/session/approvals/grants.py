@@ -17,7 +17,7 @@ from trunkline.session.interpret.asks.preview import TEXT_MOST, Piece, pieces_of
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
-from trunkline.session.workspace.look import Look
+from trunkline.session.workspace.look import DiskLook
 
 PREVIEW_BYTES = 64 << 10
 """A file up to this size is shown as a diff when its writing is asked about."""
@@ -38,7 +38,7 @@ KEPT_PENDING = 512
 class CallGrant:
     """What one approval allows."""
 
-    def __init__(self, about: PolicyAsk, pieces: Iterable[Piece], look: Look, root: str) -> None:
+    def __init__(self, about: PolicyAsk, pieces: Iterable[Piece], look: DiskLook, root: str) -> None:
         """``pieces`` are the changes that the ask showed."""
         self.command = about.command
         self.cwd = root if about.cwd is None else look.real(about.cwd)
@@ -80,7 +80,7 @@ class Grants:
         """The asks that are not decided yet."""
         return frozenset(self._pending)
 
-    def on_ask(self, view: ApprovalView, look: Look) -> None:
+    def on_ask(self, view: ApprovalView, look: DiskLook) -> None:
         """Something is asked for: keep it as it is now."""
         if view.about is not None:
             self._pending[view.request_id] = CallGrant(view.about, self._pieces_shown(view), look, self._workspace.roots[0])

@@ -10,7 +10,7 @@ from trunkline.session.commands.requests import Scope
 from trunkline.session.fold import ApprovalView, Fold
 from trunkline.session.interpret.asks.subjects import NOT_KNOWN
 from trunkline.session.policy.decide import Rule
-from trunkline.session.workspace.look import Look
+from trunkline.session.workspace.look import DiskLook
 
 
 class SessionRules:
@@ -37,12 +37,12 @@ class SessionRules:
         found: list[tuple[ApprovalView, bool]] = []
         for view in list(self._fold.approvals.values()):
             if view.abouts and (rule.session is None or rule.session == self._fold.session_id):
-                action = await self._gate.answer_with(rule, view.abouts, Look.kept(view.disk, view.abouts))
+                action = await self._gate.answer_with(rule, view.abouts, DiskLook.kept(view.disk, view.abouts))
                 if action != "ask":
                     found.append((view, action == "allow"))
         return found
 
-    def rule_for(self, view: ApprovalView, look: Look, allow: bool, scope: Scope, reason: str | None, by: str) -> Rule:
+    def rule_for(self, view: ApprovalView, look: DiskLook, allow: bool, scope: Scope, reason: str | None, by: str) -> Rule:
         """The rule that a decision for longer than once stands for; Invalid where no rule could be about it."""
         if len(view.calls) > 1:
             raise Invalid(f"this is about {len(view.calls)} calls, and a rule is about one; decide once")

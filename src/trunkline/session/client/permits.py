@@ -5,7 +5,7 @@ it was asked for, since the agent may say otherwise later. A command counts for 
 plain shell (``dialects/calls/variables.py``), a write for the content that was shown, where its path led to. It counts once, in
 its turn, and a rule that denies still denies. What the hub itself asked about is done with its answer, and allows nothing more.
 Rule 2: everything else is asked about, by rule or by people, and is in the journal like any other approval.
-Rule 3: an ask of ours is about the agent's own call where it told of one, else about one that we tell of in its place. That is
+Rule 3: an ask of ours is about the agent's own call where it announced one, else about one that we announce in its place. That is
 for people to see: which call it is found to belong to allows nothing.
 Rule 4: what is allowed is what was looked at: the place that a path led to then, and no other, is written. The looks are off the
 loop, one at a time, so that asks are written down in the order in which the agent made them.
@@ -29,10 +29,10 @@ from trunkline.session.approvals.approvals import Approvals, Resolution
 from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.approvals.grants import PREVIEW_BYTES, CallGrant, Grants
 from trunkline.session.fold import OpenCall
-from trunkline.session.intake.read_ahead import Reading
+from trunkline.session.intake.read_ahead import ReadAhead
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
-from trunkline.session.workspace.look import Look, places_of
+from trunkline.session.workspace.look import DiskLook, places_of
 
 CALLS_LOOKED_UP = 200
 """Open calls that are looked at to find the one that a write or a command belongs to, the newest; agents have a few."""
@@ -45,21 +45,21 @@ _OPTIONS = (PermissionOption("allow", "Allow", "allow_once"), PermissionOption("
 _encode = msgspec.json.Encoder().encode
 
 
-class _Asked(NamedTuple):
+class _Act(NamedTuple):
     """Something that the agent has us do: the answer that is waited for (None: it is allowed already), and its call."""
 
     answer: asyncio.Future[Resolution] | None
     tool_call_id: str
-    told_of: bool
+    announced: bool
 
 
 class Permits:
     """Lets a session's agent write, run and read through the hub, or does not."""
 
     def __init__(self, recorder: Recorder, approvals: Approvals, gate: Gatekeeper, workspace: Workspace,
-                 new_id: Callable[[str], str], reading: Reading, grants: Grants,
+                 new_id: Callable[[str], str], reading: ReadAhead, grants: Grants,
                  caught_up: Callable[[], Awaitable[None]]) -> None:
-        """``caught_up`` waits until what the agent said before is written down."""
+        """``caught_up`` waits until what the agent sent before is written down."""
         self._recorder = recorder
         self._caught_up = caught_up
         self._in_order = asyncio.Lock()
@@ -76,17 +76,17 @@ class Permits:
         JSON string: nobody is shown it, nor is it what somebody was shown."""
         async with self._in_order:
             await self._caught_up()
-            told = self._told_writes()
-            named = [each for paths in told.values() for each in paths]
+            writes = self._open_writes()
+            named = [each for paths in writes.values() for each in paths]
             real, before, look = await self._workspace.lane.run(self._look_at_file, path, named)
-            found = next((key for key, paths in told.items() if any(look.real(each) == str(real) for each in paths)), None)
+            found = next((key for key, paths in writes.items() if any(look.real(each) == str(real) for each in paths)), None)
             call = self._recorder.fold.calls.get(found) if found is not None else None
             about: dict[str, Any] = {"kind": "edit", "title": f"Write {path}", "locations": [{"path": str(real)}],
                                      "rawInput": {"path": path, "bytes": _size_of(content)}}
             if isinstance(content, str) and len(content) <= PREVIEW_BYTES:
                 about["content"] = [{"type": "diff", "path": str(real), "oldText": before, "newText": content}]
-            asked = await self._ask(call, about, look, lambda grant: grant.take_write(str(real), content, before))
-        async with self._allowed(asked):
+            act = await self._ask(call, about, look, lambda grant: grant.take_write(str(real), content, before))
+        async with self._allowed(act):
             yield real
 
     @asynccontextmanager
@@ -102,8 +102,8 @@ class Permits:
             call = next((call for call in self._open_calls() if request.folder_as(facts(call).command) is not None), None)
             given = {"command": request.line, **({"cwd": cwd} if cwd else {}), **({"env": dict(env)} if env else {})}
             about = {"kind": "execute", "title": f"Run {request.line}"[:200], "rawInput": given}
-            asked = await self._ask(call, about, Look(), lambda grant: grant.take_run(request.folder_as))
-        async with self._allowed(asked):
+            act = await self._ask(call, about, DiskLook(), lambda grant: grant.take_run(request.folder_as))
+        async with self._allowed(act):
             yield where
 
     async def read(self, path: str) -> None:
@@ -114,7 +114,8 @@ class Permits:
         if verdict.action == "deny":
             raise Forbidden(f"{path} may not be read: {verdict.why}")
 
-    async def _ask(self, call: OpenCall | None, about: dict[str, Any], look: Look, covers: Callable[[CallGrant], bool]) -> _Asked:
+    async def _ask(self, call: OpenCall | None, about: dict[str, Any], look: DiskLook,
+                   covers: Callable[[CallGrant], bool]) -> _Act:
         """Judge it and, unless it is allowed already, write down that people are asked; their answer is waited for elsewhere."""
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS, is_act=True)
@@ -123,23 +124,23 @@ class Permits:
         look = await self._gate.look(judged, look)
         denied = self._gate.verdict(judged, look).action == "deny"
         if not denied and any(covers(grant) for grant in self._grants.of_this_turn()):
-            return _Asked(None, tool_call_id, call is not None)
-        return _Asked(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
+            return _Act(None, tool_call_id, call is not None)
+        return _Act(self._approvals.ask_people(ask, look), tool_call_id, call is not None)
 
     @asynccontextmanager
-    async def _allowed(self, asked: _Asked) -> AsyncIterator[None]:
-        if asked.answer is None:
+    async def _allowed(self, act: _Act) -> AsyncIterator[None]:
+        if act.answer is None:
             yield
             return
-        answer = await asked.answer
+        answer = await act.answer
         if not answer.approved:
             raise _not_approved(answer.reason)
         try:
             yield
         except TrunklineError as error:
-            self._finish(asked, "failed", error.message)
+            self._finish(act, "failed", error.message)
             raise
-        self._finish(asked, "completed", None)
+        self._finish(act, "completed", None)
 
     async def _real_folder(self, folder: str) -> str | None:
         """Where a folder is that a command goes to first; None where that is outside, or not known."""
@@ -148,19 +149,19 @@ class Permits:
         except TrunklineError:
             return None
 
-    def _look_at_file(self, path: str, others: Sequence[str]) -> tuple[Path, str | None, Look]:
-        """Where a file is that shall be written, what is in it, and where the paths lead that the agent told of. Blocks."""
+    def _look_at_file(self, path: str, others: Sequence[str]) -> tuple[Path, str | None, DiskLook]:
+        """Where a file is that shall be written, what is in it, and where the paths lead that the agent named. Blocks."""
         real = self._workspace.resolve(path)
         self._workspace.check_writable(real, path)
         before = self._workspace.glance(str(real), PREVIEW_BYTES)
         shown = {} if before is None else {str(real): before}
-        return real, before, Look(places_of(self._workspace.roots[0], others), shown)
+        return real, before, DiskLook(places_of(self._workspace.roots[0], others), shown)
 
-    def _finish(self, asked: _Asked, status: str, message: str | None) -> None:
+    def _finish(self, act: _Act, status: str, message: str | None) -> None:
         """Say how a call went that the agent did not tell of."""
-        if asked.told_of:
+        if act.announced:
             return
-        update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": asked.tool_call_id, "status": status}
+        update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": act.tool_call_id, "status": status}
         if message is not None:
             update["rawOutput"] = {"error": message}
         self._recorder.at().hear([Update(_encode(update))])
@@ -171,7 +172,7 @@ class Permits:
         permission under an id that no call has is none of them: what comes of this is no end of that."""
         return [call for call in self._recorder.fold.calls.values() if call.counted and not call.finished][-CALLS_LOOKED_UP:]
 
-    def _told_writes(self) -> dict[str, tuple[str, ...]]:
+    def _open_writes(self) -> dict[str, tuple[str, ...]]:
         """The paths of those open calls that may write, by the calls' ids."""
         read = self._recorder.at().tools.reading
         readings = {call.state.tool_call_id: read(call) for call in self._open_calls()}
@@ -179,7 +180,7 @@ class Permits:
 
 
 def _not_approved(reason: str | None) -> Forbidden:
-    """What the agent is told: the reason may help it to do something else."""
+    """What the agent gets: the reason may help it to do something else."""
     if reason is None:
         return Forbidden("it was not approved")
     return Forbidden(f"it was not approved: {reason}", details={"reason": reason})

@@ -137,7 +137,7 @@ class CommandDesk:
     async def _note(self, command: context.Command, command_id: str | None, by: str, *, result: dict[str, Any] | None = None,
                     error: TrunklineError | None = None) -> None:
         """Write the command and what came of it; kept by id, so that a repetition finds it."""
-        outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _told(error)}
+        outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _error_fields(error)}
         if command_id is not None and not isinstance(error, Unavailable):  # what passes by itself may be tried again
             done = CommandDone(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
             self._recorder.at().command_done(command_id, done)
@@ -294,9 +294,9 @@ def _again(command_id: str, done: CommandDone) -> CommandOutcome:
     raise BY_CODE.get(error["code"], TrunklineError)(error["message"], details=error.get("details"))
 
 
-def _told(error: TrunklineError) -> dict[str, Any]:
-    told: dict[str, Any] = {"code": error.code, "message": error.message, "recoverable": error.recoverable}
-    return told if error.details is None else {**told, "details": error.details}
+def _error_fields(error: TrunklineError) -> dict[str, Any]:
+    fields: dict[str, Any] = {"code": error.code, "message": error.message, "recoverable": error.recoverable}
+    return fields if error.details is None else {**fields, "details": error.details}
 
 
 def _shown(command: context.Command) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 Rule 1: they are in the journal like those that were carried out, with who sent them and why not.
 Rule 2: anybody who may look can send one, so they have a measure: some at once, then one a minute. How many were left out since
-the last one is told with the next.
+the last one is written with the next.
 Rule 3: of what was sent only the beginning is kept, and nothing is remembered under its id: the id stays free for its owner.
 """
 
@@ -18,7 +18,7 @@ from trunkline.errors import Invalid, StorageError, TrunklineError
 
 AT_ONCE = 20
 EVERY_US = 60_000_000
-SAID_BYTES = 1024
+LINE_BYTES = 1024
 MESSAGE_LENGTH = 500
 ID_LENGTH = 255
 """Characters of a command's id: it is kept with the session."""
@@ -40,14 +40,14 @@ class RefusedCommands:
         """When the measure is whole again; each entry moves it on."""
         self._left_out = 0
 
-    async def write(self, said: bytes, error: TrunklineError, *, command_id: str | None, by: str) -> None:
+    async def write(self, line: bytes, error: TrunklineError, *, command_id: str | None, by: str) -> None:
         """Note one refused command, unless there were too many."""
         now = self._clock()
         if self._full_at - now > (AT_ONCE - 1) * EVERY_US:
             self._left_out += 1
             return
         self._full_at = max(self._full_at, now) + EVERY_US
-        data = _told(said, error, command_id)
+        data = _refusal(line, error, command_id)
         if self._left_out:
             data["leftOut"], self._left_out = self._left_out, 0
         try:
@@ -56,13 +56,13 @@ class RefusedCommands:
             return  # its sender gets the error that it was refused with; the entry waits for the journal
 
 
-def _told(said: bytes, error: TrunklineError, command_id: str | None) -> dict[str, Any]:
+def _refusal(line: bytes, error: TrunklineError, command_id: str | None) -> dict[str, Any]:
     named = {} if command_id is None else {"id": command_id[:ID_LENGTH]}
-    shown: dict[str, Any] = {"said": said[:SAID_BYTES].decode("utf-8", "replace")}
-    if len(said) > SAID_BYTES:
-        shown["bytes"] = len(said)
-    told = {"code": error.code, "message": error.message[:MESSAGE_LENGTH], "recoverable": error.recoverable}
-    return {**named, **shown, "ok": False, "error": told}
+    shown: dict[str, Any] = {"said": line[:LINE_BYTES].decode("utf-8", "replace")}
+    if len(line) > LINE_BYTES:
+        shown["bytes"] = len(line)
+    fields = {"code": error.code, "message": error.message[:MESSAGE_LENGTH], "recoverable": error.recoverable}
+    return {**named, **shown, "ok": False, "error": fields}
 
 
 def check_id(given: object) -> str:
@@ -89,9 +89,9 @@ class _Numbered(msgspec.Struct):
 _numbered = msgspec.json.Decoder(_Numbered)
 
 
-def id_in(said: bytes) -> str | None:
+def id_in(line: bytes) -> str | None:
     """The id of an envelope that may be broken otherwise."""
     try:
-        return _numbered.decode(said).id
+        return _numbered.decode(line).id
     except BROKEN:
         return None

@@ -1,11 +1,11 @@
-"""What the agent says, taken in the order in which it said it.
+"""What the agent sends, taken in the order in which it came.
 
 Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
 Rule 2: what is short is taken on the spot. An ask that names files, and a result that leaves open what it changed, are looked up
         on the disk first (``looking``), and a long command is read first (``read_ahead``), both off the loop; much at once is
         taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
         is behind, so that no more than one read and one line wait here.
-Rule 3: an agent that is gone is not waited for. What it asked and is not told of yet is refused unjudged, and written down so:
+Rule 3: an agent that is gone is not waited for. What it asks and is not announced yet is refused unjudged, and written down so:
         nobody is there to be answered.
 """
 
@@ -22,12 +22,12 @@ from trunkline.dialects import acp
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile
-from trunkline.session.intake.read_ahead import Reading, needs_reading
+from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
 from trunkline.session.interpret.asks.asks import Announced
 from trunkline.session.interpret.effects.disk import Wanted
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
-from trunkline.session.workspace.look import Look, look_at, see
+from trunkline.session.workspace.look import DiskLook, look_at, see
 
 PIECE = 64
 """Signals that are taken at once without a look at the clock: text in a millisecond, permissions in ten."""
@@ -55,7 +55,7 @@ log = logging.getLogger("trunkline.session")
 class Intake:
     """Takes the signals of one session's agent."""
 
-    def __init__(self, recorder: Recorder, approvals: Approvals, workspace: Workspace, reading: Reading,
+    def __init__(self, recorder: Recorder, approvals: Approvals, workspace: Workspace, reading: ReadAhead,
                  written: Callable[[], None], ended: Callable[[TurnEnd], None]) -> None:
         """``written`` is called after each piece, ``ended`` with each end of a turn, when what came before it is written."""
         self._recorder = recorder
@@ -79,7 +79,7 @@ class Intake:
         return self._task is not None
 
     def take(self, signals: list[Signal]) -> None:
-        """The agent said these."""
+        """The agent sent these."""
         if self._task is not None:
             self._waiting.extend(signals)
             return
@@ -90,12 +90,12 @@ class Intake:
             self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
 
     async def settled(self) -> None:
-        """Everything that the agent said so far is taken."""
+        """Everything that the agent sent so far is taken."""
         while self._task is not None:
             await asyncio.wait([self._task])
 
     async def hurry(self) -> None:
-        """The agent is gone: everything that it said before is taken without another look at the disk."""
+        """The agent is gone: everything that it sent before is taken without another look at the disk."""
         self._hurried = True
         if self._look is not None:
             self._look.cancel()
@@ -228,7 +228,7 @@ class Intake:
             signal = signals[index]
             if type(signal) not in _ACTED_ON:
                 continue
-            if (left := self._hear(signals[start:index])) is not None:
+            if (left := self._fold(signals[start:index])) is not None:
                 announced, start = interpret.tools.wanted, index - len(left)
                 break
             if type(signal) is TurnEnd:
@@ -237,12 +237,12 @@ class Intake:
                 announced = self._announce(signal)
             elif type(signal) is QuestionAsk and self._approvals.has_room(signal):
                 interpret.hear([signal])
-                self._approvals.question_asked(signal)
+                self._approvals.on_question(signal)
             start = index + 1
             if announced is not None or (type(signal) is not TurnEnd and self._is_time_up()):
                 break
         else:
-            left = self._hear(signals[start:] if start else signals)
+            left = self._fold(signals[start:] if start else signals)
             announced, start = interpret.tools.wanted, len(signals) - len(left or ())
         self._recorder.write()
         self._written()
@@ -250,7 +250,7 @@ class Intake:
             self._ended(end)
         return announced, signals[start:]
 
-    def _hear(self, signals: list[Signal]) -> list[Signal] | None:
+    def _fold(self, signals: list[Signal]) -> list[Signal] | None:
         """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""
         interpret = self._recorder.at()
         left = interpret.hear(signals, looks=not self._hurried)
@@ -266,7 +266,7 @@ class Intake:
         announced = self._recorder.at().asks.announce(ask)
         if announced.paths or announced.file is not None:
             return announced
-        self._ask(announced, Look())
+        self._ask(announced, DiskLook())
         return None
 
     async def _see(self, wanted: Wanted) -> dict[str, SeenFile]:
@@ -278,7 +278,7 @@ class Intake:
         look, self._look = self._look, None
         if look.cancelled():
             return {}
-        if look.exception() is not None:  # the look's boundary: a result is told, seen or not
+        if look.exception() is not None:  # the look's boundary: a result is written, seen or not
             log.error("a look at the disk failed", exc_info=look.exception())
             return {}
         seen: dict[str, SeenFile] = look.result()
@@ -289,24 +289,24 @@ class Intake:
         self._recorder.write()
         self._written()
 
-    async def _look_at(self, announced: Announced) -> Look:
+    async def _look_at(self, announced: Announced) -> DiskLook:
         if self._hurried:
-            return Look()
+            return DiskLook()
         looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.file)
         self._look = asyncio.get_running_loop().create_task(looking)
         await asyncio.wait([self._look])
         look, self._look = self._look, None
         if look.cancelled():
-            return Look()
+            return DiskLook()
         if look.exception() is not None:  # the look's boundary: not known is not allowed
             log.error("a look at the disk failed", exc_info=look.exception())
-            return Look()
-        found: Look = look.result()
+            return DiskLook()
+        found: DiskLook = look.result()
         return found
 
-    def _ask(self, announced: Announced, look: Look) -> None:
+    def _ask(self, announced: Announced, look: DiskLook) -> None:
         self._recorder.at().request(announced, look.texts, look.to_keep(announced.abouts))
-        self._approvals.asked(announced.ask, look)
+        self._approvals.on_ask(announced.ask, look)
 
 
 def _before_large(signals: list[Signal]) -> list[Signal]:

@@ -21,7 +21,6 @@ from trunkline.dialects.context import (
     FileChangeSummary,
 )
 from trunkline.dialects.outside import BROKEN
-from trunkline.session.afresh import AFRESH, LOST
 from trunkline.session.fold import Fold, Pause
 from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.text import TextStory
@@ -30,6 +29,10 @@ from trunkline.session.interpret.writer import Writer
 
 UNKNOWN = "unknown"
 """For what the protocol wants to be told and the agent did not say."""
+
+AFRESH = "The agent started afresh"
+LOST = "It could not bring its earlier session back and does not remember what was said before."
+"""Of an agent that came back without its memory: in the journal, and by a face that cannot show that."""
 
 Level = Literal["info", "warning", "error", "success"]
 

@@ -131,7 +131,7 @@ class Hold:
             ending.exception()  # whoever waited has it; nobody may wait any more
 
     def _begin(self, reason: str | None, by: str, *, interrupt: bool) -> list[str]:
-        """Write down that the session is held; a pause that adds nothing to one before is not told again."""
+        """Write down that the session is held; a pause that adds nothing to one before is not written again."""
         fold = self._recorder.fold
         held = ["approvals", "queue"]
         if interrupt and fold.turn is not None:

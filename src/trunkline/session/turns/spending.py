@@ -1,6 +1,6 @@
-"""Caps on what a session may spend: told of at 80 %, held at 100 %, and a person is asked how to go on.
+"""Caps on what a session may spend: a warning at 80 %, held at 100 %, and then a person decides how to go on.
 
-Rule 1: only what crosses a mark is told, and once.
+Rule 1: only what crosses a mark is reported, and once.
 Rule 2: reaching a cap holds the session and ends the running turn: a turn that runs on would spend on.
 Rule 3: a session that is over is not held and nobody is asked about it; it does not begin again while a cap of it is used up.
 """
@@ -73,7 +73,7 @@ class Spending:
             self.check()
 
     def check(self) -> None:
-        """Something may have been spent: tell of every mark that it crossed."""
+        """Something may have been spent: report every mark that it crossed."""
         caps = self._recorder.fold.caps
         if caps is None or self._holding.over:
             self._alarms.clear("minutes")
@@ -144,4 +144,4 @@ def _spent(fold: Fold, worked_us: int) -> Spent:
 
 def _in_words(fold: Fold, crossing: Crossing) -> str:
     cost = fold.dearest()
-    return crossing.told(cost.currency if cost is not None else "")
+    return crossing.in_words(cost.currency if cost is not None else "")

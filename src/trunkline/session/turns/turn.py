@@ -134,14 +134,14 @@ class TurnPlayer:
             if self._link.running:  # it ended by itself meanwhile, and its commands may go on
                 self._link.driver.cancel_late()
             return
-        self._tell_cancelled(turn, asks, questions)
+        self._send_cancel(turn, asks, questions)
         if again:
             self._give_up(None)
         else:
             self._alarms.set("cancel", self._services.limits.cancel_grace_s, lambda: self._give_up(None))
 
     def fell_silent(self) -> None:
-        """Nothing was heard for too long: cancel, and end the turn with that error."""
+        """The agent was silent for too long: cancel, and end the turn with that error."""
         limit = self.silence_limit()
         self._silent = IdleTimeout(f"the agent said nothing for {limit:.0f} s and was stopped", details={"seconds": limit})
         if self._link.running:
@@ -227,7 +227,7 @@ class TurnPlayer:
         outcome = self._write_end(turn, end)
         self._services.turn_ended(outcome)
         if asks or questions:
-            self._background.run(self._tell_closed(asks, questions))
+            self._background.run(self._dismiss_closed(asks, questions))
         for act in self._after_turn:
             act()
         # After a failure the queue waits for a person: what failed may fail for all of it.
@@ -269,8 +269,9 @@ class TurnPlayer:
         """End what the turn left open in pieces, where that is much; what was asked about ends with the asks."""
         stop = end.stop if isinstance(end, TurnEnd) else None
         cancelled = turn.cancelled or stop == "cancelled"
-        asked = {key for view in self._recorder.fold.approvals.values() for key in view.call_ids}
-        calls = [call for call in self._recorder.at().tools.of_turn(cancelled=cancelled) if call.state.tool_call_id not in asked]
+        pending = {key for view in self._recorder.fold.approvals.values() for key in view.call_ids}
+        open_calls = self._recorder.at().tools.of_turn(cancelled=cancelled)
+        calls = [call for call in open_calls if call.state.tool_call_id not in pending]
         if len(calls) <= CALLS_AT_ONCE:
             return
         self._recorder.backpressure.hold("turn")  # what the agent says meanwhile would have to be ended, too
@@ -313,13 +314,13 @@ class TurnPlayer:
         self._end.set_result(end)
         return True
 
-    def _tell_cancelled(self, turn: Turn, asks: list[str], questions: list[str]) -> None:
+    def _send_cancel(self, turn: Turn, asks: list[str], questions: list[str]) -> None:
         if self._link.running and self._prompted is turn:  # else the agent knows of none, but may of the one before
             self._link.driver.cancel()
         self._approvals.dismiss(asks, questions)
 
-    async def _tell_closed(self, asks: list[str], questions: list[str]) -> None:
-        """What the agent left open when it ended its turn was closed with it; it hears so once that is stored."""
+    async def _dismiss_closed(self, asks: list[str], questions: list[str]) -> None:
+        """What the agent left open when it ended its turn was closed with it; the agent is answered so once it is stored."""
         await self._recorder.stored()
         self._approvals.dismiss(asks, questions)
 
