@@ -1,4 +1,4 @@
-"""The session's row is written seldom; what it does not have yet is in the steps of the entries."""
+"""What is written is stored in order; the session's row is written seldom, and what it has not yet is in the entries' steps."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from trunkline.journal.memory import MemoryJournal
 from trunkline.session import recorder
 from trunkline.session.fold import checkpoint, restore
 from trunkline.session.intake import intake
+from trunkline.session.recorder import Backpressure
 from trunkline.session.restore.reload import refold
 
 
@@ -168,3 +169,45 @@ def test_a_state_of_an_older_trunkline_is_read(tmp_path: Path) -> None:
         assert (await refold(stage.journal, row)).session_id == "ses-1"
 
     run(play())
+
+
+class Pipe:
+    """Somebody who reads an agent."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def pause_reading(self) -> None:
+        self.calls.append("pause")
+
+    def resume_reading(self) -> None:
+        self.calls.append("resume")
+
+
+def test_the_agents_output_is_taken_again_when_nobody_has_a_reason_any_more() -> None:
+    pressure, pipe = Backpressure(), Pipe()
+    pressure.hold("journal")
+    pressure.attach(pipe)
+    assert pipe.calls == [], "who begins to read meanwhile is stopped with the next reason"
+    pressure.hold("turn")
+    pressure.let_go("turn")
+    assert pipe.calls == ["pause"], "the journal is still behind"
+    pressure.let_go("journal")
+    assert pipe.calls == ["pause", "resume"]
+    pressure.detach()
+    pressure.hold("journal")
+    assert pipe.calls == ["pause", "resume"], "nobody reads the agent any more"
+
+
+def test_a_note_is_stored_with_who_made_it_when_it_returns(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        recorder = stage.session._recorder
+        await recorder.note("looked_at", {"what": "it"}, by="ann")
+        assert recorder.all_stored
+        last = (await stage.journal.read("ses-1", after=0))[-1]
+        event = msgspec.json.decode(last.event)
+        assert (event["eventName"], event["data"], event["_meta"]["by"]) == ("looked_at", {"what": "it"}, "ann")
+
+    run(scenario())
