@@ -211,12 +211,12 @@ class _Request:
         """The folder that it goes to first."""
         return self._bare.folder
 
-    def folder_as(self, asked: str) -> str | None:
+    def folder_as(self, approved: str) -> str | None:
         """The folder in which a command that was asked for runs, if this is it; None where it is another one."""
-        if not asked or self._left == 0 or self._letters not in Bare(asked).letters:
+        if not approved or self._left == 0 or self._letters not in Bare(approved).letters:
             return None
         self._left -= 1
-        other = bare_line([asked])
+        other = bare_line([approved])
         if not is_same(other, self._bare) or other.folder not in (None, self.goes_to):
             return None
         return self._where if other.folder == self.goes_to else self.ends_up
