@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from trunkline.agents.sandbox import Confine
-from trunkline.dialects import context
+from trunkline.dialects.context.commands import Command
 from trunkline.errors import NotFound, StorageError, TrunklineError
 from trunkline.feeds.session import Feed
 from trunkline.session.admission import Admission
@@ -170,7 +170,7 @@ class Session:
                 return artifact
         raise NotFound(f"no artifact {artifact_id} in this session")
 
-    async def execute(self, command: context.Command, *, command_id: str | None, by: str) -> CommandOutcome:
+    async def execute(self, command: Command, *, command_id: str | None, by: str) -> CommandOutcome:
         """Carry out one of the Agent Context Protocol's commands."""
         self._admission.check_open()
         return await self._desk.execute(command, command_id=command_id, by=by)

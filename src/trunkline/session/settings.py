@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.errors import TooManyRequests
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.driver.link import AgentLink
@@ -57,7 +57,7 @@ class SessionSettings:
             self._spending.set(caps)
         await self._recorder.write_and_store()
 
-    async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
+    async def set_permission_policy(self, policy: PermissionPolicy, *, by: str) -> None:
         """Answer this session's approvals by these rules from now on, those that wait included."""
         self._recorder.at().conditions.permission_policy(check_permission_policy(policy), by=by)
         await self._recorder.write_and_store()

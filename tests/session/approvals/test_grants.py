@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.dialects.context import ToolCategory
+from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.approvals.grants import CallGrant
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.workspace.look import DiskLook

@@ -9,7 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Invalid, NotFound, TooManyRequests, TurnInProgress
 from trunkline.session.turns import prompts
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, text, update
-from trunkline.dialects.context import ToolCallErrorEvent
+from trunkline.dialects.context.events import ToolCallErrorEvent
 from trunkline.dialects.signals import AgentFault, PermissionAsk, Signal, TurnEnd
 from trunkline.errors import AgentStartFailed
 from trunkline.session.commands.requests import Decision

@@ -17,7 +17,8 @@ from contextlib import contextmanager
 
 import msgspec
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.permission import choose_option
+from trunkline.dialects.context.types import Resolver
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import AlreadyResolved, Conflict, Expired, NotFound, StorageError, TooManyRequests, TrunklineError
 from trunkline.session.approvals.gatekeeper import Gatekeeper, rule_summary
@@ -43,7 +44,7 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     """How an approval ends."""
 
     approved: bool
-    resolved_by: context.Resolver
+    resolved_by: Resolver
     who: str
     reason: str | None = None
     option_id: str | None = None
@@ -149,7 +150,7 @@ class Approvals:
         for request_id in asks:
             self._silence(request_id)
             self._settle_grants(fold.approvals[request_id], allowed=False)
-            resolver: context.Resolver = "policy" if by in ("hub", "agent") else "user"
+            resolver: Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
             self._alarms.clear(question_id)
@@ -218,7 +219,7 @@ class Approvals:
         if action == "ask":
             return False
         allow = action == "allow"
-        option = acp.choose_option(view.options, allow=allow)
+        option = choose_option(view.options, allow=allow)
         if allow and (option is None or option.kind == "allow_always"):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
         why = "; ".join(dict.fromkeys(verdict.why for verdict in verdicts))
@@ -255,7 +256,7 @@ class Approvals:
         if view is None:
             return
         cancels = self._recorder.fold.waits.on_timeout == "cancel"
-        option = None if cancels else acp.choose_option(view.options, allow=False)
+        option = None if cancels else choose_option(view.options, allow=False)
         self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
                                           reason=f"nobody answered within {_spoken(limit)}",
                                           option_id=option.option_id if option else None))

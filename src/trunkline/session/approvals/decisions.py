@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.permission import OTHER, choose_option
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import Forbidden, Invalid, TooManyRequests, Unsupported
 from trunkline.session.approvals.approvals import Approvals, Resolution
@@ -118,13 +118,13 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
         if option is None:
             names = ", ".join(offered.option_id for offered in options)
             raise Invalid(f"optionId {decision.option_id!r} is not offered; the options are: {names}")
-        if option.kind == acp.OTHER and decision.scope != "once":
+        if option.kind == OTHER and decision.scope != "once":
             raise Invalid(f"what option {option.option_id} means is the agent's own: there is no rule for it; decide once")
         if not option.kind.endswith("_always"):
             return option, decision.scope
-        return acp.choose_option(options, allow=option.kind.startswith("allow")) or option, "always"
+        return choose_option(options, allow=option.kind.startswith("allow")) or option, "always"
     allow = decision.decision == "allow"
-    option = acp.choose_option(options, allow=allow)
+    option = choose_option(options, allow=allow)
     if option is None and allow:
         raise Invalid("the agent offers no option that allows this")
     if option is not None and option.kind == "allow_always":

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from trunkline.dialects.context import ToolCategory
+from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.fold import ApprovalView
 from trunkline.session.interpret.asks.preview import TEXT_MOST, Piece, pieces_of
 from trunkline.session.policy.decide import PolicyAsk

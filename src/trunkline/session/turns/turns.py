@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock
 from trunkline.session.admission import Admission
 from trunkline.session.commands.requests import Accepted
 from trunkline.session.turns.hold import Hold
@@ -21,14 +21,14 @@ class Turns:
         self._hold = hold
         self._admission = admission
 
-    async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: WhenBusy = "reject",
+    async def send(self, content: Sequence[ContentBlock], *, when_busy: WhenBusy = "reject",
                    idempotency_key: str | None = None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
         await self._hold.settled()
         self._admission.check_open()  # it may have been closed while it was ended
         return await self._prompts.take(content, when_busy, idempotency_key, by)
 
-    async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
+    async def edit_queued(self, turn_id: str, content: Sequence[ContentBlock], *, by: str) -> None:
         """Change a prompt that waits."""
         await self._prompts.edit(turn_id, content, by)
 
