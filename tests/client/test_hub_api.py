@@ -17,7 +17,7 @@ from trunkline.hub import Session
 
 async def ask_something(session: Session) -> None:
     """Let the demo agent ask for a permission."""
-    await session.send([TextContent(text="/ask")], by="test")
+    await session.turns.send([TextContent(text="/ask")], by="test")
     while not session.fold.approvals:
         await session.feed.wait(session.feed.last_seq)
 

@@ -99,7 +99,7 @@ async def read_until(watch: Watch, seq: int) -> list[ContextEvent]:
 
 
 async def ask_something(session: Session) -> str:
-    await session.send([TextContent(text="/ask")], by="test")
+    await session.turns.send([TextContent(text="/ask")], by="test")
     while not session.fold.approvals:
         await session.feed.wait(session.feed.last_seq)
     return next(iter(session.fold.approvals))
@@ -180,7 +180,7 @@ def test_what_waits_for_somebody_is_known_whatever_is_watched(tmp_path: Path) ->
             assert ask.session_id == session.id
             assert ask.approval is not None and ask.approval.request_id == request_id
             assert ask.approval.options and ask.approval.expires_at
-            await session.decide(request_id, Decision(decision="deny"), by="test")
+            await session.approvals.decide(request_id, Decision(decision="deny"), by="test")
             assert await anext(changes) == link.pending == []
             await changes.aclose()
 
@@ -196,7 +196,7 @@ def test_what_was_asked_and_answered_while_the_line_was_down_is_known_after_it(t
             async with line(served.port, [2_500]) as wire, Client(wire.url, TOKEN) as client, client.connect() as link:
                 assert [ask.approval.request_id for ask in link.pending if ask.approval] == [request_id]
                 watch = link.watch(after=0)
-                await session.decide(request_id, Decision(decision="deny"), by="test")
+                await session.approvals.decide(request_id, Decision(decision="deny"), by="test")
                 while session.fold.turn is not None:
                     await session.feed.wait(session.feed.last_seq)
                 await read_until(watch, session.feed.last_seq)

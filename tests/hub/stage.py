@@ -53,7 +53,7 @@ async def until_stopped(session: Session) -> None:
 
 async def turn(session: Session, text: str) -> list[dict[str, Any]]:
     """A prompt, and the packets up to its end."""
-    accepted = await session.send([TextContent(text=text)], by="test")
+    accepted = await session.turns.send([TextContent(text=text)], by="test")
     return await until_packet(session, "prompt_response", accepted.seq)
 
 

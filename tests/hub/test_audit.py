@@ -19,9 +19,9 @@ from trunkline.session.audit.log import AuditLog, Note, read_log
 
 
 async def decided(session: Session) -> None:
-    accepted = await session.send([TextContent(text="/ask")], by="test")
+    accepted = await session.turns.send([TextContent(text="/ask")], by="test")
     asked = (await until_packet(session, "approval_requested", accepted.seq))[-1]
-    await session.decide(asked["requestId"], Decision(decision="allow"), by="test")
+    await session.approvals.decide(asked["requestId"], Decision(decision="allow"), by="test")
     await until_packet(session, "prompt_response", accepted.seq)
 
 
@@ -44,7 +44,7 @@ def test_approvals_are_noted_outside_the_database_when_a_turn_is_over(tmp_path: 
             await decided(session)
             await wrote.wait()
             assert noted(session) == [Note(session.id, 2, session.fold.chain.head)]
-            await session.send([TextContent(text="/ask")], by="test")
+            await session.turns.send([TextContent(text="/ask")], by="test")
             while not session.fold.approvals:
                 await session.feed.wait(session.feed.last_seq)
         assert noted(session)[-1] == Note(session.id, 4, session.fold.chain.head), "what the stop denied is noted too"

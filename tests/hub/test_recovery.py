@@ -22,9 +22,9 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
         hub = Hub(options(tmp_path))
         await hub.__aenter__()
         session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
-        await session.send([TextContent(text="/ask")], by="test")
+        await session.turns.send([TextContent(text="/ask")], by="test")
         asked = (await until_packet(session, "approval_requested"))[-1]
-        await session.send([TextContent(text="/echo waits")], when_busy="queue", by="test")
+        await session.turns.send([TextContent(text="/echo waits")], when_busy="queue", by="test")
         copy = tmp_path / "crashed"
         await asyncio.to_thread(copy_journal, tmp_path / "data", copy)
         await hub.__aexit__(None, None, None)
@@ -47,14 +47,14 @@ def test_what_the_hub_itself_asked_still_waits_after_a_restart(tmp_path: Path) -
     async def scenario() -> None:
         async with Hub(options(tmp_path)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
-            await session.set_limits(Caps(turns=1), None, by="test")
+            await session.settings.set_limits(Caps(turns=1), None, by="test")
             await turn(session, "/echo one")
             (asked,) = hub.pending()
         async with Hub(options(tmp_path)) as hub:
             assert hub.pending() == [asked]
             assert isinstance(asked.question, QuestionView)
             again = await hub.session(session.id)
-            await again.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
+            await again.approvals.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
             assert hub.pending() == [] and again.view().caps == Caps(turns=2)
 
     run(scenario(), 30)

@@ -43,7 +43,7 @@ def test_deleting_stops_the_agent_and_forgets_the_session(tmp_path: Path) -> Non
         async with Hub(options(tmp_path)) as hub:
             session = await hub.create(NewSession(agent="fast", cwd=work(tmp_path)), by="test")
             await hub.delete(session.id)
-            assert session.feed.closed and not session.agent_running
+            assert session.feed.closed and not session.agent.running
             with pytest.raises(SessionNotFound):
                 await hub.session(session.id)
             assert await hub.list(RowFilter()) == []
@@ -63,8 +63,8 @@ def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> Non
             with pytest.raises(SessionNotFound):
                 await hub.session(session.id)
             await deleting
-            for act in (session.rename("back", by="late"), session.send([TextContent(text="hi")], by="late"),
-                        session.set_mode("plan", by="late")):
+            for act in (session.rename("back", by="late"), session.turns.send([TextContent(text="hi")], by="late"),
+                        session.settings.set_mode("plan", by="late")):
                 with pytest.raises(SessionNotFound):
                     await act
             assert await hub.list(RowFilter()) == []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.session.intake.read_ahead import Reading
+from trunkline.session.intake.read_ahead import ReadAhead
 
 
 @pytest.fixture(scope="session", autouse=True)
 def judges() -> None:
     """Load them once."""
-    Reading(cwd="/", roots=("/",), home=None).read([])
+    ReadAhead(cwd="/", roots=("/",), home=None).read([])

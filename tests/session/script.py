@@ -24,7 +24,7 @@ from trunkline.server.packets.frames import packet_of
 from trunkline.session.driver.base import AgentSession, Started
 from trunkline.session.fold import Fold
 from trunkline.session.policy.file import PolicyBook
-from trunkline.session.services import Lent, Limits
+from trunkline.session.services import Limits, Services
 from trunkline.session.session import Session
 
 OPTIONS = (PermissionOption("yes", "Allow", "allow_once"), PermissionOption("forever", "Always", "allow_always"),
@@ -50,7 +50,7 @@ class ScriptedDriver:
         self.told.append(("adopt" if adopt else "start", previous))
         if self.refuses_to_start is not None:
             raise self.refuses_to_start
-        await self._session.spawned(1, 1, "marker")
+        await self._session.agent.spawned(1, 1, "marker")
         return Started(how=self.how, agent_session_id=previous or "agent-1", agent_info=None, capabilities=None,
                        modes=self.modes_of_new,
                        config_options=None)
@@ -102,7 +102,7 @@ class ScriptedDriver:
         self.told.append(("stop",))
 
     def say(self, *signals: Signal) -> None:
-        self._session.on_signals(list(signals))
+        self._session.agent.on_signals(list(signals))
 
     def end(self, stop: Any = "end_turn") -> None:
         self.say(TurnEnd(stop=stop))
@@ -112,7 +112,7 @@ class ScriptedDriver:
         self.say(PermissionAsk(request_id, msgspec.json.encode(call), OPTIONS))
 
     def die(self, code: int = 1, stderr: str = "boom") -> None:
-        self._session.exited(Exit(code=code), stderr)
+        self._session.agent.exited(Exit(code=code), stderr)
 
     def told_of(self, what: str) -> list[tuple[Any, ...]]:
         return [each for each in self.told if each[0] == what]
@@ -128,7 +128,7 @@ class Stage:
         self._ids = 0
         self._clock = 1_790_000_000_000_000
         self.committer = Committer(self.journal)
-        self.lent = Lent(
+        self.services = Services(
             journal=self.journal, committer=self.committer, budget=TailBudget(), pids=PidFiles(None), clock=self._tick,
             new_id=self._new_id, limits=limits or Limits(), preview_url=lambda session_id, artifact: "/preview/key/",
             turn_ended=self.outcomes.append, policies=PolicyBook(None), chain_key=b"key", home="/home/ann")
@@ -136,18 +136,18 @@ class Stage:
 
     def new(self, folder: Path) -> Session:
         fold = Fold(session_id="ses-1", agent="scripted", cwd=str(folder), created_at=self._clock, updated_at=self._clock)
-        return Session(fold, self.lent, self._make_driver)
+        return Session(fold, self.services, self._make_driver)
 
     @property
     def driver(self) -> ScriptedDriver:
         return self.drivers[-1]
 
     async def open(self) -> Session:
-        await self.session.open(env={}, mode=None, title=None, by="test")
+        await self.session.lifecycle.open(env={}, mode=None, title=None, by="test")
         return self.session
 
     async def send(self, text: str = "go", **how: Any) -> Any:
-        return await self.session.send([TextContent(text=text)], by="test", **how)
+        return await self.session.turns.send([TextContent(text=text)], by="test", **how)
 
     async def packets(self, wanted: str | None = None, count: int = 1, *, after: int = 0) -> list[dict[str, Any]]:
         """All packets after a position, once ``count`` of type ``wanted`` are among them."""

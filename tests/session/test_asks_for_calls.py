@@ -18,7 +18,7 @@ from trunkline.session.commands.requests import Decision
 from trunkline.session.fold import DISK_PLACES, Disk
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule
 from trunkline.session.policy.text import parse_policy, written_rule
-from trunkline.session.workspace.look import Look, spelled_place
+from trunkline.session.workspace.look import DiskLook, spelled_place
 
 CONFIRM: dict[str, Any] = {"toolCallId": "confirmation-1", "title": "Confirm Agent Actions", "kind": "other", "rawInput": None}
 EVERYTHING = PermissionPolicy(auto_approve=AutoApprove(reads=True, writes=True, commands=True, searches=True))
@@ -35,7 +35,7 @@ def announces(stage: Stage, *commands: str) -> None:
 async def confirming(stage: Stage, *commands: str, policy: str = "", **ask: Any) -> Stage:
     """A session whose agent asks for all of these at once."""
     if policy:
-        stage.lent.policies.replace(policy)
+        stage.services.policies.replace(policy)
     await stage.open()
     await stage.send()
     announces(stage, *commands)
@@ -86,11 +86,11 @@ def test_what_says_nothing_is_approved_by_no_permission_policy_and_no_rule_that_
         for decision in (Decision(decision="allow", scope="always"), Decision(decision="deny", scope="session"),
                          Decision(option_id="forever")):
             with pytest.raises(Invalid, match="not known what this does"):
-                await stage.session.decide("req-1", decision, by="ann")
+                await stage.session.approvals.decide("req-1", decision, by="ann")
         with pytest.raises(Invalid, match="not known what this does"):
             await stage.execute("approve_tool_call", requestId="req-1", toolCallId=view.tool_call_id, _meta={"scope": "always"})
         assert list(stage.session.fold.approvals) == ["req-1"], "it still waits"
-        assert await stage.session.decide("req-1", Decision(decision="allow"), by="ann") is True
+        assert await stage.session.approvals.decide("req-1", Decision(decision="allow"), by="ann") is True
 
     run(scenario())
 
@@ -102,8 +102,8 @@ def test_a_command_that_is_only_in_words_is_approved_once_and_never_for_always(t
         (view,) = stage.session.fold.approvals.values()
         assert view.about is not None and (view.about.command, view.always, view.sure) == ("make x", None, False)
         with pytest.raises(Invalid, match="only in its words"):
-            await stage.session.decide("req-1", Decision(decision="allow", scope="always"), by="ann")
-        assert await stage.session.decide("req-1", Decision(decision="allow"), by="ann") is True
+            await stage.session.approvals.decide("req-1", Decision(decision="allow", scope="always"), by="ann")
+        assert await stage.session.approvals.decide("req-1", Decision(decision="allow"), by="ann") is True
 
     run(scenario())
 
@@ -112,14 +112,14 @@ def test_always_is_refused_for_several_calls_and_offered_for_the_only_one(tmp_pa
     async def scenario() -> None:
         stage = await confirming(Stage(tmp_path), "make a", "make b")
         with pytest.raises(Invalid, match="about 2 calls"):
-            await stage.session.decide("req-1", Decision(decision="allow", scope="always"), by="ann")
-        await stage.session.decide("req-1", Decision(decision="allow"), by="ann")
+            await stage.session.approvals.decide("req-1", Decision(decision="allow", scope="always"), by="ann")
+        await stage.session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         stage.driver.say(update(sessionUpdate="tool_call", toolCallId="late", title="Run", kind="execute",
                                 rawInput={"command": "make c"}))
         stage.driver.ask("req-2", **CONFIRM)
         await stage.packets("approval_requested", 2)
-        await stage.session.decide("req-2", Decision(decision="allow", scope="always"), by="ann")
-        (rule,) = stage.lent.policies.policy.rules
+        await stage.session.approvals.decide("req-2", Decision(decision="allow", scope="always"), by="ann")
+        (rule,) = stage.services.policies.policy.rules
         assert (rule.command, rule.saved_by) == (["make c"], "ann")
 
     run(scenario())
@@ -128,9 +128,9 @@ def test_always_is_refused_for_several_calls_and_offered_for_the_only_one(tmp_pa
 def test_what_a_confirmed_call_has_the_hub_do_is_not_asked_about_again(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = await confirming(Stage(tmp_path), "make a", "make b")
-        await stage.session.decide("req-1", Decision(decision="allow"), by="ann")
+        await stage.session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         for command in ("make a", "make b"):
-            async with stage.session.permits.run(command, (), None, {}) as where:
+            async with stage.session.agent.permits.run(command, (), None, {}) as where:
                 assert where == tmp_path
         assert list(stage.session.fold.approvals) == []
 
@@ -149,13 +149,13 @@ def test_what_several_calls_write_was_not_shown_and_is_asked_about(tmp_path: Pat
         stage.driver.ask("req-1", **CONFIRM)
         await stage.packets("approval_requested")
         assert len(stage.session.fold.approvals["req-1"].calls) == 2
-        await stage.session.decide("req-1", Decision(decision="allow"), by="ann")
-        writing = stage.session.permits.write(str(target), "x")
+        await stage.session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
+        writing = stage.session.agent.permits.write(str(target), "x")
         task = asyncio.get_running_loop().create_task(writing.__aenter__())
         await stage.packets("approval_requested", 2)
         (view,) = stage.session.fold.approvals.values()
         assert view.tool_call_id == "w" and view.preview is not None
-        await stage.session.decide(view.request_id, Decision(decision="deny"), by="ann")
+        await stage.session.approvals.decide(view.request_id, Decision(decision="deny"), by="ann")
         with pytest.raises(Exception, match="not approved"):
             await task
 
@@ -173,18 +173,18 @@ def test_a_join_by_text_lets_nothing_be_done(tmp_path: Path) -> None:
         content = [{"type": "diff", "path": str(target), "oldText": None, "newText": "shown"}]
         stage.driver.ask("req-1", toolCallId="edit-approval-1", title="Edit", kind="edit", rawInput=given, content=content)
         await stage.packets("approval_requested")
-        await stage.session.decide("req-1", Decision(decision="allow"), by="ann")
+        await stage.session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         other = [{"type": "diff", "path": str(target), "oldText": None, "newText": "another text"}]
         stage.driver.say(update(sessionUpdate="tool_call", toolCallId="real", title="Edit", kind="edit", rawInput=given,
                                 content=other, status="in_progress"))
         real = stage.session.fold.calls["real"]
         assert not real.approved and [isinstance(item, Diff) for item in real.state.content or []] == [True]
-        permits = stage.session.permits
+        permits = stage.session.agent.permits
         writing = permits.write(str(target), "another text")
         task = asyncio.get_running_loop().create_task(writing.__aenter__())
         await stage.packets("approval_requested", 2)
         (request_id,) = stage.session.fold.approvals
-        await stage.session.decide(request_id, Decision(decision="deny"), by="ann")
+        await stage.session.approvals.decide(request_id, Decision(decision="deny"), by="ann")
         with pytest.raises(Exception, match="not approved"):
             await task
         stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId="real", status="completed"))
@@ -202,20 +202,20 @@ def write_to(*paths: str) -> PolicyAsk:
 
 def test_only_what_differs_from_the_spelling_is_kept() -> None:
     ask = write_to("a", "link", "gone", "/abs/x")
-    look = Look({"a": "/w/a", "link": "/etc/real", "/abs/x": "/abs/x"})
+    look = DiskLook({"a": "/w/a", "link": "/etc/real", "/abs/x": "/abs/x"})
     disk = look.to_keep([ask])
     assert disk == Disk(real={"link": "/etc/real"}, unknown=["gone"])
-    assert dict(Look.kept(disk, [ask]).places) == dict(look.places)
-    assert not Look.kept(disk, [ask]).knows(ask.paths) and Look().to_keep([write_to()]) is None
+    assert dict(DiskLook.kept(disk, [ask]).places) == dict(look.places)
+    assert not DiskLook.kept(disk, [ask]).knows(ask.paths) and DiskLook().to_keep([write_to()]) is None
 
 
 def test_very_many_places_are_cut_and_the_rest_is_not_known() -> None:
     paths = tuple(f"p{number}" for number in range(DISK_PLACES + 1))
     ask = write_to(*paths)
-    look = Look({path: f"/elsewhere/{path}" for path in paths})
+    look = DiskLook({path: f"/elsewhere/{path}" for path in paths})
     disk = look.to_keep([ask])
     assert disk is not None and disk.cut and len(disk.real) == DISK_PLACES
-    kept = Look.kept(disk, [ask])
+    kept = DiskLook.kept(disk, [ask])
     assert len(kept.places) == DISK_PLACES and not kept.knows(paths), "what is not known allows nothing"
     assert spelled_place("/w", "a/../b") == "/w/b"
 
@@ -231,8 +231,8 @@ def test_a_link_is_in_the_journal_and_in_the_view_and_rules_decide_from_it(tmp_p
         (event,) = [each for each in await stage.events() if isinstance(each, ApprovalRequestedEvent)]
         assert isinstance(event.meta, dict) and event.meta["disk"] == {"real": real}
         (tmp_path / "link").unlink()  # what counts is what was asked about
-        stage.lent.policies.replace('[[rules]]\npath = ["secret"]\naction = "deny"\n')
-        stage.session.rules_changed()
+        stage.services.policies.replace('[[rules]]\npath = ["secret"]\naction = "deny"\n')
+        stage.session.rules.on_change()
         (end,) = await resolved(stage)
         assert end.approved is False and isinstance(end.meta, dict) and end.meta["rule"]["source"] == "policy file"
 
@@ -253,13 +253,13 @@ async def three_asks(tmp_path: Path) -> Stage:
 def test_it_is_known_beforehand_what_it_answers(tmp_path: Path, allow: bool) -> None:
     async def scenario() -> None:
         stage = await three_asks(tmp_path)
-        rule = await stage.session.rule_of("r1", allow=allow, scope="always", by="ann")
-        found = [(view.request_id, approved) for view, approved in await stage.session.answered_by(rule)]
+        rule = await stage.session.rules.rule_of("r1", allow=allow, scope="always", by="ann")
+        found = [(view.request_id, approved) for view, approved in await stage.session.rules.answered_by(rule)]
         assert found == [("r1", allow), ("r2", allow)]
-        assert stage.lent.policies.policy == Policy() and len(stage.session.fold.approvals) == 3, "nothing is decided"
-        other = await stage.session.rule_of("r3", allow=allow, scope="session", by="ann")
+        assert stage.services.policies.policy == Policy() and len(stage.session.fold.approvals) == 3, "nothing is decided"
+        other = await stage.session.rules.rule_of("r3", allow=allow, scope="session", by="ann")
         assert other.session == stage.session.id
-        assert [view.request_id for view, _ in await stage.session.answered_by(other)] == ["r3"]
+        assert [view.request_id for view, _ in await stage.session.rules.answered_by(other)] == ["r3"]
 
     run(scenario())
 
@@ -268,7 +268,7 @@ def test_it_is_known_beforehand_what_it_answers(tmp_path: Path, allow: bool) -> 
 def test_what_it_answers_is_told_as_answered_by_it(tmp_path: Path, scope: Any) -> None:
     async def scenario() -> None:
         stage = await three_asks(tmp_path)
-        await stage.session.decide("r1", Decision(decision="allow", scope=scope), by="ann")
+        await stage.session.approvals.decide("r1", Decision(decision="allow", scope=scope), by="ann")
         ends = {event.request_id: event for event in await resolved(stage, 2)}
         mine, other = ends["r1"].meta, ends["r2"].meta
         assert isinstance(mine, dict) and isinstance(other, dict) and "rule" not in mine
@@ -282,12 +282,12 @@ def test_what_it_answers_is_told_as_answered_by_it(tmp_path: Path, scope: Any) -
 def test_a_rule_is_named_by_its_id_and_the_permission_policy_by_itself(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = await three_asks(tmp_path)
-        stage.lent.policies.replace('[[rules]]\nid = "builds"\ncommand = ["make *"]\naction = "allow"\n')
-        stage.session.rules_changed()
+        stage.services.policies.replace('[[rules]]\nid = "builds"\ncommand = ["make *"]\naction = "allow"\n')
+        stage.session.rules.on_change()
         ends = await resolved(stage, 2)
         assert [event.meta["rule"] for event in ends if isinstance(event.meta, dict)] == [
             {"id": "builds", "source": "policy file"}] * 2
-        await stage.session.set_permission_policy(EVERYTHING, by="ann")
+        await stage.session.settings.set_permission_policy(EVERYTHING, by="ann")
         end = (await resolved(stage, 3))[-1]
         assert isinstance(end.meta, dict) and end.meta["rule"]["source"] == "permission policy"
 

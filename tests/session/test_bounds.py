@@ -89,7 +89,7 @@ def test_no_rule_allows_what_such_a_turn_asks_for(tmp_path: Path, monkeypatch: p
         await stage.until(lambda: bool(stage.driver.told_of("permission")))
         assert not session.fold.approvals, "the rule allowed it"
         stage.driver.say(*(call(number) for number in range(5)), ask(2))
-        await session._intake.settled()
+        await session.agent._intake.settled()
         assert list(session.fold.approvals) == ["req-2"], "a person is asked"
 
     run(play())
@@ -102,7 +102,7 @@ def test_permissions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: p
         session = await stage.open()
         await stage.send()
         stage.driver.say(*(ask(number) for number in range(12)))
-        await session._intake.settled()
+        await session.agent._intake.settled()
         assert len(session.fold.approvals) == 5
         assert [told[1] for told in stage.driver.told_of("refuse")] == [f"req-{number}" for number in range(5, 12)]
         assert "5 permissions" in stage.driver.told_of("refuse")[0][2]
@@ -157,7 +157,7 @@ def test_the_queue_takes_only_so_many_prompts_and_bytes(tmp_path: Path, monkeypa
             await stage.send(f"later {number}", when_busy="queue")
         with pytest.raises(TooManyRequests, match="3 prompts wait"):
             await stage.send("one too many", when_busy="queue")
-        await session.drop_queued(session.fold.queue[0].turn_id, by="test")
+        await session.turns.drop_queued(session.fold.queue[0].turn_id, by="test")
         with pytest.raises(TooManyRequests, match="would hold more"):
             await stage.send("x" * 1000, when_busy="queue")
         assert len(session.fold.queue) == 2
@@ -387,10 +387,10 @@ def test_asks_in_a_row_give_way_to_others(tmp_path: Path, monkeypatch: pytest.Mo
         session = await stage.open()
         await stage.send()
         plain = [PermissionAsk(f"req-{number}", b'{"toolCallId":"p%d","kind":"think"}' % number, OPTIONS) for number in range(9)]
-        await session._intake._reading.prepare([*plain])
+        await session.agent._intake._reading.prepare([*plain])
         stage.driver.say(*plain)
         assert len(session.fold.approvals) < 9, "the rest is taken when others had their turn"
-        await session._intake.settled()
+        await session.agent._intake.settled()
         assert list(session.fold.approvals) == [f"req-{number}" for number in range(9)], "in order"
 
     run(play())

@@ -36,7 +36,7 @@ class Visit:
 
     async def prompt(self, text: str) -> list[dict[str, Any]]:
         """Send a prompt; the events up to the end of its turn."""
-        accepted = await self.session.send([TextContent(text=text)], by="test")
+        accepted = await self.session.turns.send([TextContent(text=text)], by="test")
         await self.until(lambda event: event["seq"] > accepted.seq and event.get("to") in ("idle", "error"))
         return [event for event in self.events if event["seq"] > accepted.seq]
 
@@ -51,9 +51,9 @@ class Visit:
 
     async def _answer(self, event: dict[str, Any]) -> None:
         if event["type"] == "approval:requested" and event["requestId"] in self.session.fold.approvals:
-            await self.session.decide(event["requestId"], Decision(decision="allow"), by="test")
+            await self.session.approvals.decide(event["requestId"], Decision(decision="allow"), by="test")
         if event["type"] == "interaction:question" and event["questionId"] in self.session.fold.questions:
-            await self.session.answer(event["questionId"], Answer(content={"name": "x"}), by="test")
+            await self.session.approvals.answer(event["questionId"], Answer(content={"name": "x"}), by="test")
 
 
 def visited(tmp_path: Path, *prompts: str) -> tuple[list[dict[str, Any]], dict[str, list[dict[str, Any]]]]:

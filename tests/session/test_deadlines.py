@@ -15,10 +15,10 @@ def test_silence_expires_once_and_activity_puts_it_off() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         expired = asyncio.Event()
-        watch = SilenceWatch(lambda: 0.1, lambda: False, expired.set)
+        watch = SilenceWatch(lambda: False)
         begin = loop.time()
-        watch.start()
-        loop.call_later(0.06, watch.heard)
+        watch.start(lambda: 0.1, expired.set)
+        loop.call_later(0.06, watch.on_activity)
         await expired.wait()
         assert loop.time() - begin >= 0.155
 
@@ -28,13 +28,13 @@ def test_silence_expires_once_and_activity_puts_it_off() -> None:
 def test_a_watch_that_is_begun_anew_expires_once_and_can_be_stopped() -> None:
     async def scenario() -> None:
         expired: list[int] = []
-        watch = SilenceWatch(lambda: 0.02, lambda: False, lambda: expired.append(1))
-        watch.start()
-        watch.start()
+        watch = SilenceWatch(lambda: False)
+        watch.start(lambda: 0.02, lambda: expired.append(1))
+        watch.start(lambda: 0.02, lambda: expired.append(1))
         await asyncio.sleep(0.1)
         assert len(expired) == 1
-        watch.start()
-        watch.start()
+        watch.start(lambda: 0.02, lambda: expired.append(1))
+        watch.start(lambda: 0.02, lambda: expired.append(1))
         watch.stop()
         await asyncio.sleep(0.1)
         assert len(expired) == 1
@@ -46,8 +46,8 @@ def test_the_clock_stands_still_while_held() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         expired, held = asyncio.Event(), True
-        watch = SilenceWatch(lambda: 0.05, lambda: held, expired.set)
-        watch.start()
+        watch = SilenceWatch(lambda: held)
+        watch.start(lambda: 0.05, expired.set)
         released = loop.create_future()
         loop.call_later(0.2, released.set_result, None)
         await released
@@ -62,8 +62,8 @@ def test_a_limit_that_becomes_shorter_counts_from_the_last_sign_of_life(monkeypa
     async def scenario() -> None:
         monkeypatch.setattr(deadlines, "LOOK_S", 0.02)
         limit_s, expired = 60.0, asyncio.Event()
-        watch = SilenceWatch(lambda: limit_s, lambda: False, expired.set)
-        watch.start()
+        watch = SilenceWatch(lambda: False)
+        watch.start(lambda: limit_s, expired.set)
         limit_s = 0.01
         await expired.wait()
 
@@ -74,8 +74,8 @@ def test_a_stopped_watch_stays_silent() -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         expired = asyncio.Event()
-        watch = SilenceWatch(lambda: 0.01, lambda: False, expired.set)
-        watch.start()
+        watch = SilenceWatch(lambda: False)
+        watch.start(lambda: 0.01, expired.set)
         watch.stop()
         later = loop.create_future()
         loop.call_later(0.05, later.set_result, None)

@@ -43,14 +43,14 @@ async def sealed_whole(stage: Stage) -> bool:
 def test_nobody_approves_what_a_rule_denies_by_then(tmp_path: Path, decision: Decision) -> None:
     async def scenario() -> None:
         stage = await waiting(Stage(tmp_path))
-        stage.lent.policies.replace(DENY)
+        stage.services.policies.replace(DENY)
         with pytest.raises(Forbidden, match="not today"):
-            await stage.session.decide("req-1", decision, by="ann")
+            await stage.session.approvals.decide("req-1", decision, by="ann")
         await stage.until(lambda: bool(stage.driver.told_of("permission")))
         assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
-        assert [len(stage.lent.policies.policy.rules), stage.session.fold.rules] == [1, []], "no rule was made of it"
+        assert [len(stage.services.policies.policy.rules), stage.session.fold.rules] == [1, []], "no rule was made of it"
         with pytest.raises(AlreadyResolved, match="policy"):
-            await stage.session.decide("req-1", decision, by="ann")
+            await stage.session.approvals.decide("req-1", decision, by="ann")
         assert await sealed_whole(stage)
 
     run(scenario())
@@ -59,8 +59,8 @@ def test_nobody_approves_what_a_rule_denies_by_then(tmp_path: Path, decision: De
 def test_whoever_denies_what_a_rule_denies_is_the_first_to_answer(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = await waiting(Stage(tmp_path))
-        stage.lent.policies.replace(DENY)
-        assert await stage.session.decide("req-1", Decision(decision="deny"), by="ann") is False
+        stage.services.policies.replace(DENY)
+        assert await stage.session.approvals.decide("req-1", Decision(decision="deny"), by="ann") is False
         assert stage.session.fold.decided["req-1"].by == "ann"
 
     run(scenario())
@@ -70,8 +70,8 @@ def test_whoever_denies_what_a_rule_denies_is_the_first_to_answer(tmp_path: Path
 def test_what_waits_is_looked_at_again_when_the_rules_change(tmp_path: Path, text: str, chosen: str) -> None:
     async def scenario() -> None:
         stage = await waiting(Stage(tmp_path), "req-1", "req-2")
-        stage.lent.policies.replace(text)
-        stage.session.rules_changed()
+        stage.services.policies.replace(text)
+        stage.session.rules.on_change()
         await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
         assert {option for _, _, option in stage.driver.told_of("permission")} == {chosen}
         assert await sealed_whole(stage)
@@ -86,9 +86,9 @@ def test_a_file_that_is_edited_on_the_disk_is_noticed_while_something_waits(
         monkeypatch.setattr(approvals, "LOOK_AT_RULES_S", 0.001)
         stage = Stage(tmp_path)
         book = PolicyBook(tmp_path / "policy.toml")
-        stage.lent = msgspec.structs.replace(stage.lent, policies=book)
+        stage.services = msgspec.structs.replace(stage.services, policies=book)
         stage.session = stage.new(tmp_path)
-        book.changed = stage.session.rules_changed
+        book.changed = stage.session.rules.on_change
         await waiting(stage)
         (tmp_path / "policy.toml").write_text(ALLOW)
         (tmp_path / "policy.toml").chmod(0o600)

@@ -16,9 +16,9 @@ from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.signals import AskWithdrawn
 from trunkline.errors import Invalid, TooManyRequests
-from trunkline.session import session as session_module
-from trunkline.session.approvals import approvals
-from trunkline.session.client import permits, terminals
+from trunkline.session import settings
+from trunkline.session.approvals import decisions, grants
+from trunkline.session.client import terminals
 from trunkline.session.client.terminals import Terminals
 from trunkline.session.commands.requests import TITLE_MOST, Decision, Scope
 from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
@@ -108,13 +108,13 @@ async def decided(stage: Stage, number: int, scope: Scope) -> None:
     """A permission that is allowed for longer than once."""
     stage.driver.ask(f"req-{number}", toolCallId=f"call-{number}", rawInput={"command": f"make part{number}"})
     await stage.until(lambda: f"req-{number}" in stage.session.fold.approvals)
-    await stage.session.decide(f"req-{number}", Decision(decision="allow", scope=scope), by="ann")
+    await stage.session.approvals.decide(f"req-{number}", Decision(decision="allow", scope=scope), by="ann")
 
 
 def test_a_session_has_only_so_many_rules_and_those_of_past_turns_do_not_count(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(approvals, "KEPT_RULES", 2)
+        monkeypatch.setattr(decisions, "KEPT_RULES", 2)
         stage = Stage(tmp_path)
         await stage.open()
         await stage.send()
@@ -122,7 +122,7 @@ def test_a_session_has_only_so_many_rules_and_those_of_past_turns_do_not_count(
         await decided(stage, 2, "turn")
         with pytest.raises(TooManyRequests, match="2 rules of its own"):
             await decided(stage, 3, "session")
-        await stage.session.decide("req-3", Decision(decision="allow"), by="ann")
+        await stage.session.approvals.decide("req-3", Decision(decision="allow"), by="ann")
         stage.driver.end()
         await stage.packets("prompt_response")
         await stage.send()
@@ -137,14 +137,14 @@ def test_a_session_has_only_so_many_rules_and_those_of_past_turns_do_not_count(
 
 def test_only_so_many_options_are_set_in_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(session_module, "KEPT_RULES", 2)
+        monkeypatch.setattr(settings, "KEPT_RULES", 2)
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_config("a", "1", by="ann")
-        await session.set_config("b", "1", by="ann")
+        await session.settings.set_config("a", "1", by="ann")
+        await session.settings.set_config("b", "1", by="ann")
         with pytest.raises(TooManyRequests, match="2 options"):
-            await session.set_config("c", "1", by="ann")
-        await session.set_config("a", "2", by="ann")
+            await session.settings.set_config("c", "1", by="ann")
+        await session.settings.set_config("a", "2", by="ann")
         assert session.fold.chosen_options == {"a": "2", "b": "1"}
         assert [told[1] for told in stage.driver.told_of("config")] == ["a", "b", "a"], "the agent was not told of the other"
 
@@ -171,7 +171,7 @@ def test_a_title_that_is_too_long_is_cut_where_an_agent_gives_it_and_refused_whe
 
 def test_what_was_seen_for_asks_that_were_withdrawn_is_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(permits, "KEPT_ASKED", 3)
+        monkeypatch.setattr(grants, "KEPT_PENDING", 3)
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
@@ -182,9 +182,9 @@ def test_what_was_seen_for_asks_that_were_withdrawn_is_dropped(tmp_path: Path, m
             await stage.until(lambda number=number: f"req-{number}" in session.fold.approvals)  # type: ignore[misc]
             stage.driver.say(AskWithdrawn(f"req-{number}"))
             await stage.until(lambda number=number: f"req-{number}" not in session.fold.approvals)  # type: ignore[misc]
-            asked = set(session.permits._asked)
-            assert "stays" in asked, "it waits"
-            kept.append(len(asked))
+            pending = session.agent.permits._grants.pending
+            assert "stays" in pending, "it waits"
+            kept.append(len(pending))
         assert kept == [2, 3] * 3, "up to the bound all are kept, beyond it those that wait, and the newest"
 
     run(scenario())

@@ -11,7 +11,7 @@ from tests.session.script import Stage, text
 from trunkline.errors import StorageError
 from trunkline.journal.base import Group
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import recorder as pen
+from trunkline.session import recorder
 from trunkline.session.commands.requests import Decision
 
 
@@ -31,7 +31,7 @@ class FullDisk(MemoryJournal):
 def test_a_prompt_that_cannot_be_stored_is_refused_and_never_reaches_the_agent(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.02)
+        monkeypatch.setattr(recorder, "STORAGE_RETRY_S", 0.02)
         journal = FullDisk()
         stage = Stage(tmp_path, journal=journal)
         await stage.open()
@@ -56,7 +56,7 @@ def test_a_prompt_that_cannot_be_stored_is_refused_and_never_reaches_the_agent(
 
 def test_what_the_agent_says_meanwhile_is_kept_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.02)
+        monkeypatch.setattr(recorder, "STORAGE_RETRY_S", 0.02)
         journal = FullDisk()
         stage = Stage(tmp_path, journal=journal)
         await stage.open()
@@ -76,7 +76,7 @@ def test_what_the_agent_says_meanwhile_is_kept_in_order(tmp_path: Path, monkeypa
 
 def test_a_disk_that_stays_full_for_long_is_tried_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.01)
+        monkeypatch.setattr(recorder, "STORAGE_RETRY_S", 0.01)
         journal = FullDisk()
         stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
@@ -97,7 +97,7 @@ def test_a_disk_that_stays_full_for_long_is_tried_again_and_again(tmp_path: Path
 def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_stored(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.01)
+        monkeypatch.setattr(recorder, "STORAGE_RETRY_S", 0.01)
         journal = FullDisk()
         stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
@@ -105,7 +105,7 @@ def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_sto
         stage.driver.ask()
         journal.full = True
         with pytest.raises(StorageError):
-            await session.decide("req-1", Decision(decision="allow"), by="ann")
+            await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         assert stage.driver.told_of("permission") == []
         journal.full = False
         await stage.until(lambda: bool(stage.driver.told_of("permission")))
@@ -117,7 +117,7 @@ def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_sto
 def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agent_when_it_is_stored(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.01)
+        monkeypatch.setattr(recorder, "STORAGE_RETRY_S", 0.01)
         journal = FullDisk()
         stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
@@ -125,7 +125,7 @@ def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agen
         await stage.until(lambda: bool(stage.driver.told_of("prompt")))
         journal.full = True
         with pytest.raises(StorageError):
-            await session.cancel(by="ann")
+            await session.turns.cancel(by="ann")
         assert stage.driver.told_of("cancel") == []
         journal.full = False
         await stage.until(lambda: bool(stage.driver.told_of("cancel")))
@@ -139,7 +139,7 @@ def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agen
 def test_a_turn_that_ended_before_its_cancel_was_stored_leaves_nothing_running(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(pen, "STORAGE_RETRY_S", 0.02)
+        monkeypatch.setattr(recorder, "STORAGE_RETRY_S", 0.02)
         journal = FullDisk()
         stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
@@ -147,7 +147,7 @@ def test_a_turn_that_ended_before_its_cancel_was_stored_leaves_nothing_running(
         await stage.until(lambda: bool(stage.driver.told_of("prompt")))
         journal.full = True
         with pytest.raises(StorageError):
-            await session.cancel(by="ann")
+            await session.turns.cancel(by="ann")
         stage.driver.end()
         await stage.until(lambda: session.fold.turn is None)
         journal.full = False

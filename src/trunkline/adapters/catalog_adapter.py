@@ -144,10 +144,10 @@ class CatalogAdapter:
             NewSession(agent=self.name, cwd=options.project_path, mode=wanted.pop("mode", None)), by=by)
         try:
             if options.model is not msgspec.UNSET:
-                await session.set_config(_model_option(session), options.model, by=by)
+                await session.settings.set_config(_model_option(session), options.model, by=by)
             for config_id, value in wanted.items():
-                await session.set_config(config_id, value, by=by)
-            await session.send(content_blocks(options.prompt), by=by)
+                await session.settings.set_config(config_id, value, by=by)
+            await session.turns.send(content_blocks(options.prompt), by=by)
         except BaseException:
             await self._hub.delete(session.id)
             raise

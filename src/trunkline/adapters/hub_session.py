@@ -74,7 +74,7 @@ class HubSession:
 
     async def refresh(self) -> None:
         """Look again for what the agent wrote; an agent that is driven tells by itself."""
-        self._session.look_again()
+        self._session.agent.look_again()
 
     async def detach(self) -> None:
         """Call nobody back any more. The agent goes on."""

@@ -72,8 +72,8 @@ class Agents:
         """The sessions of the agent's own store; none where the agent does not list them."""
         spec = self.spec(agent)
         for session in self._memory:
-            if session.fold.agent == agent and session.agent_running and not session.busy:
-                return await session.agent_sessions(folders)
+            if session.fold.agent == agent and session.agent.running and not session.busy:
+                return await session.agent.list_sessions(folders)
         key = (agent, *folders)
         listing = self._listing.get(key)
         if listing is None:

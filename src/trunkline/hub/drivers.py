@@ -84,17 +84,18 @@ class Drivers:
         if session.fold.watches is not None:
             return self._watch_driver(spec, session, session.fold.watches)
         env = self._env_for(spec, session.env)
-        session.fold.sandbox = stricter(spec, session.fold.sandbox)
+        session.agent.set_sandbox(stricter(spec, session.fold.sandbox))
         if spec.driver == "stream-json":
             return self._stream_json_driver(spec, session, env)
         from trunkline.session.client.editors import EditorCalls
         from trunkline.session.driver.acp.driver import AcpDriver
 
+        agent = session.agent
         return AcpDriver(
             spec, cwd=session.fold.cwd, env=env,
-            calls=EditorCalls(session.editors, session.id, session.agents_workspace, env, spec.quirks, session.permits,
-                              session.acted, session.printed, session.prints, session.confine, session.fold.resources),
-            mcp_servers=session.fold.mcp_servers, sink=session, new_id=lambda: self._new_id("req"), version=__version__,
+            calls=EditorCalls(session.editors, session.id, agent.workspace, env, spec.quirks, agent.permits,
+                              agent.acted, agent.printed, agent.prints, session.confine, session.fold.resources),
+            mcp_servers=session.fold.mcp_servers, sink=agent, new_id=lambda: self._new_id("req"), version=__version__,
             fork=_forks(session.fold), confine=session.confine, resources=session.fold.resources)
 
     def confine(self, fold: Fold, more: Mapping[str, str]) -> Confine:
@@ -145,8 +146,8 @@ class Drivers:
         fold = session.fold
         past = _Past(spec.store, catalog.expand(spec.paths.sessions, env), session.workspace.lane)
         return StreamJsonDriver(
-            spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session, new_id=self._new_id,
-            new_uuid=_new_uuid, past=past, verdict=session.verdict_on, is_known=fold.turns > 0,
+            spec, cwd=fold.cwd, env=env, mcp_servers=fold.mcp_servers, sink=session.agent, new_id=self._new_id,
+            new_uuid=_new_uuid, past=past, verdict=session.agent.verdict_on, is_known=fold.turns > 0,
             waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine, resources=fold.resources)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
@@ -156,8 +157,8 @@ class Drivers:
         from trunkline.session.driver.watch import WatchDriver
 
         position = session.fold.watch_position
-        return WatchDriver(Follower(path, reading, position, session.followed, folder=folder,
-                                    prepare=session.reading.prepare))
+        return WatchDriver(Follower(path, reading, position, session.agent.followed, folder=folder,
+                                    prepare=session.agent.reading.prepare))
 
     def _env_in(self, spec: AgentSpec | None, more: Mapping[str, str]) -> dict[str, str]:
         return self._env_for(spec, more) if spec is not None else clean_env((), self._environ)

@@ -47,7 +47,7 @@ from trunkline.session.commands.requests import Scope
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.fold import Artifact, SessionView
 from trunkline.session.policy.file import PolicyBook
-from trunkline.session.services import Lent, Limits
+from trunkline.session.services import Limits, Services
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -84,10 +84,10 @@ class Hub:
                                   audit=self._audit)
         self._starts = Starts(self._journal, self._sessions, self._agents, services, self.lane)
 
-    def _services(self, drivers: Drivers, key: bytes) -> Lent:
+    def _services(self, drivers: Drivers, key: bytes) -> Services:
         """What every session gets of this hub."""
         options = self.options
-        return Lent(
+        return Services(
             journal=self._journal, committer=self._committer, budget=TailBudget(), pids=self._pids,
             clock=_now_us, new_id=_new_id,
             limits=Limits(**{name: getattr(options, name) for name in Limits.__struct_fields__}),
@@ -135,7 +135,7 @@ class Hub:
         sessions = [*self._memory]
         return HubMetrics(
             entries=sum(session.feed.last_seq for session in sessions), commits=self._committer.commits,
-            sessions_open=len(sessions), agents_running=sum(session.agent_running for session in sessions),
+            sessions_open=len(sessions), agents_running=sum(session.agent.running for session in sessions),
             readers_waiting=sum(session.feed.waiting for session in sessions), turns=dict(self._turns),
         )
 

@@ -39,18 +39,18 @@ class SessionsInMemory:
         """The session of that id, called back where it was dropped and somebody still holds it."""
         session = self._kept.get(session_id)
         if session is None and (session := self._dropped.pop(session_id, None)) is not None:
-            session.wake()
+            session.lifecycle.wake()
             self._kept[session_id] = session
         return session
 
     def add(self, session: Session) -> None:
         """Keep a session, and drop what nobody uses; that is opened again when somebody asks for it."""
         self._kept[session.id] = session
-        unused = [each for each in self._kept.values() if not (each.busy or each.agent_running or each.fold.questions)]
+        unused = [each for each in self._kept.values() if not (each.busy or each.agent.running or each.fold.questions)]
         unused.sort(key=lambda each: each.fold.updated_at)
         for each in unused[:max(0, len(unused) - KEPT_IDLE)]:
             self._dropped[each.id] = self._kept.pop(each.id)
-            each.doze()
+            each.lifecycle.doze()
 
     def remove(self, session_id: str) -> None:
         """The session is deleted."""
@@ -58,15 +58,15 @@ class SessionsInMemory:
 
     async def store_rows(self) -> None:
         """Have every session's row say how it is now."""
-        await asyncio.gather(*(session.store_row() for session in self))
+        await asyncio.gather(*(session.lifecycle.store_row() for session in self))
 
     def on_drained(self) -> None:
         """The committer takes entries again."""
         for session in self:
-            session.drained()
+            session.lifecycle.drained()
 
     def on_rules_changed(self) -> None:
         """What waits for a person in any session may be decided by the policy now. Always from the loop, never from within a
         session that just added a rule: its own answer comes first."""
         for session in self:
-            session.rules_changed()
+            session.rules.on_change()

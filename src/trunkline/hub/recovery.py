@@ -37,14 +37,14 @@ async def recover_sessions(journal: Journal, sessions: Sessions, audit: AuditNot
     with_question: list[str] = []
     while rows := await journal.rows(RowFilter(status=IS_OPEN, before=before, limit=ROWS_AT_ONCE)):
         for row in rows:
-            if await _recover(row, sessions, audit):
+            if await _recover(row, journal, sessions, audit):
                 with_question.append(row.id)
         before = (rows[-1].updated_at, rows[-1].id)
     for session_id in with_question:
         await sessions.find(session_id)
 
 
-async def _recover(row: SessionRow, sessions: Sessions, audit: AuditNotes) -> bool:
+async def _recover(row: SessionRow, journal: Journal, sessions: Sessions, audit: AuditNotes) -> bool:
     """Returns whether a question is still open in it."""
     restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
     try:
@@ -52,9 +52,9 @@ async def _recover(row: SessionRow, sessions: Sessions, audit: AuditNotes) -> bo
     except SessionUnreadable as error:
         log.error("%s; it is left as it is", error.message)
         return False
-    await session.reread_open_text()
+    await session.lifecycle.reread_open_text(journal)
     if session.fold.watches is None:
-        session.recover(restarted)
-    await session.close(restarted)
+        session.lifecycle.recover(restarted)
+    await session.lifecycle.close(restarted)
     await audit.note([session])
     return session.fold.watches is None and bool(session.fold.questions)

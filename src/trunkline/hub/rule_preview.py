@@ -40,9 +40,9 @@ async def preview_rule(sessions: Sequence[Session], request_id: str, *, allow: b
         (each for each in sessions if request_id in each.fold.decided), None)
     if holder is None:
         raise NotFound(f"no approval {request_id} is open in any session")
-    rule = await holder.rule_of(request_id, allow=allow, scope=scope, by=by)
+    rule = await holder.rules.rule_of(request_id, allow=allow, scope=scope, by=by)
     answers = [
         RuleAnswer(request_id=view.request_id, session_id=session.id, description=view.description,
                    decision="allow" if approved else "deny")
-        for session in sessions for view, approved in await session.answered_by(rule)]
+        for session in sessions for view, approved in await session.rules.answered_by(rule)]
     return RulePreview(rule=rule, answers=answers)

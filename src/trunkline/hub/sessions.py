@@ -27,7 +27,7 @@ from trunkline.journal.newest import NewestIds
 from trunkline.journal.search import SearchIndex
 from trunkline.session.fold import Fold, SessionView, restore, view_of
 from trunkline.session.restore.reload import refold
-from trunkline.session.services import Lent
+from trunkline.session.services import Services
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -43,7 +43,7 @@ _view = msgspec.json.Decoder(SessionView)
 class Sessions:
     """All sessions of a hub, in memory or not."""
 
-    def __init__(self, journal: Journal, memory: SessionsInMemory, services: Lent, drivers: Drivers, *, everything: HubFeed,
+    def __init__(self, journal: Journal, memory: SessionsInMemory, services: Services, drivers: Drivers, *, everything: HubFeed,
                  index: SearchIndex, audit: AuditNotes) -> None:
         self.closing = False
         self._journal = journal
@@ -121,7 +121,7 @@ class Sessions:
         self._deleted.add(session_id)
         self._index.hide(session_id)
         if session is not None:
-            await session.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
+            await session.lifecycle.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._memory.remove(session_id)
         self._audit.delete(session_id)
         await self._journal.delete(session_id)
@@ -131,7 +131,7 @@ class Sessions:
     async def close(self, why: HubStopping) -> None:
         """Stop every agent, also those that are still starting."""
         beginning = [*self._beginning.values()]
-        await asyncio.gather(*(session.close(why) for session in [*self._memory, *self._beginning]))
+        await asyncio.gather(*(session.lifecycle.close(why) for session in [*self._memory, *self._beginning]))
         await asyncio.gather(*(done.wait() for done in beginning))
 
     async def _open(self, session_id: str) -> Session:
@@ -139,7 +139,7 @@ class Sessions:
         if not rows or session_id in self._deleted:
             raise _not_found(session_id)
         session = await self.restored(rows[0])
-        await session.reread_open_text()
+        await session.lifecycle.reread_open_text(self._journal)
         if session_id in self._deleted:
             raise _not_found(session_id)
         self._memory.add(session)
@@ -149,7 +149,7 @@ class Sessions:
 
     async def _undo(self, session: Session) -> None:
         self._deleted.add(session.id)
-        await session.close(HubStopping("the session could not be started"))
+        await session.lifecycle.close(HubStopping("the session could not be started"))
         self._audit.delete(session.id)
         await self._journal.delete(session.id)
         self._everything.forget_tail()
@@ -174,7 +174,7 @@ async def stored_view(journal: Journal, row: SessionRow) -> SessionView:
 
 async def _follow_on(session: Session) -> None:
     try:
-        await session.watch(by="hub")
+        await session.lifecycle.watch(by="hub")
     except TrunklineError as error:
         log.warning("session %s is no longer followed: %s", session.id, error.message)
 

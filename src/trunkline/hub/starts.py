@@ -28,7 +28,7 @@ from trunkline.hub.start_keys import StartKeys, digest_of
 from trunkline.journal.base import Journal
 from trunkline.session.commands.requests import check_title
 from trunkline.session.fold import Fold
-from trunkline.session.services import Lent
+from trunkline.session.services import Services
 from trunkline.threads import Lane
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class Starts:
     """Begins sessions. ``lane`` is where folders are looked at that callers name."""
 
-    def __init__(self, journal: Journal, sessions: Sessions, agents: Agents, services: Lent, lane: Lane) -> None:
+    def __init__(self, journal: Journal, sessions: Sessions, agents: Agents, services: Services, lane: Lane) -> None:
         self._sessions = sessions
         self._agents = agents
         self._services = services
@@ -57,7 +57,7 @@ class Starts:
         digest = digest_of(new)
         session = await self._keys.once(key, digest, lambda: self._create(new, by, key, digest))
         if new.prompt is not None and session.fold.turns == 0:
-            await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)  # known again, unless it was cut off
+            await session.turns.send(content_blocks(new.prompt), idempotency_key=key, by=by)  # known again, unless it was cut off
         return session
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
@@ -67,7 +67,7 @@ class Starts:
         now, cwd = self._services.clock(), await self._real(cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     title=title or "", agent_session_id=agent_session_id, resources=spec.resources)
-        return await self._begin(await self._sessions.make(fold), lambda session: session.adopt(by=by))
+        return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
@@ -89,7 +89,7 @@ class Starts:
             sandbox=fold.sandbox, resources=fold.resources, mcp_servers=[*mcp_servers] or fold.mcp_servers))
         branch.env = source.env
         lend_env(branch, env or {}, spec)
-        return await self._begin(branch, lambda session: session.adopt(by=by))
+        return await self._begin(branch, lambda session: session.lifecycle.adopt(by=by))
 
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
         """Watch a session that another program runs, by the file that it writes."""
@@ -98,7 +98,7 @@ class Starts:
         check_place(found.cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
-        return await self._begin(await self._sessions.make(fold), lambda session: session.watch(by=by))
+        return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.watch(by=by))
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
         """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""
@@ -120,9 +120,9 @@ class Starts:
                     sandbox=sandbox_of(spec, new), resources=check_resources(new.resources.over(spec.resources)))
 
         async def open(session: Session) -> None:
-            await session.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
+            await session.lifecycle.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
             if new.prompt is not None:
-                await session.send(content_blocks(new.prompt), idempotency_key=key, by=by)
+                await session.turns.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 
         return await self._begin(await self._sessions.make(fold), open)
 

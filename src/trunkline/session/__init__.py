@@ -10,7 +10,9 @@ Read it in the order in which a chunk travels:
 
 and then what happens around it:
 
-    session.py   the facade: whatever others may do with a session
+    session.py   the facade: whatever others may do with a session, and how its parts are put together
+    admission.py who may do it                           lifecycle.py how a session begins, rests and ends
+    agent.py     what the driver calls back              settings.py  what people set in it
     turns/       prompts, turns, pauses, spending        approvals/   asks and questions, and who answers them
     policy/      the rules that answer for people        audit/       the sealed chain of approvals
     workspace/   the session's folder                    client/      what the hub does for the agent: files, terminals

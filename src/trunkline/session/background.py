@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 
-class Errands:
+class BackgroundTasks:
     """Small tasks of one session."""
 
     def __init__(self) -> None:
@@ -30,5 +30,5 @@ class Errands:
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
-            context = {"message": "an errand of a session failed", "exception": task.exception(), "task": task}
+            context = {"message": "a background task of a session failed", "exception": task.exception(), "task": task}
             task.get_loop().call_exception_handler(context)

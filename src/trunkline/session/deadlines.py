@@ -11,31 +11,32 @@ import asyncio
 from collections.abc import Callable
 
 LOOK_S = 60.0
-"""How long a watch looks away at most: the limit becomes shorter when a tool ends, and nobody tells it."""
+"""How long a watch looks away at most: the limit becomes shorter when a tool ends, and nothing says so to it."""
 
 
 class SilenceWatch:
-    """Calls ``expired`` once when nothing was heard for ``limit()`` seconds while it runs and ``held()`` is false."""
+    """Calls ``expired`` once when nothing happened for ``limit()`` seconds while it runs and ``held()`` is false."""
 
-    def __init__(self, limit: Callable[[], float], held: Callable[[], bool], expired: Callable[[], None]) -> None:
-        self._limit = limit
+    def __init__(self, held: Callable[[], bool]) -> None:
         self._held = held
-        self._expired = expired
-        self._heard = 0.0
+        self._limit: Callable[[], float] = lambda: LOOK_S
+        self._expired: Callable[[], None] = lambda: None
+        self._active_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def start(self) -> None:
+    def start(self, limit: Callable[[], float], expired: Callable[[], None]) -> None:
         """Begin to watch, or begin anew."""
         self.stop()
+        self._limit, self._expired = limit, expired
         self._loop = asyncio.get_running_loop()
-        self.heard()
+        self.on_activity()
         self._arm(self._limit())
 
-    def heard(self) -> None:
+    def on_activity(self) -> None:
         """Something happened."""
         if self._loop is not None:
-            self._heard = self._loop.time()
+            self._active_at = self._loop.time()
 
     def stop(self) -> None:
         """The turn is over."""
@@ -48,8 +49,8 @@ class SilenceWatch:
 
     def _check(self) -> None:
         if self._held():
-            self.heard()
-        left = self._heard + self._limit() - asyncio.get_running_loop().time()
+            self.on_activity()
+        left = self._active_at + self._limit() - asyncio.get_running_loop().time()
         if left > 0:
             self._arm(left)
             return

@@ -1,4 +1,4 @@
-"""The session's pen: everything that is written goes through it, in order, and is stored before anybody acts on it.
+"""The session's recorder: everything that is written goes through it, in order, and is stored before anybody acts on it.
 
 Rule 1: ``write`` never waits; ``stored`` waits until all that was written is in the journal, or raises StorageError.
 Rule 2: what the journal could not take is kept, in order, and offered again; until it is stored nobody saw it and nobody acted
@@ -11,7 +11,7 @@ the time that a restart takes. Only what a restart looks for in rows is never la
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from typing import Any, Protocol
 
 import msgspec
 
@@ -21,7 +21,7 @@ from trunkline.journal.base import Entry, SessionRow
 from trunkline.session.deadlines import Alarms
 from trunkline.session.fold import IS_OPEN, Fold, SessionView, Steps, checkpoint, view_of
 from trunkline.session.interpret import Interpreter
-from trunkline.session.services import Lent
+from trunkline.session.services import Services
 
 STORAGE_RETRY_S = 1.0
 
@@ -35,23 +35,59 @@ ROW_GAP_S."""
 _encode = msgspec.json.Encoder().encode
 
 
-class Pen:
+class Reader(Protocol):
+    """Who reads an agent's output."""
+
+    def pause_reading(self) -> None:
+        """Take no more for a while."""
+
+    def resume_reading(self) -> None:
+        """Take it again."""
+
+
+class Backpressure:
+    """Why the agent's output is not taken at the moment; its reader stands still while there is a reason."""
+
+    def __init__(self) -> None:
+        self._reasons: set[str] = set()
+        self._reader: Reader | None = None
+
+    def attach(self, reader: Reader) -> None:
+        """This one reads the agent from now on."""
+        self._reader = reader
+
+    def detach(self) -> None:
+        """Nobody reads the agent any more."""
+        self._reader = None
+
+    def hold(self, why: str) -> None:
+        """Stop taking the agent's output, until nobody has a reason for it any more."""
+        self._reasons.add(why)
+        if self._reader is not None:
+            self._reader.pause_reading()
+
+    def let_go(self, why: str) -> None:
+        """This reason is gone."""
+        self._reasons.discard(why)
+        if not self._reasons and self._reader is not None:
+            self._reader.resume_reading()
+
+
+class Recorder:
     """Writes one session's entries; the committer's sink for them."""
 
-    def __init__(self, fold: Fold, lent: Lent, alarms: Alarms) -> None:
+    def __init__(self, fold: Fold, services: Services, alarms: Alarms) -> None:
         self.fold = fold
-        self.feed = Feed(fold.session_id, lent.journal, fold.seq, lent.budget)
-        self.hold_agent: Callable[[bool], None] = lambda hold: None
-        """Set by whoever reads the agent: stop taking its output, or take it again. Called by ``hold`` and ``let_go`` only."""
-        self._holds: set[str] = set()
-        self._lent = lent
+        self.feed = Feed(fold.session_id, services.journal, fold.seq, services.budget)
+        self.backpressure = Backpressure()
+        self._services = services
         self._alarms = alarms
         self._interpret = Interpreter(
-            fold, approval_timeout_s=lent.limits.approval_timeout, tools=lent.tool_names(fold.agent), home=lent.home,
-            roots=(fold.cwd,), guarded=lent.guarded, chain_key=lent.chain_key,
-            raw_as_sent=lent.raw_as_sent)
+            fold, approval_timeout_s=services.limits.approval_timeout, tools=services.tool_names(fold.agent), home=services.home,
+            roots=(fold.cwd,), guarded=services.guarded, chain_key=services.chain_key,
+            raw_as_sent=services.raw_as_sent)
         self._writer = self._interpret.writer
-        self._clock = lent.clock
+        self._clock = services.clock
         self._unstored: list[Entry] = []
         self._steps = Steps(fold, known=fold.seq > 0)
         self._next_row = float("-inf")
@@ -60,7 +96,7 @@ class Pen:
         self._row_is_open = False
         """Whether the last row says that the session is open."""
         self._closed = False
-        lent.committer.register(fold.session_id, self)
+        services.committer.register(fold.session_id, self)
 
     def at(self) -> Interpreter:
         """The interpreter, at this moment."""
@@ -87,34 +123,34 @@ class Pen:
         if self._unstored:
             self._unstored += entries
             return
-        committer = self._lent.committer
+        committer = self._services.committer
         row = self._row if changes and self._row_is_due() else None
         committer.submit(self.fold.session_id, entries, row, size, changes=changes)
         if committer.congested:
-            self.hold("journal")
+            self.backpressure.hold("journal")
 
     def write_row(self) -> bool:
         """Hand the row to the journal where a step came after the last one; False where none did."""
         behind = self._row_behind and not self._closed and not self._unstored
         if behind:
-            self._lent.committer.submit(self.fold.session_id, [], self._row)
+            self._services.committer.submit(self.fold.session_id, [], self._row)
         return behind
 
     @property
     def is_behind(self) -> bool:
         """Whether so much waits to be stored that nothing more should be written."""
-        return self._lent.committer.congested
+        return self._services.committer.congested
 
     @property
     def all_stored(self) -> bool:
         """Whether everything written so far is in the journal."""
-        return not self._unstored and not self._lent.committer.is_pending(self.fold.session_id)
+        return not self._unstored and not self._services.committer.is_pending(self.fold.session_id)
 
     async def stored(self) -> None:
         """Everything written so far is in the journal, or StorageError."""
         if self._unstored:
             raise StorageError("the journal cannot be written at the moment")
-        await self._lent.committer.committed(self.fold.session_id)
+        await self._services.committer.committed(self.fold.session_id)
 
     async def write_and_store(self) -> None:
         """Write, and return when it is in the journal."""
@@ -130,6 +166,11 @@ class Pen:
             except StorageError:
                 await asyncio.sleep(STORAGE_RETRY_S)
 
+    async def note(self, name: str, data: dict[str, Any], *, by: str) -> None:
+        """Write down what somebody did, where no other entry says it."""
+        self.at().writer.custom(name, data, meta={"by": by})
+        await self.write_and_store()
+
     def view(self) -> SessionView:
         """The state as clients see it."""
         return view_of(self.fold)
@@ -142,34 +183,23 @@ class Pen:
         """Nothing of these is stored: keep them and try again."""
         self._unstored = entries + self._unstored
         self._row_behind = True
-        self.hold("journal")
+        self.backpressure.hold("journal")
         self._alarms.set("storage", STORAGE_RETRY_S, self._offer_again)
 
     def drained(self) -> None:
         """The journal has caught up."""
         if not self._unstored:
-            self.let_go("journal")
-
-    def hold(self, why: str) -> None:
-        """Stop taking the agent's output, until nobody has a reason for it any more."""
-        self._holds.add(why)
-        self.hold_agent(True)
-
-    def let_go(self, why: str) -> None:
-        """This reason is gone."""
-        self._holds.discard(why)
-        if not self._holds:
-            self.hold_agent(False)
+            self.backpressure.let_go("journal")
 
     def rest(self) -> None:
         """Nothing will be written for a while."""
         self.write_row()
-        self._lent.committer.unregister(self.fold.session_id)
+        self._services.committer.unregister(self.fold.session_id)
         self.feed.forget()
 
     def resume(self) -> None:
         """Something may be written again."""
-        self._lent.committer.register(self.fold.session_id, self)
+        self._services.committer.register(self.fold.session_id, self)
 
     async def close(self) -> None:
         """The session goes: store what can be stored and end every reader."""
@@ -180,13 +210,13 @@ class Pen:
             # There is nobody left to tell; what nobody saw is not missed by anybody.
             self._unstored = []
         self._closed = True
-        self._lent.committer.unregister(self.fold.session_id)
+        self._services.committer.unregister(self.fold.session_id)
         self.feed.close()
 
     def _offer_again(self) -> None:
         entries, self._unstored = self._unstored, []
         self._alarms.set("stored again", STORAGE_RETRY_S, self.drained)
-        self._lent.committer.submit(self.fold.session_id, entries, self._row)
+        self._services.committer.submit(self.fold.session_id, entries, self._row)
 
     def _row_is_due(self) -> bool:
         """Whether the row goes with what is written now; else it follows when its time has come."""

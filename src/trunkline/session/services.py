@@ -31,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     silence_grace: Seconds = _DEFAULTS.silence_grace
 
 
-class Lent(msgspec.Struct, frozen=True, kw_only=True):
+class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Shared by all sessions of a hub."""
 
     journal: Journal

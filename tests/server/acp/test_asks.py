@@ -134,7 +134,7 @@ def test_an_editor_that_cannot_answer_leaves_it_to_the_others(tmp_path: Path) ->
             made.answer(ask, Exception({"code": -32601, "message": "no such thing here"}))
             session = await site.hub.session(session_id)
             (request_id,) = session.fold.approvals
-            await session.decide(request_id, Decision(decision="allow"), by="phone")
+            await session.approvals.decide(request_id, Decision(decision="allow"), by="phone")
             assert result_of(await turn) == {"stopReason": "end_turn"}
 
     run(check())
@@ -181,7 +181,7 @@ def test_a_question_answered_elsewhere_is_taken_back(tmp_path: Path) -> None:
             session = await site.hub.session(session_id)
             await when(session, lambda: session.fold.questions)
             (question_id,) = session.fold.questions
-            await session.answer(question_id, Answer(action="decline"), by="phone")
+            await session.approvals.answer(question_id, Answer(action="decline"), by="phone")
             await turn
             assert made.notified("$/cancel_request") == [{"requestId": ask["id"]}]
 

@@ -261,7 +261,7 @@ def test_delete_ends_the_connection_and_not_the_session(tmp_path: Path) -> None:
             gone = await site.ask("DELETE", "/acp", headers=made.headers())
             assert gone.status == 202
             await conn.exchange.task
-            assert session.fold.turn is not None and session.agent_running
+            assert session.fold.turn is not None and session.agent.running
             assert (await made.post({"id": 9, "method": "session/list", "params": {}})).status == 404
 
     run(check())

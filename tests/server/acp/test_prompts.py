@@ -99,7 +99,7 @@ def test_a_turn_that_ends_while_the_session_is_held_is_answered(tmp_path: Path) 
             steps = f'[["await", "{tmp_path / "go"}"]]'
             turn = made.prompt(session_id, steps, **key)
             await when(session, lambda: session.fold.turn)
-            await session.pause(by="phone")
+            await session.turns.pause(by="phone")
             (tmp_path / "go").touch()
             assert result_of(await turn) == {"stopReason": "end_turn"}
             async with editor(site, "puppet") as again:
@@ -141,7 +141,7 @@ def test_a_cancel_said_twice_in_a_row_does_not_stop_the_agent(tmp_path: Path) ->
                 made.notify("session/cancel", {"sessionId": session_id})
             made.notify("$/cancel_request", {"requestId": made.last_id})
             assert result_of(await turn) == {"stopReason": "cancelled"}
-            assert session.agent_running
+            assert session.agent.running
 
     run(check())
 
@@ -281,7 +281,7 @@ def test_a_prompt_is_answered_also_when_its_key_is_forgotten_before_its_end_is_r
             (tmp_path / "go").touch()
             await at_rest(session)
             for number in range(3):
-                await session.send([TextContent(text='[["say", "x"]]')], idempotency_key=f"other-{number}", by="phone")
+                await session.turns.send([TextContent(text='[["say", "x"]]')], idempotency_key=f"other-{number}", by="phone")
                 await at_rest(session)
             made.socket.flows.set()
             assert result_of(await first) == {"stopReason": "end_turn"}
@@ -328,7 +328,7 @@ def test_a_turn_that_somebody_else_began_is_seen_without_a_prompt_of_ones_own(tm
         async with hub_site(tmp_path) as site, editor(site) as made:
             session_id = await made.new(site.folder)
             session = await site.hub.session(session_id)
-            await session.send([TextContent(text="/echo from the phone")], by="phone")
+            await session.turns.send([TextContent(text="/echo from the phone")], by="phone")
             await made.until(lambda: made.text(session_id) == "from the phone")
 
     run(check())
@@ -422,7 +422,7 @@ def test_a_decision_made_elsewhere_lets_the_editors_turn_go_on(tmp_path: Path) -
             ask = await made.asked()
             session = await site.hub.session(session_id)
             (request_id,) = session.fold.approvals
-            await session.decide(request_id, Decision(decision="allow"), by="phone")
+            await session.approvals.decide(request_id, Decision(decision="allow"), by="phone")
             assert result_of(await turn) == {"stopReason": "end_turn"}
             assert made.notified("$/cancel_request") == [{"requestId": ask["id"]}]
             made.answer(ask, {"outcome": {"outcome": "cancelled"}})

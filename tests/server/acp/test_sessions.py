@@ -149,7 +149,7 @@ def test_resuming_after_a_position_goes_on_there(tmp_path: Path) -> None:
                 seen = first.notified("_trunkline/cursor")[-1]
                 assert seen["sessionId"] == session_id
                 session = await site.hub.session(session_id)
-            await session.send([_text("/echo two")], by="the page")
+            await session.turns.send([_text("/echo two")], by="the page")
             await at_rest(session)
             async with editor(site) as second:
                 await second.ask("session/resume", {"sessionId": session_id, "cwd": str(site.folder),
@@ -237,7 +237,7 @@ def test_closing_ends_the_turn_as_cancelled_and_stops_the_agent_but_keeps_the_hi
             await when(session, lambda: session.fold.queue)
             assert await made.ask("session/close", {"sessionId": session_id}) == {}
             assert (await running)["result"] == (await waiting)["result"] == {"stopReason": "cancelled"}
-            assert not session.agent_running
+            assert not session.agent.running
             answers = [message["id"] for message in made.heard if "result" in message]
             assert answers[-1] == made.last_id, "the prompts are answered before the close"
             await made.ask("session/load", {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": []})
@@ -282,7 +282,7 @@ def test_the_end_of_a_connection_leaves_its_sessions_running(tmp_path: Path) -> 
                 session = await site.hub.session(session_id)
                 made.play(session_id, ["await", str(tmp_path / "go")], ["say", "done"])
                 await when(session, lambda: session.fold.turn)
-            assert session.fold.turn is not None and session.agent_running
+            assert session.fold.turn is not None and session.agent.running
             (tmp_path / "go").touch()
             await at_rest(session)
             assert session.fold.last_text == "done"

@@ -199,7 +199,7 @@ async def decided(hub: Site) -> Session:
     await hub.ask("POST", f"/sessions/{session.id}/send-message", json_body={"content": "/ask"})
     while not session.fold.approvals:
         await session.feed.wait(session.feed.last_seq)
-    await session.decide(next(iter(session.fold.approvals)), Decision(decision="allow"), by="phone (d1)")
+    await session.approvals.decide(next(iter(session.fold.approvals)), Decision(decision="allow"), by="phone (d1)")
     while session.fold.turn is not None:
         await session.feed.wait(session.feed.last_seq)
     return session

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from tests.session.policy.test_decide import decided, deny, running
 from trunkline.dialects.risk.programs.runners_git import CHARS
-from trunkline.session.approvals.gatekeeper import TOLD_CHARS, told_rule
+from trunkline.session.approvals.gatekeeper import SUMMARY_CHARS, rule_summary
 from trunkline.session.policy.decide import Rule, Verdict
 
 
 def test_a_long_rule_is_told_by_its_beginning() -> None:
-    long = Rule(action="allow", command=["echo " + "x" * 2 * TOLD_CHARS])
+    long = Rule(action="allow", command=["echo " + "x" * 2 * SUMMARY_CHARS])
     short = Rule(action="allow", command=["echo hi"])
-    told = [told_rule(Verdict("allow", rule, "policy file", "why"))["text"] for rule in (long, short)]
-    assert len(told[0]) == TOLD_CHARS and "echo hi" in told[1]
+    told = [rule_summary(Verdict("allow", rule, "policy file", "why"))["text"] for rule in (long, short)]
+    assert len(told[0]) == SUMMARY_CHARS and "echo hi" in told[1]
 
 
 def test_what_an_alias_runs_is_held_against_patterns_up_to_a_length() -> None:

@@ -48,12 +48,11 @@ def test_a_short_command_is_decided_on_the_spot(threads: list[str]) -> None:
 
 def test_a_long_command_is_for_a_person_until_a_thread_has_found_out(threads: list[str]) -> None:
     async def scenario() -> None:
-        asks, told = LongAsks(), asyncio.Event()
-        asks.on_verdict = told.set
-        first = asks.decide(rules(), ask(LONG))
+        asks, found = LongAsks(), asyncio.Event()
+        first = asks.decide(rules(), ask(LONG), found.set)
         assert first.action == "ask" and first.source == "policy file", "an agent that asks by rule only asks about this"
         assert asks.decide(rules(), ask(LONG)).action == "ask"
-        await told.wait()
+        await found.wait()
         assert asks.decide(rules(), ask(LONG)).action == "deny"
         assert len(threads) == 1 and "MainThread" not in threads
 
@@ -66,7 +65,7 @@ def test_many_short_commands_that_are_decided_as_one_are_found_out_off_the_loop(
         together = sum(len(one.command or "") for one in several)
         for one in several:
             await asks.read(rules(), one, together)
-        assert {asks.decide(rules(), one, together).action for one in several} == {"ask"}
+        assert {asks.decide(rules(), one, together=together).action for one in several} == {"ask"}
         assert len(threads) == 50 and "MainThread" not in threads
 
     run(scenario())

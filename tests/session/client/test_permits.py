@@ -17,18 +17,19 @@ from tests.session.script import OPTIONS, Stage, update
 from trunkline.agents import catalog
 from trunkline.dialects.signals import PermissionAsk, Update
 from trunkline.errors import Forbidden, Invalid
+from trunkline.session.approvals import grants
 from trunkline.session.client import permits
 from trunkline.session.commands.requests import Decision
 from trunkline.session.policy.decide import Rule
 
 
 async def write(stage: Stage, path: str = "a.txt", content: str = "new\n") -> str:
-    async with stage.session.permits.write(path, content):
+    async with stage.session.agent.permits.write(path, content):
         return "written"
 
 
 async def execute(stage: Stage, command: str, *args: str, **env: str) -> str:
-    async with stage.session.permits.run(command, args, None, env):
+    async with stage.session.agent.permits.run(command, args, None, env):
         return "ran"
 
 
@@ -48,7 +49,7 @@ def test_a_write_that_nobody_asked_about_is_asked_about_with_a_diff_and_told_as_
         (view,) = session.view().pending_approvals
         assert view.preview is not None and "-old" in view.preview.diff and "+new" in view.preview.diff  # type: ignore[union-attr]
         assert not writing.done()
-        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        await session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await writing == "written"
         await session.snapshot()
         types = await stage.types()
@@ -66,7 +67,7 @@ def test_a_denied_write_is_forbidden_and_its_call_ends(tmp_path: Path) -> None:
         writing = asyncio.create_task(write(stage))
         await stage.packets("approval_requested")
         (view,) = session.view().pending_approvals
-        await session.decide(view.request_id, Decision(decision="deny", reason="use b.txt"), by="ann")
+        await session.approvals.decide(view.request_id, Decision(decision="deny", reason="use b.txt"), by="ann")
         with pytest.raises(Forbidden, match=r"not approved: use b\.txt") as told:
             await writing
         assert told.value.details == {"reason": "use b.txt"}
@@ -91,7 +92,7 @@ async def approved(stage: Stage, *asks: dict[str, Any]) -> None:
         stage.driver.ask(f"req-a{number}", toolCallId=f"call-{number}", **call)
     await stage.packets("approval_requested", len(asks))
     for number in range(len(asks)):
-        await stage.session.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+        await stage.session.approvals.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
 
 
 async def refused(stage: Stage, act: Any) -> None:
@@ -100,7 +101,7 @@ async def refused(stage: Stage, act: Any) -> None:
     await stage.until(lambda: bool(stage.session.view().pending_approvals) or asking.done())
     assert not asking.done()
     (view,) = stage.session.view().pending_approvals
-    await stage.session.decide(view.request_id, Decision(decision="deny"), by="ann")
+    await stage.session.approvals.decide(view.request_id, Decision(decision="deny"), by="ann")
     with pytest.raises(Forbidden):
         await asking
 
@@ -139,7 +140,7 @@ def test_the_same_command_in_another_folder_or_with_variables_that_change_it_is_
         await approved(stage, {"rawInput": {"command": "make"}})
 
         async def elsewhere(cwd: str | None, env: dict[str, str]) -> None:
-            async with stage.session.permits.run("make", (), cwd, env):
+            async with stage.session.agent.permits.run("make", (), cwd, env):
                 pass
 
         await refused(stage, elsewhere("sub", {}))
@@ -217,7 +218,7 @@ def test_variables_that_an_agent_is_known_to_give_to_every_command_change_nothin
     async def scenario() -> None:
         stage = Stage(tmp_path)
         names = catalog.load()["kimi"].tool_names
-        stage.lent = msgspec.structs.replace(stage.lent, tool_names=lambda agent: names)
+        stage.services = msgspec.structs.replace(stage.services, tool_names=lambda agent: names)
         stage.session = stage.new(tmp_path)
         await stage.open()
         await approved(stage, {"rawInput": {"command": "make all"}})
@@ -237,7 +238,8 @@ def test_what_the_hub_asked_about_is_asked_about_again_when_it_is_wanted_again(t
             for act in (execute(stage, "make", "all"), write(stage)):
                 doing = asyncio.create_task(act)
                 await stage.until(lambda: bool(session.view().pending_approvals))
-                await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
+                request_id = session.view().pending_approvals[0].request_id
+                await session.approvals.decide(request_id, Decision(decision="allow"), by="ann")
                 assert await doing in ("ran", "written")
 
     run(scenario())
@@ -342,7 +344,7 @@ def test_arguments_that_are_told_as_a_text_are_what_an_ask_in_words_is_about(tmp
         assert running.preview is not None and running.preview.command == "make all && make again"  # type: ignore[union-attr]
         assert wrote.preview is not None and "+new" in wrote.preview.diff  # type: ignore[union-attr]
         for number in range(2):
-            await session.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+            await session.approvals.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
         await refused(stage, write(stage, "a.txt", "other"))
         assert await execute(stage, "bash", "-c", f"cd {tmp_path} && make all && make again", TERM="dumb") == "ran"
         assert await write(stage) == "written"
@@ -362,7 +364,7 @@ def test_an_ask_for_several_calls_covers_each_command_that_it_shows_and_no_write
         stage.driver.say(PermissionAsk("req-a0", msgspec.json.encode({
             "toolCallId": "confirm-1", "title": "Confirm Agent Actions", "kind": "other"}), OPTIONS))
         await stage.packets("approval_requested")
-        await session.decide("req-a0", Decision(decision="allow"), by="ann")
+        await session.approvals.decide("req-a0", Decision(decision="allow"), by="ann")
         assert await execute(stage, "make", "again", CI="1") == "ran"
         assert await execute(stage, "/bin/bash", "-lc", "make all") == "ran"
         await refused(stage, execute(stage, "make", "all"))
@@ -398,7 +400,7 @@ def test_a_call_that_a_write_belongs_to_is_found_by_its_input_too(tmp_path: Path
         await stage.packets("approval_requested")
         (view,) = session.view().pending_approvals
         assert view.tool_call_id == "mine"
-        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        await session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await doing == "written"
 
     run(scenario())
@@ -416,7 +418,7 @@ def test_an_agent_that_changes_ids_is_allowed_what_was_asked_and_not_what_stands
         stage.driver.ask("req-a1", toolCallId="perm-2", title="Write a.txt", kind="edit", rawInput={"path": "a.txt"})
         await stage.packets("approval_requested", 2)
         for number in range(2):
-            await stage.session.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+            await stage.session.approvals.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
         await refused(stage, execute(stage, "make", "other"))
         await refused(stage, write(stage, "a.txt", "evil"))
         assert await execute(stage, "make", "all") == "ran", "what was asked is allowed, by whatever id"
@@ -433,7 +435,7 @@ def test_a_command_that_was_only_in_the_words_of_an_ask_covers_that_command(tmp_
         words = [{"type": "content", "content": {"type": "text", "text": "Requesting approval to Running: make all"}}]
         stage.driver.ask("req-a0", toolCallId="0/1", title="Bash", kind="execute", rawInput=None, content=words)
         await stage.packets("approval_requested")
-        await stage.session.decide("req-a0", Decision(decision="allow"), by="ann")
+        await stage.session.approvals.decide("req-a0", Decision(decision="allow"), by="ann")
         await refused(stage, execute(stage, "make", "all", "install"))
         assert await execute(stage, "/bin/bash", "-c", "make all", CI="1") == "ran"
 
@@ -484,8 +486,8 @@ def test_a_rule_that_denies_counts_also_for_what_was_approved_and_for_reading(tm
         with pytest.raises(Forbidden):
             await write(stage, ".env")
         with pytest.raises(Forbidden, match="secret"):
-            await session.permits.read(".env")
-        await session.permits.read("a.txt")
+            await session.agent.permits.read(".env")
+        await session.agent.permits.read("a.txt")
 
     run(scenario())
 
@@ -532,7 +534,7 @@ def test_an_open_call_of_the_agent_is_the_one_that_is_asked_about(tmp_path: Path
         await stage.packets("approval_requested")
         (view,) = session.view().pending_approvals
         assert view.tool_call_id == "mine"
-        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        await session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await writing == "written"
         assert (await stage.types()).count("tool:start") == 1
 
@@ -566,7 +568,7 @@ def test_writes_are_asked_about_in_the_order_in_which_they_were_made(tmp_path: P
         titles = [view.title for view in session.view().pending_approvals]
         assert titles == [f"Write {number}.txt" for number in range(8)]
         for view in session.view().pending_approvals:
-            await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+            await session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await asyncio.gather(*writing) == ["written"] * 8
 
     run(scenario())
@@ -581,7 +583,7 @@ def test_two_writes_of_one_file_take_one_grant(tmp_path: Path) -> None:
         await stage.until(lambda: bool(stage.session.view().pending_approvals))
         assert [task.done() for task in both] == [True, False], "the first one takes it, the second is asked about"
         (view,) = stage.session.view().pending_approvals
-        await stage.session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        await stage.session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await asyncio.gather(*both) == ["written"] * 2
 
     run(scenario())
@@ -593,7 +595,7 @@ def test_what_may_be_written_is_the_place_that_was_looked_at(tmp_path: Path) -> 
         (tmp_path / "root" / "sub").mkdir(parents=True)
         session = await stage.open()
         await approved(stage, writing("sub/a.txt"))
-        async with session.permits.write("sub/a.txt", "new\n") as real:
+        async with session.agent.permits.write("sub/a.txt", "new\n") as real:
             (tmp_path / "root" / "sub").rmdir()
             (tmp_path / "root" / "sub").symlink_to(tmp_path)
             with pytest.raises(Invalid):
@@ -631,7 +633,7 @@ def test_a_command_is_found_among_many_open_calls_without_taking_each_apart(tmp_
         running = asyncio.create_task(execute(stage, "echo", *["x"] * 900, "y" if "'x'" not in line else "x x"))
         await until(lambda: bool(session.view().pending_approvals))
         assert time.process_time() - began < 0.5, "of our own time: taking one apart takes 2 ms"
-        await session.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
+        await session.approvals.decide(session.view().pending_approvals[0].request_id, Decision(decision="allow"), by="ann")
         assert await running == "ran"
 
     run(scenario())
@@ -657,7 +659,7 @@ def test_what_belongs_to_a_call_is_looked_for_in_the_newest_ones(
         await until(lambda: bool(session.view().pending_approvals))
         (view,) = session.view().pending_approvals
         assert (view.tool_call_id == "a.txt") is belongs
-        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        await session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await asking == acts
 
     run(scenario())
@@ -678,7 +680,7 @@ def test_of_two_calls_for_one_file_the_one_that_is_still_looked_for_is_asked_abo
         await until(lambda: bool(session.view().pending_approvals))
         (view,) = session.view().pending_approvals
         assert view.tool_call_id == "new"
-        await session.decide(view.request_id, Decision(decision="allow"), by="ann")
+        await session.approvals.decide(view.request_id, Decision(decision="allow"), by="ann")
         assert await writing == "written"
 
     run(scenario())
@@ -686,7 +688,7 @@ def test_of_two_calls_for_one_file_the_one_that_is_still_looked_for_is_asked_abo
 
 def test_of_very_many_approved_calls_the_newest_still_allow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(permits, "KEPT_GRANTS", 2)
+        monkeypatch.setattr(grants, "KEPT_GRANTS", 2)
         stage = Stage(tmp_path)
         await stage.open()
         await approved(stage, *({"rawInput": {"command": f"make part{number}"}} for number in range(3)))

@@ -16,7 +16,7 @@ from trunkline.session.client.terminals import Terminals
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(printing, "TELL_S", 0.01)
+    monkeypatch.setattr(printing, "PIECE_S", 0.01)
 
 
 def test_a_piece_is_kept_until_somebody_can_be_told_and_then_told_in_its_place() -> None:

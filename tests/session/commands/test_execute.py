@@ -127,7 +127,7 @@ def test_a_command_that_the_hub_fails_to_carry_out_is_written_down_and_remembere
         async def broken(**_: Any) -> bool:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(stage.session, "cancel", broken)
+        monkeypatch.setattr(stage.session.turns, "cancel", broken)
         with pytest.raises(ZeroDivisionError):
             await stage.execute("cancel", "c")
         with pytest.raises(TrunklineError, match="failed to carry it out") as again:
@@ -353,7 +353,7 @@ def test_terminate_ends_turn_and_agent_and_tells_a_true_summary(tmp_path: Path) 
         stage.driver.ask()
         await stage.packets("approval_requested")
         await stage.execute("terminate")
-        assert stage.driver.told_of("stop") and not session.agent_running
+        assert stage.driver.told_of("stop") and not session.agent.running
         assert (session.view().status, session.view().queue) == ("completed", [])
         types = await stage.types()
         assert types.index("session:completed") > types.index("approval:resolved")

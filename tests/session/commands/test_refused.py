@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.session.commands.test_execute import commands_written
 from tests.session.script import Stage
 from trunkline.errors import Forbidden, Invalid, StorageError
-from trunkline.session.commands.refused import AT_ONCE, EVERY_US, SAID_BYTES, RefusedCommands, id_in
+from trunkline.session.commands.refused import AT_ONCE, EVERY_US, LINE_BYTES, RefusedCommands, id_in
 
 
 class Desk:
@@ -53,7 +53,7 @@ def test_of_what_was_sent_only_the_beginning_is_kept() -> None:
         desk = Desk()
         await desk.refused.write(b"\xff" * 1_000_000, Invalid("x" * 9_000), command_id="i" * 9_000, by="eve")
         (written,) = desk.written
-        assert (len(written["said"]), written["bytes"]) == (SAID_BYTES, 1_000_000)
+        assert (len(written["said"]), written["bytes"]) == (LINE_BYTES, 1_000_000)
         assert len(str(written)) < 3_000
 
     run(check())

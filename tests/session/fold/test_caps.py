@@ -32,7 +32,7 @@ def test_a_share_is_told_when_it_is_reached(before: Spent, after: Spent, expecte
 def test_a_crossing_says_what_was_spent_and_of_how_much() -> None:
     (one,) = CAPS.crossed(Spent(), Spent(tokens=850))
     assert one == Crossing("tokens", 0.8, 850, 1000)
-    assert one.told() == "used 850 tokens (the cap is 1000)"
+    assert one.in_words() == "used 850 tokens (the cap is 1000)"
 
 
 @pytest.mark.parametrize(("crossing", "told"), [
@@ -42,7 +42,7 @@ def test_a_crossing_says_what_was_spent_and_of_how_much() -> None:
     (Crossing("turns", 1.0, 1, 1), "taken 1 turn (the cap is 1)"),
 ])
 def test_a_crossing_is_told_in_words_that_fit_its_cap(crossing: Crossing, told: str) -> None:
-    assert crossing.told("USD") == told
+    assert crossing.in_words("USD") == told
 
 
 def test_without_caps_nothing_is_crossed() -> None:

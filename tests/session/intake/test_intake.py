@@ -18,7 +18,7 @@ from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, TurnEnd
 from trunkline.errors import HubStopping
 from trunkline.session.commands.requests import Decision
 from trunkline.session.intake import intake
-from trunkline.session.intake.read_ahead import Reading
+from trunkline.session.intake.read_ahead import ReadAhead
 from trunkline.session.policy.decide import Rule
 from trunkline.session.workspace import look as looking
 from trunkline.session.workspace.files import Workspace
@@ -98,7 +98,7 @@ def long_call(call_id: str) -> Any:
 def test_what_stands_behind_a_long_command_waits_until_that_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     go, threads = threading.Event(), list[str]()
 
-    def read(reading: Reading, signals: Any) -> None:
+    def read(reading: ReadAhead, signals: Any) -> None:
         threads.append(threading.current_thread().name)
         assert go.wait(10)
 
@@ -106,7 +106,7 @@ def test_what_stands_behind_a_long_command_waits_until_that_is_read(tmp_path: Pa
         stage = Stage(tmp_path)
         await stage.open()
         await stage.send()
-        monkeypatch.setattr(Reading, "read", read)
+        monkeypatch.setattr(ReadAhead, "read", read)
         stage.driver.say(say("one"))
         stage.driver.say(long_call("a"))
         stage.driver.say(say("two"))
@@ -124,14 +124,14 @@ def test_what_stands_behind_a_long_command_waits_until_that_is_read(tmp_path: Pa
 
 def test_a_command_that_cannot_be_read_is_told_of_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
                                                               caplog: pytest.LogCaptureFixture) -> None:
-    def broken(reading: Reading, signals: Any) -> None:
+    def broken(reading: ReadAhead, signals: Any) -> None:
         raise RuntimeError("a bug")
 
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
         await stage.send()
-        monkeypatch.setattr(Reading, "read", broken)
+        monkeypatch.setattr(ReadAhead, "read", broken)
         stage.driver.say(long_call("a"), say("after"), TurnEnd(stop="end_turn"))
         told = [packet["type"] for packet in await stage.packets("prompt_response")]
         assert "tool_call_start" in told and "agent_message_chunk" in told
@@ -160,7 +160,7 @@ def test_a_journal_that_caught_up_lets_no_pipe_go_that_waits_for_the_disk(tmp_pa
         session = await stage.open()
         await stage.send()
         stage.driver.ask(**EDIT)
-        session.drained()
+        session.lifecycle.drained()
         assert stage.driver.paused
         disk.answers.set()
         await stage.packets("approval_requested")
@@ -195,7 +195,7 @@ def test_a_turn_is_cancelled_while_the_disk_hangs_and_its_ask_ends_with_it(tmp_p
         session.fold.rules.append(ALLOW)
         await stage.send()
         stage.driver.ask(**EDIT)
-        await session.cancel(by="ann")
+        await session.turns.cancel(by="ann")
         assert stage.driver.told_of("cancel")
         disk.answers.set()
         (resolved,) = [each for each in await stage.packets("approval_resolved") if each["type"] == "approval_resolved"]
@@ -215,7 +215,7 @@ def test_a_disk_that_does_not_answer_allows_nothing_by_rule(tmp_path: Path, disk
         stage.driver.ask(**EDIT)
         await stage.packets("approval_requested")
         assert list(session.fold.approvals) == ["req-1"], "a person decides"
-        await session.decide("req-1", Decision(decision="allow"), by="ann")
+        await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
         assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
@@ -227,7 +227,7 @@ def test_a_session_is_closed_while_the_disk_hangs(tmp_path: Path, disk: Disk) ->
         session = await stage.open()
         await stage.send()
         stage.driver.ask(**EDIT)
-        await session.close(HubStopping("the hub is stopping"))
+        await session.lifecycle.close(HubStopping("the hub is stopping"))
         assert not session.fold.approvals and session.fold.turn is None
 
     run(scenario())

@@ -14,7 +14,7 @@ from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.signals import PermissionAsk, TurnEnd, Update
 from trunkline.session.fold import Fold
 from trunkline.session.intake import read_ahead
-from trunkline.session.intake.read_ahead import Reading, needs_reading
+from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
 from trunkline.session.interpret import Interpreter
 
 
@@ -34,8 +34,8 @@ def said(text: str) -> Update:
     return Update(json.dumps({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}).encode())
 
 
-def reading() -> Reading:
-    return Reading(cwd="/work", roots=("/work",), home="/home/ada")
+def reading() -> ReadAhead:
+    return ReadAhead(cwd="/work", roots=("/work",), home="/home/ada")
 
 
 @pytest.fixture(autouse=True)

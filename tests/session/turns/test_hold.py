@@ -57,7 +57,7 @@ async def changes(session: Session) -> list[tuple[str, str, str | None]]:
 def assert_over(session: Session) -> None:
     view = session.view()
     assert (view.status, view.turn, view.queue, view.paused) == ("completed", None, [], None)
-    assert not session.agent_running
+    assert not session.agent.running
 
 
 def test_a_prompt_that_comes_while_a_session_is_ended_begins_afresh(tmp_path: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_prompt_that_comes_while_a_session_is_ended_begins_afresh(tmp_path: Pa
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send("first")
-        ending = asyncio.create_task(session.terminate(by="ann"))
+        ending = asyncio.create_task(session.turns.terminate(by="ann"))
         await asyncio.sleep(0)
         accepted = await stage.send("second", when_busy="queue")
         assert ending.done() and not accepted.queued
@@ -84,9 +84,10 @@ def test_whatever_comes_with_an_end_the_last_end_is_the_end(tmp_path: Path) -> N
         session = await stage.open()
         for _ in range(5):
             await asyncio.gather(
-                stage.send("one"), session.terminate(by="ann"), session.resume(by="bob"), session.terminate(by="bob"),
-                stage.send("two", when_busy="queue"), session.pause(by="ann", interrupt=True), return_exceptions=True)
-            await session.terminate(by="ann")
+                stage.send("one"), session.turns.terminate(by="ann"), session.turns.resume(by="bob"),
+                session.turns.terminate(by="bob"),
+                stage.send("two", when_busy="queue"), session.turns.pause(by="ann", interrupt=True), return_exceptions=True)
+            await session.turns.terminate(by="ann")
             assert_over(session)
 
     run(scenario())
@@ -98,10 +99,10 @@ def test_ending_a_session_does_not_wait_for_its_agent_to_start(tmp_path: Path) -
         asyncio.get_running_loop().set_exception_handler(lambda _, fault: faults.append(fault))
         stage = SlowStage(tmp_path)
         session = await stage.open()
-        await session.terminate(by="ann")
+        await session.turns.terminate(by="ann")
         await stage.send("again")
         await stage.until(lambda: bool(stage.driver.told_of("starting")))
-        await session.terminate(by="ann")
+        await session.turns.terminate(by="ann")
         assert_over(session)
         gc.collect()
         assert faults == [], "that the start was cut off is nobody's fault"
@@ -124,7 +125,7 @@ def test_a_turn_that_waits_for_the_old_agent_to_go_starts_no_new_one_once_it_is_
         stage.driver.stop = stop_slowly  # type: ignore[method-assign]
         stage.driver.die()
         await stage.send("while the old one goes")
-        ending = asyncio.create_task(session.terminate(by="ann"))
+        ending = asyncio.create_task(session.turns.terminate(by="ann"))
         await stage.until(lambda: session.view().turn is None)
         gone.set()
         await ending
@@ -138,10 +139,10 @@ def test_a_resume_that_is_overtaken_by_the_end_leaves_the_session_ended(tmp_path
     async def scenario() -> None:
         stage = SlowStage(tmp_path)
         session = await stage.open()
-        await session.terminate(by="ann")
-        resuming = asyncio.create_task(session.resume(by="bob"))
+        await session.turns.terminate(by="ann")
+        resuming = asyncio.create_task(session.turns.resume(by="bob"))
         await stage.until(lambda: len(stage.drivers) == 2)
-        await session.terminate(by="ann")
+        await session.turns.terminate(by="ann")
         with pytest.raises((AgentStartFailed, AgentNotRunning)):
             await resuming
         assert_over(session)
@@ -153,8 +154,8 @@ def test_a_prompt_that_comes_while_the_agent_comes_back_is_not_called_idle(tmp_p
     async def scenario() -> None:
         stage = SlowStage(tmp_path)
         session = await stage.open()
-        await session.terminate(by="ann")
-        resuming = asyncio.create_task(session.resume(by="bob"))
+        await session.turns.terminate(by="ann")
+        resuming = asyncio.create_task(session.turns.resume(by="bob"))
         await stage.until(lambda: len(stage.drivers) == 2)
         await stage.send("at work")
         stage.driver.may_start.set()  # type: ignore[attr-defined]
@@ -168,7 +169,7 @@ def test_what_is_over_cannot_be_held(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.terminate(by="ann")
+        await session.turns.terminate(by="ann")
         with pytest.raises(Invalid, match="the session is over"):
             await stage.execute("pause")
         assert_over(session)
@@ -180,8 +181,8 @@ def test_an_agent_that_leaves_a_held_session_leaves_it_held(tmp_path: Path) -> N
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.pause(by="ann")
-        session.exited(Exit(code=0), "")
+        await session.turns.pause(by="ann")
+        session.agent.exited(Exit(code=0), "")
         assert session.view().status == "paused"
 
     run(scenario())
@@ -192,7 +193,7 @@ def test_an_end_that_is_not_waited_for_goes_on(tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
-        asked = asyncio.create_task(session.terminate(by="ann"))
+        asked = asyncio.create_task(session.turns.terminate(by="ann"))
         await asyncio.sleep(0)
         asked.cancel()
         await stage.until(lambda: session.view().status == "completed")
@@ -206,7 +207,7 @@ def test_a_held_session_is_not_told_to_become_held_when_its_turn_ends(tmp_path: 
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
-        await session.pause(by="ann", interrupt=True)
+        await session.turns.pause(by="ann", interrupt=True)
         stage.driver.end("cancelled")
         packets = await stage.packets("prompt_response")
         assert [packet["type"] for packet in packets].count("prompt_response") == 1
@@ -242,8 +243,8 @@ def test_a_crash_ends_the_turn_and_its_asks_without_a_word_of_running(tmp_path: 
         stage.driver.ask()
         await stage.packets("approval_requested")
         error: TrunklineError = HubRestarted("the hub was restarted")
-        again = Session(restore(checkpoint(session.fold)), stage.lent, lambda _: stage.driver)
-        again.recover(error)
+        again = Session(restore(checkpoint(session.fold)), stage.services, lambda _: stage.driver)
+        again.lifecycle.recover(error)
         await again.snapshot()
         told = [msgspec.json.decode(entry.event) for entry in await again.feed.read(after=session.fold.seq)]
         moves = [(event["to"], event["reason"]) for event in told if event["type"] == "session:status_changed"]

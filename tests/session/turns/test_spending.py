@@ -30,7 +30,7 @@ def test_four_fifths_are_told_and_the_whole_holds_the_session_and_asks(tmp_path:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_limits(Caps(cost=1.0), None, by="ann")
+        await session.settings.set_limits(Caps(cost=1.0), None, by="ann")
         await stage.send()
         stage.driver.say(spent(0.5))  # type: ignore[arg-type]
         stage.driver.say(spent(0.85))  # type: ignore[arg-type]
@@ -45,7 +45,7 @@ def test_four_fifths_are_told_and_the_whole_holds_the_session_and_asks(tmp_path:
         await stage.packets("prompt_response")
         (question,) = session.view().pending_questions
         assert question.options == [LIFT, DOUBLE, STAY]
-        await session.answer(question.question_id, Answer(content={"choice": DOUBLE}), by="ann")
+        await session.approvals.answer(question.question_id, Answer(content={"choice": DOUBLE}), by="ann")
         assert session.view().caps == Caps(cost=2.0)
         assert session.view().status == "idle"
         assert stage.driver.told_of("question") == [], "the agent did not ask"
@@ -57,13 +57,13 @@ def test_who_stays_paused_stays_paused(tmp_path: Path) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_limits(Caps(turns=1), None, by="ann")
+        await session.settings.set_limits(Caps(turns=1), None, by="ann")
         await stage.send()
         stage.driver.say(TurnEnd(stop="end_turn"))
         await stage.packets("prompt_response")
         await stage.until(lambda: bool(session.view().pending_questions))
         (question,) = session.view().pending_questions
-        await session.answer(question.question_id, Answer(content={"choice": STAY}), by="ann")
+        await session.approvals.answer(question.question_id, Answer(content={"choice": STAY}), by="ann")
         assert (session.view().status, session.view().caps) == ("paused", Caps(turns=1))
 
     run(scenario())
@@ -78,7 +78,7 @@ def test_without_caps_nothing_is_watched_and_tokens_count_both_ways(tmp_path: Pa
         stage.driver.say(TurnEnd(stop="end_turn", usage=usage))
         await stage.packets("prompt_response")
         assert await titles(stage) == []
-        await session.set_limits(Caps(tokens=1000), None, by="ann")
+        await session.settings.set_limits(Caps(tokens=1000), None, by="ann")
         assert session.view().status == "paused", "what was spent before the cap counts"
 
     run(scenario())
@@ -86,7 +86,7 @@ def test_without_caps_nothing_is_watched_and_tokens_count_both_ways(tmp_path: Pa
 
 async def over_two_caps(stage: Stage) -> None:
     session = await stage.open()
-    await session.set_limits(Caps(tokens=100, cost=1.0), None, by="ann")
+    await session.settings.set_limits(Caps(tokens=100, cost=1.0), None, by="ann")
     await stage.send()
     usage = msgspec.json.encode({"inputTokens": 90, "outputTokens": 20})
     stage.driver.say(spent(2), TurnEnd(stop="end_turn", usage=usage))  # type: ignore[arg-type]
@@ -97,10 +97,10 @@ def test_two_caps_reached_at_once_hold_once_and_cancel_once(tmp_path: Path) -> N
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_limits(Caps(minutes=0.001, cost=1.0), None, by="ann")
+        await session.settings.set_limits(Caps(minutes=0.001, cost=1.0), None, by="ann")
         await stage.send()
         for _ in range(100):
-            stage.lent.clock()
+            stage.services.clock()
         stage.driver.say(spent(2))  # type: ignore[arg-type]
         await stage.until(lambda: bool(stage.driver.told_of("cancel")))
         await session.snapshot()
@@ -120,10 +120,10 @@ def test_an_answer_about_one_cap_leaves_the_others_as_they_are(tmp_path: Path) -
         session = stage.session
         asked = {view.cap: view.question_id for view in session.view().pending_questions}
         told = await titles(stage)
-        await session.answer(asked["cost"], Answer(content={"choice": LIFT}), by="ann")
+        await session.approvals.answer(asked["cost"], Answer(content={"choice": LIFT}), by="ann")
         assert [view.question_id for view in session.view().pending_questions] == [asked["tokens"]]
         assert (session.view().status, await titles(stage)) == ("paused", told)
-        await session.answer(asked["tokens"], Answer(content={"choice": LIFT}), by="ann")
+        await session.approvals.answer(asked["tokens"], Answer(content={"choice": LIFT}), by="ann")
         assert (session.view().status, session.view().caps) == ("idle", None)
 
     run(scenario())
@@ -135,12 +135,12 @@ def test_another_limit_takes_the_question_about_the_old_one_back(tmp_path: Path)
         await over_two_caps(stage)
         session = stage.session
         first = {view.question_id for view in session.view().pending_questions if view.cap == "cost"}
-        await session.set_limits(Caps(tokens=100, cost=1.5), None, by="ann")
+        await session.settings.set_limits(Caps(tokens=100, cost=1.5), None, by="ann")
         asked = [view for view in session.view().pending_questions if view.cap == "cost"]
         assert len(asked) == 1 and asked[0].question_id not in first, "it is used up as well"
-        await session.set_limits(Caps(tokens=1000, cost=15), None, by="ann")
+        await session.settings.set_limits(Caps(tokens=1000, cost=15), None, by="ann")
         assert (session.view().pending_questions, session.view().status) == ([], "paused")
-        assert await session.resume(by="ann") and session.view().status == "idle"
+        assert await session.turns.resume(by="ann") and session.view().status == "idle"
 
     run(scenario())
 
@@ -162,19 +162,19 @@ def test_a_cap_outlives_the_end_of_the_session_and_its_question_does_not(tmp_pat
         await over_two_caps(stage)
         session = stage.session
         question = session.view().pending_questions[0].question_id
-        await session.terminate(by="ann")
+        await session.turns.terminate(by="ann")
         view = session.view()
         assert (view.status, view.pending_questions, view.paused) == ("completed", [], None)
         with pytest.raises(Invalid, match="cap on tokens is used up"):
             await stage.send("again")
         with pytest.raises(Invalid, match="cap on tokens is used up"):
-            await session.resume(by="ann")
+            await session.turns.resume(by="ann")
         with pytest.raises(Exception, match=question):
-            await session.answer(question, Answer(content={"choice": LIFT}), by="ann")
+            await session.approvals.answer(question, Answer(content={"choice": LIFT}), by="ann")
         assert (session.view().status, len(stage.drivers)) == ("completed", 1)
-        await session.set_limits(Caps(tokens=105), None, by="ann")
+        await session.settings.set_limits(Caps(tokens=105), None, by="ann")
         assert (session.view().status, session.view().pending_questions) == ("completed", []), "what is over is not held"
-        await session.set_limits(Caps(), None, by="ann")
+        await session.settings.set_limits(Caps(), None, by="ann")
         await stage.send("again")
         assert session.view().status == "running"
 
@@ -185,9 +185,9 @@ def test_a_cap_that_is_reached_by_the_last_turn_of_a_session_holds_nothing(tmp_p
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_limits(Caps(turns=1), None, by="ann")
+        await session.settings.set_limits(Caps(turns=1), None, by="ann")
         await stage.send()
-        await session.terminate(by="ann")
+        await session.turns.terminate(by="ann")
         view = session.view()
         assert (view.status, view.pending_questions, view.paused, view.turn) == ("completed", [], None, None)
         with pytest.raises(Invalid, match="cap on turns"):
@@ -201,12 +201,12 @@ def test_an_answer_that_comes_with_the_end_does_not_bring_the_session_back(tmp_p
         stage = Stage(tmp_path)
         await over_two_caps(stage)
         session = stage.session
-        await session.set_limits(Caps(cost=1.0), None, by="ann")
+        await session.settings.set_limits(Caps(cost=1.0), None, by="ann")
         (question,) = session.view().pending_questions
-        answer = asyncio.create_task(session.answer(question.question_id, Answer(content={"choice": LIFT}), by="ann"))
+        answer = asyncio.create_task(session.approvals.answer(question.question_id, Answer(content={"choice": LIFT}), by="ann"))
         await asyncio.sleep(0)
-        await asyncio.gather(session.terminate(by="bob"), answer)
-        assert (session.view().status, session.view().caps, session.agent_running) == ("completed", None, False)
+        await asyncio.gather(session.turns.terminate(by="bob"), answer)
+        assert (session.view().status, session.view().caps, session.agent.running) == ("completed", None, False)
 
     run(scenario())
 
@@ -215,10 +215,10 @@ def test_a_turn_that_a_crash_ended_counts_against_the_cap(tmp_path: Path) -> Non
     async def scenario() -> None:
         stage = Stage(tmp_path)
         session = await stage.open()
-        await session.set_limits(Caps(turns=1), None, by="ann")
+        await session.settings.set_limits(Caps(turns=1), None, by="ann")
         await stage.send()
-        again = Session(restore(checkpoint(session.fold)), stage.lent, lambda _: stage.driver)
-        again.recover(HubRestarted("the hub was restarted"))
+        again = Session(restore(checkpoint(session.fold)), stage.services, lambda _: stage.driver)
+        again.lifecycle.recover(HubRestarted("the hub was restarted"))
         assert again.view().status == "paused" and [view.cap for view in again.view().pending_questions] == ["turns"]
 
     run(scenario())
@@ -230,7 +230,7 @@ def test_a_question_about_a_cap_waits_without_an_end(tmp_path: Path) -> None:
         session = await stage.open()
         await stage.send()
         stage.driver.say(spent(2.0))  # type: ignore[arg-type]
-        await session.set_limits(Caps(cost=1.0), None, by="ann")
+        await session.settings.set_limits(Caps(cost=1.0), None, by="ann")
         (view,) = session.view().pending_questions
         (packet,) = [p for p in await stage.packets("question_requested") if p["type"] == "question_requested"]
         events = [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=0)]

@@ -9,7 +9,7 @@ Rule 5: an editor is asked only what it can show and its token may answer, with 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -131,19 +131,19 @@ class OpenAsks:
         except LocalError as error:
             decision = Decision(decision="deny", reason=f"the editor's answer cannot be read: {error.message}")
         try:
-            await self._settle(self._session.decide(request_id, decision, by=self._by))
+            await self._settle(lambda: self._session.approvals.decide(request_id, decision, by=self._by))
         except (Invalid, Unsupported):
             # "Always" of something that no rule can be about: it counts once.
             allow = next(option.kind for option in view.options if option.option_id == decision.option_id).startswith("allow")
             once = Decision(decision="allow" if allow else "deny")
-            await self._settle(self._session.decide(request_id, once, by=self._by))
+            await self._settle(lambda: self._session.approvals.decide(request_id, once, by=self._by))
 
     async def _on_question_answer(self, question_id: str, result: bytes) -> None:
         try:
             given = msgspec.json.decode(result, type=_EditorAnswer)
             action = given.action if given.action in ("accept", "decline") else "cancel"
             answer = Answer(action=action, content=given.content if action == "accept" else None)  # type: ignore[arg-type]
-            await self._settle(self._session.answer(question_id, answer, by=self._by))
+            await self._settle(lambda: self._session.approvals.answer(question_id, answer, by=self._by))
         except (Invalid, *BROKEN) as error:
             await self._again(question_id, str(error))
 
@@ -156,9 +156,9 @@ class OpenAsks:
         params["message"] = f"{view.question}\n({why})"
         await self._line.send(self._put(question_id, ELICITATION_CREATE, params, self._on_question_answer), self._session.id)
 
-    async def _settle(self, deciding: Coroutine[Any, Any, object]) -> None:
+    async def _settle(self, decide: Callable[[], Awaitable[object]]) -> None:
         try:
-            await deciding
+            await decide()
         except (AlreadyResolved, Expired, Forbidden, NotFound):
             return  # somebody, the clock or a rule was first; the journal says who
 

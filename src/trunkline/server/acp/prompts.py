@@ -131,7 +131,7 @@ class OpenPrompts:
     async def _submit(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> Accepted:
         self._session.editors.lend(prompt.key, self._editor)
         prompt.since = self._session.fold.seq
-        accepted = await self._session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
+        accepted = await self._session.turns.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)
         prompt.turn_id, prompt.since = accepted.turn_id, max(prompt.since, accepted.seq)
         return accepted
 
@@ -139,7 +139,7 @@ class OpenPrompts:
         """A prompt that was left in the queue by a failure or a restart is wanted again: begin with it."""
         self._session.editors.take_back(prompt.key)
         left, prompt.key, prompt.turn_id = prompt.turn_id, secrets.token_hex(16), ""
-        await self._session.drop_queued(left, by=self._by)
+        await self._session.turns.drop_queued(left, by=self._by)
         await self._submit(prompt, blocks)
 
     def _nothing_runs(self) -> bool:
@@ -151,11 +151,11 @@ class OpenPrompts:
         if turn is not None and turn.cancelled and now - self._cancelled_at < INSIST_S:
             return
         self._cancelled_at = now
-        await self._session.cancel(by=self._by)
+        await self._session.turns.cancel(by=self._by)
 
     async def _drop(self, prompt: OpenPrompt) -> None:
         try:
-            await self._session.drop_queued(self._turn_of(prompt), by=self._by)
+            await self._session.turns.drop_queued(self._turn_of(prompt), by=self._by)
         except NotFound:
             return  # it began, or somebody else took it back
 

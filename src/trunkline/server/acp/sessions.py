@@ -148,7 +148,7 @@ class SessionRequests:
         await self._line.reply(request, {})
 
     async def _end(self, session: Session) -> None:
-        await session.terminate(by=self._handshake.by)
+        await session.turns.terminate(by=self._handshake.by)
         await self._attachments.detach(session)
 
     async def delete(self, request: EditorRequest) -> None:
@@ -203,14 +203,14 @@ class SessionRequests:
         known = [mode.id for mode in modes.available_modes] if modes is not None else []
         if ask.mode_id not in known:
             raise Invalid(f"no mode {ask.mode_id!r}; there are: {', '.join(known) or 'none'}")
-        await session.set_mode(ask.mode_id, by=self._handshake.by)
+        await session.settings.set_mode(ask.mode_id, by=self._handshake.by)
         await self._line.reply(request, {})
 
     async def set_option(self, request: EditorRequest) -> None:
         """Set one of a session's options."""
         ask: SetSessionConfigOptionRequest = decode_params(SESSION_SET_CONFIG_OPTION, request.params)
         session = (await self._attachments.joined(ask.session_id)).session
-        await session.set_config(ask.config_id, ask.value, by=self._handshake.by)
+        await session.settings.set_config(ask.config_id, ask.value, by=self._handshake.by)
         options = settings_of(session.fold, self._line.offers).config_options
         if options is None:
             raise Unsupported(f"{session.fold.agent} has no options")

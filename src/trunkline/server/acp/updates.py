@@ -31,7 +31,6 @@ from trunkline.dialects.acp.updates import (
 from trunkline.dialects.outside import BROKEN
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
-from trunkline.session.afresh import AFRESH, LOST
 
 if TYPE_CHECKING:
     from trunkline.session.client.editors import Editor
@@ -89,6 +88,8 @@ class UpdateView:
 
     def started_afresh(self) -> list[bytes]:
         """The message that the agent has lost the conversation: as text where the editor takes no notices."""
+        from trunkline.session.interpret.lifecycle import AFRESH, LOST  # loaded with the session, not with the server
+
         takes = self._editor.offers.session
         if takes is not None and takes.notices is not None:
             message: msgspec.Struct = Notice(severity="warning", title=AFRESH, description=LOST)

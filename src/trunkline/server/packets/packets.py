@@ -21,7 +21,7 @@ async def send_message(call: HttpCall) -> Reply:
     """Take a prompt and stream its turn, unless the client asked for JSON: then say where to attach."""
     session = await call.session()
     message = await call.body(SendMessage)
-    accepted = await session.send(
+    accepted = await session.turns.send(
         blocks_of(message.content), when_busy=message.when_busy, idempotency_key=call.idempotency_key(), by=call.caller.name,
     )
     if not call.takes_stream():

@@ -47,5 +47,5 @@ async def set_limits(call: HttpCall) -> Reply:
         raise Invalid(f"waits.approvalS must be between {WAIT_LEAST_S:g} and {WAIT_MOST_S:g}",
                       details={"field": "waits.approvalS"})
     waits = new.waits.over(session.fold.waits) if new.waits is not None else None
-    await session.set_limits(new.caps, waits, by=call.caller.name)
+    await session.settings.set_limits(new.caps, waits, by=call.caller.name)
     return reply(session.view())

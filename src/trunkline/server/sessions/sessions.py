@@ -126,13 +126,14 @@ async def fork(call: HttpCall) -> Reply:
 async def cancel(call: HttpCall) -> Reply:
     """Ask the agent to end its turn."""
     session = await call.session()
-    return reply(Cancelled(await session.cancel(by=call.caller.name)))
+    return reply(Cancelled(await session.turns.cancel(by=call.caller.name)))
 
 
 async def set_mode(call: HttpCall) -> Reply:
     """Switch the mode."""
     session = await call.session()
-    await session.set_mode((await call.body(SetMode)).mode_id, by=call.caller.name)
+    body = await call.body(SetMode)
+    await session.settings.set_mode(body.mode_id, by=call.caller.name)
     return reply(session.view())
 
 
@@ -140,7 +141,7 @@ async def set_config(call: HttpCall) -> Reply:
     """Set an option."""
     session = await call.session()
     body = await call.body(SetConfig)
-    await session.set_config(body.config_id, body.value, by=call.caller.name)
+    await session.settings.set_config(body.config_id, body.value, by=call.caller.name)
     return reply(session.view())
 
 
@@ -162,13 +163,13 @@ async def edit_queued(call: HttpCall) -> Reply:
     """Change what a waiting prompt says."""
     session = await call.session()
     body = await call.body(EditQueued)
-    await session.edit_queued(call.part("turnId"), blocks_of(body.content), by=call.caller.name)
+    await session.turns.edit_queued(call.part("turnId"), blocks_of(body.content), by=call.caller.name)
     return reply(session.view().queue)
 
 
 async def drop_queued(call: HttpCall) -> Reply:
     """Take a prompt out of the queue."""
-    await (await call.session()).drop_queued(call.part("turnId"), by=call.caller.name)
+    await (await call.session()).turns.drop_queued(call.part("turnId"), by=call.caller.name)
     return no_content()
 
 
@@ -176,7 +177,7 @@ async def clear_queue(call: HttpCall) -> Reply:
     """Take every prompt out of the queue."""
     session = await call.session()
     for prompt in session.view().queue:
-        await session.drop_queued(prompt.turn_id, by=call.caller.name)
+        await session.turns.drop_queued(prompt.turn_id, by=call.caller.name)
     return no_content()
 
 
@@ -189,7 +190,7 @@ async def decide(call: HttpCall) -> Reply:
     request_id = call.part("requestId")
     check_scope(call.caller, decision_scope(session.fold, request_id, decision.scope, decision.option_id,
                                             edited=decision.updated_input is not None))
-    await session.decide(request_id, decision, by=call.caller.name)
+    await session.approvals.decide(request_id, decision, by=call.caller.name)
     return reply(session.view())
 
 
@@ -198,5 +199,6 @@ async def answer(call: HttpCall) -> Reply:
     session = await call.session()
     question_id = call.part("questionId")
     check_scope(call.caller, answer_scope(session.fold, question_id))
-    await session.answer(question_id, await call.body(Answer), by=call.caller.name)
+    answer = await call.body(Answer)
+    await session.approvals.answer(question_id, answer, by=call.caller.name)
     return reply(session.view())

@@ -1,5 +1,7 @@
-"""Permissions and questions: who may answer, until when, and what the agent gets for an answer.
+"""What waits for a person, and who answers it: rules first, then people, then the clock.
 
-    approvals.py    from the ask to its one answer          gatekeeper.py   what the rules say of it
-    long_asks.py    the same of long commands, off the loop forms.py        answers as people give them
+    approvals.py       asks and questions that are open           decisions.py   what people decide and answer
+    gatekeeper.py      what the rules say of a call               long_asks.py   the same for a long command, off the loop
+    session_rules.py   the rules that decisions stand for         grants.py      what was allowed, exactly
+    forms.py           what fits the form of a question
 """

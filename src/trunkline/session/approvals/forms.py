@@ -102,10 +102,10 @@ def _form(schema: bytes) -> dict[str, Any]:
     return form if isinstance(form, dict) else {}
 
 
-def _decoded(said: str | bytes) -> Any:
+def _decoded(text: str | bytes) -> Any:
     """Somebody's JSON; None where it cannot be read."""
     try:
-        return msgspec.json.decode(said)
+        return msgspec.json.decode(text)
     except BROKEN:
         return None
 

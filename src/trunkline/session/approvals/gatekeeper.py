@@ -22,10 +22,10 @@ from trunkline.session.policy.decide import Action, PolicyAsk, Rule, Verdict, al
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.policy.text import written_rule
 from trunkline.session.workspace.files import Workspace
-from trunkline.session.workspace.look import Look, look_at
+from trunkline.session.workspace.look import DiskLook, look_at
 
-TOLD_CHARS = 1000
-"""Characters of a rule that the end of an approval tells; the whole rule is in the policy, or in the session."""
+SUMMARY_CHARS = 1000
+"""Characters of a rule that the end of an approval repeats; the whole rule is in the policy, or in the session."""
 
 
 class Gatekeeper:
@@ -36,18 +36,19 @@ class Gatekeeper:
         self._book = book
         self._clock = clock
         self._workspace = workspace
-        self.long_asks = LongAsks()
+        self._long_asks = LongAsks()
 
-    async def look(self, ask: PolicyAsk, known: Look | None = None, together: int = 0) -> Look:
+    async def look(self, ask: PolicyAsk, known: DiskLook | None = None, together: int = 0) -> DiskLook:
         """Find out what a verdict on a call needs: where its paths lead and, if its command is long, what the rules say of it."""
         look = await look_at(self._workspace, ask.root, ask.paths, known=known)
-        await self.long_asks.read(self._rules(), _with_real_paths(ask, look), together)
+        await self._long_asks.read(self._rules(), _with_real_paths(ask, look), together)
         return look
 
-    def verdict(self, ask: PolicyAsk, look: Look, together: int = 0) -> Verdict:
-        """What is to be done with a call: allow it, ask a person, or deny it."""
+    def verdict(self, ask: PolicyAsk, look: DiskLook, then: Callable[[], None] = lambda: None, together: int = 0) -> Verdict:
+        """What is to be done with a call: allow it, ask a person, or deny it. ``then`` is called when more can be said of a long
+        command."""
         fold = self._fold
-        verdict = self.long_asks.decide(self._rules(), _with_real_paths(ask, look), together)
+        verdict = self._long_asks.decide(self._rules(), _with_real_paths(ask, look), then, together)
         if verdict.action == "allow" and fold.paused is not None:
             return Verdict("ask", None, "default", "the session is paused")
         if verdict.action == "allow" and fold.calls_untracked:
@@ -56,19 +57,19 @@ class Gatekeeper:
             return Verdict("ask", None, "default", "where its paths lead could not be found out, so a person decides")
         return verdict
 
-    async def look_at_all(self, asks: Sequence[PolicyAsk]) -> Look:
+    async def look_at_all(self, asks: Sequence[PolicyAsk]) -> DiskLook:
         """Find out what a verdict on these calls needs."""
-        look = Look()
+        look = DiskLook()
         for ask in asks:
             look = await self.look(ask, look, _together(asks))
         return look
 
-    def verdicts(self, asks: Sequence[PolicyAsk], look: Look) -> list[Verdict]:
+    def verdicts(self, asks: Sequence[PolicyAsk], look: DiskLook, then: Callable[[], None] = lambda: None) -> list[Verdict]:
         """What is to be done with these calls as one: the verdicts that decide it, all of which do the same."""
         together = _together(asks)
-        return deciding([self.verdict(ask, look, together) for ask in asks])
+        return deciding([self.verdict(ask, look, then, together) for ask in asks])
 
-    async def answer_with(self, rule: Rule, asks: Sequence[PolicyAsk], look: Look) -> Action:
+    async def answer_with(self, rule: Rule, asks: Sequence[PolicyAsk], look: DiskLook) -> Action:
         """What would be done with these calls as one if this rule were in force, too."""
         now = self._rules()
         if rule.session is None:
@@ -92,7 +93,7 @@ class Gatekeeper:
         """Keep a rule that is meant for good; the others are in the session's fold."""
         self._book.append(rule)
 
-    def rule_for(self, ask: PolicyAsk, look: Look, *, allow: bool, scope: str, reason: str | None, by: str) -> Rule:
+    def rule_for(self, ask: PolicyAsk, look: DiskLook, *, allow: bool, scope: str, reason: str | None, by: str) -> Rule:
         """The rule that a person's decision stands for; where a path is a link, it is about what that leads to as well."""
         turn = self._fold.turn
         rule = always_rule(_with_real_paths(ask, look), allow=allow, scope=scope,  # type: ignore[arg-type]
@@ -114,16 +115,16 @@ def deciding(verdicts: Sequence[Verdict]) -> list[Verdict]:
     return list(verdicts)
 
 
-def told_rule(verdict: Verdict) -> dict[str, str]:
-    """A verdict as an approval's end tells it: by which rule, from where, and who saved it."""
-    rule, told = verdict.rule, {"source": verdict.source}
+def rule_summary(verdict: Verdict) -> dict[str, str]:
+    """A verdict as an approval's end has it: by which rule, from where, and who saved it."""
+    rule, source = verdict.rule, {"source": verdict.source}
     if rule is None:
-        return {"text": verdict.why, **told}
-    name = {"id": rule.id} if rule.id else {"text": ", ".join(written_rule(rule).splitlines()[1:])[:TOLD_CHARS]}
-    return {**name, **told, **({"savedBy": rule.saved_by} if rule.saved_by else {})}
+        return {"text": verdict.why, **source}
+    name = {"id": rule.id} if rule.id else {"text": ", ".join(written_rule(rule).splitlines()[1:])[:SUMMARY_CHARS]}
+    return {**name, **source, **({"savedBy": rule.saved_by} if rule.saved_by else {})}
 
 
-def _with_real_paths(ask: PolicyAsk, look: Look) -> PolicyAsk:
+def _with_real_paths(ask: PolicyAsk, look: DiskLook) -> PolicyAsk:
     """The ask with the places that its paths lead to by symlinks, so that a pattern has to cover those too."""
     real = [place for path in ask.paths if (place := look.real(path)) is not None]
     return replace(ask, paths=tuple(dict.fromkeys((*ask.paths, *real))))

@@ -1,7 +1,7 @@
 """What the rules say of a long command, found out off the loop: a line of thousands of pieces is held against every rule.
 
 Rule 1: whoever asks on the loop gets an answer at once: the one that was found out, or, while that is under way, that a person
-        decides. When it is found out, ``on_verdict`` has everything that waits looked at again.
+        decides. When it is found out, ``then`` is called: what waits can be looked at again.
 Rule 2: an answer holds for the very ask and the very rules that it was found out with, and until one of those expires.
 Rule 3: whoever can wait waits (``read``), and then finds the answer there.
 """
@@ -59,19 +59,17 @@ class LongAsks:
     """The verdicts on the long commands of one session."""
 
     def __init__(self) -> None:
-        self.on_verdict: Callable[[], None] = lambda: None
-        """Set by whoever has asks that wait."""
         self._found: Kept[PolicyAsk, tuple[RulesNow, Verdict]] = Kept(_KEPT)
         self._under_way: dict[PolicyAsk, asyncio.Task[None]] = {}
 
-    def decide(self, rules: RulesNow, ask: PolicyAsk, together: int = 0) -> Verdict:
-        """What the rules say, as far as that can be said at once."""
+    def decide(self, rules: RulesNow, ask: PolicyAsk, then: Callable[[], None] = lambda: None, together: int = 0) -> Verdict:
+        """What the rules say, as far as that can be said at once; ``then`` is called when more can be."""
         if not rules.take_long(ask, together):
             return rules.verdict(ask)
         found = self._found.get(ask)
         if found is not None and found[0].are_still(rules):
             return found[1]
-        self._find_out(rules, ask, self.on_verdict)
+        self._find_out(rules, ask, then)
         # Not by default: an agent that asks only where a rule wants it to has to ask about this.
         return Verdict("ask", None, "policy file", "the command is long and not read yet, so a person decides until it is")
 

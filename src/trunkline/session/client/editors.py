@@ -74,7 +74,7 @@ class TheirTerminal(msgspec.Struct):
 
     editor: Editor
     terminal_id: str
-    told: bool = False
+    reported: bool = False
     """Whether it is known what the command printed in all."""
 
 
@@ -185,9 +185,9 @@ class EditorCalls(ClientCalls):
     async def _start(self, ask: CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
         editor = self.editors.current()
         if editor is not None and editor.offers.terminal:
-            asked = ask if ask.cwd else msgspec.structs.replace(ask, cwd=self._workspace.roots[0])
+            request = ask if ask.cwd else msgspec.structs.replace(ask, cwd=self._workspace.roots[0])
             try:
-                result = await self._call(editor, TERMINAL_CREATE, asked)
+                result = await self._call(editor, TERMINAL_CREATE, request)
             except Unavailable:
                 return await super()._start(ask, where, turn)
             terminal_id = f"term_{secrets.token_hex(8)}"
@@ -207,7 +207,7 @@ class EditorCalls(ClientCalls):
         if terminal_id not in self.editors.terminals:
             return await super()._wait(ask)
         answer = _plain(await self._their(terminal_id, TERMINAL_WAIT_FOR_EXIT))
-        await self._tell_theirs(terminal_id)
+        await self._learn_output(terminal_id)
         return answer
 
     async def _kill(self, ask: KillTerminalRequest) -> dict[str, Any]:
@@ -221,7 +221,7 @@ class EditorCalls(ClientCalls):
         terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
             return await super()._release(ask)
-        await self._tell_theirs(terminal_id)
+        await self._learn_output(terminal_id)
         await self._release_theirs(terminal_id)
         return {}
 
@@ -231,10 +231,10 @@ class EditorCalls(ClientCalls):
         finally:
             self.editors.terminals.pop(terminal_id, None)
 
-    async def _tell_theirs(self, terminal_id: str) -> None:
-        """Learn what a command in an editor printed, once: its call's result tells it, as it does for our own."""
+    async def _learn_output(self, terminal_id: str) -> None:
+        """Learn what a command in an editor printed, once: its call's result shows it, as it does for our own."""
         theirs = self.editors.terminals.get(terminal_id)
-        if theirs is not None and not theirs.told:
+        if theirs is not None and not theirs.reported:
             with suppress(TrunklineError):  # without it the result says less
                 await self._their_output(terminal_id)
 
@@ -242,7 +242,7 @@ class EditorCalls(ClientCalls):
         answer: TerminalOutputResponse = await self._their(terminal_id, TERMINAL_OUTPUT)
         theirs = self.editors.terminals.get(terminal_id)
         if theirs is not None and answer.exit_status is not None:
-            theirs.told = True
+            theirs.reported = True
             self._printed(terminal_id, answer.output[:PRINTED_CHARS], answer.exit_status.exit_code)
         return answer
 

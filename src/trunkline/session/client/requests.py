@@ -160,7 +160,7 @@ class ClientCalls:
 
     async def _output(self, ask: TerminalOutputRequest) -> dict[str, Any]:
         child = self._terminals.get(ask.terminal_id)
-        self._tell(ask.terminal_id, child)
+        self._report_output(ask.terminal_id, child)
         answer: dict[str, Any] = {"output": child.output(), "truncated": child.truncated}
         if child.exit is not None:
             answer["exitStatus"] = {"exitCode": child.exit.code, "signal": child.exit.signal}
@@ -169,7 +169,7 @@ class ClientCalls:
     async def _wait(self, ask: WaitForTerminalExitRequest) -> dict[str, Any]:
         child = self._terminals.get(ask.terminal_id)
         ended = await child.wait()
-        self._tell(ask.terminal_id, child)
+        self._report_output(ask.terminal_id, child)
         return {"exitCode": ended.code, "signal": ended.signal}
 
     async def _kill(self, ask: KillTerminalRequest) -> dict[str, Any]:
@@ -177,11 +177,11 @@ class ClientCalls:
         return {}
 
     async def _release(self, ask: ReleaseTerminalRequest) -> dict[str, Any]:
-        self._tell(ask.terminal_id, self._terminals.get(ask.terminal_id))
+        self._report_output(ask.terminal_id, self._terminals.get(ask.terminal_id))
         await self._terminals.release(ask.terminal_id)
         return {}
 
-    def _tell(self, terminal_id: str, child: ChildCommand) -> None:
+    def _report_output(self, terminal_id: str, child: ChildCommand) -> None:
         """Say what a command that has ended printed: the agent may only point at the terminal."""
         if child.exit is not None:
             self._terminals.ended(terminal_id)

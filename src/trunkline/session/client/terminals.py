@@ -51,7 +51,7 @@ class Terminals:
     def __init__(self, env: Mapping[str, str],
                  prints: Callable[[str, int, str], bool] = lambda terminal_id, offset, output: True,
                  confine: Confine = as_is, resources: Resources | None = None) -> None:
-        """``prints`` is told what a running command prints: its terminal, the offset, the piece."""
+        """``prints`` takes what a running command prints: its terminal, the offset, the piece."""
         self._confine = confine
         self._env = env
         self._prints = prints
@@ -110,7 +110,7 @@ class Terminals:
             raise NotFound(f"no terminal {terminal_id}", details={"terminalId": terminal_id}) from None
 
     def ended(self, terminal_id: str) -> None:
-        """Nothing more is told of what it prints."""
+        """Nothing more is sent of what it prints."""
         printing = self._printing.pop(terminal_id, None)
         if printing is not None:
             printing.stop()

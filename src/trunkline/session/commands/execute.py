@@ -37,7 +37,8 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
 from trunkline.session.approvals.forms import content_of
 from trunkline.session.commands.requests import Answer, Decision
-from trunkline.session.fold import KEPT_COMMANDS, CommandDone, remember
+from trunkline.session.fold import CommandDone
+from trunkline.session.recorder import Recorder
 
 if TYPE_CHECKING:
     from trunkline.session.session import Session
@@ -89,8 +90,10 @@ class _NoMeta(msgspec.Struct, forbid_unknown_fields=True):
 class CommandDesk:
     """Takes the commands for one session."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, recorder: Recorder) -> None:
+        """``recorder`` writes the commands down; what they do goes through the session, which checks whether it may be done."""
         self._session = session
+        self._recorder = recorder
         self._at_work: dict[str, tuple[str, asyncio.Task[CommandOutcome]]] = {}
         self._acts: dict[type[Any], Callable[[Any, str | None, str], Awaitable[dict[str, Any]]]] = {
             SendMessageCommand: self._send,
@@ -147,12 +150,12 @@ class CommandDesk:
     async def _note(self, command: Command, command_id: str | None, by: str, *, result: dict[str, Any] | None = None,
                     error: TrunklineError | None = None) -> None:
         """Write the command and what came of it; kept by id, so that a repetition finds it."""
-        outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _told(error)}
+        outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _error_fields(error)}
         if command_id is not None and not isinstance(error, Unavailable):  # what passes by itself may be tried again
             done = CommandDone(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
-            remember(self._session.fold.commands, command_id, done, KEPT_COMMANDS)
+            self._recorder.at().command_done(command_id, done)
         named = {} if command_id is None else {"id": command_id}
-        await self._session.note("command", {**named, "command": _shown(command), **outcome}, by=by)
+        await self._recorder.note("command", {**named, "command": _shown(command), **outcome}, by=by)
 
     async def _send(self, command: SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _SendMeta)
@@ -162,7 +165,7 @@ class CommandDesk:
         if not isinstance(command.attachments, msgspec.UnsetType):
             blocks += [await self._image(attachment.url) for attachment in command.attachments]
         key = None if command_id is None else f"command:{command_id}"
-        accepted = await self._session.send(blocks, when_busy=meta.when_busy, idempotency_key=key, by=by)
+        accepted = await self._session.turns.send(blocks, when_busy=meta.when_busy, idempotency_key=key, by=by)
         return {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
 
     async def _image(self, url: str) -> ImageContent:
@@ -194,7 +197,7 @@ class CommandDesk:
         self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=True)
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
                             updated_input=meta.updated_input)
-        return {"approved": await self._session.decide(command.request_id, decision, by=by)}
+        return {"approved": await self._session.approvals.decide(command.request_id, decision, by=by)}
 
     async def _deny(self, command: DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _DenyMeta)
@@ -202,9 +205,9 @@ class CommandDesk:
         reason = command.reason if isinstance(command.reason, str) else None
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "deny", scope=meta.scope,
                             reason=reason)
-        approved = await self._session.decide(command.request_id, decision, by=by)
+        approved = await self._session.approvals.decide(command.request_id, decision, by=by)
         if meta.interrupt:
-            await self._session.cancel(by=by)
+            await self._session.turns.cancel(by=by)
         return {"approved": approved}
 
     def _check_call(self, request_id: str, tool_call_id: str, option_id: str | None, *, allow: bool) -> None:
@@ -225,35 +228,35 @@ class CommandDesk:
         if view is not None and meta.action == "accept" and view.url is None:
             schema = bytes(view.schema) if isinstance(view.schema, msgspec.Raw) else None
             content = content_of(command.answer, schema)
-        await self._session.answer(command.question_id, Answer(action=meta.action, content=content), by=by)
+        await self._session.approvals.answer(command.question_id, Answer(action=meta.action, content=content), by=by)
         return {"action": meta.action}
 
     async def _cancel(self, command: CancelCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        return {"cancelled": await self._session.cancel(by=by)}
+        return {"cancelled": await self._session.turns.cancel(by=by)}
 
     async def _pause(self, command: PauseCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _PauseMeta)
-        return {"held": await self._session.pause(by=by, reason=meta.reason, interrupt=meta.interrupt)}
+        return {"held": await self._session.turns.pause(by=by, reason=meta.reason, interrupt=meta.interrupt)}
 
     async def _resume(self, command: ResumeCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        result: dict[str, Any] = {"resumed": await self._session.resume(by=by)}
+        result: dict[str, Any] = {"resumed": await self._session.turns.resume(by=by)}
         if isinstance(command.prompt, str) and command.prompt:
             key = None if command_id is None else f"command:{command_id}"
-            accepted = await self._session.send(
+            accepted = await self._session.turns.send(
                 [TextContent(text=command.prompt)], when_busy="queue", idempotency_key=key, by=by)
             result |= {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
         return result
 
     async def _terminate(self, command: TerminateCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        await self._session.terminate(by=by)
+        await self._session.turns.terminate(by=by)
         return {}
 
     async def _set_policy(self, command: SetPermissionPolicyCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
-        await self._session.set_permission_policy(command.policy, by=by)
+        await self._session.settings.set_permission_policy(command.policy, by=by)
         return {}
 
 
@@ -304,9 +307,9 @@ def _again(command_id: str, done: CommandDone) -> CommandOutcome:
     raise BY_CODE.get(error["code"], TrunklineError)(error["message"], details=error.get("details"))
 
 
-def _told(error: TrunklineError) -> dict[str, Any]:
-    told: dict[str, Any] = {"code": error.code, "message": error.message, "recoverable": error.recoverable}
-    return told if error.details is None else {**told, "details": error.details}
+def _error_fields(error: TrunklineError) -> dict[str, Any]:
+    fields: dict[str, Any] = {"code": error.code, "message": error.message, "recoverable": error.recoverable}
+    return fields if error.details is None else {**fields, "details": error.details}
 
 
 def _shown(command: Command) -> dict[str, Any]:

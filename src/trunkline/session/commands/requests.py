@@ -1,6 +1,6 @@
-"""What clients say to a session and are told back: plain shapes, and what may be refused at a look.
+"""What clients send to a session and get back: plain shapes, and what may be refused at a look.
 
-Apart from what carries them out: a hub that starts knows what may be said to a session before it loads one.
+Apart from what carries them out: a hub that starts knows what may be sent to a session before it loads one.
 """
 
 from __future__ import annotations

@@ -10,17 +10,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
-
 from trunkline.agents.pid_files import PidFiles
-from trunkline.dialects.acp.lenient import read_lenient
-from trunkline.dialects.acp.options import SessionModeState
 from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver.base import Driver, Started
-from trunkline.session.interpret.conditions import kept
 from trunkline.session.interpret.lifecycle import environment_of
-from trunkline.session.interpret.options import current_model, model_of
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
 from trunkline.session.workspace.project import Surroundings, look_around
 
@@ -30,7 +24,7 @@ STOP_AGAIN_S = 0.2
 class AgentLink:
     """Holds the driver of one session."""
 
-    def __init__(self, pen: Pen, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
+    def __init__(self, pen: Recorder, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
         self._pen = pen
         self._workspace = workspace
         self._make_driver = make_driver
@@ -43,7 +37,6 @@ class AgentLink:
         self._died_early = False
         self._closed = False
         self._around: Surroundings | None = None
-        pen.hold_agent = self._hold
 
     @property
     def running(self) -> bool:
@@ -112,7 +105,7 @@ class AgentLink:
         try:
             while True:
                 driver = self._driver or self._half_started
-                self._driver = None
+                self._forget_driver()
                 if driver is not None:
                     await driver.stop(at_once=at_once)
                 if self._starting is None:
@@ -125,6 +118,7 @@ class AgentLink:
 
     async def _start(self, adopt: bool) -> None:
         driver = self._half_started = self._make_driver()
+        self._pen.backpressure.attach(driver)
         self._died_early = False
         try:
             await self._workspace.lane.run(self._workspace.settle)
@@ -139,12 +133,14 @@ class AgentLink:
             if came_back:
                 await self._restore_settings(driver, wanted_mode)
         except BaseException:
-            self._driver = None
+            self._forget_driver()
             await driver.stop()
             await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
             raise
         finally:
             self._starting = self._half_started = None
+            if self._driver is None:
+                self._pen.backpressure.detach()
 
     async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
         """Give an agent that came back the mode and options it was given before; what it refuses is told."""
@@ -152,9 +148,10 @@ class AgentLink:
         try:
             if wanted_mode is not None and wanted_mode != fold.mode:
                 await driver.set_mode(wanted_mode)
-                fold.mode = wanted_mode
+                self._pen.at().conditions.keep_mode(wanted_mode)
             for config_id, value in fold.chosen_options.items():
-                fold.config_options = kept(await driver.set_config(config_id, value)) or fold.config_options
+                options = await driver.set_config(config_id, value)
+                self._pen.at().conditions.keep_options(options)
         except (AgentError, Invalid) as error:
             self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
             if fold.mode is not None:
@@ -163,15 +160,9 @@ class AgentLink:
 
     def _opened(self, started: Started) -> bool:
         """Write down that the agent is there, and how; returns whether it came back to a session that it had before."""
-        fold = self._pen.fold
-        previous, fold.agent_session_id = fold.agent_session_id, started.agent_session_id
-        fold.agent_start = started.how
-        fold.agent_info = kept(started.agent_info) or fold.agent_info
-        fold.agent_capabilities = kept(started.capabilities) or fold.agent_capabilities
-        fold.modes = kept(started.modes) or fold.modes
-        fold.config_options = kept(started.config_options) or fold.config_options
-        fold.mode = _current_mode(started.modes) or fold.mode
-        fold.model = model_of(fold.config_options) or current_model(started.models) or fold.model
+        previous = self._pen.at().conditions.agent_opened(
+            started.how, started.agent_session_id, agent_info=started.agent_info, capabilities=started.capabilities,
+            modes=started.modes, config_options=started.config_options, models=started.models)
         self._write_opened(previous, started)
         self._pen.write()
         return previous is not None
@@ -187,24 +178,14 @@ class AgentLink:
             interpret.lifecycle.environment(environment_of(fold, environment.project, environment.runtime))
         interpret.conditions.settle()
 
-    def _hold(self, hold: bool) -> None:
-        driver = self._driver or self._half_started
-        if driver is not None and hold:
-            driver.pause_reading()
-        elif driver is not None:
-            driver.resume_reading()
+    def _forget_driver(self) -> None:
+        """It counts as not running; one that is still starting is read on until its start is over."""
+        self._driver = None
+        if self._half_started is None:
+            self._pen.backpressure.detach()
 
 
 def _noted(start: asyncio.Task[None]) -> None:
     """Whoever waits for a start has its error; where nobody waits any more, it is nobody's fault."""
     if not start.cancelled():
         start.exception()
-
-
-def _current_mode(modes: msgspec.Raw | None) -> str | None:
-    if modes is None:
-        return None
-    try:
-        return read_lenient(bytes(modes), SessionModeState).current_mode_id
-    except Invalid:
-        return None

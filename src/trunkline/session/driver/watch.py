@@ -15,7 +15,7 @@ import msgspec
 from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.errors import Unsupported
 from trunkline.session.driver.base import AgentSession, Started
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 
 ELSEWHERE = "elsewhere"
 """Who prompted, in the journal: a person at another program."""
@@ -126,8 +126,8 @@ _USER = b'{"sessionUpdate":"user_message_chunk"'
 class Watched:
     """Writes what a file tells as the turns that it was."""
 
-    def __init__(self, pen: Pen, new_id: Callable[[str], str]) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, new_id: Callable[[str], str]) -> None:
+        self._recorder = recorder
         self._new_id = new_id
 
     def on_signals(self, signals: list[Timed], position: int) -> None:
@@ -146,17 +146,17 @@ class Watched:
                 self._fold(at, signal)
         if texts:
             self._prompt(began_at, texts)
-        self._pen.fold.watch_position = position
-        self._pen.write()
+        self._recorder.at().lifecycle.followed_to(position)
+        self._recorder.write()
 
     def _prompt(self, at: int, blocks: list[msgspec.Raw]) -> None:
-        interpret = self._pen.as_of(at)
+        interpret = self._recorder.as_of(at)
         if interpret.fold.turn is not None:
             interpret.turns.end("end_turn")
         interpret.turns.start(self._new_id("turn"), blocks, by=ELSEWHERE)
 
     def _fold(self, at: int, signal: Signal) -> None:
-        interpret = self._pen.as_of(at)
+        interpret = self._recorder.as_of(at)
         if not isinstance(signal, TurnEnd):
             interpret.hear([signal])
         elif interpret.fold.turn is not None:

@@ -40,7 +40,7 @@ from trunkline.session.fold.kept import (
     Waits,
     remember,
 )
-from trunkline.session.fold.open_parts import Denial, Evidence, OpenCall, OpenText, OpenUserMessage, SeenFile, Told
+from trunkline.session.fold.open_parts import Denial, Evidence, OpenCall, OpenText, OpenUserMessage, OutputSent, SeenFile
 from trunkline.session.fold.state import IS_OPEN, LIGHT_BODY, NULL, Fold, checkpoint, restore
 from trunkline.session.fold.steps import Steps
 from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
@@ -48,6 +48,6 @@ from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
 __all__ = ["DISK_PLACES", "IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES",
            "KEPT_KEYS", "KEPT_RULES", "LIGHT_BODY", "NULL", "Account", "ApprovalView", "Artifact", "AskedCall", "Changes",
            "CommandDone", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
-           "OpenText", "OpenUserMessage", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent",
-           "SessionView", "Steps", "Todo", "TokenReports", "Told", "Turn", "TurnView", "Usage", "Waits", "checkpoint",
+           "OpenText", "OpenUserMessage", "OutputSent", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent",
+           "SessionView", "Steps", "Todo", "TokenReports", "Turn", "TurnView", "Usage", "Waits", "checkpoint",
            "remember", "restore", "shown", "view_of"]

@@ -1,7 +1,7 @@
 """Caps: how much a session may spend, and the moments when it comes near its limit or reaches it.
 
 Rule 1: pure. What was spent arrives with the call.
-Rule 2: a crossing is told once: it lies between two states, so who compares neighbours hears each of them once.
+Rule 2: a crossing is reported once: it lies between two states, so who compares neighbours finds each of them once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from trunkline.dialects.outside import Whole
 CapName = Literal["tokens", "cost", "minutes", "turns"]
 CAP_NAMES: tuple[CapName, ...] = ("tokens", "cost", "minutes", "turns")
 SHARES: tuple[float, ...] = (0.8, 1.0)
-"""At 80 % somebody is told; at 100 % the session pauses and asks."""
+"""At 80 % somebody is warned; at 100 % the session pauses and asks."""
 
 _SPOKEN: dict[CapName, tuple[str, str, str]] = {
     "tokens": ("used", "token", "tokens"), "cost": ("spent", "", ""), "minutes": ("worked for", "minute", "minutes"),
@@ -69,7 +69,7 @@ class Crossing(Struct, frozen=True, rename="camel"):
     spent: float
     limit: float
 
-    def told(self, currency: str = "") -> str:
+    def in_words(self, currency: str = "") -> str:
         """What the session did with its cap, for people, after "the session has"."""
         done, one, many = _SPOKEN[self.cap]
         spent = _number(self.spent)

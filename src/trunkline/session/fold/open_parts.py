@@ -65,8 +65,8 @@ class Evidence(msgspec.Struct):
     """Files as they were when it had ended, by path."""
 
 
-class Told(msgspec.Struct, frozen=True):
-    """How much of a running call's output was told: where it ended, and what was told in all."""
+class OutputSent(msgspec.Struct, frozen=True):
+    """How much of a running call's output was sent: where it ended, and how much it was in all."""
 
     chars: int = 0
     end: str = ""
@@ -114,7 +114,7 @@ class OpenCall(msgspec.Struct):
     risk_reason: str = ""
     progress_at: int = 0
     evidence: Evidence | None = None
-    told: Told | None = None
+    told: OutputSent | None = None
     """What was told of its output while it ran."""
     told_beside: int = 0
     """Bytes of what else its updates said that were told while it ran."""

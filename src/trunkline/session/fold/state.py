@@ -162,6 +162,10 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
         sums = [account.cost for account in self.other_costs.values()] + ([self.cost] if self.cost is not None else [])
         return max(sums, key=lambda cost: cost.amount, default=None)
 
+    def waits_for_person(self) -> bool:
+        """Whether somebody has to decide, answer or let it go on before it can."""
+        return bool(self.approvals or self.questions or self.paused)
+
     def agent_questions(self) -> list[str]:
         """The open questions that the agent asked, not the hub itself."""
         return [question_id for question_id, view in self.questions.items() if view.cap is None]

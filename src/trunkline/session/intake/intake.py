@@ -1,11 +1,11 @@
-"""What the agent says, taken in the order in which it said it.
+"""What the agent sends, taken in the order in which it came.
 
 Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
 Rule 2: what is short is taken on the spot. An ask that names files, and a result that leaves open what it changed, are looked up
         on the disk first (``looking``), and a long command is read first (``read_ahead``), both off the loop; much at once is
         taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
         is behind, so that no more than one read and one line wait here.
-Rule 3: an agent that is gone is not waited for. What it asked and is not told of yet is refused unjudged, and written down so:
+Rule 3: an agent that is gone is not waited for. What it asks and is not announced yet is refused unjudged, and written down so:
         nobody is there to be answered.
 """
 
@@ -22,12 +22,12 @@ from trunkline.dialects.acp.large import pieces_of
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile
-from trunkline.session.intake.read_ahead import Reading, needs_reading
+from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
 from trunkline.session.interpret.asks.asks import Announced
 from trunkline.session.interpret.effects.disk import Wanted
-from trunkline.session.recorder import Pen
+from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
-from trunkline.session.workspace.look import Look, look_at, see
+from trunkline.session.workspace.look import DiskLook, look_at, see
 
 PIECE = 64
 """Signals that are taken at once without a look at the clock: text in a millisecond, permissions in ten."""
@@ -55,10 +55,10 @@ log = logging.getLogger("trunkline.session")
 class Intake:
     """Takes the signals of one session's agent."""
 
-    def __init__(self, pen: Pen, approvals: Approvals, workspace: Workspace, reading: Reading, written: Callable[[], None],
-                 ended: Callable[[TurnEnd], None]) -> None:
+    def __init__(self, recorder: Recorder, approvals: Approvals, workspace: Workspace, reading: ReadAhead,
+                 written: Callable[[], None], ended: Callable[[TurnEnd], None]) -> None:
         """``written`` is called after each piece, ``ended`` with each end of a turn, when what came before it is written."""
-        self._pen = pen
+        self._recorder = recorder
         self._approvals = approvals
         self._workspace = workspace
         self._reading = reading
@@ -79,23 +79,23 @@ class Intake:
         return self._task is not None
 
     def take(self, signals: list[Signal]) -> None:
-        """The agent said these."""
+        """The agent sent these."""
         if self._task is not None:
             self._waiting.extend(signals)
             return
         announced, rest = self._apply_at_once(signals)
         if announced is not None or rest:
             self._waiting.extend(rest)
-            self._pen.hold("intake")
+            self._recorder.backpressure.hold("intake")
             self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
 
     async def settled(self) -> None:
-        """Everything that the agent said so far is taken."""
+        """Everything that the agent sent so far is taken."""
         while self._task is not None:
             await asyncio.wait([self._task])
 
     async def hurry(self) -> None:
-        """The agent is gone: everything that it said before is taken without another look at the disk."""
+        """The agent is gone: everything that it sent before is taken without another look at the disk."""
         self._hurried = True
         if self._look is not None:
             self._look.cancel()
@@ -106,7 +106,7 @@ class Intake:
         """Take these as far as nobody has to wait for it; returns what needs a look at the disk, and the rest."""
         self._begin_hold()
         signals = self._apply_text(signals)
-        if not signals or self._is_time_up() or self._pen.is_behind or needs_reading(signals):
+        if not signals or self._is_time_up() or self._recorder.is_behind or needs_reading(signals):
             return None, signals
         if len(signals) <= PIECE and _before_large(signals) is signals:
             return self._apply(signals)
@@ -116,7 +116,7 @@ class Intake:
             done += len(piece)
             if announced is not None or rest:
                 return announced, rest + signals[done:]
-            if self._is_time_up() or self._pen.is_behind:
+            if self._is_time_up() or self._recorder.is_behind:
                 break
         return None, signals[done:]
 
@@ -124,12 +124,12 @@ class Intake:
         """Take the text that these begin with: there is nothing to do for it but to write it. Returns the others."""
         for start in range(0, len(signals), TEXT_PIECE):
             piece = iter(signals[start:start + TEXT_PIECE])
-            other = self._pen.at().hear_text(piece)
-            self._pen.write()
+            other = self._recorder.at().hear_text(piece)
+            self._recorder.write()
             self._written()
             if other is not None:
                 return [other, *piece, *signals[start + TEXT_PIECE:]]
-            if self._is_time_up() or self._pen.is_behind:
+            if self._is_time_up() or self._recorder.is_behind:
                 return signals[start + TEXT_PIECE:]
         return []
 
@@ -141,10 +141,10 @@ class Intake:
             await self._read_ahead(piece)
             await self._take_piece(None, piece)
             piece = []  # a long line is not kept while the journal catches up
-            if (self._is_time_up() or self._pen.is_behind) and (self._waiting or self._split is not _NOTHING):
+            if (self._is_time_up() or self._recorder.is_behind) and (self._waiting or self._split is not _NOTHING):
                 await self._give_way()
         self._task = None
-        self._pen.let_go("intake")
+        self._recorder.backpressure.let_go("intake")
 
     async def _take_piece(self, announced: Announced | Wanted | None, rest: list[Signal]) -> None:
         while announced is not None or rest:
@@ -173,7 +173,7 @@ class Intake:
     async def _give_way(self) -> None:
         """Let others have their turn, and the journal catch up."""
         await asyncio.sleep(GAP_S)
-        while self._pen.is_behind and not self._hurried:  # noqa: ASYNC110 the committer has no event for one session
+        while self._recorder.is_behind and not self._hurried:  # noqa: ASYNC110 the committer has no event for one session
             await asyncio.sleep(GAP_S)
         self._begin_hold()
 
@@ -223,12 +223,12 @@ class Intake:
         returns that and what stands behind it."""
         ends: list[TurnEnd] = []
         announced: Announced | Wanted | None = None
-        interpret, start = self._pen.at(), 0
+        interpret, start = self._recorder.at(), 0
         for index in [index for index, signal in enumerate(signals) if type(signal) is not Update]:
             signal = signals[index]
             if type(signal) not in _ACTED_ON:
                 continue
-            if (left := self._hear(signals[start:index])) is not None:
+            if (left := self._fold(signals[start:index])) is not None:
                 announced, start = interpret.tools.wanted, index - len(left)
                 break
             if type(signal) is TurnEnd:
@@ -237,22 +237,22 @@ class Intake:
                 announced = self._announce(signal)
             elif type(signal) is QuestionAsk and self._approvals.has_room(signal):
                 interpret.hear([signal])
-                self._approvals.question_asked(signal)
+                self._approvals.on_question(signal)
             start = index + 1
             if announced is not None or (type(signal) is not TurnEnd and self._is_time_up()):
                 break
         else:
-            left = self._hear(signals[start:] if start else signals)
+            left = self._fold(signals[start:] if start else signals)
             announced, start = interpret.tools.wanted, len(signals) - len(left or ())
-        self._pen.write()
+        self._recorder.write()
         self._written()
         for end in ends:
             self._ended(end)
         return announced, signals[start:]
 
-    def _hear(self, signals: list[Signal]) -> list[Signal] | None:
+    def _fold(self, signals: list[Signal]) -> list[Signal] | None:
         """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""
-        interpret = self._pen.at()
+        interpret = self._recorder.at()
         left = interpret.hear(signals, looks=not self._hurried)
         return left if interpret.tools.wanted is not None else None
 
@@ -263,10 +263,10 @@ class Intake:
             return None
         if not self._approvals.has_room(ask):
             return None
-        announced = self._pen.at().asks.announce(ask)
+        announced = self._recorder.at().asks.announce(ask)
         if announced.paths or announced.file is not None:
             return announced
-        self._ask(announced, Look())
+        self._ask(announced, DiskLook())
         return None
 
     async def _see(self, wanted: Wanted) -> dict[str, SeenFile]:
@@ -278,35 +278,35 @@ class Intake:
         look, self._look = self._look, None
         if look.cancelled():
             return {}
-        if look.exception() is not None:  # the look's boundary: a result is told, seen or not
+        if look.exception() is not None:  # the look's boundary: a result is written, seen or not
             log.error("a look at the disk failed", exc_info=look.exception())
             return {}
         seen: dict[str, SeenFile] = look.result()
         return seen
 
     def _go_on_with(self, seen: dict[str, SeenFile]) -> None:
-        self._pen.at().tools.seen(seen)
-        self._pen.write()
+        self._recorder.at().tools.seen(seen)
+        self._recorder.write()
         self._written()
 
-    async def _look_at(self, announced: Announced) -> Look:
+    async def _look_at(self, announced: Announced) -> DiskLook:
         if self._hurried:
-            return Look()
+            return DiskLook()
         looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.file)
         self._look = asyncio.get_running_loop().create_task(looking)
         await asyncio.wait([self._look])
         look, self._look = self._look, None
         if look.cancelled():
-            return Look()
+            return DiskLook()
         if look.exception() is not None:  # the look's boundary: not known is not allowed
             log.error("a look at the disk failed", exc_info=look.exception())
-            return Look()
-        found: Look = look.result()
+            return DiskLook()
+        found: DiskLook = look.result()
         return found
 
-    def _ask(self, announced: Announced, look: Look) -> None:
-        self._pen.at().request(announced, look.texts.get, look.to_keep(announced.abouts))
-        self._approvals.asked(announced.ask, look)
+    def _ask(self, announced: Announced, look: DiskLook) -> None:
+        self._recorder.at().request(announced, look.texts, look.to_keep(announced.abouts))
+        self._approvals.on_ask(announced.ask, look)
 
 
 def _before_large(signals: list[Signal]) -> list[Signal]:

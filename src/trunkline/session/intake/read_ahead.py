@@ -1,4 +1,4 @@
-"""Long command lines are read off the loop, before the session hears of them.
+"""Long command lines are read off the loop, before the session takes them.
 
 Reading one line takes up to tens of milliseconds, and judging it by many rules takes more: nobody else is to wait for that.
 
@@ -47,7 +47,7 @@ def _load_judges() -> None:
         _loaded.update([import_module(name).__name__ for name in JUDGES])
 
 
-class Reading(msgspec.Struct, frozen=True, kw_only=True):
+class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
     """What a session's lines are judged by."""
 
     cwd: str

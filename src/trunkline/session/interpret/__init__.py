@@ -14,7 +14,7 @@ Rule 3: every method leaves its entries in the writer; ``take`` hands them over 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -48,12 +48,11 @@ from trunkline.dialects.signals import (
     Update,
 )
 from trunkline.journal.base import Entry
-from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, Disk, Fold, remember
-from trunkline.session.interpret.asks.asks import Announced, AskStory
-from trunkline.session.interpret.asks.preview import ReadText
+from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandDone, Disk, Fold, remember
+from trunkline.session.interpret.asks.asks import NO_TEXTS, Announced, AskStory
 from trunkline.session.interpret.asks.questions import tell_questions
 from trunkline.session.interpret.calls.blocks import tool_part
-from trunkline.session.interpret.calls.evidence import remembering
+from trunkline.session.interpret.calls.evidence import keep_before
 from trunkline.session.interpret.calls.facts import name_of
 from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.conditions import ConditionStory
@@ -129,9 +128,10 @@ class Interpreter:
                 return signal
         return None
 
-    def request(self, announced: Announced, read: ReadText = lambda path: None, disk: Disk | None = None) -> None:
-        """Put an ask to a person that was announced (``asks.announce``)."""
-        self.asks.request(announced, remembering(announced.own.call, read), disk)
+    def request(self, announced: Announced, texts: Mapping[str, str] = NO_TEXTS, disk: Disk | None = None) -> None:
+        """Put an ask to a person that was announced (``asks.announce``); ``texts`` and ``disk`` were found on the disk."""
+        keep_before(announced.own.call, texts)
+        self.asks.request(announced, texts, disk)
         self._call_told(announced.own.call.state.tool_call_id)
 
     def replayed(self) -> None:
@@ -139,6 +139,10 @@ class Interpreter:
         self.replaying = False
         self.text.close()
         self._close_calls()
+
+    def command_done(self, command_id: str, done: CommandDone) -> None:
+        """Keep what came of a command, for who sends it again under its id."""
+        remember(self.fold.commands, command_id, done, KEPT_COMMANDS)
 
     def artifact(self, artifact: Artifact, preview_url: str | None) -> None:
         """Something that the agent made was found on disk, or found changed."""

@@ -27,13 +27,15 @@ from trunkline.dialects.acp.updates import (
     UsageUpdate,
 )
 from trunkline.dialects.context.events import NotificationEvent, PlanModeEvent
-from trunkline.dialects.context.types import as_object, to_raw
+from trunkline.dialects.context.types import PermissionPolicy, as_object, to_raw
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.derive import commands_packet, mode_packet, usage_packet
 from trunkline.errors import Invalid
 from trunkline.session.commands.requests import TITLE_MOST
+from trunkline.session.fold import Sandboxed, Waits
+from trunkline.session.fold.caps import Caps
 from trunkline.session.interpret.lifecycle import LifecycleStory
-from trunkline.session.interpret.options import choice_of, model_of
+from trunkline.session.interpret.options import choice_of, current_model, model_of
 from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.usage import UsageStory
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
@@ -66,7 +68,7 @@ class ConditionStory:
             case AvailableCommandsUpdate():
                 self._commands(update, wire, raw)
             case ConfigOptionUpdate():
-                self._writer.fold.config_options = kept(to_raw(update.config_options)) or self._writer.fold.config_options
+                self.keep_options(to_raw(update.config_options))
                 self._custom("config_option_update", wire, raw)
                 self.settle()
             case SessionInfoUpdate():
@@ -130,12 +132,63 @@ class ConditionStory:
         self._writer.add(PlanModeEvent(active=fold.plan_mode, plan=text or msgspec.UNSET, meta={**meta, **(cut or {})}),
                          update=update, packet=packet, raw=raw)
 
-    def config(self, options: msgspec.Raw, *, by: str) -> None:
-        """Somebody set an option; these are all of them now."""
-        self._writer.fold.config_options = kept(options) or self._writer.fold.config_options
+    def config(self, config_id: str, value: str | bool, options: msgspec.Raw | None, *, by: str) -> None:
+        """Somebody set an option; ``options`` are all of them now, where the agent lists them."""
+        fold = self._writer.fold
+        fold.chosen_options[config_id] = value
+        options = options or fold.config_options
+        self.keep_options(options)
         update = b'{"sessionUpdate":"config_option_update","configOptions":%b}' % bytes(options)
         self._writer.custom("config_option_update", {"by": by}, namespace="acp", update=update, meta={"by": by})
         self.settle()
+
+    def keep_mode(self, mode_id: str) -> None:
+        """An agent that came back was given the mode that it had."""
+        self._writer.fold.mode = mode_id
+
+    def keep_options(self, options: msgspec.Raw | None) -> None:
+        """These are the agent's options now, where it lists them and they are not too many."""
+        self._writer.fold.config_options = kept(options) or self._writer.fold.config_options
+
+    def agent_opened(self, how: str, agent_session_id: str, *, agent_info: msgspec.Raw | None, capabilities: msgspec.Raw | None,
+                     modes: msgspec.Raw | None, config_options: msgspec.Raw | None, models: msgspec.Raw | None) -> str | None:
+        """The agent has opened its session, and this is what it says of itself; returns the session that it had before. Nothing
+        is written: whether it began or came back is (``lifecycle``)."""
+        fold = self._writer.fold
+        previous, fold.agent_session_id = fold.agent_session_id, agent_session_id
+        fold.agent_start = how
+        fold.agent_info = kept(agent_info) or fold.agent_info
+        fold.agent_capabilities = kept(capabilities) or fold.agent_capabilities
+        fold.modes = kept(modes) or fold.modes
+        self.keep_options(config_options)
+        fold.mode = _current_mode(modes) or fold.mode
+        fold.model = model_of(fold.config_options) or current_model(models) or fold.model
+        return previous
+
+    def mcp_servers(self, servers: list[msgspec.Raw]) -> None:
+        """The agent is given these when it is started next."""
+        self._writer.fold.mcp_servers = servers
+
+    def sandbox(self, sandbox: Sandboxed | None) -> None:
+        """What the session's agent is confined by from its next start on."""
+        self._writer.fold.sandbox = sandbox
+
+    def limits(self, caps: Caps | None, waits: Waits | None, *, by: str) -> None:
+        """Somebody set what may be spent and how long approvals wait; None leaves it as it is."""
+        fold = self._writer.fold
+        if waits is not None:
+            fold.waits = waits
+        data = {"caps": caps if caps is not None else fold.caps, "waits": fold.waits}
+        self._writer.custom("limits_set", data, meta={"by": by})
+
+    def caps(self, caps: Caps | None) -> None:
+        """These hold from now on. That somebody set them is written elsewhere (``limits``, or the answer to a question)."""
+        self._writer.fold.caps = caps
+
+    def permission_policy(self, policy: PermissionPolicy, *, by: str) -> None:
+        """Somebody set the rules by which this session's approvals are answered."""
+        self._writer.fold.permission_policy = policy
+        self._writer.custom("permission_policy_set", {"policy": policy}, meta={"by": by})
 
     def title(self, title: str, *, by: str) -> None:
         """A person named the session; the agent's own titles no longer count."""
@@ -182,6 +235,15 @@ def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:
     except Invalid:
         return modes
     return msgspec.Raw(encode_acp(msgspec.structs.replace(listed, current_mode_id=mode_id)))
+
+
+def _current_mode(modes: msgspec.Raw | None) -> str | None:
+    if modes is None:
+        return None
+    try:
+        return read_lenient(bytes(modes), SessionModeState).current_mode_id
+    except Invalid:
+        return None
 
 
 class _PlanInput(msgspec.Struct):

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import (
     EnvironmentInfoEvent,
     NotificationEvent,
@@ -31,8 +32,7 @@ from trunkline.dialects.context.types import (
     TokenUsage,
 )
 from trunkline.dialects.outside import BROKEN
-from trunkline.session.afresh import AFRESH, LOST
-from trunkline.session.fold import Fold
+from trunkline.session.fold import Fold, Pause
 from trunkline.session.interpret.calls.tools import ToolStory
 from trunkline.session.interpret.text import TextStory
 from trunkline.session.interpret.usage import breakdown_of, other_costs
@@ -40,6 +40,10 @@ from trunkline.session.interpret.writer import Writer
 
 UNKNOWN = "unknown"
 """For what the protocol wants to be told and the agent did not say."""
+
+AFRESH = "The agent started afresh"
+LOST = "It could not bring its earlier session back and does not remember what was said before."
+"""Of an agent that came back without its memory: in the journal, and by a face that cannot show that."""
 
 Level = Literal["info", "warning", "error", "success"]
 
@@ -80,11 +84,18 @@ class LifecycleStory:
 
     def paused(self, reason: str | None, held: list[str], by: str) -> None:
         """Somebody holds the session; ``held`` names what stands still (``turn``, ``approvals``, ``queue``)."""
+        since = iso_ms(self._writer.at)
+        self._writer.fold.paused = Pause(since=since, by=by, reason=reason, held=held)
         self._writer.add(SessionPausedEvent(reason=reason or msgspec.UNSET, meta={"held": held, "by": by}))
         self._writer.status("paused", reason=reason or "paused", meta={"by": by})
 
+    def lift_pause(self) -> None:
+        """Nothing is held any more; that the session goes on (``unpaused``) or is over (``completed``) is written next."""
+        self._writer.fold.paused = None
+
     def unpaused(self, by: str) -> None:
         """The session goes on where it was held."""
+        self.lift_pause()
         self._writer.add(SessionResumedEvent(meta={"how": "unpaused", "by": by}))
         self._writer.status(standing(self._writer.fold), reason="resumed", meta={"by": by})
 
@@ -109,6 +120,10 @@ class LifecycleStory:
         if self._writer.fold.turn is None:
             self._text.close()
             self._tools.close_turn(cancelled=False)
+
+    def followed_to(self, position: int) -> None:
+        """So many bytes of the file that the session follows are taken."""
+        self._writer.fold.watch_position = position
 
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""

@@ -128,6 +128,10 @@ class TurnStory:
         waiting = self._writer.fold.queue.pop(0)
         return self.start(waiting.turn_id, waiting.content, by=waiting.by), waiting.content
 
+    def worked(self, worked_us: int) -> None:
+        """So much time was spent in turns, the one that ends now included."""
+        self._writer.fold.worked_us = worked_us
+
     def cancelling(self, *, by: str) -> None:
         """Somebody asked to end the turn."""
         turn = self._writer.fold.turn

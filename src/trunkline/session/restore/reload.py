@@ -1,6 +1,7 @@
-"""The fold of a session that is not in memory: its row's checkpoint, and the steps of the entries after it.
+"""The fold of a session that is not in memory: its row's checkpoint, and the steps of the entries after it. Also what clients
+see of it while newer entries cannot be stored.
 
-Rule: a checkpoint is only a shorter way to begin. Where it cannot be read, the fold is made of all entries (``rebuilt.py``).
+Rule: a checkpoint is only a shorter way to begin. Where it cannot be read, the fold is made of all entries (``rebuild.py``).
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 import logging
 
 from trunkline.errors import SessionUnreadable
-from trunkline.journal.base import Journal, SessionRow
-from trunkline.session.fold import Fold, restore
+from trunkline.journal.base import Journal, RowFilter, SessionRow
+from trunkline.session.fold import Fold, SessionView, restore, view_of
 
 log = logging.getLogger("trunkline.session")
 
@@ -23,6 +24,17 @@ async def refold(journal: Journal, row: SessionRow) -> Fold:
 
         log.error("%s (session %s); it is made again from the session's entries", error.message, row.id)
         return await rebuilt(journal, row)
+
+
+async def stored_view(journal: Journal, session_id: str) -> SessionView:
+    """The view after the last entry that is stored, so that nobody is shown what a crash would take back: entries after it are
+    news."""
+    rows = await journal.rows(RowFilter(id=session_id, limit=1))
+    if not rows:
+        raise SessionUnreadable(f"session {session_id} is not stored yet, and nothing can be stored")
+    view = view_of(await refold(journal, rows[0]))
+    view.last_seq = rows[0].last_seq
+    return view
 
 
 async def _from_checkpoint(journal: Journal, row: SessionRow) -> Fold:

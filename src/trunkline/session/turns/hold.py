@@ -9,38 +9,34 @@ Rule 3: while a session is being ended nothing begins in it; what comes meanwhil
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
-from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.signals import QuestionAsk, TurnEnd
 from trunkline.errors import AgentNotRunning, Invalid
 from trunkline.session.approvals.approvals import Approvals
-from trunkline.session.background import Errands
+from trunkline.session.background import BackgroundTasks
 from trunkline.session.driver.link import AgentLink
-from trunkline.session.fold import Pause, Turn
-from trunkline.session.recorder import Pen
-from trunkline.session.turns.spending import Spending
+from trunkline.session.fold import Turn
+from trunkline.session.recorder import Recorder
+from trunkline.session.turns.spending import check_caps
 from trunkline.session.turns.turn import TurnPlayer
 
 
 class Hold:
-    """Holds one session. What it plays with is given last, since turns and spending need the hold themselves."""
+    """Holds one session."""
 
-    turns: TurnPlayer
-    spending: Spending
-
-    def __init__(self, pen: Pen, link: AgentLink, approvals: Approvals, errands: Errands, clock: Callable[[], int]) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, link: AgentLink, approvals: Approvals, background: BackgroundTasks,
+                 turns: TurnPlayer) -> None:
+        self._recorder = recorder
         self._link = link
         self._approvals = approvals
-        self._errands = errands
-        self._clock = clock
+        self._background = background
+        self._turns = turns
         self._ending: asyncio.Task[None] | None = None
 
     @property
     def over(self) -> bool:
         """Whether the session is over, or is being ended."""
-        return self._ending is not None or self._pen.fold.status == "completed"
+        return self._ending is not None or self._recorder.fold.status == "completed"
 
     async def settled(self) -> None:
         """The session is not being ended, or is over by now."""
@@ -52,10 +48,10 @@ class Hold:
         await self.settled()
         if self.over:
             raise Invalid("the session is over, so there is nothing to hold; a prompt or a resume begins it again")
-        turn = self._pen.fold.turn if interrupt else None
+        turn = self._recorder.fold.turn if interrupt else None
         held = self._begin(reason, by, interrupt=interrupt)
-        self._pen.write()
-        await self._pen.stored()
+        self._recorder.write()
+        await self._recorder.stored()
         if turn is not None:
             await self._end_turn(turn, by)
         return held
@@ -65,46 +61,46 @@ class Hold:
         self._begin(reason, "hub", interrupt=True)
         self.take_back(cap)
         self._approvals.ask_about_cap(question, cap)
-        self._pen.write()
-        if self._pen.fold.turn is not None:
-            self._errands.run(self._end_turn(self._pen.fold.turn, "hub"))
+        self._recorder.write()
+        if self._recorder.fold.turn is not None:
+            self._background.run(self._end_turn(self._recorder.fold.turn, "hub"))
 
     def take_back(self, cap: str) -> None:
         """The question about this cap, where one is open, is about a limit that no longer is."""
-        for question_id, view in list(self._pen.fold.questions.items()):
+        for question_id, view in list(self._recorder.fold.questions.items()):
             if view.cap == cap:
-                self._pen.at().asks.answered(question_id, action="cancel", content=None, who="hub")
-        self._pen.write()
+                self._recorder.at().asks.answered(question_id, action="cancel", content=None, who="hub")
+        self._recorder.write()
 
     async def resume(self, *, by: str) -> bool:
         """Let a held session go on, and a queue that a failure held back; a session whose agent is gone gets it back. False where
         nothing was held or gone."""
         await self.settled()
-        fold = self._pen.fold
+        fold = self._recorder.fold
         over, held_back = fold.status == "completed", fold.turn is None and bool(fold.queue)
         if fold.paused is None and not over and not held_back:
             return False
-        self.spending.check_left()
+        check_caps(fold, self._turns.worked_us())
         if fold.paused is not None:
             return await self.go_on(by=by)
         if over:
             await self._come_back(by)
-        self.turns.play_queued()
-        await self._pen.stored()
+        self._turns.play_queued()
+        await self._recorder.stored()
         return True
 
     async def go_on(self, *, by: str) -> bool:
         """Let a held session go on; False where it is not held, or is being ended."""
-        fold = self._pen.fold
+        fold = self._recorder.fold
         if fold.paused is None or self._ending is not None:
             return False
-        fold.paused = None
+        self._recorder.at().lifecycle.lift_pause()
         self._approvals.forget_caps(by=by)
-        self._pen.at().lifecycle.unpaused(by)
-        self._pen.write()
-        await self._pen.stored()
+        self._recorder.at().lifecycle.unpaused(by)
+        self._recorder.write()
+        await self._recorder.stored()
         self._approvals.look_again()
-        self.turns.play_queued()
+        self._turns.play_queued()
         return True
 
     async def terminate(self, *, by: str) -> None:
@@ -115,52 +111,47 @@ class Hold:
         await asyncio.shield(self._ending)
 
     async def _end(self, by: str) -> None:
-        fold = self._pen.fold
-        self._pen.at().turns.clear_queue(by=by)
+        fold = self._recorder.fold
+        self._recorder.at().turns.clear_queue(by=by)
         self._approvals.forget_caps(by=by)
-        await self.turns.cancel(by=by)
-        self.turns.end_now(TurnEnd(stop="cancelled"))
+        await self._turns.cancel(by=by)
+        self._turns.end_now(TurnEnd(stop="cancelled"))
         stopping = self._link.stop_soon()  # first: a turn whose agent still starts is not over before that is
-        await self.turns.ended()
+        await self._turns.ended()
         await asyncio.shield(stopping)
-        fold.paused = None
+        self._recorder.at().lifecycle.lift_pause()
         if fold.status != "completed":
-            self._pen.at().lifecycle.completed("terminated", by)
-        self._pen.write()
-        await self._pen.stored()
+            self._recorder.at().lifecycle.completed("terminated", by)
+        self._recorder.write()
+        await self._recorder.stored()
 
     def _ended(self, ending: asyncio.Task[None]) -> None:
         self._ending = None
         if not ending.cancelled():
             ending.exception()  # whoever waited has it; nobody may wait any more
 
-    def worked_us(self) -> int:
-        """Time spent in turns so far."""
-        return self.turns.worked_us()
-
     def _begin(self, reason: str | None, by: str, *, interrupt: bool) -> list[str]:
-        """Write down that the session is held; a pause that adds nothing to one before is not told again."""
-        fold = self._pen.fold
+        """Write down that the session is held; a pause that adds nothing to one before is not written again."""
+        fold = self._recorder.fold
         held = ["approvals", "queue"]
         if interrupt and fold.turn is not None:
             held.append("turn")
         if fold.paused is not None and set(held) <= set(fold.paused.held):
             return fold.paused.held
-        fold.paused = Pause(since=iso_ms(self._clock()), by=by, reason=reason, held=held)
-        self._pen.at().lifecycle.paused(reason, held, by)
+        self._recorder.at().lifecycle.paused(reason, held, by)
         return held
 
     async def _end_turn(self, turn: Turn, by: str) -> None:
         """Have the turn ended, once: to cancel again what is being cancelled means to stop the agent."""
-        if self._pen.fold.turn is turn and not turn.cancelled:
-            await self.turns.cancel(by=by)
+        if self._recorder.fold.turn is turn and not turn.cancelled:
+            await self._turns.cancel(by=by)
 
     async def _come_back(self, by: str) -> None:
         await self._link.ensure()
         if self._ending is not None or not self._link.running:
             raise AgentNotRunning("the session was ended while its agent came back")
-        if self._pen.fold.status == "completed":  # else a prompt has begun it again
-            self.turns.rest()
-            self._pen.at().writer.status("idle", reason="resumed", meta={"by": by})
-            self._pen.write()
-        await self._pen.stored()
+        if self._recorder.fold.status == "completed":  # else a prompt has begun it again
+            self._turns.rest()
+            self._recorder.at().writer.status("idle", reason="resumed", meta={"by": by})
+            self._recorder.write()
+        await self._recorder.stored()

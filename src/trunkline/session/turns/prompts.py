@@ -17,8 +17,8 @@ from trunkline.dialects.acp.shape import encode_acp
 from trunkline.errors import Invalid, NotFound, TooManyRequests, TurnInProgress
 from trunkline.session.commands.requests import Accepted
 from trunkline.session.driver.link import AgentLink
-from trunkline.session.recorder import Pen
-from trunkline.session.turns.spending import Spending
+from trunkline.session.recorder import Recorder
+from trunkline.session.turns.spending import check_caps
 from trunkline.session.turns.turn import TurnPlayer
 
 QUEUED_PROMPTS = 100
@@ -33,33 +33,32 @@ WhenBusy = Literal["reject", "queue"]
 class Prompts:
     """The prompts of one session."""
 
-    def __init__(self, pen: Pen, link: AgentLink, turns: TurnPlayer, spending: Spending, new_id: Callable[[str], str]) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, link: AgentLink, turns: TurnPlayer, new_id: Callable[[str], str]) -> None:
+        self._recorder = recorder
         self._link = link
         self._turns = turns
-        self._spending = spending
         self._new_id = new_id
 
     async def take(self, content: Sequence[ContentBlock], when_busy: WhenBusy, key: str | None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue."""
-        fold, blocks = self._pen.fold, _raw_blocks(content)
+        fold, blocks = self._recorder.fold, _raw_blocks(content)
         sent = fold.sent.get(key) if key is not None else None
         if sent is not None:
-            await self._pen.stored()
+            await self._recorder.stored()
             return Accepted(sent.turn_id, sent.seq, sent.queued)
         if self._link.running:
             self._link.driver.check_prompt(blocks)
         turn_id = self._new_id("turn")
         if fold.turn is not None or fold.paused is not None:
             return await self._queue(turn_id, blocks, when_busy, key, by)
-        self._spending.check_left()
+        check_caps(fold, self._turns.worked_us())
         if fold.queue and when_busy == "queue":
             return await self._go_behind(turn_id, blocks, key, by)
-        turn = self._pen.at().turns.start(turn_id, blocks, by=by, key=key)
+        turn = self._recorder.at().turns.start(turn_id, blocks, by=by, key=key)
         accepted = Accepted(turn_id, turn.seq, False)
-        self._pen.write()
+        self._recorder.write()
         self._turns.play(turn, blocks)
-        await self._pen.stored()
+        await self._recorder.stored()
         return accepted
 
     async def edit(self, turn_id: str, content: Sequence[ContentBlock], by: str) -> None:
@@ -67,17 +66,17 @@ class Prompts:
         blocks = _raw_blocks(content)
         self._check_waiting(turn_id)
         self._check_room(blocks, instead_of=turn_id)
-        self._pen.at().turns.edit_queued(turn_id, blocks, by=by)
-        await self._pen.write_and_store()
+        self._recorder.at().turns.edit_queued(turn_id, blocks, by=by)
+        await self._recorder.write_and_store()
 
     async def drop(self, turn_id: str, by: str) -> None:
         """Take a waiting prompt back."""
         self._check_waiting(turn_id)
-        self._pen.at().turns.drop_queued(turn_id, by=by)
-        await self._pen.write_and_store()
+        self._recorder.at().turns.drop_queued(turn_id, by=by)
+        await self._recorder.write_and_store()
 
     async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: WhenBusy, key: str | None, by: str) -> Accepted:
-        fold = self._pen.fold
+        fold = self._recorder.fold
         if when_busy != "queue" and fold.turn is None:
             raise TurnInProgress("the session is paused; resume it, or send whenBusy: queue")
         if when_busy != "queue":
@@ -86,22 +85,22 @@ class Prompts:
                                  details={"turnId": running})
         self._check_room(content)
         accepted = Accepted(turn_id, fold.seq, True)
-        self._pen.at().turns.queue(turn_id, content, by=by, key=key)
-        await self._pen.write_and_store()
+        self._recorder.at().turns.queue(turn_id, content, by=by, key=key)
+        await self._recorder.write_and_store()
         return accepted
 
     async def _go_behind(self, turn_id: str, content: list[msgspec.Raw], key: str | None, by: str) -> Accepted:
         """A failure held the queue back: wait behind it, and have it go on."""
         self._check_room(content)
-        accepted = Accepted(turn_id, self._pen.fold.seq, True)
-        self._pen.at().turns.queue(turn_id, content, by=by, key=key)
+        accepted = Accepted(turn_id, self._recorder.fold.seq, True)
+        self._recorder.at().turns.queue(turn_id, content, by=by, key=key)
         self._turns.play_queued()
-        await self._pen.write_and_store()
+        await self._recorder.write_and_store()
         return accepted
 
     def _check_room(self, content: list[msgspec.Raw], *, instead_of: str | None = None) -> None:
         """Refuse a prompt that the queue has no room for."""
-        others = [waiting for waiting in self._pen.fold.queue if waiting.turn_id != instead_of]
+        others = [waiting for waiting in self._recorder.fold.queue if waiting.turn_id != instead_of]
         if len(others) >= QUEUED_PROMPTS:
             raise TooManyRequests(f"{QUEUED_PROMPTS} prompts wait in this session already")
         size = sum(len(memoryview(block)) for waiting in [*(waiting.content for waiting in others), content] for block in waiting)
@@ -109,7 +108,7 @@ class Prompts:
             raise TooManyRequests(f"the prompts that wait in this session would hold more than {QUEUED_BYTES >> 20} MiB")
 
     def _check_waiting(self, turn_id: str) -> None:
-        if not any(waiting.turn_id == turn_id for waiting in self._pen.fold.queue):
+        if not any(waiting.turn_id == turn_id for waiting in self._recorder.fold.queue):
             raise NotFound(f"no prompt {turn_id} waits in the queue")
 
 

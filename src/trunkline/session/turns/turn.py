@@ -15,6 +15,7 @@ Rule 3: however many calls a turn left open, to end them holds nobody up: others
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any, get_args
 
 import msgspec
@@ -25,14 +26,13 @@ from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import StopReason, TurnEnd
 from trunkline.errors import AgentAuthRequired, AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
 from trunkline.session.approvals.approvals import Approvals
-from trunkline.session.background import Errands
+from trunkline.session.background import BackgroundTasks
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.fold import OpenCall, Turn
 from trunkline.session.intake.intake import GAP_S, HOLD_S
-from trunkline.session.recorder import Pen
-from trunkline.session.services import Lent
-from trunkline.session.turns.spending import Spending
+from trunkline.session.recorder import Recorder
+from trunkline.session.services import Services
 from trunkline.session.workspace.artifacts import ArtifactFinder
 
 End = TurnEnd | TrunklineError
@@ -44,17 +44,16 @@ CALLS_AT_ONCE = 16
 class TurnPlayer:
     """Plays one session's turns, one at a time."""
 
-    def __init__(self, pen: Pen, link: AgentLink, approvals: Approvals, finder: ArtifactFinder, alarms: Alarms,
-                 errands: Errands, watch: SilenceWatch, spending: Spending, lent: Lent) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, link: AgentLink, approvals: Approvals, finder: ArtifactFinder, alarms: Alarms,
+                 background: BackgroundTasks, watch: SilenceWatch, services: Services) -> None:
+        self._recorder = recorder
         self._link = link
         self._approvals = approvals
-        self._spending = spending
         self._finder = finder
         self._alarms = alarms
-        self._errands = errands
+        self._background = background
         self._watch = watch
-        self._lent = lent
+        self._services = services
         self._end: asyncio.Future[End] | None = None
         self._playing: asyncio.Task[None] | None = None
         self._silent: IdleTimeout | None = None
@@ -62,15 +61,20 @@ class TurnPlayer:
         """The last turn whose prompt the agent was given."""
         self._closing = False
         self._began = 0
+        self._after_turn: list[Callable[[], None]] = []
+
+    def after_turn(self, act: Callable[[], None]) -> None:
+        """Have this done after each turn's end is written, and before the next begins; it may hold the session."""
+        self._after_turn.append(act)
 
     def play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
         """Begin a turn whose prompt is written."""
         self._alarms.clear("idle")
         self._silent = None
         self._finder.turn_started()
-        self._began = self._lent.clock()
+        self._began = self._services.clock()
         self._end = asyncio.get_running_loop().create_future()
-        prompted = self._link.running and self._pen.all_stored
+        prompted = self._link.running and self._recorder.all_stored
         if prompted:
             self._prompt(turn, content, self._end)
         self._playing = asyncio.create_task(self._turn(turn, content, self._end, prompted))
@@ -78,16 +82,16 @@ class TurnPlayer:
     def answered(self, end: TurnEnd) -> None:
         """The agent answered the prompt. A second answer, or one to nothing, is only noted."""
         if not self._settle(self._silent or end):
-            self._pen.at().writer.custom("late_turn_end", {"stopReason": end.stop})
-            self._pen.write()
+            self._recorder.at().writer.custom("late_turn_end", {"stopReason": end.stop})
+            self._recorder.write()
 
     def agent_exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended."""
         self._alarms.clear("idle")
-        turn = self._pen.fold.turn
-        asks, questions = self._pen.fold.asks_of_turn() if turn is not None else ([], [])  # these end with their turn
+        turn = self._recorder.fold.turn
+        asks, questions = self._recorder.fold.asks_of_turn() if turn is not None else ([], [])  # these end with their turn
         self._approvals.withdraw_all(by="agent", reason="the agent ended", but=[*asks, *questions])
-        self._pen.at().tools.agent_gone()
+        self._recorder.at().tools.agent_gone()
         if turn is not None and turn.cancelled:
             end: End = TurnEnd(stop="cancelled")
         else:
@@ -96,75 +100,76 @@ class TurnPlayer:
                 f"the agent ended in the middle of its turn ({exit})" + (f": {reason}" if reason else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
         if not self._settle(end) and turn is None:
-            self._pen.at().lifecycle.agent_left()
+            self._recorder.at().lifecycle.agent_left()
             data = {"exitCode": exit.code, "signal": exit.signal, "stderr": stderr}
-            self._pen.at().writer.custom("agent_exited", data)
-            if exit.code == 0 and self._pen.fold.paused is None:  # a held session waits for a person, not for its agent
-                self._pen.at().lifecycle.completed("the agent ended", by="agent")
-            self._pen.write()
+            self._recorder.at().writer.custom("agent_exited", data)
+            if exit.code == 0 and self._recorder.fold.paused is None:  # a held session waits for a person, not for its agent
+                self._recorder.at().lifecycle.completed("the agent ended", by="agent")
+            self._recorder.write()
 
     async def cancel(self, *, by: str) -> bool:
         """Ask the agent to end the turn. Asked again while it does not, the agent is stopped. False: nothing runs."""
-        turn = self._pen.fold.turn
+        turn = self._recorder.fold.turn
         if turn is None:
             return False
         again = turn.cancelled
-        self._pen.at().turns.cancelling(by=by)
+        self._recorder.at().turns.cancelling(by=by)
         asks, questions = self._approvals.withdraw_all(by=by)
-        self._pen.write()
+        self._recorder.write()
         try:
-            await self._pen.stored()
+            await self._recorder.stored()
         except StorageError:
-            self._errands.run(self._cancel_later(turn, asks, questions, again))
+            self._background.run(self._cancel_later(turn, asks, questions, again))
             raise
         self._cancelled(turn, asks, questions, again)
         return True
 
     async def _cancel_later(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
-        await self._pen.stored_at_last()
+        await self._recorder.stored_at_last()
         self._cancelled(turn, asks, questions, again)
 
     def _cancelled(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
         """The cancel is stored: tell the agent, and do not wait for it for ever."""
-        if self._pen.fold.turn is not turn:
+        if self._recorder.fold.turn is not turn:
             if self._link.running:  # it ended by itself meanwhile, and its commands may go on
                 self._link.driver.cancel_late()
             return
-        self._tell_cancelled(turn, asks, questions)
+        self._send_cancel(turn, asks, questions)
         if again:
             self._give_up(None)
         else:
-            self._alarms.set("cancel", self._lent.limits.cancel_grace, lambda: self._give_up(None))
+            self._alarms.set("cancel", self._services.limits.cancel_grace, lambda: self._give_up(None))
 
     def fell_silent(self) -> None:
-        """Nothing was heard for too long: cancel, and end the turn with that error."""
+        """The agent was silent for too long: cancel, and end the turn with that error."""
         limit = self.silence_limit()
         self._silent = IdleTimeout(f"the agent said nothing for {limit:.0f} s and was stopped", details={"seconds": limit})
         if self._link.running:
             self._link.driver.cancel()
-        self._alarms.set("cancel", self._lent.limits.silence_grace, lambda: self._give_up(self._silent))
+        self._alarms.set("cancel", self._services.limits.silence_grace, lambda: self._give_up(self._silent))
 
     def silence_limit(self) -> float:
         """How long the agent may say nothing now."""
-        limits = self._lent.limits
-        calls = self._pen.fold.calls.values()
+        limits = self._services.limits
+        calls = self._recorder.fold.calls.values()
         in_tool = any(not call.finished and call.state.status == "in_progress" for call in calls)
         return limits.tool_timeout if in_tool else limits.idle_timeout
 
     def rest(self) -> None:
         """Nothing to do: an agent that stays unused is stopped after a while."""
         if self._link.running and not self._closing:
-            self._alarms.set("idle", self._lent.limits.agent_idle_stop, self._stop_unused)
+            self._alarms.set("idle", self._services.limits.agent_idle_stop, self._stop_unused)
 
     def _stop_unused(self) -> None:
         if not self._link.running:
             return
-        if self._pen.fold.approvals or self._pen.fold.questions:
+        if self._recorder.fold.approvals or self._recorder.fold.questions:
             self.rest()  # something in the background waits for a person
             return
-        self._pen.at().lifecycle.agent_left()
-        self._pen.at().writer.custom("agent_stopped", {"reason": f"unused for {self._lent.limits.agent_idle_stop:.0f} s"})
-        self._pen.write()
+        self._recorder.at().lifecycle.agent_left()
+        unused_s = self._services.limits.agent_idle_stop
+        self._recorder.at().writer.custom("agent_stopped", {"reason": f"unused for {unused_s:.0f} s"})
+        self._recorder.write()
         self._link.stop_soon()
 
     async def close(self, error: TrunklineError) -> None:
@@ -172,6 +177,7 @@ class TurnPlayer:
         self._closing = True
         self._settle(error)
         await self.ended()
+        self._watch.stop()
 
     async def _turn(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End], prompted: bool) -> None:
         try:
@@ -196,7 +202,7 @@ class TurnPlayer:
             return
         await agent
         self._link.driver.check_prompt(content)
-        await self._pen.stored()
+        await self._recorder.stored()
         self._prompt(turn, content, end)
 
     def _prompt(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:
@@ -207,7 +213,7 @@ class TurnPlayer:
             return
         self._prompted = turn
         self._link.driver.prompt(content)
-        self._watch.start()
+        self._watch.start(self.silence_limit, self.fell_silent)
 
     async def _finish(self, turn: Turn, end: End) -> None:
         self._watch.stop()
@@ -217,33 +223,33 @@ class TurnPlayer:
         await self._end_calls(turn, end)
         self._approvals.clear_alarms()
         self._end = None
-        fold = self._pen.fold
-        asks, questions = fold.asks_of_turn()
-        fold.worked_us = self.worked_us()
+        asks, questions = self._recorder.fold.asks_of_turn()
+        self._recorder.at().turns.worked(self.worked_us())
         outcome = self._write_end(turn, end)
-        self._lent.turn_ended(outcome)
+        self._services.turn_ended(outcome)
         if asks or questions:
-            self._errands.run(self._tell_closed(asks, questions))
-        self._spending.check()
+            self._background.run(self._dismiss_closed(asks, questions))
+        for act in self._after_turn:
+            act()
         # After a failure the queue waits for a person: what failed may fail for all of it.
         if not (outcome in get_args(StopReason) and self.play_queued()):
-            self._pen.write()
+            self._recorder.write()
             self.rest()
 
     def play_queued(self) -> bool:
         """Begin the first prompt that waits; False where none does, or the session is held."""
-        fold = self._pen.fold
+        fold = self._recorder.fold
         if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
             return False
-        following, content = self._pen.at().turns.start_queued()
-        self._pen.write()
+        following, content = self._recorder.at().turns.start_queued()
+        self._recorder.write()
         self.play(following, content)
         return True
 
     def worked_us(self) -> int:
         """Time spent in turns, the running one included."""
-        fold = self._pen.fold
-        return fold.worked_us + (self._lent.clock() - self._began if fold.turn is not None else 0)
+        fold = self._recorder.fold
+        return fold.worked_us + (self._services.clock() - self._began if fold.turn is not None else 0)
 
     def end_now(self, end: End) -> None:
         """End the running turn, whatever the agent does."""
@@ -264,29 +270,30 @@ class TurnPlayer:
         """End what the turn left open in pieces, where that is much; what was asked about ends with the asks."""
         stop = end.stop if isinstance(end, TurnEnd) else None
         cancelled = turn.cancelled or stop == "cancelled"
-        asked = {key for view in self._pen.fold.approvals.values() for key in view.call_ids}
-        calls = [call for call in self._pen.at().tools.of_turn(cancelled=cancelled) if call.state.tool_call_id not in asked]
+        pending = {key for view in self._recorder.fold.approvals.values() for key in view.call_ids}
+        open_calls = self._recorder.at().tools.of_turn(cancelled=cancelled)
+        calls = [call for call in open_calls if call.state.tool_call_id not in pending]
         if len(calls) <= CALLS_AT_ONCE:
             return
-        self._pen.hold("turn")  # what the agent says meanwhile would have to be ended, too
+        self._recorder.backpressure.hold("turn")  # what the agent says meanwhile would have to be ended, too
         try:
-            self._pen.at().text.close("cancelled" if turn.cancelled else stop)
+            self._recorder.at().text.close("cancelled" if turn.cancelled else stop)
             await self._end_in_pieces(calls, cancelled=cancelled)
         finally:
-            self._pen.let_go("turn")
+            self._recorder.backpressure.let_go("turn")
 
     async def _end_in_pieces(self, calls: list[OpenCall], *, cancelled: bool) -> None:
         now = asyncio.get_running_loop().time
         until = now() + HOLD_S
         for call in calls:
-            self._pen.at().tools.end(call, cancelled=cancelled)
+            self._recorder.at().tools.end(call, cancelled=cancelled)
             if now() > until:
-                self._pen.write()
+                self._recorder.write()
                 await asyncio.sleep(GAP_S)
                 until = now() + HOLD_S
 
     def _write_end(self, turn: Turn, end: End) -> str:
-        turns = self._pen.at().turns
+        turns = self._recorder.at().turns
         if isinstance(end, TrunklineError):
             turns.fail(end)
             return end.code
@@ -308,14 +315,14 @@ class TurnPlayer:
         self._end.set_result(end)
         return True
 
-    def _tell_cancelled(self, turn: Turn, asks: list[str], questions: list[str]) -> None:
+    def _send_cancel(self, turn: Turn, asks: list[str], questions: list[str]) -> None:
         if self._link.running and self._prompted is turn:  # else the agent knows of none, but may of the one before
             self._link.driver.cancel()
         self._approvals.dismiss(asks, questions)
 
-    async def _tell_closed(self, asks: list[str], questions: list[str]) -> None:
-        """What the agent left open when it ended its turn was closed with it; it hears so once that is stored."""
-        await self._pen.stored()
+    async def _dismiss_closed(self, asks: list[str], questions: list[str]) -> None:
+        """What the agent left open when it ended its turn was closed with it; the agent is answered so once it is stored."""
+        await self._recorder.stored()
         self._approvals.dismiss(asks, questions)
 
     def _give_up(self, error: TrunklineError | None) -> None:

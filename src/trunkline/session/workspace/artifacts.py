@@ -30,7 +30,7 @@ from trunkline.session.fold import Artifact
 from trunkline.threads import Lane, check_off_loop
 
 if TYPE_CHECKING:
-    from trunkline.session.recorder import Pen
+    from trunkline.session.recorder import Recorder
 
 SKIPPED = frozenset({
     ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".next", ".cache", ".mypy_cache", ".pytest_cache",
@@ -123,9 +123,9 @@ class DiskIndex:
 class ArtifactFinder:
     """Looks at a session's folder at the end of each turn that did something, and writes what it finds."""
 
-    def __init__(self, pen: Pen, root: str, lane: Lane, preview_url: Callable[[str, Artifact], str | None],
+    def __init__(self, recorder: Recorder, root: str, lane: Lane, preview_url: Callable[[str, Artifact], str | None],
                  clock: Callable[[], int]) -> None:
-        self._pen = pen
+        self._recorder = recorder
         self._root = root
         self._lane = lane
         self._preview_url = preview_url
@@ -157,7 +157,7 @@ class ArtifactFinder:
 
     async def look(self) -> None:
         """Write an entry for each result that is new or changed. A turn in which the agent only talked made none."""
-        fold = self._pen.fold
+        fold = self._recorder.fold
         since_ns, self._since_ns = self._since_ns, None
         if self._learned is None or not (fold.calls or self._acted):
             return
@@ -168,7 +168,7 @@ class ArtifactFinder:
             self._give_up_look()
             log.warning("what session %s made is not looked for: the disk does not answer (%s)", fold.session_id, error)
             return
-        interpret = self._pen.at()
+        interpret = self._recorder.at()
         for look, can_be_shown in found:
             artifact = self._artifact(look)
             interpret.artifact(artifact, self._preview_url(fold.session_id, artifact) if can_be_shown else None)
@@ -185,7 +185,7 @@ class ArtifactFinder:
         self._index = self._index.copy()
 
     def _artifact(self, look: Found) -> Artifact:
-        fold = self._pen.fold
+        fold = self._recorder.fold
         known = fold.artifacts.get(look.path)
         now = iso_ms(self._clock())
         return Artifact(

@@ -24,7 +24,7 @@ LOOK_S = 5.0
 """How long an ask waits for the disk: a person is waiting for it too, and a mount that is gone never answers."""
 
 
-class Look(msgspec.Struct, frozen=True):
+class DiskLook(msgspec.Struct, frozen=True):
     """What was found."""
 
     places: Mapping[str, str] = {}
@@ -42,14 +42,14 @@ class Look(msgspec.Struct, frozen=True):
 
 
     @staticmethod
-    def kept(disk: Disk | None, asks: Sequence[PolicyAsk]) -> Look:
+    def kept(disk: Disk | None, asks: Sequence[PolicyAsk]) -> DiskLook:
         """What was found when these were asked."""
         if disk is None:
-            return Look()
+            return DiskLook()
         unknown = frozenset(disk.unknown)
         places = {path: place for ask in asks for path in ask.paths if path not in unknown
                   and (place := disk.real.get(path) or (None if disk.cut else spelled_place(ask.root, path))) is not None}
-        return Look(places)
+        return DiskLook(places)
 
     def to_keep(self, asks: Sequence[PolicyAsk]) -> Disk | None:
         """What is kept with these; None where they name no path."""
@@ -64,9 +64,10 @@ class Look(msgspec.Struct, frozen=True):
         return Disk(dict(islice(((path, self.places[path]) for path in named if path in self.places), DISK_PLACES)), cut=True)
 
 
-async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str | None = None, known: Look | None = None) -> Look:
+async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str | None = None,
+                  known: DiskLook | None = None) -> DiskLook:
     """Look up the paths (relative ones from ``root``) and read the file, as far as that is not known and can be known in time."""
-    known = known or Look()
+    known = known or DiskLook()
     wanted = [path for path in dict.fromkeys(paths) if path not in known.places]
     if not wanted and file is None:
         return known
@@ -74,7 +75,7 @@ async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str |
         found = await space.lane.run_within(LOOK_S, _look, space, root, wanted, file)
     except (TimeoutError, Unavailable):
         return known
-    return Look({**known.places, **found.places}, {**known.texts, **found.texts})
+    return DiskLook({**known.places, **found.places}, {**known.texts, **found.texts})
 
 
 async def see(space: Workspace, paths: Sequence[str]) -> dict[str, SeenFile]:
@@ -99,9 +100,9 @@ def _see(space: Workspace, paths: Sequence[str]) -> dict[str, SeenFile]:
     return found
 
 
-def _look(space: Workspace, root: str, paths: Sequence[str], file: str | None) -> Look:
+def _look(space: Workspace, root: str, paths: Sequence[str], file: str | None) -> DiskLook:
     text = space.glance(file) if file is not None else None
-    return Look(places_of(root, paths), {file: text} if file is not None and text is not None else {})
+    return DiskLook(places_of(root, paths), {file: text} if file is not None and text is not None else {})
 
 
 def spelled_place(root: str, path: str) -> str:

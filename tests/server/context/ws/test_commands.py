@@ -22,7 +22,7 @@ from trunkline.server.context.ws.frames import Ack, CommandFrame
 
 async def ask_something(session: Session) -> tuple[str, str]:
     """Let the demo agent ask for an approval; returns the ids of the request and of its tool call."""
-    await session.send([TextContent(text="/ask")], by="test")
+    await session.turns.send([TextContent(text="/ask")], by="test")
     while not session.fold.approvals:
         await session.feed.wait(session.feed.last_seq)
     (view,) = session.fold.approvals.values()

@@ -40,13 +40,13 @@ async def conversation(folder: Path) -> list[Frame]:
         socket.say("ping", id="p")
         while heard[-1]["type"] != "pong":
             heard.append(await socket.hear())
-        await session.send([TextContent(text="/ask")], by="test")
+        await session.turns.send([TextContent(text="/ask")], by="test")
         while not session.fold.approvals:
             await session.feed.wait(session.feed.last_seq)
         async with connected(hub) as late:
             late.say("subscribe", id="s", sessions=[session.id])
             heard += [await late.hear(), await late.hear()]
-        await session.decide(next(iter(session.fold.approvals)), Decision(decision="deny"), by="test")
+        await session.approvals.decide(next(iter(session.fold.approvals)), Decision(decision="deny"), by="test")
         while session.fold.turn is not None:
             await session.feed.wait(session.feed.last_seq)
         await hub.hub.delete(session.id)

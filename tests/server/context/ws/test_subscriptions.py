@@ -50,7 +50,7 @@ async def stream_of(socket: Socket, subscription: str, until: int) -> list[dict[
 
 async def ask_something(session: Session) -> str:
     """Let the demo agent ask for an approval; returns its request id."""
-    await session.send([TextContent(text="/ask")], by="test")
+    await session.turns.send([TextContent(text="/ask")], by="test")
     while not session.fold.approvals:
         await session.feed.wait(session.feed.last_seq)
     return next(iter(session.fold.approvals))
@@ -251,7 +251,7 @@ def test_approvals_of_sessions_that_nobody_subscribed_to_reach_every_client(tmp_
             welcome = await late.hello()
             assert [ask["approval"]["requestId"] for ask in welcome["pending"]] == [request_id]
             assert welcome["pending"][0]["sessionId"] == asking.id
-            await asking.decide(request_id, Decision(decision="deny"), by="test")
+            await asking.approvals.decide(request_id, Decision(decision="deny"), by="test")
             for socket in (bare, busy, late):
                 frame = await socket.event("approval:resolved")
                 assert frame["event"]["requestId"] == request_id
@@ -266,7 +266,7 @@ def test_an_approval_of_a_session_that_is_subscribed_to_comes_once_in_its_place(
             session = await hub.session()
             socket.say("subscribe", id="s", sessions=[session.id], after=0)
             request_id = await ask_something(session)
-            await session.decide(request_id, Decision(decision="deny"), by="test")
+            await session.approvals.decide(request_id, Decision(decision="deny"), by="test")
             while session.fold.turn is not None:
                 await session.feed.wait(session.feed.last_seq)
             socket.say("ping", id="end")
@@ -296,11 +296,11 @@ def test_questions_and_their_answers_reach_every_client(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub, connected(hub) as socket:
             session = await hub.session()
-            await session.send([TextContent(text="/question")], by="test")
+            await session.turns.send([TextContent(text="/question")], by="test")
             asked = await socket.event("interaction:question")
             assert "subscription" not in asked
             assert [ask.session_id for ask in hub.hub.pending()] == [session.id]
-            await session.cancel(by="test")
+            await session.turns.cancel(by="test")
             answered = await socket.until("event")
             assert answered["event"]["eventName"] == "question_resolved"
 

@@ -333,7 +333,7 @@ def test_who_answered_is_not_told_that_it_was_answered(tmp_path: Path) -> None:
             browser, token_id = await told.subscribe("phone", kinds=["approval", "finished"])
             session, request_id = await told.asked()
             assert browser.read(await told.next(), told.key)["kind"] == "approval"
-            await session.decide(request_id, Decision(decision="deny"), by=f"phone ({token_id})")
+            await session.approvals.decide(request_id, Decision(decision="deny"), by=f"phone ({token_id})")
             assert browser.read(await told.next(), told.key)["kind"] == "finished"
 
     run(check(), 20)
@@ -346,7 +346,7 @@ def test_only_a_device_that_was_told_of_an_ask_is_told_that_it_was_answered(tmp_
             session, request_id = await told.asked()
             assert phone.read(await told.next(), told.key)["kind"] == "approval"
             late, _ = await told.subscribe("late", kinds=["approval", "finished"])
-            await session.decide(request_id, Decision(decision="allow"), by=f"laptop ({'0' * 12})")
+            await session.approvals.decide(request_id, Decision(decision="allow"), by=f"laptop ({'0' * 12})")
             pushed = [await told.next() for _ in range(3)]
             heard = [late.read(each, told.key) for each in pushed if each.path == late.path]
             assert [each["kind"] for each in heard] == ["finished"]

@@ -72,7 +72,7 @@ def test_an_approval_that_nobody_watches_is_told_with_its_link(tmp_path: Path) -
             assert (got["type"], got["data"]["requestId"], got["data"]["sessionId"]) == ("approval", request_id, session.id)
             assert got["data"]["link"] == f"{PAGE}/#/sessions/{session.id}/approvals/{request_id}"
             assert "token" not in got["data"]["link"] and "code=" not in got["data"]["link"]
-            await session.decide(request_id, Decision(decision="allow"), by="test")
+            await session.approvals.decide(request_id, Decision(decision="allow"), by="test")
             assert (await it.there.got()).json()["type"] == "finished"
             await it.sender.settled()
             assert it.there.arrived.empty()
@@ -137,7 +137,7 @@ def test_an_approval_is_told_only_after_it_has_waited_as_long_as_the_rule_says(t
         async with scene(tmp_path, {"after_s": 30.0, "events": ("approval",)}) as it:
             session = await it.hub.session()
             await it.prompt(session, "/ask")
-            await session.decide(await it.asked(session), Decision(decision="allow"), by="test")
+            await session.approvals.decide(await it.asked(session), Decision(decision="allow"), by="test")
             await it.idle(session)
             assert await it.clock.pass_one() == 30.0
             await it.prompt(session, "/ask")
@@ -210,7 +210,7 @@ def test_a_cap_that_is_reached_is_told(tmp_path: Path) -> None:
         async with scene(tmp_path, {"events": ("cap",)}) as it:
             session = await it.hub.session()
             await it.hub.turn(session, "/echo one")
-            await session.set_limits(Caps(turns=1), None, by="test")
+            await session.settings.set_limits(Caps(turns=1), None, by="test")
             got = (await it.there.got()).json()
             assert (got["type"], got["data"]["cap"], got["data"]["share"], got["data"]["limit"]) == ("cap", "turns", 1.0, 1)
 

@@ -36,7 +36,7 @@ async def claude_hub(folder: Path, **options: Any) -> AsyncIterator[tuple[Hub, C
 
 async def turn(session: Session, *steps: Any) -> list[dict[str, Any]]:
     """Play steps; returns the events of the turn."""
-    accepted = await session.send([TextContent(text=json.dumps(steps))], by="ann")
+    accepted = await session.turns.send([TextContent(text=json.dumps(steps))], by="ann")
     while session.fold.turn is not None:
         await session.feed.wait(session.feed.last_seq)
     return [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=accepted.seq)]
@@ -77,8 +77,8 @@ def test_a_fork_begins_with_its_sources_conversation_under_an_id_of_its_own(tmp_
             assert branch.fold.agent_start == "forked" and branch.fold.title == "The tree"
             assert branch.fold.agent_session_id not in (None, source.fold.agent_session_id)
             assert f"--resume={source.fold.agent_session_id}" in stage.argv(1) and "--fork-session" in stage.argv(1)
-            await branch.terminate(by="ann")
-            await branch.resume(by="ann")
+            await branch.turns.terminate(by="ann")
+            await branch.turns.resume(by="ann")
             assert stage.argv(2)[-1] == f"--resume={branch.fold.agent_session_id}", "it is forked once"
 
     run(check(), 30)
@@ -98,10 +98,10 @@ def test_a_cancelled_turn_whose_cli_does_not_react_is_ended_all_the_same(tmp_pat
     async def check() -> None:
         async with claude_hub(tmp_path, silent=["interrupt"]) as (hub, stage):
             session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
-            await session.send([TextContent(text=json.dumps([["say", "one"], ["hang"]]))], by="ann")
+            await session.turns.send([TextContent(text=json.dumps([["say", "one"], ["hang"]]))], by="ann")
             await stage.until_sent("user")
-            await session.cancel(by="ann")
-            assert await session.cancel(by="ann"), "asked again, the CLI is ended"
+            await session.turns.cancel(by="ann")
+            assert await session.turns.cancel(by="ann"), "asked again, the CLI is ended"
             while session.fold.turn is not None:
                 await session.feed.wait(session.feed.last_seq)
             events = await turn(session, ["say", "two"])
@@ -149,7 +149,7 @@ def test_permissions_over_the_bound_are_denied_and_say_why(tmp_path: Path, monke
         async with claude_hub(tmp_path) as (hub, stage):
             session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
             steps = [*(["frame", permission(number)] for number in range(4)), ["wait"]]
-            await session.send([TextContent(text=json.dumps(steps))], by="ann")
+            await session.turns.send([TextContent(text=json.dumps(steps))], by="ann")
             answers = [each["response"] for each in await stage.until_sent("control_response", 2)]
             assert {each["request_id"] for each in answers} == {"ask-2", "ask-3"}
             assert all(each["response"]["behavior"] == "deny" and "2 permissions" in each["response"]["message"]
@@ -157,7 +157,7 @@ def test_permissions_over_the_bound_are_denied_and_say_why(tmp_path: Path, monke
             assert len(session.fold.approvals) == 2
             told = [entry.event for entry in await session.feed.read(after=0)]
             assert sum(b'"permission_refused"' in event for event in told) == 2, "each is written down"
-            await session.cancel(by="ann")
+            await session.turns.cancel(by="ann")
             while session.fold.turn is not None:
                 await session.feed.wait(session.feed.last_seq)
 

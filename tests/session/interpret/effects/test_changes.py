@@ -128,7 +128,7 @@ def test_an_overwrite_is_told_with_the_text_that_its_ask_was_shown_with() -> Non
     told = listening()
     given = {"file_path": "/w/a", "content": "a\nc\n"}
     told.hear(call(kind="edit", status="pending", rawInput=given))
-    told.at().request(told.at().asks.announce(ask(kind="edit", rawInput=given)), {"/w/a": "a\nb\n"}.get)
+    told.at().request(told.at().asks.announce(ask(kind="edit", rawInput=given)), {"/w/a": "a\nb\n"})
     told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
     found = only(events(told.hear(more(status="completed"))), "file:change")
     assert (found["changeType"], found["diff"]) == ("modified", "--- a/a\n+++ b/a\n@@ -1,2 +1,2 @@\n a\n-b\n+c\n")

@@ -10,7 +10,7 @@ from tests.session.interpret.call_builders import ask, call
 from tests.session.interpret.told import Told, events
 from trunkline.session.fold import SeenFile
 from trunkline.session.interpret.asks.joined import NEAR_CALLS
-from trunkline.session.interpret.calls.evidence import BEFORE_CHARS, evidence_of, remembering
+from trunkline.session.interpret.calls.evidence import BEFORE_CHARS, evidence_of, keep_before
 from trunkline.session.interpret.calls.outcome import LINE_CHARS
 from trunkline.session.interpret.effects.disk import SEEN_FILES
 
@@ -101,7 +101,7 @@ def test_the_text_before_is_kept_up_to_a_bound() -> None:
     open_call = told.fold.calls["c"]
     for text, kept in (("x" * BEFORE_CHARS, {PATH}), ("x" * (BEFORE_CHARS + 1), set())):
         evidence_of(open_call).before.clear()
-        assert remembering(open_call, lambda path, text=text: text)(PATH) == text  # type: ignore[misc]
+        keep_before(open_call, {PATH: text})
         assert set(evidence_of(open_call).before) == kept
 
 

@@ -127,7 +127,7 @@ class StreamJsonDriver:
         self._held: list[Signal] = []
         self._flowing = asyncio.Event()
         self._flowing.set()
-        self._watch = SilenceWatch(lambda: STALL_S, waits, self._fell_silent)
+        self._watch = SilenceWatch(waits)
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the CLI: with the previous conversation where it has it, else with a new one; to adopt or fork, only with it."""
@@ -163,7 +163,7 @@ class StreamJsonDriver:
         self._prompted = True
         self._running()
         self._next = list(blocks)
-        self._watch.start()
+        self._watch.start(lambda: STALL_S, self._fell_silent)
         self._looking = asyncio.get_running_loop().create_task(self._send_if_room())
 
     async def _send_if_room(self) -> None:
@@ -370,10 +370,10 @@ class StreamJsonDriver:
         name = self._new_uuid()
         cli.translator.prompted(name)
         cli.write(outgoing.user_message([bytes(block) for block in blocks], cli.translator.session_id, name))
-        self._watch.start()
+        self._watch.start(lambda: STALL_S, self._fell_silent)
 
     def _emit_signals(self, signals: list[Signal]) -> None:
-        self._watch.heard()
+        self._watch.on_activity()
         explained = [self._explained(signal) if isinstance(signal, TurnEnd) else signal for signal in signals]
         if not self._is_open:
             self._held += explained

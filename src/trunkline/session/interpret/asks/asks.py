@@ -11,7 +11,7 @@ Rule 5: what waits is bounded (``room_for``). What is beyond is refused by whoev
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -40,7 +40,7 @@ from trunkline.session.approvals.forms import choices_of, fields_of, main_field
 from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
 from trunkline.session.interpret.asks.denied import denial_of
-from trunkline.session.interpret.asks.preview import TEXT_MOST, ReadText, changed_file, is_shown_whole, preview_of
+from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is_shown_whole, preview_of
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.tools import ID_CHARS, ToolStory, name_of
@@ -82,6 +82,9 @@ ALWAYS_PATHS: Final = 40
 
 DESCRIPTION_CHARS: Final = 500
 """Characters of the line that describes several calls: it is a note on a phone, too."""
+
+NO_TEXTS: Final[Mapping[str, str]] = {}
+"""Of no file it was found out what is in it."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -154,14 +157,14 @@ class AskStory:
             own.risk_level, own.risk_reason = "high", NOT_KNOWN
         return own, waiting
 
-    def request(self, announced: Announced, read: ReadText = lambda path: None, disk: Disk | None = None) -> None:
-        """Put it to a person; ``read`` gives the text of the file that it changes, ``disk`` where its paths lead."""
+    def request(self, announced: Announced, texts: Mapping[str, str] = NO_TEXTS, disk: Disk | None = None) -> None:
+        """Put it to a person; ``texts`` has the file that it changes as it is, by path, ``disk`` where its paths lead."""
         ask, (call, about) = announced.ask, announced.own
         state, writer = call.state, self._writer
         calls = self._calls(announced)
         several = len(calls) > 1
         worst, doubts = worst_of(announced.abouts), _doubts_of(announced.abouts)
-        preview = DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, read)
+        preview = DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, texts)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state),
@@ -321,9 +324,9 @@ class AskStory:
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
         return msgspec.structs.replace(about, paths=paths, doubts=self._tools.doubts(call))
 
-    def _preview(self, call: OpenCall, about: PolicyAsk, read: ReadText) -> ApprovalPreview:
+    def _preview(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str]) -> ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
-        return preview_of(self._tools.facts(call), about.command, folder, read)
+        return preview_of(self._tools.facts(call), about.command, folder, texts)
 
     def _parts(self, preview: ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
         if not isinstance(preview, CommandPreview) or not is_shown_whole(about.command or ""):

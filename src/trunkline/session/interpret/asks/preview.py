@@ -1,14 +1,14 @@
 """What a person is shown before they decide: the change in its place, the command and where it runs, or a description.
 
-Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. Reading the file is the caller's:
-it reads ``changed_file`` beforehand, and ``read`` gives that text, or None where it cannot be shown.
+Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. The text of ``changed_file`` is an
+input, gathered before by who may look at the disk; without it the piece is shown alone.
 Rule 2: there is always something to show; what is too long is told in numbers.
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
@@ -20,21 +20,20 @@ from trunkline.session.interpret.effects.diff import compare
 TEXT_MOST = 64 << 10
 """Characters of a description or a command; also of the texts that are compared on the loop."""
 
-ReadText = Callable[[str], str | None]
 Piece = tuple[str, str | None, str]
 """A path, the text that is there (None: nothing is), and the text that shall be."""
 
 
-def preview_of(facts: Facts, command: str | None, cwd: str, read: ReadText) -> ApprovalPreview:
-    """What the call would do, for people."""
+def preview_of(facts: Facts, command: str | None, cwd: str, texts: Mapping[str, str]) -> ApprovalPreview:
+    """What the call would do, for people; ``texts`` are files as they are, by path."""
     pieces = list(_pieces(facts))
     if pieces:
-        return _change(pieces, facts.cwd, read)
+        return _change(pieces, facts.cwd, texts)
     if command:
         return CommandPreview(command=_beginning(command), working_dir=cwd)
-    texts = [item.content.text for item in facts.state.content or []
+    shown = [item.content.text for item in facts.state.content or []
              if isinstance(item, Content) and isinstance(item.content, TextContent)]
-    return DescriptionPreview(text="\n".join(texts)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
+    return DescriptionPreview(text="\n".join(shown)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
 
 
 def changed_file(facts: Facts) -> str | None:
@@ -53,11 +52,11 @@ def _beginning(command: str) -> str:
     return command if is_shown_whole(command) else f"{command[:TEXT_MOST]}\n… and {len(command) - TEXT_MOST} more characters"
 
 
-def _change(pieces: list[Piece], cwd: str, read: ReadText) -> ApprovalPreview:
+def _change(pieces: list[Piece], cwd: str, texts: Mapping[str, str]) -> ApprovalPreview:
     """The first file that is changed, whole: all of its pieces in their places."""
     path = pieces[0][0]
     own = [piece for piece in pieces if piece[0] == path]
-    before, after = _in_place(own, read(posixpath.join(cwd, path)))  # as ``changed_file`` names it
+    before, after = _in_place(own, texts.get(posixpath.join(cwd, path)))  # as ``changed_file`` names it
     if len(before or "") + len(after) > 4 * TEXT_MOST:
         return DescriptionPreview(text=f"{path}: a text of {len(after)} characters")
     compared = compare(before, after, path.lstrip("/"))

@@ -8,7 +8,7 @@ Rule 2: what is remembered is bounded, and forgotten when the call has ended.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trunkline.dialects.acp.calls import CallState
@@ -67,14 +67,11 @@ def printed(evidence: Evidence, text: str) -> None:
     evidence.printed = whole[:PRINTED_CHARS]
 
 
-def remembering(call: OpenCall, read: Callable[[str], str | None]) -> Callable[[str], str | None]:
-    """``read``, with what it reads kept: it is the text before, should the call go through."""
-    def kept(path: str) -> str | None:
-        text = read(path)
+def keep_before(call: OpenCall, texts: Mapping[str, str]) -> None:
+    """Keep the files that a call would change as they are: they are the texts before, should it go through."""
+    for path, text in texts.items():
         if text and len(text) <= BEFORE_CHARS:
             evidence_of(call).before[os.path.normpath(path)] = text
-        return text
-    return kept
 
 
 def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: CallReading | None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from trunkline.session.fold import OpenCall, Told
+from trunkline.session.fold import OpenCall, OutputSent
 
 PIECE_CHARS: Final = 16 << 10
 TOLD_CHARS: Final = 256 << 10
@@ -22,13 +22,13 @@ MARK_CHARS: Final = 64
 
 def news_of(call: OpenCall, text: str) -> dict[str, Any]:
     """What is new in a running call's output, as ``{"offset", "output"}``; {} where nothing is, or enough was told."""
-    told = call.told or Told()
+    told = call.told or OutputSent()
     goes_on = text.startswith(told.end, told.chars - len(told.end))
     start = told.chars if goes_on else 0
     if told.total >= TOLD_CHARS or len(text) == start:
         return {}
     offset = max(start, len(text) - PIECE_CHARS)
-    call.told = Told(chars=len(text), end=text[-MARK_CHARS:], total=told.total + len(text) - offset)
+    call.told = OutputSent(chars=len(text), end=text[-MARK_CHARS:], total=told.total + len(text) - offset)
     return {"offset": offset, "output": text[offset:]}
 
 

@@ -1,4 +1,4 @@
-"""The session's row is written seldom; what it does not have yet is in the steps of the entries."""
+"""What is written is stored in order; the session's row is written seldom, and what it has not yet is in the entries' steps."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from tests.aio import run
 from tests.session.script import Stage, text, update
 from trunkline.journal.base import RowFilter, SessionRow
 from trunkline.journal.memory import MemoryJournal
-from trunkline.session import recorder as pen
+from trunkline.session import recorder
 from trunkline.session.fold import checkpoint, restore
 from trunkline.session.intake import intake
+from trunkline.session.recorder import Backpressure
 from trunkline.session.restore.reload import refold
 
 
@@ -38,7 +39,7 @@ def call(number: int) -> object:
 
 
 def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 60.0)
 
     async def play() -> None:
         journal = Counted()
@@ -60,7 +61,7 @@ def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch:
 
 
 def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 0.05)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 0.05)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -76,12 +77,12 @@ def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest
 
 
 def test_the_row_says_at_once_that_a_session_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 60.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await stage.session.store_row()
+        await stage.session.lifecycle.store_row()
         assert (await stored(stage)).status == "idle"
         await stage.send()
         assert (await stored(stage)).status == "running", "a restart looks for it there"
@@ -90,7 +91,7 @@ def test_the_row_says_at_once_that_a_session_is_open(tmp_path: Path, monkeypatch
 
 
 def test_a_list_has_the_row_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 60.0)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 60.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -98,15 +99,15 @@ def test_a_list_has_the_row_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         await stage.send()
         stage.driver.ask()
         assert (await stored(stage)).status != "waiting_for_approval"
-        await stage.session.store_row()
+        await stage.session.lifecycle.store_row()
         assert (await stored(stage)).status == "waiting_for_approval"
 
     run(play())
 
 
 def test_a_large_row_is_written_less_often(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pen, "ROW_GAP_S", 0.0)
-    monkeypatch.setattr(pen, "ROW_BYTES_PER_S", 10)
+    monkeypatch.setattr(recorder, "ROW_GAP_S", 0.0)
+    monkeypatch.setattr(recorder, "ROW_BYTES_PER_S", 10)
 
     async def play() -> None:
         journal = Counted()
@@ -131,7 +132,7 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
         await stage.send()
         stage.driver.say(*(text(f"{number} ") for number in range(intake.TEXT_PIECE + 100)))
         stage.driver.say(text("last"))
-        assert session._intake.waits and stage.driver.paused, "others have their turn, and the agent waits"
+        assert session.agent._intake.waits and stage.driver.paused, "others have their turn, and the agent waits"
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         said = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
@@ -161,10 +162,52 @@ def test_a_state_of_an_older_trunkline_is_read(tmp_path: Path) -> None:
     async def play() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await stage.session.store_row()
+        await stage.session.lifecycle.store_row()
         row = await stored(stage)
         old = {key: value for key, value in msgspec.json.decode(row.checkpoint).items() if key != "callsUntracked"}
         row.checkpoint = msgspec.json.encode(old)
         assert (await refold(stage.journal, row)).session_id == "ses-1"
 
     run(play())
+
+
+class Pipe:
+    """Somebody who reads an agent."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def pause_reading(self) -> None:
+        self.calls.append("pause")
+
+    def resume_reading(self) -> None:
+        self.calls.append("resume")
+
+
+def test_the_agents_output_is_taken_again_when_nobody_has_a_reason_any_more() -> None:
+    pressure, pipe = Backpressure(), Pipe()
+    pressure.hold("journal")
+    pressure.attach(pipe)
+    assert pipe.calls == [], "who begins to read meanwhile is stopped with the next reason"
+    pressure.hold("turn")
+    pressure.let_go("turn")
+    assert pipe.calls == ["pause"], "the journal is still behind"
+    pressure.let_go("journal")
+    assert pipe.calls == ["pause", "resume"]
+    pressure.detach()
+    pressure.hold("journal")
+    assert pipe.calls == ["pause", "resume"], "nobody reads the agent any more"
+
+
+def test_a_note_is_stored_with_who_made_it_when_it_returns(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        recorder = stage.session._recorder
+        await recorder.note("looked_at", {"what": "it"}, by="ann")
+        assert recorder.all_stored
+        last = (await stage.journal.read("ses-1", after=0))[-1]
+        event = msgspec.json.decode(last.event)
+        assert (event["eventName"], event["data"], event["_meta"]["by"]) == ("looked_at", {"what": "it"}, "ann")
+
+    run(scenario())

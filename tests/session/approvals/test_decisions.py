@@ -23,7 +23,7 @@ command = ["make install*"]
 async def asked(tmp_path: Path) -> Stage:
     """A session whose agent asks for a command, and can be given another."""
     stage = Stage(tmp_path)
-    stage.lent.policies.replace(NO_INSTALLS)
+    stage.services.policies.replace(NO_INSTALLS)
     await stage.open()
     await stage.send()
     call = {"toolCallId": "call-1", "title": "make", "kind": "execute", "rawInput": {"command": "make"}}
@@ -38,7 +38,7 @@ async def approve(stage: Stage, way: str, command: str) -> None:
         edited = {"updatedInput": {"command": command}}
         await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta=edited)
     else:
-        await stage.session.decide("req-1", Decision(decision="allow", updated_input={"command": command}), by="ann")
+        await stage.session.approvals.decide("req-1", Decision(decision="allow", updated_input={"command": command}), by="ann")
 
 
 @pytest.mark.parametrize("way", ["command", "route"])
@@ -78,7 +78,7 @@ def test_it_says_something_and_goes_with_an_approval_for_once(tmp_path: Path, de
     async def scenario() -> None:
         stage = await asked(tmp_path)
         with pytest.raises(Invalid):
-            await stage.session.decide("req-1", decision, by="ann")
+            await stage.session.approvals.decide("req-1", decision, by="ann")
         assert stage.driver.told_of("permission") == []
 
     run(scenario())

@@ -1,0 +1,117 @@
+"""The agent's side of a session: what its driver delivers, and what is done for it while it runs.
+
+Rule: signals go to the intake in the order in which they came, and the end of the process behind all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import msgspec
+
+from trunkline.agents.process import Exit
+from trunkline.dialects.signals import Signal
+from trunkline.session.approvals.gatekeeper import Gatekeeper
+from trunkline.session.background import BackgroundTasks
+from trunkline.session.client.permits import Permits
+from trunkline.session.deadlines import SilenceWatch
+from trunkline.session.driver.base import AgentSession
+from trunkline.session.driver.link import AgentLink
+from trunkline.session.driver.watch import Watched
+from trunkline.session.fold import Sandboxed
+from trunkline.session.intake.intake import Intake
+from trunkline.session.intake.read_ahead import ReadAhead
+from trunkline.session.policy.decide import Verdict
+from trunkline.session.recorder import Recorder
+from trunkline.session.turns.turn import TurnPlayer
+from trunkline.session.workspace.artifacts import ArtifactFinder
+from trunkline.session.workspace.files import AgentsWorkspace
+
+
+class AgentSide:
+    """Implements ``DriverSink`` for one session, and serves the driver and the hub with what is about its agent."""
+
+    def __init__(self, recorder: Recorder, link: AgentLink, *, workspace: AgentsWorkspace, reading: ReadAhead, permits: Permits,
+                 intake: Intake, player: TurnPlayer, finder: ArtifactFinder, gate: Gatekeeper, watch: SilenceWatch,
+                 background: BackgroundTasks, watched: Watched) -> None:
+        self.workspace = workspace
+        """The session's folders without what the agent's sandbox hides."""
+        self.reading = reading
+        self.permits = permits
+        self._recorder = recorder
+        self._link = link
+        self._intake = intake
+        self._player = player
+        self._finder = finder
+        self._gate = gate
+        self._watch = watch
+        self._background = background
+        self._watched = watched
+
+    @property
+    def running(self) -> bool:
+        """Whether the agent's process is up."""
+        return self._link.running
+
+    async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
+        """The sessions of the agent's own store, from the running agent."""
+        return await self._link.driver.list_sessions(folders)
+
+    def set_sandbox(self, sandbox: Sandboxed | None) -> None:
+        """What the agent is confined by from its next start on."""
+        self._recorder.at().conditions.sandbox(sandbox)
+
+    def set_mcp_servers(self, servers: list[msgspec.Raw]) -> None:
+        """What the agent is given when it is started next."""
+        self._recorder.at().conditions.mcp_servers(servers)
+
+    def look_again(self) -> None:
+        """A hint: what the agent wrote may be more than was read."""
+        if self._link.running:
+            self._link.driver.look_again()
+
+    async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
+        """The agent's process runs."""
+        await self._link.spawned(pid, start_time, marker)
+
+    def on_signals(self, signals: list[Signal]) -> None:
+        """The agent sent these."""
+        self._watch.on_activity()
+        self._intake.take(signals)
+
+    def exited(self, exit: Exit, stderr: str) -> None:
+        """The agent's process ended. While it starts, the start itself says what went wrong."""
+        if self._intake.waits:
+            self._background.run(self._exited_behind(exit, stderr))
+        elif self._link.lost():
+            self._player.agent_exited(exit, stderr)
+
+    async def _exited_behind(self, exit: Exit, stderr: str) -> None:
+        """An end comes behind all that was sent before it."""
+        await self._intake.hurry()
+        if self._link.lost():
+            self._player.agent_exited(exit, stderr)
+
+    def followed(self, signals: list[tuple[int, Signal]], position: int) -> None:
+        """The file that this session follows has these, up to that position."""
+        self._watched.on_signals(signals, position)
+
+    def acted(self) -> None:
+        """The agent had a file written or a command run by us."""
+        self._finder.acted()
+
+    def printed(self, terminal_id: str, output: str, exit_code: int | None) -> None:
+        """A command that we ran for the agent has ended: its call's result shows what it printed."""
+        self._recorder.at().tools.terminal(terminal_id, output, exit_code)
+
+    def prints(self, terminal_id: str, offset: int, output: str) -> bool:
+        """A command that we run for the agent prints; False where no call shows its terminal yet."""
+        shown = self._recorder.at().tools.printing(terminal_id, offset, output)
+        if shown:
+            self._recorder.write()
+        return shown
+
+    async def verdict_on(self, tool: str, given: bytes) -> Verdict:
+        """What the rules say of a tool that its agent would run without asking."""
+        about = self._recorder.at().asks.about_tool(tool, given)
+        return self._gate.verdict(about, await self._gate.look(about))

@@ -1,0 +1,159 @@
+"""How a session begins: with a new conversation, with one that the agent has already, with a file that somebody else's agent
+writes; and again after a crash. How it rests, and how it ends.
+
+Rule: these are the hub's. What clients do is reached through the session's properties, which check whether they may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+
+from trunkline.errors import StorageError, TrunklineError
+from trunkline.journal.base import Journal
+from trunkline.session.admission import Admission
+from trunkline.session.approvals.approvals import Approvals
+from trunkline.session.background import BackgroundTasks
+from trunkline.session.deadlines import Alarms
+from trunkline.session.driver.link import AgentLink
+from trunkline.session.intake.intake import Intake
+from trunkline.session.interpret.lifecycle import standing
+from trunkline.session.interpret.text import text_of
+from trunkline.session.recorder import Recorder
+from trunkline.session.turns.hold import Hold
+from trunkline.session.turns.spending import Spending
+from trunkline.session.turns.turn import TurnPlayer
+from trunkline.session.workspace.artifacts import ArtifactFinder
+
+
+class Lifecycle:
+    """Begins and ends one session."""
+
+    def __init__(self, recorder: Recorder, link: AgentLink, *, admission: Admission, env: dict[str, str], finder: ArtifactFinder,
+                 player: TurnPlayer, hold: Hold, spending: Spending, approvals: Approvals, intake: Intake,
+                 background: BackgroundTasks, alarms: Alarms) -> None:
+        """``env`` takes the variables that come with the session's start."""
+        self._recorder = recorder
+        self._link = link
+        self._admission = admission
+        self._env = env
+        self._finder = finder
+        self._player = player
+        self._hold = hold
+        self._spending = spending
+        self._approvals = approvals
+        self._intake = intake
+        self._background = background
+        self._alarms = alarms
+
+    async def open(self, *, env: Mapping[str, str], mode: str | None, title: str | None, by: str) -> None:
+        """Begin a new session: start the agent and write the first entries."""
+        recorder = self._recorder
+        self._env.update(env)
+        self._finder.learn()
+        await self._link.ensure()
+        if title:
+            recorder.at().conditions.title(title, by=by)
+        if mode is not None and mode != recorder.fold.mode:
+            await self._link.driver.set_mode(mode)
+            recorder.at().conditions.mode(mode, None)
+        recorder.at().writer.status("idle")
+        await recorder.write_and_store()
+        self._player.rest()
+
+    async def adopt(self, *, by: str) -> None:
+        """Begin with a session that the agent has already: what it sends of it again is our history from the first entry on."""
+        recorder = self._recorder
+        self._finder.learn()
+        interpret = recorder.at()
+        interpret.lifecycle.started(recorder.fold.agent, None, recorder.fold.cwd, None)
+        interpret.writer.custom("session_attached", {"agentSessionId": recorder.fold.agent_session_id}, meta={"by": by})
+        recorder.write()
+        interpret.replaying = True
+        try:
+            await self._link.ensure(adopt=True)
+            await self._intake.settled()
+        finally:
+            interpret.replaying = False
+        interpret = recorder.at()
+        interpret.replayed()
+        interpret.writer.status("idle")
+        await recorder.write_and_store()
+        self._player.rest()
+
+    async def watch(self, *, by: str) -> None:
+        """Follow a session that somebody else's agent writes into a file: from its beginning, or on from where we were."""
+        recorder = self._recorder
+        begins = recorder.fold.seq == 0
+        if begins:
+            interpret = recorder.as_of(recorder.fold.created_at)
+            interpret.lifecycle.started(recorder.fold.agent, None, recorder.fold.cwd, None)
+            data = {"agentSessionId": recorder.fold.agent_session_id, "watches": recorder.fold.watches}
+            interpret.writer.custom("session_attached", data, meta={"by": by})
+            interpret.writer.status("idle")
+            recorder.write()
+        await self._link.ensure(adopt=begins)
+        await recorder.write_and_store()
+
+    async def reread_open_text(self, journal: Journal) -> None:
+        """Fill in the open message after a restart: the checkpoint names it, the journal has its words."""
+        text = self._recorder.fold.text
+        if text is None:
+            return
+        story = self._recorder.at().text
+        after = text.start_seq - 1
+        while entries := await journal.read(self._recorder.fold.session_id, after=after):
+            for entry in entries:
+                token = text_of(entry.update) if entry.update is not None else None
+                if token is not None:
+                    story.collect(text, token)
+            after = entries[-1].seq
+
+    def recover(self, error: TrunklineError) -> None:
+        """Close what a crash left open, so that the next prompt finds the session in order."""
+        fold, interpret = self._recorder.fold, self._recorder.at()
+        if fold.turn is not None:
+            interpret.turns.fail(error)
+        for request_id in list(fold.approvals):
+            interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
+        for question_id in fold.agent_questions():
+            interpret.asks.answered(question_id, action="cancel", content=None, who="hub")
+        interpret.lifecycle.agent_left()
+        if fold.paused is None:
+            interpret.writer.status(standing(fold), reason=error.code)
+        self._recorder.write()
+        self._spending.check()
+
+    def doze(self) -> None:
+        """Nobody uses the session: hold nothing in memory but what readers hold. ``wake`` undoes it."""
+        self._recorder.rest()
+
+    def wake(self) -> None:
+        """Somebody uses the session again."""
+        self._recorder.resume()
+
+    def drained(self) -> None:
+        """The journal has caught up with all sessions."""
+        self._recorder.drained()
+
+    async def store_row(self) -> None:
+        """Have the row that lists are made from say what is so now. Where it cannot be stored, the last one that was counts."""
+        if self._recorder.write_row():
+            with suppress(StorageError):
+                await self._recorder.stored()
+
+    async def close(self, error: TrunklineError) -> None:
+        """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is wanted from now on."""
+        self._admission.close(error)
+        await self._intake.hurry()
+        await self._player.close(error)
+        await self._link.close()
+        await self._intake.hurry()
+        if self._recorder.fold.watches is None:  # who writes a file that we follow goes on without us
+            self._approvals.withdraw_all(by="hub", reason=error.code)
+            self._recorder.at().lifecycle.agent_left()
+            self._recorder.write()
+        await self._hold.settled()
+        await self._background.close()
+        await self._recorder.close()
+        self._alarms.clear_all()
