@@ -24,7 +24,7 @@ END_FAMILY = textwrap.dedent("""
 
     proc.send_signal = send_signal
     ours, hubs = socket.socketpair()
-    keeper = parent.Keeper(ours, os.pipe()[0], os.pipe()[1], None)
+    keeper = parent.AgentKeeper(ours, os.pipe()[0], os.pipe()[1], None)
     keeper._is_subreaper = True
     child = subprocess.Popen(["sleep", "600"])
     began = time.monotonic()

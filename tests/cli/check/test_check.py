@@ -13,10 +13,10 @@ import pytest
 from tests.aio import run
 from trunkline.cli.check import Outcome, examine, summary
 from trunkline.cli.check.cases import CASES
-from trunkline.cli.check.examinee import TestPrompts
+from trunkline.cli.check.examinee import CheckPrompts
 
 BAD = [sys.executable, str(Path(__file__).with_name("bad_agent.py"))]
-PROMPTS = TestPrompts(say="say", says="grüß dich", long="long", ask="ask", burst="burst", burst_chars=100, question="question",
+PROMPTS = CheckPrompts(say="say", says="grüß dich", long="long", ask="ask", burst="burst", burst_chars=100, question="question",
                   read="read {path}", terminal="terminal")
 
 
@@ -42,7 +42,7 @@ def test_a_case_finds_the_agent_that_breaks_it(tmp_path: Path, case: str) -> Non
 
 
 def test_what_an_agent_does_not_offer_is_skipped(tmp_path: Path) -> None:
-    found = run(examine([*BAD], dict(os.environ), tmp_path, TestPrompts(say="say"), only={"CANCEL-001", "PROMPT-001"}), 60)
+    found = run(examine([*BAD], dict(os.environ), tmp_path, CheckPrompts(say="say"), only={"CANCEL-001", "PROMPT-001"}), 60)
     assert {each.id: each.result for each in found} == {"CANCEL-001": "skipped", "PROMPT-001": "passed"}
 
 

@@ -31,7 +31,7 @@ from trunkline.dialects.visible import printable
 from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
-    from trunkline.cli.check.examinee import TestPrompts
+    from trunkline.cli.check.examinee import CheckPrompts
     from trunkline.cli.check.registry import Case
 
 CASE_S = 30.0
@@ -69,7 +69,7 @@ def command(own: bool, as_json: bool) -> None:
 
 
 async def _check_self(as_json: bool) -> int:
-    from trunkline.cli.check.examinee import TestPrompts
+    from trunkline.cli.check.examinee import CheckPrompts
 
     with tempfile.TemporaryDirectory(prefix="trunkline-check-") as folder:
         env = {name: value for name, value in os.environ.items() if not name.startswith(RESERVED_PREFIX)}
@@ -78,7 +78,7 @@ async def _check_self(as_json: bool) -> int:
         try:
             from trunkline.cli.hosting.locate import find_or_start
             await find_or_start(settings)  # before the first case, whose process would take it along when it ends
-            outcomes = await examine(command, env, Path(folder), TestPrompts(
+            outcomes = await examine(command, env, Path(folder), CheckPrompts(
                 say="/echo Grüße, 世界", says="Grüße, 世界", long="/slow 60", ask="/ask", burst="/burst 200 20", burst_chars=4000,
                 question="/question", read="/read {path}", terminal="/terminal true"), None if as_json else _show)
         finally:
@@ -90,7 +90,7 @@ async def _check_self(as_json: bool) -> int:
     return EXIT_ERROR if any(each.result == "failed" and each.tier != "advice" for each in outcomes) else 0
 
 
-async def examine(command: list[str], env: dict[str, str], folder: Path, prompts: TestPrompts, show: Show | None = None, *,
+async def examine(command: list[str], env: dict[str, str], folder: Path, prompts: CheckPrompts, show: Show | None = None, *,
                   only: Container[str] | None = None, case_s: float = CASE_S) -> list[Outcome]:
     """Try every case against a command, a few at a time; ``show`` sees the outcomes in the list's order."""
     from trunkline.cli.check.cases import CASES
@@ -109,7 +109,7 @@ async def examine(command: list[str], env: dict[str, str], folder: Path, prompts
     return outcomes
 
 
-async def _try(case: Case, command: list[str], env: dict[str, str], work: Path, prompts: TestPrompts, case_s: float) -> Outcome:
+async def _try(case: Case, command: list[str], env: dict[str, str], work: Path, prompts: CheckPrompts, case_s: float) -> Outcome:
     from trunkline.cli.check.examinee import AgentRefused, Examinee, Failed, Skipped
 
     outcome = Outcome(case.id, case.tier, case.what, "passed")

@@ -58,7 +58,7 @@ class AgentRefused(Exception):
         self.code = error.get("code")
 
 
-class TestPrompts(msgspec.Struct, frozen=True):
+class CheckPrompts(msgspec.Struct, frozen=True):
     """What to say to an agent so that it does something; empty where there is no way."""
 
     say: str
@@ -81,7 +81,7 @@ class TestPrompts(msgspec.Struct, frozen=True):
 class Examinee:
     """One process of the agent."""
 
-    def __init__(self, folder: Path, prompts: TestPrompts) -> None:
+    def __init__(self, folder: Path, prompts: CheckPrompts) -> None:
         self.folder = folder
         self.prompts = prompts
         self.hello: Json = {}
@@ -97,7 +97,7 @@ class Examinee:
         self.exit: Exit | None = None
 
     @classmethod
-    async def start(cls, command: Sequence[str], env: Mapping[str, str], folder: Path, prompts: TestPrompts) -> Examinee:
+    async def start(cls, command: Sequence[str], env: Mapping[str, str], folder: Path, prompts: CheckPrompts) -> Examinee:
         """Start the agent."""
         made = cls(folder, prompts)
         made._process = await AgentProcess.spawn(

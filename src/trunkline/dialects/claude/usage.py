@@ -7,14 +7,16 @@ Rule 2: the CLI counts models and money from the conversation's beginning, over 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from trunkline.dialects.claude.frames import ResultFrame
 from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, TokensSpent
 from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal, Update
+
+if TYPE_CHECKING:
+    from trunkline.dialects.claude.frames import ResultFrame  # a transcript is counted without the frames of the CLI
 
 MOST: Final = 1 << 53
 """No count of tokens is as high; what is was not counted."""

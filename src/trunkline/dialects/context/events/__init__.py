@@ -7,38 +7,51 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from trunkline.dialects.context.events.approval import ApprovalRequestedEvent, ApprovalResolvedEvent
 from trunkline.dialects.context.events.base import EventBase
-from trunkline.dialects.context.events.custom import CustomEvent
-from trunkline.dialects.context.events.environment import EnvironmentInfoEvent
-from trunkline.dialects.context.events.file import FileChangeBatchEvent, FileChangeEvent
-from trunkline.dialects.context.events.interaction import NotificationEvent, UserQuestionEvent
-from trunkline.dialects.context.events.message import (
+from trunkline.dialects.context.events.conversation import (
     MessageCompleteEvent,
     MessageDeltaEvent,
     MessageStartEvent,
+    NotificationEvent,
     ThinkingCompleteEvent,
     ThinkingDeltaEvent,
     ThinkingStartEvent,
+    UserQuestionEvent,
 )
-from trunkline.dialects.context.events.operation import GitOperationEvent, WebOperationEvent
-from trunkline.dialects.context.events.progress import PlanModeEvent, ProgressEvent, TodoUpdateEvent
-from trunkline.dialects.context.events.resource import ContextWindowEvent, CostUpdateEvent, RateLimitEvent, TokenUsageEvent
 from trunkline.dialects.context.events.session import (
+    ContextWindowEvent,
+    CostUpdateEvent,
+    CustomEvent,
+    EnvironmentInfoEvent,
+    RateLimitEvent,
     SessionCompletedEvent,
     SessionErrorEvent,
     SessionPausedEvent,
     SessionResumedEvent,
     SessionStartedEvent,
     SessionStatusChangedEvent,
+    TokenUsageEvent,
 )
-from trunkline.dialects.context.events.subagent import SubAgentCompletedEvent, SubAgentProgressEvent, SubAgentSpawnedEvent
 from trunkline.dialects.context.events.tool import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    FileChangeBatchEvent,
+    FileChangeEvent,
+    GitOperationEvent,
     ToolCallArgsDeltaEvent,
     ToolCallErrorEvent,
     ToolCallExecutingEvent,
     ToolCallResultEvent,
     ToolCallStartEvent,
+    WebOperationEvent,
+)
+from trunkline.dialects.context.events.work import (
+    PlanModeEvent,
+    ProgressEvent,
+    SubAgentCompletedEvent,
+    SubAgentProgressEvent,
+    SubAgentSpawnedEvent,
+    TodoUpdateEvent,
 )
 
 SessionEvent = (

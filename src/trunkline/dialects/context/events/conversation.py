@@ -1,6 +1,8 @@
-"""``message:*`` and ``thinking:*``: text as it streams, and as a whole when it is done."""
+"""Events of the conversation: messages, thinking, and what is put to the person."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
@@ -53,3 +55,22 @@ class ThinkingCompleteEvent(EventBase, tag="thinking:complete", kw_only=True, fr
     message_id: str
     content: str
     redacted: bool | UnsetType = UNSET
+
+
+class UserQuestionEvent(EventBase, tag="interaction:question", kw_only=True, frozen=True):
+    """The agent waits for an answer."""
+
+    question_id: str
+    question: str
+    options: list[str] | UnsetType = UNSET
+    default_value: str | UnsetType = UNSET
+    expires_at: str | UnsetType = UNSET
+
+
+class NotificationEvent(EventBase, tag="interaction:notification", kw_only=True, frozen=True):
+    """The agent has news; no answer is expected."""
+
+    level: Literal["info", "warning", "error", "success"]
+    title: str
+    message: str
+    action_url: str | UnsetType = UNSET
