@@ -1,0 +1,28 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { leave } from '../../../src/hub/leave';
+import { filters, homePlace, keepHomePlace } from '../../../src/views/home/place';
+import { search, searchFor } from '../../../src/views/home/search';
+
+const stored = (): string => sessionStorage.getItem('trunkline.place.home') ?? '';
+
+beforeEach(leave);
+
+describe('the place in the list', () => {
+  it('is kept for a reload, with what the list is narrowed to', () => {
+    filters.agent.value = 'fast';
+    searchFor('herons');
+    keepHomePlace({ top: 1132 });
+    dispatchEvent(new Event('pagehide'));
+    expect(JSON.parse(stored())).toMatchObject({ top: 1132, agent: 'fast', query: 'herons' });
+  });
+  it('is not left for the next person', () => {
+    vi.useFakeTimers();
+    filters.cwd.value = '/home/me/secret';
+    searchFor('secret');
+    keepHomePlace({ top: 7 });
+    leave();
+    vi.advanceTimersByTime(1_000);
+    vi.useRealTimers();
+    expect([homePlace().top, filters.cwd.value, search.value.query, stored().includes('secret')]).toEqual([0, '', '', false]);
+  });
+});
