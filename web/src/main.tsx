@@ -8,12 +8,12 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app';
 import { onUnauthorized } from './hub/http';
-import { link, wakeWithThePage } from './hub/link';
-import { followSessions } from './hub/sessions';
+import { link, wakeWithThePage } from './hub/connection';
+import { followSessions } from './hub/session_list';
 import { applyTheme } from './theme';
 import { watchClock } from './views/approvals/hub_clock';
 import { rememberDecisions } from './views/approvals/resolutions';
-import { countInTitle } from './views/approvals/title';
+import { countInTitle } from './views/approvals/title_count';
 import { startWorker } from './views/devices/worker';
 import { enterWith } from './views/login/enter';
 

@@ -8,8 +8,8 @@
  * or nobody answers, the page opens instead; nothing is decided without authentication.
  * Rule 4: every push shows a notification. Browsers end the subscription of who does not (Safari), or show one of their own (Chrome).
  */
-import { belowShared } from './hub/base';
-import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/notice';
+import { belowShared } from './hub/base_path';
+import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/push_notice';
 
 declare const self: ServiceWorkerGlobalScope;
 declare const __SHELL__: string[];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { trusted } from '../src/text/trusted';
+import { trusted } from '../src/trusted_types';
 
 describe('the address of a script', () => {
   it.each(['/assets/offload.worker-Ab3_xY-9.js', '/sw.js'])('passes where it is of the build: %s', (address) => {

@@ -7,7 +7,7 @@
  */
 import type { ErrorBody } from '../generated/api';
 import { t } from '../i18n';
-import { below, keepBase } from './base';
+import { below, keepBase } from './base_path';
 
 /** How long it may take until an answer begins: to a question, to an order (an agent may have to start), to a file. */
 const READ_MS = 30_000;

@@ -3,11 +3,11 @@
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
-import { ansiLines } from '../../src/text/ansi';
+import { ansiLines } from '../../src/text/terminal/ansi';
 import { revealed, spelledOut } from '../../src/text/unseen';
-import { Markdown } from '../../src/matter/markdown';
-import { Shown } from '../../src/matter/shown';
-import { Terminal } from '../../src/matter/terminal';
+import { Markdown } from '../../src/content/markdown/markdown';
+import { Shown } from '../../src/content/visible_text';
+import { Terminal } from '../../src/content/terminal';
 
 async function drawn(what: preact.JSX.Element): Promise<HTMLElement> {
   const root = document.createElement('div');

@@ -1,14 +1,14 @@
 import { type ComponentChild, render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { drawn } from '../../src/matter/block';
-import { CodeView } from '../../src/matter/code';
-import { DiffView } from '../../src/matter/diff';
-import { Json } from '../../src/matter/json';
-import { Markdown } from '../../src/matter/markdown';
-import { MatterSession } from '../../src/matter/place';
-import { SearchHits } from '../../src/matter/search_hits';
-import { Terminal } from '../../src/matter/terminal';
+import { drawn } from '../../src/content/markdown/block';
+import { CodeView } from '../../src/content/code';
+import { DiffView } from '../../src/content/diff/diff';
+import { Json } from '../../src/content/json';
+import { Markdown } from '../../src/content/markdown/markdown';
+import { MatterSession } from '../../src/content/location';
+import { SearchHits } from '../../src/content/search_hits';
+import { Terminal } from '../../src/content/terminal';
 
 vi.setConfig({ testTimeout: 60_000 });
 

@@ -1,17 +1,17 @@
 import { type ComponentChild, render } from 'preact';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HOSTILE } from '../text/hostile';
-import { CodeView } from '../../src/matter/code';
-import { Command } from '../../src/matter/command';
-import { DiffView } from '../../src/matter/diff';
-import { Image } from '../../src/matter/image';
-import { Json } from '../../src/matter/json';
-import { Markdown } from '../../src/matter/markdown';
-import { MatterSession } from '../../src/matter/place';
-import { SearchHits } from '../../src/matter/search_hits';
-import { StructuredResult } from '../../src/matter/structured';
-import { Terminal } from '../../src/matter/terminal';
-import { WebContent } from '../../src/matter/web_content';
+import { CodeView } from '../../src/content/code';
+import { Command } from '../../src/content/command';
+import { DiffView } from '../../src/content/diff/diff';
+import { Image } from '../../src/content/markdown/image';
+import { Json } from '../../src/content/json';
+import { Markdown } from '../../src/content/markdown/markdown';
+import { MatterSession } from '../../src/content/location';
+import { SearchHits } from '../../src/content/search_hits';
+import { StructuredResult } from '../../src/content/tool_result';
+import { Terminal } from '../../src/content/terminal';
+import { WebContent } from '../../src/content/web_content';
 
 const ALLOWED_ELEMENTS = new Set([
   'A', 'ABBR', 'B', 'BDI', 'BLOCKQUOTE', 'BR', 'BUTTON', 'CODE', 'DEL', 'DETAILS', 'DIV', 'EM', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'I', 'IMG', 'INPUT',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { below, belowShared, forgetBase, keepBase } from '../../src/hub/base';
+import { below, belowShared, forgetBase, keepBase } from '../../src/hub/base_path';
 import { http } from '../../src/hub/http';
 
 const BASE = `/at/${'k'.repeat(32)}`;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../src/generated/agent-context';
 import { HubError } from '../../src/hub/http';
-import { Link, wakeWithThePage } from '../../src/hub/link';
+import { Link, wakeWithThePage } from '../../src/hub/connection';
 import { FakeSocket, FakeStorage } from './fake_socket';
 
 let sockets: FakeSocket[];

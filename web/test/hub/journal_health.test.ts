@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JournalView } from '../../src/generated/api';
-import { markOf } from '../../src/hub/journal';
+import { markOf } from '../../src/hub/journal_health';
 
 const HURT: JournalView = { state: 'hurt', damages: [{ number: 1, at: '2026-01-31T23:59:59.000Z', sessionId: 's1', from: 3, to: 9, what: 'lost' }], asides: ['/data/journal.db.damaged-1'], unwritable: null };
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../src/generated/agent-context';
 import type { SessionView } from '../../src/generated/api';
 import { HubError } from '../../src/hub/http';
-import { askId, SessionStore, TYPES } from '../../src/hub/sessions';
+import { askId, SessionStore, TYPES } from '../../src/hub/session_list';
 
 function view(id: string, more: Partial<SessionView> = {}): SessionView {
   return {

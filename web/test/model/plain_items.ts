@@ -1,7 +1,7 @@
 // A timeline as plain data, to compare two of them.
 
 import { Signal } from '@preact/signals';
-import type { Item } from '../../src/model/items';
+import type { Item } from '../../src/model/timeline/items';
 
 /** Items with every signal read. `seq` and `at` are left out where two ways of loading may differ in them. */
 export function seen(items: readonly Item[], { places = true } = {}): unknown[] {

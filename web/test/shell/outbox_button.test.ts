@@ -6,7 +6,7 @@ import { speak } from '../../src/i18n';
 import { en } from '../../src/i18n/en';
 import { span } from '../../src/ui';
 import { clockText } from '../../src/views/approvals/countdown';
-import { wordsOf } from '../../src/shell/outbox';
+import { wordsOf } from '../../src/shell/outbox_button';
 
 afterEach(() => {
   speak('en', en);

@@ -1,7 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { http, HubError } from '../../src/hub/http';
-import { link } from '../../src/hub/link';
-import { logOut } from '../../src/shell/bar';
+import { link } from '../../src/hub/connection';
+import { logOut } from '../../src/shell/top_bar';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { contrast, type Rgb } from '../../src/text/colour';
+import { contrast, type Rgb } from '../../src/text/terminal/colour';
 
 const matter = readFileSync(new URL('../../src/style/matter.css', import.meta.url), 'utf8');
 const tokens = readFileSync(new URL('../../src/style/tokens.css', import.meta.url), 'utf8');

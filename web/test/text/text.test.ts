@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { withoutReferences } from '../../src/text/entities';
-import { highlighted, languages } from '../../src/text/highlighter';
-import { languageByPath, languageByWord } from '../../src/text/language';
-import { judgeLink } from '../../src/text/links';
-import { safeTree, treeOf } from '../../src/text/sanitise';
-import { commandPieces, partsIn } from '../../src/text/shell';
-import { pieces } from '../../src/text/tokens';
+import { withoutReferences } from '../../src/text/markdown/entities';
+import { highlighted, languages } from '../../src/text/code/highlighter';
+import { languageByPath, languageByWord } from '../../src/text/code/language';
+import { judgeLink } from '../../src/text/markdown/links';
+import { safeTree, treeOf } from '../../src/text/markdown/sanitise';
+import { commandPieces, partsIn } from '../../src/text/code/shell';
+import { pieces } from '../../src/text/code/tokens';
 import { revealed, spelledOut } from '../../src/text/unseen';
 
 describe('links', () => {

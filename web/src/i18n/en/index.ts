@@ -7,7 +7,7 @@ import { devices } from './devices';
 import { files } from './files';
 import { home } from './home';
 import { login } from './login';
-import { matter } from './matter';
+import { matter } from './content';
 import { newSession } from './new';
 import { notices } from './notices';
 import { policy } from './policy';

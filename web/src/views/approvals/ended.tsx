@@ -1,9 +1,9 @@
 /** That a card's ask has ended, for all that is in the card: nothing in it decides any more, and its clock stands. */
 import { createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
-import { askId, pending } from '../../hub/sessions';
+import { askId, pending } from '../../hub/session_list';
 import { t } from '../../i18n';
-import { ResolutionLine } from './resolution_view';
+import { ResolutionLine } from './resolution_line';
 import { resolutionOf, type Resolution } from './resolutions';
 
 /** How it ended; `unknown` where nobody said how, null while it waits. */

@@ -5,7 +5,7 @@
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
-import { store } from '../../hub/sessions';
+import { store } from '../../hub/session_list';
 
 /** Less is the way of the event, not a difference of clocks. */
 const NO_DIFFERENCE_MS = 3_000;

@@ -9,15 +9,15 @@
  */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { link } from '../../hub/link';
-import { askId, pending, type Pending } from '../../hub/sessions';
+import { link } from '../../hub/connection';
+import { askId, pending, type Pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
 import { Icon } from '../../ui';
-import { mayDo } from '../controls/states';
-import { ApprovalCard, QuestionForm } from './card';
+import { mayDo } from '../controls/availability';
+import { ApprovalCard, QuestionForm } from './card/card';
 import { isForPage, press, selectionAfter, Sentence, stepFrom } from './keys';
-import { ResolutionLine } from './resolution_view';
+import { ResolutionLine } from './resolution_line';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
 import { fieldOf, typedIn } from './typing';

@@ -5,9 +5,9 @@
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
-import { savedByOf } from '../../hub/asked';
+import { savedByOf } from '../../hub/approval_meta';
 import type { HubError } from '../../hub/http';
-import { store } from '../../hub/sessions';
+import { store } from '../../hub/session_list';
 import { typedIn } from './typing';
 
 export interface Resolution {

@@ -8,7 +8,7 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { Uploads } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { onLeave } from '../../hub/leave';
+import { onLeave } from '../../hub/personal_data';
 import { t } from '../../i18n';
 import { toast } from '../../ui';
 import { draftOf, keepDraft } from './drafts';

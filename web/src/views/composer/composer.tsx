@@ -10,19 +10,19 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import type { SendMessageCommand } from '../../generated/agent-context';
 import type { SessionState } from '../../generated/api';
 import { agentName } from '../../hub/agents';
-import { link } from '../../hub/link';
+import { link } from '../../hub/connection';
 import { t } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { Story } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
-import { actStates } from '../controls/states';
+import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
-import { meansHistory, PromptHistory } from './history';
+import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
-import { Suggesting, type Suggestion } from './suggesting';
+import { Suggesting, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
 import '../../style/steering.css';
 

@@ -7,7 +7,7 @@
  * Rule 4: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
  * Rule 5: how Enter is meant is of the device: all tabs share it.
  */
-import { onLeave } from '../../hub/leave';
+import { onLeave } from '../../hub/personal_data';
 
 const DRAFT = 'trunkline.draft.';
 const ENTER = 'trunkline.enter';

@@ -5,7 +5,7 @@
  * Rule 2: a picture that fits stays as it is, byte for byte. One that does not is drawn smaller, then with less detail.
  */
 import type { SendMessageCommand } from '../../generated/agent-context';
-import { below } from '../../hub/base';
+import { below } from '../../hub/base_path';
 
 /** What agents take; anything else that a browser can draw becomes one of these. */
 const AS_THEY_ARE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);

@@ -9,10 +9,10 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ContentBlock, QueuedPrompt, SessionState } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { Story } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
-import { carryOut, useActing } from '../controls/acting';
+import { carryOut, useActing } from '../controls/run_control';
 
 /** A message whose words somebody changes, as they were and as they are by now. */
 interface Editing {

@@ -7,14 +7,14 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
-import { link } from '../../hub/link';
+import { link } from '../../hub/connection';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { Story } from '../../model/open_session';
 import { Button, IconButton, Menu, Sheet, toast, type MenuItem } from '../../ui';
-import { carryOut, useActing } from './acting';
-import { settingsOf, type Setting, type Settings } from './config';
+import { carryOut, useActing } from './run_control';
+import { settingsOf, type Setting, type Settings } from './agent_settings';
 import { LimitsSheet } from './limits_sheet';
-import { actStates, type Act, type ActState, type Why } from './states';
+import { actStates, type Act, type ActState, type Why } from './availability';
 import '../../style/steering.css';
 
 const WHY: Record<Why, Key> = {

@@ -4,11 +4,11 @@ import { useState } from 'preact/hooks';
 import type { NewLimits, SessionState } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { Story } from '../../model/open_session';
 import { Button, Sheet } from '../../ui';
-import { useActing } from './acting';
+import { useActing } from './run_control';
 import { CAPS, capsOf, capTexts, shareSpent, waitChoices, type Cap, type CapProblem } from './limits';
-import type { ActState } from './states';
+import type { ActState } from './availability';
 
 const NAMES: Record<Cap, Key> = { tokens: 'controls.capTokens', cost: 'controls.capCost', minutes: 'controls.capMinutes', turns: 'controls.capTurns' };
 const PROBLEMS: Record<CapProblem, Key> = { notNumber: 'controls.notNumber', notWhole: 'controls.notWhole', notAbove: 'controls.notAbove' };

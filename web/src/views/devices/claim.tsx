@@ -6,13 +6,13 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { asHubError, http } from '../../hub/http';
-import { link } from '../../hub/link';
+import { link } from '../../hub/connection';
 import { t } from '../../i18n';
 import { goInstead } from '../../route';
 import { Button, Icon, toast } from '../../ui';
-import type { Scope } from '../controls/states';
+import type { Scope } from '../controls/availability';
 import { deviceName } from '../login/enter';
-import { pairingCode } from './pairing';
+import { pairingCode } from './pairing_code';
 import { SCOPES } from './scopes';
 import '../../style/steering.css';
 

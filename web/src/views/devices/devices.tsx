@@ -6,13 +6,13 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
-import { link } from '../../hub/link';
+import { link } from '../../hub/connection';
 import { t } from '../../i18n';
 import { Badge, Button, Icon, Sheet, Spinner, Time, toast } from '../../ui';
-import { useActing } from '../controls/acting';
-import { mayDo, type Scope } from '../controls/states';
+import { useActing } from '../controls/run_control';
+import { mayDo, type Scope } from '../controls/availability';
 import { Install } from './install';
-import { Pair } from './pair';
+import { Pair } from './pair_phone';
 import { PushPanel } from './push_panel';
 import { SCOPES } from './scopes';
 import '../../style/steering.css';

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { t } from '../../i18n';
 import { Button } from '../../ui';
-import { offer } from './offer';
+import { offer } from './install_offer';
 
 export function Install(): JSX.Element | null {
   const offered = offer.value;

@@ -4,9 +4,9 @@
  * Rule: where the browser offers none (plain HTTP, private windows), the page works without.
  */
 import { effect } from '@preact/signals';
-import { askId, pending, store } from '../../hub/sessions';
-import { trusted } from '../../text/trusted';
-import { keepInstallOffer } from './offer';
+import { askId, pending, store } from '../../hub/session_list';
+import { trusted } from '../../trusted_types';
+import { keepInstallOffer } from './install_offer';
 
 /** Whether this page can have a service worker at all. */
 export const hasWorker = globalThis.isSecureContext && 'serviceWorker' in navigator;

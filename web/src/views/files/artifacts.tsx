@@ -9,18 +9,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ArtifactView, PreviewAddress } from '../../generated/api';
-import { below } from '../../hub/base';
+import { below } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
-import { Shown } from '../../matter';
-import { contentHref } from '../../matter/place';
+import { Shown } from '../../content';
+import { contentHref } from '../../content/location';
 import { Badge, Button, Icon, IconButton, type IconName, Spinner, Tabs, Time } from '../../ui';
 import '../../style/files.css';
 import '../../style/matter.css';
-import { isMarkdownPath } from '../../text/language';
-import { useLoaded } from './load';
-import { artifactHref, chosenArtifact } from './place';
-import { Content } from './preview';
+import { isMarkdownPath } from '../../text/code/language';
+import { useLoaded } from './use_loaded';
+import { artifactHref, chosenArtifact } from './address';
+import { Content } from './file_preview';
 
 type Side = 'preview' | 'source';
 

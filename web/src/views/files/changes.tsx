@@ -4,10 +4,10 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Diff } from '../../generated/api';
 import { t } from '../../i18n';
-import { DiffView, Shown } from '../../matter';
+import { DiffView, Shown } from '../../content';
 import { Button, Icon, Spinner } from '../../ui';
-import type { Loaded } from './load';
-import { filesHref } from './place';
+import type { Loaded } from './use_loaded';
+import { filesHref } from './address';
 
 export function ChangesList({ loaded, sessionId, selected }: { loaded: Loaded<Diff>; sessionId: string; selected: string | null }): JSX.Element {
   const { value, error, again } = loaded;

@@ -12,9 +12,9 @@ import { Button, Icon, IconButton, Spinner, Tabs } from '../../ui';
 import '../../style/files.css';
 import '../../style/matter.css';
 import { ChangesList, ChangesView } from './changes';
-import { useLoaded } from './load';
-import { type FilesPlace, filesHref, filesPlace } from './place';
-import { Preview } from './preview';
+import { useLoaded } from './use_loaded';
+import { type FilesPlace, filesHref, filesPlace } from './address';
+import { Preview } from './file_preview';
 import { Leaf, Tree } from './tree';
 import { sendFiles, Upload } from './upload';
 

@@ -6,9 +6,9 @@ import type { FileEntry, FileList } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, Icon, Spinner } from '../../ui';
-import { Shown } from '../../matter';
-import { useLoaded } from './load';
-import { filesHref } from './place';
+import { Shown } from '../../content';
+import { useLoaded } from './use_loaded';
+import { filesHref } from './address';
 
 /** What git keeps for itself is nobody's file. */
 const GIT = '.git';

@@ -8,8 +8,8 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DiscoveredSession } from '../../generated/agent-context';
 import type { AdapterInfo, AdapterSessions, SessionView } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { link } from '../../hub/link';
-import { sessions, store } from '../../hub/sessions';
+import { link } from '../../hub/connection';
+import { sessions, store } from '../../hub/session_list';
 
 export interface Looking {
   state: 'unasked' | 'asked' | 'known';

@@ -2,7 +2,7 @@
  * Sessions sorted by what they need: somebody's answer, nothing yet, the next prompt, nothing any more. Pure.
  */
 import type { SessionView } from '../../generated/api';
-import type { Sought } from '../../hub/sessions';
+import type { Sought } from '../../hub/session_list';
 import { spelledOut } from '../../text/unseen';
 
 export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;

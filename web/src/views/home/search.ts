@@ -7,8 +7,8 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { SearchPage } from '../../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
-import { onLeave } from '../../hub/leave';
-import { homePlace, keepHomePlace } from './place';
+import { onLeave } from '../../hub/personal_data';
+import { homePlace, keepHomePlace } from './list_state';
 
 const PAUSE_MS = 250;
 const READ_ON_MS = 1_500;

@@ -7,7 +7,7 @@
 import type { ContentBlock, NewSession, SessionView } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { newId } from '../../hub/outbox';
-import { store } from '../../hub/sessions';
+import { store } from '../../hub/session_list';
 
 /** What is asked for: nothing beyond the agent's settings, a sandbox, or one without network. */
 export type SandboxChoice = '' | 'on' | 'offline';

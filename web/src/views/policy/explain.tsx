@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Explanation, Question, RuleLookedAt } from '../../generated/api';
 import { asHubError, http } from '../../hub/http';
-import { sessions } from '../../hub/sessions';
+import { sessions } from '../../hub/session_list';
 import { t, type Key } from '../../i18n';
 import { Badge, Button, Icon, type IconName } from '../../ui';
-import { RuleAction, RuleLimits } from '../approvals/rule_view';
+import { RuleAction, RuleLimits } from '../approvals/rule/rule_view';
 
 type What = 'command' | 'path' | 'tool';
 

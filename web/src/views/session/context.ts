@@ -2,9 +2,9 @@
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
-import type { Room } from './room';
+import type { Room } from './view_state';
 
-export type { Room } from './room';
+export type { Room } from './view_state';
 
 export const RoomContext = createContext<Room | undefined>(undefined);
 

@@ -3,17 +3,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SessionStatus } from '../../generated/agent-context';
-import { below } from '../../hub/base';
+import { below } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { link } from '../../hub/link';
+import { link } from '../../hub/connection';
 import { t } from '../../i18n';
 import { write } from '../../route';
 import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
 import { useRoom } from './context';
-import { nameOfPath } from './labels';
-import { copyLink } from './link_to';
+import { nameOfPath } from './rows/labels';
+import { copyLink } from './rows/copy_link';
 import { sandboxWords } from './sandbox';
-import { Spent } from './spending_view';
+import { Spent } from './spending';
 
 export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
   const { story } = useRoom();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
-import { Timeline } from '../../../src/model/timeline';
+import { Timeline } from '../../../src/model/timeline/timeline';
 
 let seq = 0;
 const event = (type: string, more: object): ACPEvent => {

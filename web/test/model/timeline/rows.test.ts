@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { describe, expect, it } from 'vitest';
-import type { Item } from '../../../src/model/items';
-import { rowsOf } from '../../../src/model/rows';
+import type { Item } from '../../../src/model/timeline/items';
+import { rowsOf } from '../../../src/model/timeline/rows';
 
 let seq = 0;
 const notice = (name: string, text?: string): Item => {

@@ -3,10 +3,10 @@
 import { effect } from '@preact/signals';
 import { describe, expect, test } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
-import { append } from '../../../src/model/events';
-import { rowsOf } from '../../../src/model/rows';
-import { runningText } from '../../../src/model/running';
-import { Timeline, type Item, type MessageItem, type NoticeItem, type SubagentItem, type ToolItem } from '../../../src/model/timeline';
+import { append } from '../../../src/model/joined_events';
+import { rowsOf } from '../../../src/model/timeline/rows';
+import { runningText } from '../../../src/model/timeline/tool_output';
+import { Timeline, type Item, type MessageItem, type NoticeItem, type SubagentItem, type ToolItem } from '../../../src/model/timeline/timeline';
 import { numbers } from '../../seeded_numbers';
 import { recordedSessions } from '../recorded_sessions';
 import { seen } from '../plain_items';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { iconOf, subjectOf } from '../../../src/views/session/labels';
-import { newCall, tell } from '../../../src/model/calls';
-import { deedOf } from '../../../src/model/deeds';
+import { iconOf, subjectOf } from '../../../src/views/session/rows/labels';
+import { newCall, tell } from '../../../src/model/timeline/tool_call_state';
+import { deedOf } from '../../../src/model/timeline/call_summary';
 
 const start = (more: object): Parameters<typeof tell>[1] => ({ type: 'tool:start', sessionId: 's', timestamp: '', seq: 1, toolCallId: 't', name: 'bash', category: 'terminal', ...more }) as never;
 const executing = (title: string): Parameters<typeof tell>[1] => ({ type: 'tool:executing', sessionId: 's', timestamp: '', seq: 2, toolCallId: 't', name: 'bash', input: {}, riskLevel: 'low', requiresApproval: false, _meta: { title } }) as never;

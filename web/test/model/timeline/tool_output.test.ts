@@ -1,7 +1,7 @@
 // What a call puts out while it runs.
 
 import { describe, expect, test } from 'vitest';
-import { NOTHING_YET, put, runningText, type Running } from '../../../src/model/running';
+import { NOTHING_YET, put, runningText, type Running } from '../../../src/model/timeline/tool_output';
 
 function told(...pieces: [number, string, string?][]): Running {
   return pieces.reduce<Running>((running, [offset, output, from = 'agent']) => put(running, from, offset, output), NOTHING_YET);

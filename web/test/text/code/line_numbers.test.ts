@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fileWithin, withoutNumbers } from '../../../src/text/numbered';
+import { fileWithin, withoutNumbers } from '../../../src/text/code/line_numbers';
 
 describe('a file within its tags', () => {
   it('is its lines, with the numbers as numbers', () => {

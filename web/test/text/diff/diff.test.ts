@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { comparedTexts } from '../../../src/text/compare';
-import { parseDiff } from '../../../src/text/diff';
-import { fits, inTwoColumns, rowsOf } from '../../../src/text/rows';
-import { changedWords, changeRuns } from '../../../src/text/words';
+import { comparedTexts } from '../../../src/text/diff/compare';
+import { parseDiff } from '../../../src/text/diff/diff';
+import { fits, inTwoColumns, rowsOf } from '../../../src/text/diff/rows';
+import { changedWords, changeRuns } from '../../../src/text/diff/changed_words';
 
 const TWO_FILES = `diff --git a/src/a.py b/src/a.py
 index 111..222 100644

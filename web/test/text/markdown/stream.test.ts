@@ -1,8 +1,8 @@
 import type { Tokens } from 'marked';
 import { describe, expect, it, vi } from 'vitest';
-import { languageOf } from '../../../src/text/fence';
-import type { OpenCode } from '../../../src/text/lex';
-import { type Block, blocksOf, MarkdownStream } from '../../../src/text/markdown';
+import { languageOf } from '../../../src/text/markdown/fence';
+import type { OpenCode } from '../../../src/text/markdown/lexer';
+import { type Block, blocksOf, MarkdownStream } from '../../../src/text/markdown/stream';
 
 vi.setConfig({ testTimeout: 60_000 });
 

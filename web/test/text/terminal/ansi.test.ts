@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { AnsiStream, ansiLines, plainOf } from '../../../src/text/ansi';
-import { colour256, contrast, readable, TERMINAL_DARK, TERMINAL_LIGHT, type Rgb } from '../../../src/text/colour';
+import { AnsiStream, ansiLines, plainOf } from '../../../src/text/terminal/ansi';
+import { colour256, contrast, readable, TERMINAL_DARK, TERMINAL_LIGHT, type Rgb } from '../../../src/text/terminal/colour';
 
 const plain = (text: string) => plainOf(ansiLines(text));
 const runs = (text: string) => ansiLines(text).flatMap((line) => line.runs);

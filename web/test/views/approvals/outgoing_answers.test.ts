@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { link } from '../../../src/hub/link';
-import { answer, askOf, sentFor } from '../../../src/views/approvals/sending';
+import { link } from '../../../src/hub/connection';
+import { answer, askOf, sentFor } from '../../../src/views/approvals/outgoing_answers';
 
 const approve = (requestId: string) => ({ command: 'approve_tool_call' as const, requestId, toolCallId: 'c' });
 

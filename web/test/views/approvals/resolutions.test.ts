@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
 import { HubError } from '../../../src/hub/http';
-import { resolutionWords } from '../../../src/views/approvals/resolution_view';
+import { resolutionWords } from '../../../src/views/approvals/resolution_line';
 import { answeredHere, note, noteEvent, resolutionIn, resolutions } from '../../../src/views/approvals/resolutions';
 
 const resolved = (requestId: string, more: object): ACPEvent => ({

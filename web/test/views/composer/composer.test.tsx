@@ -2,8 +2,8 @@ import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { link } from '../../../src/hub/link';
-import type { Story } from '../../../src/model/story';
+import { link } from '../../../src/hub/connection';
+import type { Story } from '../../../src/model/open_session';
 import { Composer, leftOf } from '../../../src/views/composer/composer';
 import { keepDraft } from '../../../src/views/composer/drafts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { leave } from '../../../src/hub/leave';
+import { leave } from '../../../src/hub/personal_data';
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from '../../../src/views/composer/drafts';
 
 const IN_A = 'trunkline.draft.a';

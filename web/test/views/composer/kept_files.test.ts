@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { leave } from '../../../src/hub/leave';
+import { leave } from '../../../src/hub/personal_data';
 import { keepFiles, keptFiles } from '../../../src/views/composer/kept_files';
 
 beforeEach(leave);

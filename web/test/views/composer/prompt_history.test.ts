@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { meansHistory, PromptHistory } from '../../../src/views/composer/history';
+import { meansHistory, PromptHistory } from '../../../src/views/composer/prompt_history';
 
 describe('prompts called back', () => {
   it('come newest first, and stop at the oldest', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settingsOf } from '../../../src/views/controls/config';
+import { settingsOf } from '../../../src/views/controls/agent_settings';
 
 const MODES = { currentModeId: 'ask', availableModes: [{ id: 'ask', name: 'Ask' }, { id: 'plan', name: 'Plan', description: 'Only reads' }] };
 const MODEL = { type: 'select' as const, id: 'model', name: 'Model', category: 'model', currentValue: 'one',

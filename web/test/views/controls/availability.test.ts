@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { actStates, mayDo } from '../../../src/views/controls/states';
+import { actStates, mayDo } from '../../../src/views/controls/availability';
 
 const SESSION = { status: 'running', turn: {}, paused: null, watchOnly: false };
 

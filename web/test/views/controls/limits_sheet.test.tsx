@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, expect, it, vi } from 'vitest';
 import { http } from '../../../src/hub/http';
-import type { Story } from '../../../src/model/story';
+import type { Story } from '../../../src/model/open_session';
 import { LimitsSheet } from '../../../src/views/controls/limits_sheet';
 
 const place = document.body.appendChild(document.createElement('div'));

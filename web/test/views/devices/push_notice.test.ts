@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { notices } from '../../../src/i18n/en/notices';
-import { placeOf, requestOf, shownOf } from '../../../src/views/devices/notice';
+import { placeOf, requestOf, shownOf } from '../../../src/views/devices/push_notice';
 
 const PUSH = { kind: 'approval', sessionId: 's/1', title: 'Fix the login', body: 'Run: npm test', requestId: 'r1', riskLevel: 'medium', actions: ['approve', 'deny'], tag: 'ask:r1' };
 

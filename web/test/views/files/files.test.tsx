@@ -5,7 +5,7 @@ import { goInstead } from '../../../src/route';
 import { HOSTILE } from '../../text/hostile';
 import { ArtifactsTab } from '../../../src/views/files/artifacts';
 import { FilesTab } from '../../../src/views/files/files';
-import { artifactHref, filesHref, placeIn } from '../../../src/views/files/place';
+import { artifactHref, filesHref, placeIn } from '../../../src/views/files/address';
 
 vi.setConfig({ testTimeout: 30_000 });
 // What is framed is the browser's business; here only how it is framed counts.

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { leave } from '../../../src/hub/leave';
-import { filters, homePlace, keepHomePlace } from '../../../src/views/home/place';
+import { leave } from '../../../src/hub/personal_data';
+import { filters, homePlace, keepHomePlace } from '../../../src/views/home/list_state';
 import { search, searchFor } from '../../../src/views/home/search';
 
 const stored = (): string => sessionStorage.getItem('trunkline.place.home') ?? '';

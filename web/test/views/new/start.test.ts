@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { http, HubError } from '../../../src/hub/http';
-import { store } from '../../../src/hub/sessions';
+import { store } from '../../../src/hub/session_list';
 import { Starting } from '../../../src/views/new/start';
 
 const PLAN = { agent: 'demo', cwd: '/x/', mode: '', sandbox: '' as const, options: {}, prompt: [{ type: 'text' as const, text: 'go' }] };

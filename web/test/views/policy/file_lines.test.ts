@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lineRange, problemLine, ruleLines, withRule } from '../../../src/views/policy/lines';
+import { lineRange, problemLine, ruleLines, withRule } from '../../../src/views/policy/file_lines';
 
 const TEXT = '# mine\n\n[[rules]]\npath = ".env"\naction = "deny"\n\n  [[ rules ]]\naction = "ask"\n';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { segmentsOf } from '../../../../src/views/approvals/parts';
+import { segmentsOf } from '../../../../src/views/approvals/card/command_parts';
 
 const program = (start: number, end: number) => ({ start, end, kind: 'program' as const });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalView } from '../../../../src/generated/api';
-import { commandFor, offered } from '../../../../src/views/approvals/decision';
+import { commandFor, offered } from '../../../../src/views/approvals/card/decision';
 
 const APPROVAL: ApprovalView = {
   requestId: 'r1', toolCallId: 'c1', toolName: 'bash', title: 'ls', description: 'Run: ls', riskLevel: 'low', toolInput: { command: 'ls' },

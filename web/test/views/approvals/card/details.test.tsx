@@ -2,11 +2,11 @@ import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView } from '../../../../src/generated/api';
-import { askedIds, callsOf, doubtsOf, moreOf } from '../../../../src/hub/asked';
+import { askedIds, callsOf, doubtsOf, moreOf } from '../../../../src/hub/approval_meta';
 import { http, HubError } from '../../../../src/hub/http';
-import { CodeView } from '../../../../src/matter/code';
-import { AskedCalls, Doubts } from '../../../../src/views/approvals/about_view';
-import { RuleAnswers } from '../../../../src/views/approvals/answered_view';
+import { CodeView } from '../../../../src/content/code';
+import { AskedCalls, Doubts } from '../../../../src/views/approvals/card/details';
+import { RuleAnswers } from '../../../../src/views/approvals/rule/rule_answers';
 
 const ASK: ApprovalView = {
   requestId: 'r1', toolCallId: 'confirm-1', toolName: 'x', title: 'Confirm', description: 'Confirm', riskLevel: 'high', options: [], toolInput: {}, requestedAt: '', expiresAt: '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { editFields, editedInput, inputFromJson } from '../../../../src/views/approvals/edit';
+import { editFields, editedInput, inputFromJson } from '../../../../src/views/approvals/card/edit';
 
 const INPUT = { description: 'Runs', timeout: 30, command: 'npm test', background: false, env: { A: '1' } };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerOf, contentOf, fieldsOf, initialValues, problemsOf } from '../../../../src/views/approvals/form';
+import { answerOf, contentOf, fieldsOf, initialValues, problemsOf } from '../../../../src/views/approvals/question/form';
 
 const DEMO = {
   type: 'object',

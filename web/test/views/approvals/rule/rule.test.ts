@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { limitsOf, ruleFor, ruleText, type Rule } from '../../../../src/views/approvals/rule';
+import { limitsOf, ruleFor, ruleText, type Rule } from '../../../../src/views/approvals/rule/rule';
 
 const ALWAYS: Rule = { action: 'allow', tool: ['bash'], agent: ['demo'], command: ['rm -rf build'], path: ['.'], risk: ['high'], root: '/home/ann/app' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Heights } from '../../../../src/views/session/heights';
+import { Heights } from '../../../../src/views/session/conversation/heights';
 import { numbers } from '../../../seeded_numbers';
 
 describe('heights of rows', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Scroller } from '../../../../src/views/session/scroller';
+import { Scroller } from '../../../../src/views/session/conversation/scroller';
 
 /** A view of 100 px on rows of 40 px, as far as the scroller asks. */
 function viewOf(scroller: Scroller): { view: HTMLElement; rows: (count: number, tall?: string) => void } {

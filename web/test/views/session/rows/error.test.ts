@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Item } from '../../../../src/model/items';
-import { isAgain, isNewest } from '../../../../src/views/session/error';
+import type { Item } from '../../../../src/model/timeline/items';
+import { isAgain, isNewest } from '../../../../src/views/session/rows/error';
 
 const item = (kind: string, key: string, role?: string): Item => ({ kind, key, role }) as unknown as Item;
 

@@ -1,7 +1,7 @@
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
-import { FailedText, withoutOutput } from '../../../../src/views/session/failed_text';
+import { FailedText, withoutOutput } from '../../../../src/views/session/rows/tool_error';
 
 async function drawn(message: string, output: string): Promise<HTMLElement> {
   const root = document.createElement('div');

@@ -1,0 +1,49 @@
+// Code in a message: with its language, a button to copy it, and colours once it is finished.
+
+import type { JSX } from 'preact';
+import { t } from '../../i18n';
+import { languageOf } from '../../text/markdown/fence';
+import type { OpenCode } from '../../text/markdown/lexer';
+import { languageByWord } from '../../text/code/language';
+import { pieces } from '../../text/code/tokens';
+import { Copy } from '../../ui';
+import { whileSame } from '../skip_unchanged';
+import { Pieces, Shown } from '../visible_text';
+import { useTokens } from '../use_tokens';
+
+/** Finished code. While the block around it is being written, it stays plain. */
+export function CodeBlock({ text, info, open }: { text: string; info: string; open: boolean }): JSX.Element {
+  const language = languageOf(info);
+  return (
+    <Frame language={language} copy={text}>
+      {open ? <Shown text={text} /> : <Coloured text={text} language={languageByWord(language)} />}
+    </Frame>
+  );
+}
+
+function Coloured({ text, language }: { text: string; language: string }): JSX.Element {
+  const tokens = useTokens(text, language);
+  if (tokens === null) return <Shown text={text} />;
+  return <>{text.split('\n').map((line, index) => <span key={index}>{index > 0 && '\n'}<Pieces pieces={pieces(line, tokens[index])} /></span>)}</>;
+}
+
+/** Code that is being written: what is there already is not drawn again. */
+export function OpenCodeBlock({ token }: { token: OpenCode }): JSX.Element {
+  return (
+    <Frame language={languageOf(token.info)} copy={() => token.pieces.join('') + token.tail}>
+      {token.pieces.slice(0, token.pieceCount).map((piece, index) => <FinishedPiece key={index} text={piece} />)}
+      <Shown text={token.tail} />
+    </Frame>
+  );
+}
+
+const FinishedPiece = whileSame(({ text }: { text: string }) => <span><Shown text={text} /></span>);
+
+function Frame({ language, copy, children }: { language: string; copy: string | (() => string); children: JSX.Element | (JSX.Element | JSX.Element[])[] }): JSX.Element {
+  return (
+    <div class="matter-code-block" dir="ltr">
+      <div class="matter-code-head"><span>{language}</span><Copy text={copy} label={t('matter.copyCode')} /></div>
+      <pre tabIndex={0}><code>{children}</code></pre>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+// Text as it is, with what nobody would see made visible.
+
+import type { JSX } from 'preact';
+import { t } from '../i18n';
+import type { LinePiece } from '../text/code/tokens';
+import { hasUnseen, revealed } from '../text/unseen';
+
+/** So many stand out; after that their numbers are part of the text. */
+const MARKED_MOST = 400;
+
+/** A text in which unseen characters stand by their number. */
+export function Shown({ text, prose = false }: { text: string; prose?: boolean }): JSX.Element {
+  if (!hasUnseen(text, prose)) return <>{text}</>;
+  const pieces = revealed(text, prose);
+  return (
+    <>
+      {pieces.slice(0, MARKED_MOST).map((piece, index) => (piece.unseen ? <Unseen key={index} number={piece.text} /> : piece.text))}
+      {pieces.length > MARKED_MOST && pieces.slice(MARKED_MOST).map((piece) => piece.text).join('')}
+    </>
+  );
+}
+
+function Unseen({ number }: { number: string }): JSX.Element {
+  return <span class="matter-unseen" dir="ltr" title={t('matter.unseen', { number })}>{number}</span>;
+}
+
+/** A line in coloured pieces. */
+export function Pieces({ pieces }: { pieces: readonly LinePiece[] }): JSX.Element {
+  return <>{pieces.map((piece, index) => <Piece key={index} piece={piece} />)}</>;
+}
+
+function Piece({ piece }: { piece: LinePiece }): JSX.Element {
+  const names = [piece.scope === '' ? '' : `matter-hl-${piece.scope}`, piece.marked ? 'matter-changed' : ''].filter(Boolean).join(' ');
+  return names === '' ? <Shown text={piece.text} /> : <span class={names}><Shown text={piece.text} /></span>;
+}

@@ -1,0 +1,47 @@
+/** On a card: what the hub is not sure of, and every call that the ask is about. */
+import type { JSX } from 'preact';
+import type { ApprovalView } from '../../../generated/api';
+import { t } from '../../../i18n';
+import { Badge } from '../../../ui';
+import { callsOf, doubtsOf, type AskedCall } from '../../../hub/approval_meta';
+import { Folded } from './folded';
+import { RISKS } from '../risks';
+import { Unseen } from '../unseen_view';
+
+export function Doubts({ approval }: { approval: ApprovalView }): JSX.Element | null {
+  const doubts = doubtsOf(approval);
+  if (doubts === null) return null;
+  return (
+    <div class="approvals-doubts" role="note">
+      <p>{t('approvals.notSure')}</p>
+      {doubts.length > 0 && <ul>{doubts.map((doubt) => <li key={doubt}><Unseen text={doubt} /></li>)}</ul>}
+    </div>
+  );
+}
+
+export function AskedCalls({ approval }: { approval: ApprovalView }): JSX.Element | null {
+  const calls = callsOf(approval);
+  if (calls.length === 0) return null;
+  return (
+    <section class="approvals-calls">
+      <h3>{t('approvals.severalCalls', { n: calls.length })}</h3>
+      <ol>{calls.map((call) => <OneCall key={call.toolCallId} call={call} />)}</ol>
+    </section>
+  );
+}
+
+function OneCall({ call }: { call: AskedCall }): JSX.Element {
+  const risk = RISKS[call.riskLevel];
+  return (
+    <li>
+      <p class="approvals-risk">
+        <strong><Unseen text={call.description || call.toolName} /></strong>
+        <Badge tone={risk.tone}>{t(risk.words)}</Badge>
+        {call.riskReason && <span><Unseen text={call.riskReason} /></span>}
+      </p>
+      {call.command && <Folded><Unseen text={call.command} /></Folded>}
+      {call.doubts?.map((doubt) => <p key={doubt} class="approvals-note"><Unseen text={doubt} /></p>)}
+      {call.paths?.map((path) => <code key={path}><Unseen text={path} /></code>)}
+    </li>
+  );
+}

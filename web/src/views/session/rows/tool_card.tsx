@@ -1,0 +1,79 @@
+// One call of a tool as a card: closed, unless it failed.
+
+import type { JSX } from 'preact';
+import { t } from '../../../i18n';
+import { Shown } from '../../../content/visible_text';
+import { isOver } from '../../../model/timeline/tool_call_state';
+import type { Call, ToolItem } from '../../../model/timeline/items';
+import { Icon, Spinner } from '../../../ui';
+import { Card, CardIcon } from './card';
+import { useOpened, useRoom } from '../context';
+import { durationOf, iconOf, subjectOf } from './labels';
+import { LinkTo } from './copy_link';
+import { decidedInWords, ToolInside } from './tool_details';
+
+export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
+  const { cwd } = useRoom();
+  const call = item.call.value;
+  const [open, toggle] = useOpened(item.key, call.status === 'failed');
+  const subject = subjectOf(call, cwd.value);
+  const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
+  return (
+    <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}
+      title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject"><Shown text={subject} /></span>}</>}
+      end={<CallEnd call={call} />} tools={<LinkTo seq={item.seq} />}>
+      {() => <ToolInside item={item} />}
+    </Card>
+  );
+}
+
+function lookOf(call: Call): string {
+  if (call.status === 'failed') return 'call session-card-failed';
+  return call.waits ? 'call session-card-waits' : 'call';
+}
+
+function CallEnd({ call }: { call: Call }): JSX.Element {
+  const duration = durationOf(call);
+  const decided = call.decisions.at(-1);
+  return (
+    <>
+      <Lines call={call} />
+      {decided !== undefined && isOver(call) && <span class="session-took" title={decidedInWords(decided)}><Icon name="shield" size={14} label={decidedInWords(decided)} /></span>}
+      {call.exitCode !== undefined && call.exitCode !== 0 && <span class="session-exit" title={t('session.exitWhy', { code: call.exitCode })}>{t('session.exit', { code: call.exitCode })}</span>}
+      {duration !== undefined && <span class="session-took">{duration}</span>}
+      <CallMark call={call} />
+    </>
+  );
+}
+
+function Lines({ call }: { call: Call }): JSX.Element | null {
+  const added = call.changes.reduce((sum, change) => sum + (change.linesAdded ?? 0), 0);
+  const removed = call.changes.reduce((sum, change) => sum + (change.linesRemoved ?? 0), 0);
+  return <LineCounts added={added} removed={removed} />;
+}
+
+export function LineCounts({ added, removed }: { added: number; removed: number }): JSX.Element | null {
+  if (added === 0 && removed === 0) return null;
+  return <span class="session-lines">{added > 0 && <ins>+{added}</ins>}{removed > 0 && <del>−{removed}</del>}</span>;
+}
+
+/** Spinner, check or cross. */
+export function CallMark({ call }: { call: Call }): JSX.Element {
+  const words = stateInWords(call);
+  if (call.status === 'completed') return <span class="session-mark session-mark-done" title={words}><Icon name="check" size={16} /></span>;
+  if (call.status === 'failed') return <span class="session-mark session-mark-failed" title={words}><Icon name="cross" size={16} /></span>;
+  if (call.left) return <span class="session-mark" title={words}><Icon name="minus" size={16} /></span>;
+  if (call.waits) return <span class="session-mark session-mark-waits" title={words}><Icon name="shield" size={16} /></span>;
+  return <span class="session-mark session-mark-runs" title={words}><Spinner size={16} /></span>;
+}
+
+export function stateInWords(call: Call): string {
+  if (call.status === 'failed') {
+    if (call.error?.code === 'denied') return t('session.callDenied');
+    return call.error?.code === 'cancelled' ? t('session.callCancelled') : t('session.callFailed');
+  }
+  if (isOver(call)) return call.exitCode ? t('session.exitWhy', { code: call.exitCode }) : t('session.callDone');
+  if (call.left) return t('session.callLeft');
+  if (call.waits) return t('session.callWaits');
+  return call.status === 'pending' ? t('session.callPending') : t('session.callRunning');
+}

@@ -1,0 +1,114 @@
+// One session: its head, the conversation with the composer below it, and its files and artifacts, beside it where there is room.
+//
+// Rule 1: the story lives as long as the view of its session; tabs and permalinks change inside it.
+
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { t } from '../../i18n';
+import { openStory, type Story } from '../../model/open_session';
+import { go } from '../../route';
+import '../../style/session.css';
+import { Button, IconButton, lazy, Spinner, Tabs, useMedia, WIDE, type Tab } from '../../ui';
+import { Composer } from '../composer/composer';
+import { Controls } from '../controls/controls';
+import { RoomContext, useRoom } from './context';
+import { Conversation } from './conversation/conversation';
+import { Head } from './head';
+import { makeRoom } from './view_state';
+import { TodoCard } from './todos';
+
+const FilesTab = lazy(() => import('../files/files').then((part) => part.FilesTab));
+const ArtifactsTab = lazy(() => import('../files/artifacts').then((part) => part.ArtifactsTab));
+
+type TabName = 'timeline' | 'files' | 'artifacts';
+
+export interface SessionViewProps {
+  id: string;
+  tab: TabName;
+  seq?: number | undefined;
+}
+
+export function SessionView({ id, tab, seq }: SessionViewProps): JSX.Element {
+  const room = useMemo(() => makeRoom(openStory(id)), [id]);
+  useEffect(() => () => room.story.close(), [room]);
+  const wide = useMedia(WIDE);
+  const beside = wide && tab !== 'timeline';
+  if (hasNothing(room.story)) return <Unloaded story={room.story} />;
+  return (
+    <RoomContext.Provider value={room}>
+      <section class={beside ? 'session session-beside' : 'session'}>
+        <PageTitle />
+        <Head tabs={<SessionTabs id={id} tab={tab} />} />
+        <div class="session-body">
+          {(wide || tab === 'timeline') && <Main seq={seq} />}
+          {tab !== 'timeline' && <Side id={id} tab={tab} closable={wide} />}
+        </div>
+      </section>
+    </RoomContext.Provider>
+  );
+}
+
+/** What was loaded once stays, also when it cannot be loaded anew. */
+function hasNothing({ state, timeline }: Story): boolean {
+  return state.value === 'gone' || (state.value === 'failed' && timeline.seq === 0);
+}
+
+function Main({ seq }: { seq: number | undefined }): JSX.Element {
+  const { story } = useRoom();
+  if (story.state.value === 'loading' && story.timeline.items.value.length === 0) {
+    return <div class="session-main session-loading"><Spinner size={24} label={t('session.loading')} /></div>;
+  }
+  return (
+    <div class="session-main">
+      <TodoCard />
+      <Conversation seq={seq} />
+      <div class="session-foot">
+        <Controls story={story} />
+        <Composer story={story} />
+      </div>
+    </div>
+  );
+}
+
+function Side({ id, tab, closable }: { id: string; tab: TabName; closable: boolean }): JSX.Element {
+  return (
+    <aside class="session-side" aria-label={t('session.sidePanel')}>
+      {closable && <div class="session-side-close"><IconButton icon="close" label={t('session.closePanel')} onClick={() => go({ view: 'session', id, tab: 'timeline' })} /></div>}
+      {tab === 'files' ? <FilesTab sessionId={id} /> : <ArtifactsTab sessionId={id} />}
+    </aside>
+  );
+}
+
+function SessionTabs({ id, tab }: { id: string; tab: TabName }): JSX.Element {
+  const { story } = useRoom();
+  const { artifacts } = story.view.value;
+  const tabs: Tab<TabName>[] = [
+    { id: 'timeline', label: t('session.conversation') },
+    { id: 'files', label: t('session.files') },
+    { id: 'artifacts', label: t('session.artifacts'), ...(artifacts > 0 ? { count: artifacts } : {}) },
+  ];
+  return <Tabs label={t('session.tabs')} tabs={tabs} selected={tab} onSelect={(to) => go({ view: 'session', id, tab: to })} />;
+}
+
+function Unloaded({ story }: { story: Story }): JSX.Element {
+  const gone = story.state.value === 'gone';
+  return (
+    <div class="ui-empty" role="alert">
+      <p>{gone ? t('session.gone') : t('session.loadFailed', { why: story.error.value?.message ?? '' })}</p>
+      {gone ? <a class="ui-button" href="#/">{t('session.back')}</a> : <Button icon="refresh" onClick={() => void story.load()}>{t('common.retry')}</Button>}
+    </div>
+  );
+}
+
+/** The page is called after the session. */
+function PageTitle(): null {
+  const { title, status } = useRoom().story.view.value;
+  const waits = status === 'waiting_for_approval' || status === 'waiting_for_input';
+  useEffect(() => {
+    document.title = `${waits ? '● ' : ''}${title || t('session.untitled')} · ${t('common.appName')}`;
+    return () => {
+      document.title = t('common.appName');
+    };
+  }, [title, waits]);
+  return null;
+}
