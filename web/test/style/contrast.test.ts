@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { contrast, type Rgb } from '../../src/text/terminal/colour';
 
-const matter = readFileSync(new URL('../../src/style/matter.css', import.meta.url), 'utf8');
-const tokens = readFileSync(new URL('../../src/style/tokens.css', import.meta.url), 'utf8');
+const read = (file: string): string => readFileSync(new URL(`../../src/style/${file}`, import.meta.url), 'utf8');
+const content = read('content/colours.css');
+const tokens = read('tokens.css');
 const [lightTokens = '', darkTokens = ''] = tokens.split(':root[data-theme="dark"]');
 
 function rgb(hex: string): Rgb {
@@ -13,7 +14,7 @@ function rgb(hex: string): Rgb {
 }
 
 function own(name: string): [light: Rgb, dark: Rgb] {
-  const found = new RegExp(`${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(matter);
+  const found = new RegExp(`${name}: light-dark\\((#\\w{6}), (#\\w{6})\\)`).exec(content);
   if (found?.[1] === undefined || found[2] === undefined) throw new Error(`no ${name}`);
   return [rgb(found[1]), rgb(found[2])];
 }
@@ -23,7 +24,7 @@ function token(name: string): [light: Rgb, dark: Rgb] {
   return [one(lightTokens), one(darkTokens)];
 }
 
-const names = (start: string): string[] => [...matter.matchAll(new RegExp(`^  (--${start}[\\w-]+): light-dark`, 'gm'))].map((found) => found[1] ?? '');
+const names = (start: string): string[] => [...content.matchAll(new RegExp(`^  (--${start}[\\w-]+): light-dark`, 'gm'))].map((found) => found[1] ?? '');
 
 describe.each([['light', 0], ['dark', 1]] as const)('in the %s theme', (_theme, which) => {
   const behindCode: [string, Rgb][] = [
@@ -41,7 +42,7 @@ describe.each([['light', 0], ['dark', 1]] as const)('in the %s theme', (_theme, 
 });
 
 it('text on a coloured background can be read', () => {
-  const rules = [...matter.matchAll(/\.matter-bg-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}/g)];
+  const rules = [...read('content/terminal.css').matchAll(/\.matter-bg-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}/g)];
   expect(rules).toHaveLength(16);
   for (const rule of rules) expect(contrast(rgb(rule[1] ?? ''), rgb(rule[2] ?? '')), rule[0]).toBeGreaterThanOrEqual(4.5);
 });
