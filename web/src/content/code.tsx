@@ -7,12 +7,12 @@ import { languageByPath } from '../text/code/language';
 import { fileWithin, withoutNumbers } from '../text/code/line_numbers';
 import { pieces, type TokenLines } from '../text/code/tokens';
 import { Copy } from '../ui';
-import '../style/matter.css';
+import '../style/content/index.css';
 import { Pieces } from './visible_text';
 import { useTokens } from './use_tokens';
 import { Windowed } from './windowed';
 
-export interface CodeViewProps {
+interface CodeViewProps {
   text: string;
   path?: string | undefined;
   /** The number of the first line; where it is not given, numbers in the text itself are used. */

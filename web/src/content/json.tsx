@@ -4,8 +4,8 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { t } from '../i18n';
 import { Button, Copy } from '../ui';
-import '../style/matter.css';
-import { Shown } from './visible_text';
+import '../style/content/index.css';
+import { VisibleText } from './visible_text';
 
 const FIRST_ENTRIES = 100;
 const FIRST_CHARACTERS = 600;
@@ -36,7 +36,7 @@ function Branch({ value, open: first }: { value: object; open: boolean }): JSX.E
       <button type="button" class="matter-json-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? '▾' : '▸'} <span class="matter-json-brief">{brief(value)}</span></button>
       {open && (
         <ul>
-          {entries.slice(0, most).map(([key, each]) => <li key={key}><span class="matter-json-key"><Shown text={key} /></span>: <Value value={each} open={false} /></li>)}
+          {entries.slice(0, most).map(([key, each]) => <li key={key}><span class="matter-json-key"><VisibleText text={key} /></span>: <Value value={each} open={false} /></li>)}
           {entries.length > most && <li><Button kind="quiet" onClick={() => setMost(most * 10)}>{t('matter.moreEntries', { n: entries.length - most })}</Button></li>}
         </ul>
       )}
@@ -49,7 +49,7 @@ function Text({ text }: { text: string }): JSX.Element {
   const cut = !all && text.length > FIRST_CHARACTERS;
   return (
     <span class="matter-json-text">
-      <Shown text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />
+      <VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />
       {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('matter.moreCharacters', { n: text.length - FIRST_CHARACTERS })}</Button>}
     </span>
   );

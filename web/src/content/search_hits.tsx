@@ -5,10 +5,10 @@ import { useState } from 'preact/hooks';
 import type { SearchResult } from '../generated/agent-context';
 import { t } from '../i18n';
 import { Button, Icon } from '../ui';
-import '../style/matter.css';
+import '../style/content/index.css';
 import { FileLink } from './markdown/link';
 import { useSessionId } from './location';
-import { Shown } from './visible_text';
+import { VisibleText } from './visible_text';
 
 const FILES_FIRST = 20;
 
@@ -31,11 +31,11 @@ function FileHits({ file, hits }: { file: string; hits: readonly SearchResult[] 
   const lines = hits.filter((hit) => hit.line > 0 || hit.content !== '');
   return (
     <li>
-      <FileLink sessionId={sessionId} path={file} line={null}><Icon name="file" size={14} /><Shown text={file} /></FileLink>
+      <FileLink sessionId={sessionId} path={file} line={null}><Icon name="file" size={14} /><VisibleText text={file} /></FileLink>
       {lines.length > 0 && (
         <ul class="matter-hit-lines">
           {lines.map((hit, index) => (
-            <li key={index}><FileLink sessionId={sessionId} path={file} line={hit.line || null}><span class="matter-hit-number">{hit.line || ''}</span><code><Shown text={hit.content.slice(0, 400)} /></code></FileLink></li>
+            <li key={index}><FileLink sessionId={sessionId} path={file} line={hit.line || null}><span class="matter-hit-number">{hit.line || ''}</span><code><VisibleText text={hit.content.slice(0, 400)} /></code></FileLink></li>
           ))}
         </ul>
       )}

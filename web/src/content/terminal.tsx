@@ -1,4 +1,4 @@
-// What a command printed, with its colours, while it prints.
+// A command, and what it printed, with its colours, while it prints.
 //
 // Rule 1: a long output, or one of very many colours, is cut from the top; more of it can be shown. A chunk costs what is new.
 // Rule 2: the view follows the end while the reader is there.
@@ -10,10 +10,10 @@ import { AnsiStream, type Colour, type Line, plainOf, type Run, type Style } fro
 import { css, readable, type Rgb, TERMINAL_DARK, TERMINAL_LIGHT } from '../text/terminal/colour';
 import { grewFrom } from '../text/appended';
 import { Button, Copy } from '../ui';
-import '../style/matter.css';
+import '../style/content/index.css';
 import { Link } from './markdown/link';
 import { whileSame } from './skip_unchanged';
-import { Shown } from './visible_text';
+import { VisibleText } from './visible_text';
 
 const FIRST_CHARACTERS = 200_000;
 const FIRST_LINES = 1_000;
@@ -142,9 +142,9 @@ function Stretch({ link, runs }: StretchProps): JSX.Element {
 
 function RunView({ run }: { run: Run }): JSX.Element {
   const { style } = run;
-  if (Object.keys(style).length === 0) return <Shown text={run.text} />;
+  if (Object.keys(style).length === 0) return <VisibleText text={run.text} />;
   const names = classNames(style);
-  return <span class={names} style={ownColours(style)}><Shown text={run.text} /></span>;
+  return <span class={names} style={ownColours(style)}><VisibleText text={run.text} /></span>;
 }
 
 function classNames(style: Style): string {
@@ -175,4 +175,14 @@ function ownColours(style: Style): Record<string, string> | undefined {
     found['--own-light'] = found['--own-dark'] = css(readable(typeof fg === 'number' ? [128, 128, 128] : [0, 0, 0], bg as unknown as Rgb));
   }
   return found;
+}
+
+/** A shell command, as it is. */
+export function Command({ command }: { command: string }): JSX.Element {
+  return (
+    <div class="matter-command">
+      <pre tabIndex={0}><code>{command !== '' && <span><VisibleText text={command} /></span>}</code></pre>
+      <Copy text={command} label={t('matter.copyCommand')} />
+    </div>
+  );
 }

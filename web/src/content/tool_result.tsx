@@ -1,14 +1,17 @@
 // What a tool gave back, in the form that suits it.
 
 import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import type { CommandOutput, ToolStructuredOutput } from '../generated/agent-context';
 import { t } from '../i18n';
-import '../style/matter.css';
+import { Button, Icon } from '../ui';
+import '../style/content/index.css';
 import { DiffView } from './diff/diff';
 import { Json } from './json';
 import { SearchHits } from './search_hits';
 import { Terminal } from './terminal';
-import { WebContent } from './web_content';
+import { Link } from './markdown/link';
+import { VisibleText } from './visible_text';
 
 export function StructuredResult({ output, more = false }: { output: ToolStructuredOutput; more?: boolean }): JSX.Element {
   switch (output.type) {
@@ -28,6 +31,22 @@ function Printed({ output }: { output: CommandOutput }): JSX.Element {
       {stderr !== '' && <><p class="matter-note">{t('matter.stderr')}</p><Terminal text={stderr} /></>}
       {stdout === '' && stderr === '' && <p class="matter-note">{t('matter.noOutput')}</p>}
       {exitCode !== 0 && <p class="matter-note matter-bad">{t('matter.exitCode', { n: exitCode })}</p>}
+    </div>
+  );
+}
+
+const FIRST_CHARACTERS = 1_200;
+
+/** A page that an agent fetched: where from, what it is called, how it begins. Its text is shown as text. */
+export function WebContent({ url, title, summary }: { url: string; title?: string | undefined; summary?: string | undefined }): JSX.Element {
+  const [all, setAll] = useState(false);
+  const text = summary ?? '';
+  const cut = !all && text.length > FIRST_CHARACTERS;
+  return (
+    <div class="matter-web">
+      <p class="matter-web-head"><Icon name="globe" size={16} /><Link address={url} shown={title ?? url}><VisibleText text={title ?? url} /></Link></p>
+      {text !== '' && <p class="matter-web-text"><VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />{cut && '…'}</p>}
+      {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('matter.showMore')}</Button>}
     </div>
   );
 }

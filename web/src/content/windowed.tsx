@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
-export const WINDOW_ROWS = 100;
+const WINDOW_ROWS = 100;
 const AHEAD = '800px 0px';
 
 /** `children` draws rows from `start` up to `end`. */

@@ -7,7 +7,7 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import type { AgentView } from '../generated/api';
 import { asHubError, http, type HubError } from './http';
 
-export interface AgentList {
+interface AgentList {
   state: 'unasked' | 'asked' | 'known' | 'failed';
   agents: AgentView[];
   error?: HubError;

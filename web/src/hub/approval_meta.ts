@@ -8,7 +8,7 @@ import type { ApprovalView, AskedCall } from '../generated/api';
 export type { AskedCall };
 
 /** What an ask that waits says of this. */
-export type AskedMore = Pick<ApprovalView, 'sure' | 'doubts' | 'calls'>;
+type AskedMore = Pick<ApprovalView, 'sure' | 'doubts' | 'calls'>;
 
 const LEVELS: readonly unknown[] = ['low', 'medium', 'high', 'critical'];
 

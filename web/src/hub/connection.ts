@@ -23,7 +23,7 @@ export type { Sent } from './outbox';
 /** `locked`: no token that counts. `offline`: the hub was not reached, it is tried again. */
 export type LinkState = 'connecting' | 'online' | 'offline' | 'locked';
 
-export const HUB = '*';
+const HUB = '*';
 
 const CHECK_MS = 2_000;
 const SILENT_MS = 10_000;
@@ -38,7 +38,7 @@ const LOCKED = 4401;
 const REFUSED = 4400;
 
 /** What a link needs of a browser; tests bring their own. */
-export interface LinkWorld {
+interface LinkWorld {
   socket(): WebSocket;
   post(path: string, body: unknown): Promise<unknown>;
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;

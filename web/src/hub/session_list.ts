@@ -32,7 +32,7 @@ export interface Sought {
 }
 
 /** How the store asks the hub; tests bring their own. */
-export interface Asking {
+interface Asking {
   session(id: string): Promise<SessionView>;
   /** A page of the list; without a cursor the newest, as many as a snapshot has. */
   page(before: string | null, sought?: Sought): Promise<SessionPage>;

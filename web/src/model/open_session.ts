@@ -23,10 +23,10 @@ const RETRY_LONGEST_MS = 8_000;
 /** A permalink this far from the end opens a window of its own instead of everything since. */
 const NEAR = 2_000;
 
-export type StoryState = 'loading' | 'ready' | 'failed' | 'gone';
+type StoryState = 'loading' | 'ready' | 'failed' | 'gone';
 
 /** What a story needs of the hub; tests bring their own. */
-export interface StoryWorld {
+interface StoryWorld {
   get<T>(path: string): Promise<T>;
   link: Pick<Link, 'follow' | 'outbox' | 'state'>;
 }

@@ -19,7 +19,7 @@ export interface OwnPrompt {
   turnId?: string;
 }
 
-export function isPrompt(sent: Sent): sent is Sent & { command: SendMessageCommand } {
+function isPrompt(sent: Sent): sent is Sent & { command: SendMessageCommand } {
   return sent.command.command === 'send_message';
 }
 
@@ -68,7 +68,7 @@ export class OwnPrompts {
 }
 
 /** Those that nothing else shows yet. */
-export function unseen(own: readonly OwnPrompt[], items: readonly Item[], queue: readonly QueuedPrompt[]): OwnPrompt[] {
+function unseen(own: readonly OwnPrompt[], items: readonly Item[], queue: readonly QueuedPrompt[]): OwnPrompt[] {
   const said = items.filter((item): item is MessageItem => item.kind === 'message' && item.role === 'user');
   const turns = new Set([...said.map((item) => item.messageId.replace(/^user-/, '')), ...queue.map((waiting) => waiting.turnId)]);
   const claimed = new Set<string>();

@@ -8,7 +8,7 @@ import workerAddress from './offload.worker?worker&url';
 import { trusted } from '../trusted_types';
 import type { Token } from './code/tokens';
 
-export type Work =
+type Work =
   | { what: 'highlight'; text: string; language: string }
   | { what: 'compare'; before: string; after: string };
 export type Question = Work & { id: number };

@@ -5,7 +5,7 @@
 // Rule 3: the text itself is not changed, only the way it is shown.
 
 /** A piece of a text: as it is, or one unseen character by its number. */
-export interface Piece {
+interface Piece {
   text: string;
   unseen: boolean;
 }

@@ -76,7 +76,7 @@ const SHAPES = {
 
 export type IconName = keyof typeof SHAPES;
 
-export interface IconProps {
+interface IconProps {
   name: IconName;
   size?: number;
   /** Say what it means where no text does. */

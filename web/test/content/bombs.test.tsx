@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { ansiLines } from '../../src/text/terminal/ansi';
 import { revealed, spelledOut } from '../../src/text/unseen';
 import { Markdown } from '../../src/content/markdown/markdown';
-import { Shown } from '../../src/content/visible_text';
+import { VisibleText } from '../../src/content/visible_text';
 import { Terminal } from '../../src/content/terminal';
 
 async function drawn(what: preact.JSX.Element): Promise<HTMLElement> {
@@ -69,7 +69,7 @@ describe('marks', () => {
     expect(revealed('e\u0301\u0302').length).toBe(1);
   });
   it('that nobody sees are elements only so often', async () => {
-    const root = await drawn(<Shown text={'a\u202e'.repeat(20_000)} />);
+    const root = await drawn(<VisibleText text={'a\u202e'.repeat(20_000)} />);
     expect(nodes(root)).toBeLessThan(500);
     expect(root.textContent?.match(/U\+202E/g)).toHaveLength(20_000);
   });

@@ -2,7 +2,7 @@ import { type ComponentChild, render } from 'preact';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HOSTILE } from '../text/hostile';
 import { CodeView } from '../../src/content/code';
-import { Command } from '../../src/content/command';
+import { Command } from '../../src/content/terminal';
 import { DiffView } from '../../src/content/diff/diff';
 import { Image } from '../../src/content/markdown/image';
 import { Json } from '../../src/content/json';
@@ -11,7 +11,7 @@ import { MatterSession } from '../../src/content/location';
 import { SearchHits } from '../../src/content/search_hits';
 import { StructuredResult } from '../../src/content/tool_result';
 import { Terminal } from '../../src/content/terminal';
-import { WebContent } from '../../src/content/web_content';
+import { WebContent } from '../../src/content/tool_result';
 
 const ALLOWED_ELEMENTS = new Set([
   'A', 'ABBR', 'B', 'BDI', 'BLOCKQUOTE', 'BR', 'BUTTON', 'CODE', 'DEL', 'DETAILS', 'DIV', 'EM', 'H3', 'H4', 'H5', 'H6', 'HEADER', 'HR', 'I', 'IMG', 'INPUT',
@@ -64,7 +64,7 @@ const PLACES: Readonly<Record<string, (text: string) => ComponentChild>> = {
   'a diff': (text) => <DiffView diff={text} path={text} />,
   'a changed line': (text) => <DiffView diff={`@@ -1 +1 @@\n-${text.replaceAll('\n', ' ')}\n+x${text.replaceAll('\n', ' ')}\n`} path={text} />,
   code: (text) => <CodeView text={text} path={text} />,
-  'a command': (text) => <Command command={text} folder={text} parts={[{ start: 0, end: 3, role: text }]} />,
+  'a command': (text) => <Command command={text} />,
   json: (text) => <Json value={{ [text]: text, list: [text, { deep: text }] }} />,
   'a search': (text) => <SearchHits results={[{ file: text, line: 1, content: text }]} />,
   'a page': (text) => <WebContent url={text} title={text} summary={text} />,

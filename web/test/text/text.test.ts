@@ -4,7 +4,6 @@ import { highlighted, languages } from '../../src/text/code/highlighter';
 import { languageByPath, languageByWord } from '../../src/text/code/language';
 import { judgeLink } from '../../src/text/markdown/links';
 import { safeTree, treeOf } from '../../src/text/markdown/sanitise';
-import { commandPieces, partsIn } from '../../src/text/code/shell';
 import { pieces } from '../../src/text/code/tokens';
 import { revealed, spelledOut } from '../../src/text/unseen';
 
@@ -114,17 +113,3 @@ describe('colours of code', () => {
   });
 });
 
-describe('parts of a command', () => {
-  it('colour it, the inner ones over the outer', () => {
-    const parts = [{ start: 0, end: 4, role: 'command' }, { start: 5, end: 10, role: 'string' }, { start: 6, end: 8, role: 'substitution' }];
-    expect(commandPieces('echo "$x y"', parts).map((piece) => [piece.text, piece.role])).toEqual([
-      ['echo', 'command'], [' ', ''], ['"', 'string'], ['$x', 'substitution'], [' y', 'string'], ['"', ''],
-    ]);
-  });
-
-  it('never lose a character, whatever they say', () => {
-    const parts = partsIn({ parts: [{ start: -5, end: 99, role: 'string' }, { start: 3, end: 1, role: 'command' }, { start: 0, end: 2, role: 'x"onload' }, 7, null] });
-    expect(commandPieces('a😀b', parts).map((piece) => piece.text).join('')).toBe('a😀b');
-    expect(partsIn(undefined)).toEqual([]);
-  });
-});

@@ -10,13 +10,13 @@ import { t } from '../../i18n';
 import { type FileDiff, parseDiff } from '../../text/diff/diff';
 import { offload } from '../../text/offload';
 import { Button, Copy, Icon, IconButton, Spinner, useMedia } from '../../ui';
-import '../../style/matter.css';
+import '../../style/content/index.css';
 import { DiffRows } from './diff_rows';
 import { FileLink } from '../markdown/link';
 import { pathIn, useFolder, useSessionId } from '../location';
-import { Shown } from '../visible_text';
+import { VisibleText } from '../visible_text';
 
-export interface DiffViewProps {
+interface DiffViewProps {
   /** A unified diff, of one file or of several. */
   diff: string;
   path?: string;
@@ -53,7 +53,7 @@ function choose(next: Layout): void {
 export function DiffView({ diff, path = '', folded = false }: DiffViewProps): JSX.Element {
   const files = useMemo(() => parseDiff(diff, path), [diff, path]);
   const [all, setAll] = useState(false);
-  if (files.length === 0) return diff.trim() === '' ? <p class="matter-note">{t('matter.noChanges')}</p> : <pre class="matter-plain" tabIndex={0}><Shown text={diff} /></pre>;
+  if (files.length === 0) return diff.trim() === '' ? <p class="matter-note">{t('matter.noChanges')}</p> : <pre class="matter-plain" tabIndex={0}><VisibleText text={diff} /></pre>;
   const shown = all ? files : files.slice(0, FILES_FIRST);
   return (
     <div class="matter-diffs">
@@ -114,7 +114,7 @@ function Body({ file, name, split, sessionId }: { file: FileDiff; name: string; 
 /** The end of a path matters most: when there is no room, its beginning is left out. */
 function Name({ path }: { path: string }): JSX.Element {
   const at = path.lastIndexOf('/') + 1;
-  return <><span class="matter-path-start"><Shown text={path.slice(0, at)} /></span><b><Shown text={path.slice(at)} /></b></>;
+  return <><span class="matter-path-start"><VisibleText text={path.slice(0, at)} /></span><b><VisibleText text={path.slice(at)} /></b></>;
 }
 
 function Status({ file }: { file: FileDiff }): JSX.Element {

@@ -12,7 +12,7 @@ import { Button } from '../../ui';
 import { CodeBlock, OpenCodeBlock } from './code_block';
 import { type Direction, Heading, Inline, Nodes } from './inline';
 import { whileSame } from '../skip_unchanged';
-import { Shown } from '../visible_text';
+import { VisibleText } from '../visible_text';
 
 const FIRST_ITEMS = 200;
 const FIRST_CELLS = 2_000;
@@ -41,7 +41,7 @@ function One({ token, open, dir }: { token: BlockToken; open: boolean; dir?: Dir
     case 'html': return <Markup raw={token.raw} dir={dir} />;
     case 'text': return <Inline tokens={(token as Tokens.Text).tokens ?? [token as Token]} />;
     case 'space': case 'def': case 'checkbox': return null;
-    default: return <p class="matter-literal" dir={dir}><Shown text={token.raw} /></p>;
+    default: return <p class="matter-literal" dir={dir}><VisibleText text={token.raw} /></p>;
   }
 }
 
@@ -73,7 +73,7 @@ function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX
 
 function TableView({ table, dir }: { table: Tokens.Table; dir: Direction }): JSX.Element {
   const { some, more } = useSome(table.rows, Math.max(1, Math.floor(FIRST_CELLS / table.header.length)));
-  if (table.header.length > MOST_COLUMNS) return <p class="matter-literal"><Shown text={table.raw} /></p>;
+  if (table.header.length > MOST_COLUMNS) return <p class="matter-literal"><VisibleText text={table.raw} /></p>;
   const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `matter-align-${each.align}`);
   return (
     <div class="matter-table" dir={dir} tabIndex={0} role="group" aria-label={t('matter.table')}>
@@ -91,7 +91,7 @@ function Markup({ raw, dir }: { raw: string; dir: Direction }): JSX.Element | nu
   const markup = withoutHalfDetails(raw);
   if (markup.trim() === '') return null;
   const tree = safeTree(markup);
-  if (tree === null) return <p class="matter-literal"><Shown text={raw.trimEnd()} /></p>;
+  if (tree === null) return <p class="matter-literal"><VisibleText text={raw.trimEnd()} /></p>;
   return <div class="matter-markup" dir={dir}><Nodes nodes={tree} /></div>;
 }
 

@@ -8,7 +8,7 @@ import { languageByWord } from '../../text/code/language';
 import { pieces } from '../../text/code/tokens';
 import { Copy } from '../../ui';
 import { whileSame } from '../skip_unchanged';
-import { Pieces, Shown } from '../visible_text';
+import { Pieces, VisibleText } from '../visible_text';
 import { useTokens } from '../use_tokens';
 
 /** Finished code. While the block around it is being written, it stays plain. */
@@ -16,14 +16,14 @@ export function CodeBlock({ text, info, open }: { text: string; info: string; op
   const language = languageOf(info);
   return (
     <Frame language={language} copy={text}>
-      {open ? <Shown text={text} /> : <Coloured text={text} language={languageByWord(language)} />}
+      {open ? <VisibleText text={text} /> : <Coloured text={text} language={languageByWord(language)} />}
     </Frame>
   );
 }
 
 function Coloured({ text, language }: { text: string; language: string }): JSX.Element {
   const tokens = useTokens(text, language);
-  if (tokens === null) return <Shown text={text} />;
+  if (tokens === null) return <VisibleText text={text} />;
   return <>{text.split('\n').map((line, index) => <span key={index}>{index > 0 && '\n'}<Pieces pieces={pieces(line, tokens[index])} /></span>)}</>;
 }
 
@@ -32,12 +32,12 @@ export function OpenCodeBlock({ token }: { token: OpenCode }): JSX.Element {
   return (
     <Frame language={languageOf(token.info)} copy={() => token.pieces.join('') + token.tail}>
       {token.pieces.slice(0, token.pieceCount).map((piece, index) => <FinishedPiece key={index} text={piece} />)}
-      <Shown text={token.tail} />
+      <VisibleText text={token.tail} />
     </Frame>
   );
 }
 
-const FinishedPiece = whileSame(({ text }: { text: string }) => <span><Shown text={text} /></span>);
+const FinishedPiece = whileSame(({ text }: { text: string }) => <span><VisibleText text={text} /></span>);
 
 function Frame({ language, copy, children }: { language: string; copy: string | (() => string); children: JSX.Element | (JSX.Element | JSX.Element[])[] }): JSX.Element {
   return (

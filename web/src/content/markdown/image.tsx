@@ -11,7 +11,7 @@ import { below } from '../../hub/base_path';
 import { t } from '../../i18n';
 import { judgeLink, type JudgedLink } from '../../text/markdown/links';
 import { Button, Icon } from '../../ui';
-import '../../style/matter.css';
+import '../../style/content/index.css';
 import { REL } from './link';
 import { contentHref, MatterFolder, useSessionId } from '../location';
 

@@ -6,7 +6,7 @@ import { withoutReferences } from '../../text/markdown/entities';
 import { type SafeNode, safeTree } from '../../text/markdown/sanitise';
 import { Image } from './image';
 import { Link } from './link';
-import { Shown } from '../visible_text';
+import { VisibleText } from '../visible_text';
 
 const DEEPEST = 24;
 const PAIRED = new Set(['a', 'abbr', 'b', 'code', 'del', 'em', 'i', 'ins', 'kbd', 'mark', 'q', 's', 'samp', 'small', 'strong', 'sub', 'sup', 'u', 'var']);
@@ -36,7 +36,7 @@ function one(token: Token): ComponentChildren {
     case 'strong': return <strong><Inline tokens={token.tokens} /></strong>;
     case 'em': return <em><Inline tokens={token.tokens} /></em>;
     case 'del': return <del><Inline tokens={token.tokens} /></del>;
-    case 'codespan': return <code class="matter-codespan" dir="ltr"><Shown text={(token as Tokens.Codespan).text} /></code>;
+    case 'codespan': return <code class="matter-codespan" dir="ltr"><VisibleText text={(token as Tokens.Codespan).text} /></code>;
     case 'br': return <br />;
     case 'link': return <LinkToken link={token as Tokens.Link} />;
     case 'image': return <Image src={withoutReferences((token as Tokens.Image).href)} alt={withoutReferences((token as Tokens.Image).text)} />;
@@ -48,7 +48,7 @@ function one(token: Token): ComponentChildren {
 }
 
 function plain(token: Token): ComponentChildren {
-  return <Shown text={withoutReferences((token as Tokens.Text).text ?? token.raw)} prose />;
+  return <VisibleText text={withoutReferences((token as Tokens.Text).text ?? token.raw)} prose />;
 }
 
 function LinkToken({ link }: { link: Tokens.Link }): JSX.Element {
@@ -58,7 +58,7 @@ function LinkToken({ link }: { link: Tokens.Link }): JSX.Element {
 }
 
 /** What a reader reads of some tokens. */
-export function textOf(tokens: readonly Token[] | undefined): string {
+function textOf(tokens: readonly Token[] | undefined): string {
   return (tokens ?? []).map((token) => ('tokens' in token && token.tokens !== undefined ? textOf(token.tokens) : withoutReferences((token as Tokens.Text).text ?? ''))).join('');
 }
 
@@ -102,7 +102,7 @@ function Lone({ raw }: { raw: string }): JSX.Element {
   const name = TAG.exec(raw)?.[2]?.toLowerCase();
   if (name === 'br') return <br />;
   const tree = name === 'img' ? safeTree(raw) : null;
-  return tree === null ? <Shown text={raw} /> : <Nodes nodes={tree} />;
+  return tree === null ? <VisibleText text={raw} /> : <Nodes nodes={tree} />;
 }
 
 /** A tree of allowed elements. */
@@ -111,7 +111,7 @@ export function Nodes({ nodes }: { nodes: readonly SafeNode[] }): JSX.Element {
 }
 
 function NodeView({ node }: { node: SafeNode }): JSX.Element {
-  if (typeof node === 'string') return <Shown text={node} />;
+  if (typeof node === 'string') return <VisibleText text={node} />;
   const { name, attributes, children } = node;
   const inside = <Nodes nodes={children} />;
   if (name === 'a') return <Link address={attributes['href'] ?? ''} shown={treeText(children)}>{inside}</Link>;

@@ -10,11 +10,11 @@ import { t } from '../../i18n';
 import { type Block, MarkdownStream, PAGE_BLOCKS } from '../../text/markdown/stream';
 import { grewFrom } from '../../text/appended';
 import { Button } from '../../ui';
-import '../../style/matter.css';
+import '../../style/content/index.css';
 import { BlockView } from './block';
 import { whileSame } from '../skip_unchanged';
 
-export interface MarkdownProps {
+interface MarkdownProps {
   text: string;
   /** More is coming. */
   live?: boolean;

@@ -47,7 +47,6 @@ export const matter = {
   pictureNone: 'A picture that is not there',
   pictureSmaller: 'Make smaller: {name}',
   reallyLeadsTo: 'leads to {host}',
-  runsIn: 'The folder it runs in',
   showIt: 'Show',
   showMore: 'Show more',
   showPicture: 'Show picture: {name}',

@@ -2,9 +2,9 @@
 
 import type { Call, Item, ToolItem } from './items';
 
-export type Deed = 'read' | 'edited' | 'wrote' | 'ran' | 'searched' | 'fetched' | 'todos' | 'used';
+type Deed = 'read' | 'edited' | 'wrote' | 'ran' | 'searched' | 'fetched' | 'todos' | 'used';
 
-export interface Deeds {
+interface Deeds {
   /** How often, in the order of the first time. Files are counted once each. */
   counts: { deed: Deed; count: number; name?: string }[];
   failed: number;

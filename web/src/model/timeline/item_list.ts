@@ -4,7 +4,7 @@
 
 import type { Item, MessageItem, ThinkingItem, ToolItem } from './items';
 
-export type OpenItem = MessageItem | ThinkingItem | ToolItem;
+type OpenItem = MessageItem | ThinkingItem | ToolItem;
 
 export class Shelf {
   readonly list: Item[] = [];

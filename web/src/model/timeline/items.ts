@@ -29,7 +29,7 @@ export interface MessageItem extends Base {
   readonly state: Signal<MessageState>;
 }
 
-export interface MessageState {
+interface MessageState {
   done: boolean;
   images: readonly ImagePart[];
   by?: string;
@@ -47,7 +47,7 @@ export interface ThinkingItem extends Base {
   readonly state: Signal<ThinkingState>;
 }
 
-export interface ThinkingState {
+interface ThinkingState {
   done: boolean;
   redacted: boolean;
   endedAt?: number;
@@ -60,7 +60,7 @@ export interface Change extends FileBatchChange {
   fragment?: boolean;
 }
 
-export type CallStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
+type CallStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
 
 /** One call of a tool, from its first sign to its end. */
 export interface ToolItem extends Base {
@@ -138,7 +138,7 @@ export interface QuestionItem extends Base {
   readonly resolved: Signal<Answered | undefined>;
 }
 
-export interface Answered {
+interface Answered {
   action: string;
   content?: Record<string, unknown>;
   by?: string;

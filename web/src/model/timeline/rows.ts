@@ -10,7 +10,7 @@ export type Row =
   | { kind: 'item'; key: string; item: Item; depth: number }
   | { kind: 'group'; key: string; members: readonly Item[]; open: boolean; depth: number };
 
-export interface Showing {
+interface Showing {
   /** Whether somebody opened or closed it; undefined: nobody did. */
   isOpen(key: string): boolean | undefined;
   /** Show every detail. */
@@ -59,7 +59,7 @@ function addGroup(members: readonly Item[], showing: Showing, depth: number, row
   }
 }
 
-export function groupKey(first: Item): string {
+function groupKey(first: Item): string {
   return `G:${first.key}`;
 }
 

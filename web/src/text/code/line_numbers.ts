@@ -1,6 +1,6 @@
 // Text that came with line numbers in front, as tools print it: the numbers are taken off and shown as numbers.
 
-export interface Numbered {
+interface Numbered {
   text: string;
   firstLine: number;
 }

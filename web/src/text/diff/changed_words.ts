@@ -7,7 +7,7 @@ import type { DiffLine } from './diff';
 import type { Mark } from '../code/tokens';
 
 /** The changed stretches of a removed line and of the added one in its place. */
-export interface Pair {
+interface Pair {
   removed: Mark[];
   added: Mark[];
 }

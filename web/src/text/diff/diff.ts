@@ -3,7 +3,7 @@
 // Rule 1: a hunk's own counts say where it ends: a removed line that reads "-- a/x" is not a new file.
 // Rule 2: nothing is refused. What is not a diff gives no files, and the caller shows the text.
 
-export type FileStatus = 'added' | 'deleted' | 'modified' | 'renamed' | 'copied';
+type FileStatus = 'added' | 'deleted' | 'modified' | 'renamed' | 'copied';
 
 export interface DiffLine {
   kind: 'same' | 'added' | 'removed';

@@ -14,13 +14,13 @@ export interface Fold {
   heading: string;
 }
 
-export interface LineRow {
+interface LineRow {
   row: 'line';
   line: DiffLine;
 }
 
 /** Two columns: what was, and what is. */
-export interface PairRow {
+interface PairRow {
   row: 'pair';
   left: DiffLine | null;
   right: DiffLine | null;

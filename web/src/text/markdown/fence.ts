@@ -8,7 +8,7 @@ const LONGEST_LINE = 4_096;
 const OPENING = /^( {0,3})(`{3,}|~{3,})([^\n]*)\n/;
 
 /** What an opening fence says. */
-export interface Opening {
+interface Opening {
   indent: number;
   marker: string;
   info: string;

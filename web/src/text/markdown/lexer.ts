@@ -6,7 +6,7 @@
 import { Lexer, type Links, type Token, type Tokens } from 'marked';
 
 /** Text that is shown as it is. */
-export interface Plain {
+interface Plain {
   type: 'plain';
   raw: string;
 }
@@ -23,11 +23,11 @@ export interface OpenCode {
 
 export type BlockToken = Token | Plain | OpenCode;
 
-export const LIST_PIECE = 24;
+const LIST_PIECE = 24;
 const LONGEST_INLINE = 16_384;
 const DEEPEST = 60;
 
-export interface Lexed {
+interface Lexed {
   /** Blocks and the spaces between them, in order. */
   tokens: BlockToken[];
   /** Every link definition known, those that were given included. */

@@ -63,7 +63,7 @@ function doubtOf(url: URL, shown: string): Doubt | null {
 }
 
 /** The host that a text looks like it leads to, or null where it does not look like an address. */
-export function hostNamedBy(text: string): string | null {
+function hostNamedBy(text: string): string | null {
   const found = /^\s*(?:(https?):\/\/|\/\/)?(?:[^\s/@]*@)?((?:[^\s/:?#.@]+\.)+[^\s/:?#.@\d]{2,}|\d+\.\d+\.\d+\.\d+)\.?(?::\d+)?(?=[/?#\s]|$)/i.exec(text);
   const host = found?.[2];
   if (found == null || host === undefined) return null;
@@ -100,7 +100,7 @@ function judgePath(href: string, folder: string): JudgedLink {
 }
 
 /** Where a path leads from a folder of the session's, without dots; null where it climbs out. */
-export function pathFrom(folder: string, path: string): string | null {
+function pathFrom(folder: string, path: string): string | null {
   const whole = path.startsWith('/') || folder === '' ? path : `${folder}/${path}`;
   const parts: string[] = [];
   for (const part of whole.split('/')) {

@@ -19,12 +19,12 @@ const ATTRIBUTES = ['href', 'src', 'alt', 'title', 'align', 'colspan', 'rowspan'
 const DEEPEST = 64;
 const LONGEST = 100_000;
 
-export type SafeName = (typeof NAMES)[number];
+type SafeName = (typeof NAMES)[number];
 
 const names: ReadonlySet<string> = new Set(NAMES);
 
 /** Whether an element of this name is ever rendered. */
-export function isAllowedName(name: string): name is SafeName {
+function isAllowedName(name: string): name is SafeName {
   return names.has(name.toLowerCase());
 }
 

@@ -18,7 +18,7 @@ export interface Block {
 }
 
 /** Finished blocks by the page, so that a long message is compared page by page. A full page never changes. */
-export type Page = readonly Block[];
+type Page = readonly Block[];
 
 export const PAGE_BLOCKS = 32;
 const LONGEST_TAIL = 8_192;

@@ -21,7 +21,7 @@ import { ResolutionLine } from './resolution_line';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
 import { fieldOf, typedIn } from './typing';
-import '../../style/steering.css';
+import '../../style/approvals/index.css';
 
 const KEPT_DECIDED = 5;
 

@@ -1,9 +1,11 @@
-/** How an ask ended, and by whose word. */
-import type { JSX } from 'preact';
+/** How an ask ended, and by whose word: as a line, and for all that is in its card, where nothing decides any more and the clock stands. */
+import { createContext, type JSX } from 'preact';
+import { useContext } from 'preact/hooks';
+import { askId, pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { Icon, type IconName } from '../../ui';
-import type { Resolution } from './resolutions';
-import { Unseen } from './unseen_view';
+import { resolutionOf, type Resolution } from './resolutions';
+import { MarkedText } from '../../content/visible_text';
 
 const ICONS: Record<Resolution['how'], IconName> = {
   approved: 'check', denied: 'cross', answered: 'check', declined: 'cross', withdrawn: 'minus', timeout: 'clock',
@@ -27,7 +29,23 @@ export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.
     <p class={`approvals-resolution approvals-resolution-${resolution.how}`} role="status">
       <Icon name={ICONS[resolution.how]} size={16} />
       <span>{resolutionWords(resolution)}</span>
-      {resolution.reason && <span class="approvals-reason"><Unseen text={resolution.reason} /></span>}
+      {resolution.reason && <span class="approvals-reason"><MarkedText text={resolution.reason} /></span>}
     </p>
   );
+}
+
+/** How it ended; `unknown` where nobody said how, null while it waits. */
+type End = Resolution | 'unknown' | null;
+
+export const Ended = createContext<End>(null);
+
+export function endOf(ask: string): End {
+  return resolutionOf(ask) ?? (pending.value.some((one) => askId(one) === ask) ? null : 'unknown');
+}
+
+/** Shown beside what somebody was writing when it ended. */
+export function EndedLine(): JSX.Element | null {
+  const end = useContext(Ended);
+  if (end === null) return null;
+  return end === 'unknown' ? <p class="approvals-note" role="status">{t('approvals.over')}</p> : <ResolutionLine resolution={end} />;
 }

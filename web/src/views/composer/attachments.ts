@@ -27,7 +27,7 @@ export interface Attached {
 }
 
 /** What goes with one message. */
-export interface Taken {
+interface Taken {
   keys: number[];
   pictures: Picture[];
 }

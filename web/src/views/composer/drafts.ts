@@ -69,7 +69,7 @@ export function flushDrafts(): void {
 }
 
 /** Nobody's draft is left for the next person; the storage is cleared by hub/leave.ts. */
-export function forgetDrafts(): void {
+function forgetDrafts(): void {
   clearTimeout(timer);
   unwritten.clear();
   for (const key of [...memory.keys()]) if (key.startsWith(DRAFT)) memory.delete(key);

@@ -21,7 +21,7 @@ interface Editing {
   text: string;
 }
 
-export interface QueueProps {
+interface QueueProps {
   story: Story;
   editable: boolean;
   /** Takes words whose message has gone out without them. */
@@ -130,12 +130,12 @@ function focusOnce(field: HTMLTextAreaElement | null): void {
   field.setSelectionRange(field.value.length, field.value.length);
 }
 
-export function textOf(content: readonly ContentBlock[]): string {
+function textOf(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 
 /** The same prompt with other words; its pictures stay. */
-export function withText(content: readonly ContentBlock[], text: string): ContentBlock[] {
+function withText(content: readonly ContentBlock[], text: string): ContentBlock[] {
   const others = content.filter((block) => block.type !== 'text');
   return text.trim() ? [{ type: 'text', text }, ...others] : others;
 }

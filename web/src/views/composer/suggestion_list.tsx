@@ -5,7 +5,7 @@ import { t } from '../../i18n';
 import { Icon } from '../../ui';
 import type { Suggested, Suggestion } from './suggestion_source';
 
-export interface SuggestionListProps {
+interface SuggestionListProps {
   id: string;
   shown: Suggested;
   agent: string;

@@ -5,9 +5,9 @@
  */
 import type { SessionConfigBoolean, SessionConfigSelect, SessionConfigSelectEntry, SessionModeState } from '../../generated/api';
 
-export type ConfigOption = SessionConfigSelect | SessionConfigBoolean;
+type ConfigOption = SessionConfigSelect | SessionConfigBoolean;
 
-export interface Choice {
+interface Choice {
   value: string;
   name: string;
   description?: string;

@@ -9,7 +9,7 @@ export type Act = 'cancel' | 'pause' | 'resume' | 'terminate' | 'configure' | 'l
 export type Why = 'offline' | 'noScope' | 'watchOnly' | 'noTurn' | 'cancelling' | 'paused' | 'notPaused' | 'over' | 'deleted';
 export type ActState = { can: true } | { can: false; why: Why };
 
-export interface SessionFacts {
+interface SessionFacts {
   status: string;
   turn: unknown;
   paused: unknown;

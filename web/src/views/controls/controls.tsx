@@ -15,7 +15,8 @@ import { carryOut, useActing } from './run_control';
 import { settingsOf, type Setting, type Settings } from './agent_settings';
 import { LimitsSheet } from './limits_sheet';
 import { actStates, type Act, type ActState, type Why } from './availability';
-import '../../style/steering.css';
+import '../../style/approvals/index.css';
+import '../../style/controls.css';
 
 const WHY: Record<Why, Key> = {
   offline: 'controls.whyOffline', noScope: 'controls.whyNoScope', watchOnly: 'controls.whyWatchOnly', noTurn: 'controls.whyNoTurn',

@@ -6,7 +6,7 @@ import { link } from '../../hub/connection';
 import { t } from '../../i18n';
 import { toast } from '../../ui';
 
-export interface Acting {
+interface Acting {
   busy: boolean;
   /** True where it was done. */
   act(what: () => Promise<unknown>): Promise<boolean>;

@@ -11,11 +11,12 @@ import { t } from '../../i18n';
 import { Badge, Button, Icon, Sheet, Spinner, Time, toast } from '../../ui';
 import { useActing } from '../controls/run_control';
 import { mayDo, type Scope } from '../controls/availability';
-import { Install } from './install';
+import { offer } from './install_offer';
 import { Pair } from './pair_phone';
 import { PushPanel } from './push_panel';
 import { SCOPES } from './scopes';
-import '../../style/steering.css';
+import '../../style/approvals/index.css';
+import '../../style/devices.css';
 
 export interface Device {
   id: string;
@@ -99,5 +100,18 @@ function RevokeSheet({ device, onClose, onGone }: { device: Device; onClose: () 
       <p>{t('devices.revokeText')}</p>
       {device.current && <p>{t('devices.revokeThis')}</p>}
     </Sheet>
+  );
+}
+
+/** Installing the page as an app, where the browser offers it. */
+function Install(): JSX.Element | null {
+  const offered = offer.value;
+  if (!offered) return null;
+  return (
+    <section class="devices-part" aria-labelledby="devices-install">
+      <h2 id="devices-install">{t('devices.installTitle')}</h2>
+      <p class="approvals-note">{t('devices.installText')}</p>
+      <Button icon="download" onClick={() => void offered.prompt().then(() => (offer.value = null))}>{t('devices.installDo')}</Button>
+    </section>
   );
 }

@@ -1,7 +1,7 @@
 /** The browser's offer to install the page. It comes once, early: whoever wants to show it later has to keep it. */
 import { signal } from '@preact/signals';
 
-export interface InstallPrompt extends Event {
+interface InstallPrompt extends Event {
   prompt(): Promise<unknown>;
 }
 

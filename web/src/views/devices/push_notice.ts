@@ -11,11 +11,11 @@
 import { notices } from '../../i18n/en/notices';
 import { spelledOut } from '../../text/unseen';
 
-export type NoticeKind = 'approval' | 'question' | 'finished' | 'failed' | 'resolved';
+type NoticeKind = 'approval' | 'question' | 'finished' | 'failed' | 'resolved';
 type Words = Record<keyof typeof notices, string>;
 
 /** What the hub sends (`requestId` is our `ask`: the id of the approval or question). */
-export interface Notice {
+interface Notice {
   kind: NoticeKind;
   sessionId: string;
   title: string;
@@ -36,7 +36,7 @@ export interface NoticeData {
   ask?: string;
 }
 
-export interface Shown {
+interface Shown {
   title: string;
   body: string;
   tag: string;

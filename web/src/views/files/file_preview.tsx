@@ -5,7 +5,10 @@ import { useState } from 'preact/hooks';
 import { below } from '../../hub/base_path';
 import { http } from '../../hub/http';
 import { t } from '../../i18n';
-import { CodeView, Image, Markdown, Shown } from '../../content';
+import { CodeView } from '../../content/code';
+import { Image } from '../../content/markdown/image';
+import { Markdown } from '../../content/markdown/markdown';
+import { VisibleText } from '../../content/visible_text';
 import { contentHref, folderOf, MatterFolder, pathIn, useFolder } from '../../content/location';
 import { isMarkdownPath, isPicturePath } from '../../text/code/language';
 import { Button, Icon, Spinner } from '../../ui';
@@ -23,7 +26,7 @@ export function Preview({ sessionId, path, line, version }: { sessionId: string;
     <article class="files-preview" aria-label={path}>
       <header class="files-preview-head">
         <a class="files-back ui-icon-button" href={filesHref(sessionId, {})} aria-label={t('files.back')}><Icon name="arrow-left" /></a>
-        <h2 title={path}><bdi><Shown text={path} /></bdi></h2>
+        <h2 title={path}><bdi><VisibleText text={path} /></bdi></h2>
         {canRender && <Button kind="quiet" pressed={source} onClick={() => setSource(!source)}>{t('files.source')}</Button>}
         <a class="ui-icon-button" href={below(address)} download={path.split('/').pop() ?? 'file'} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>
       </header>

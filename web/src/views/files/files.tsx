@@ -10,7 +10,7 @@ import { http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, Icon, IconButton, Spinner, Tabs } from '../../ui';
 import '../../style/files.css';
-import '../../style/matter.css';
+import '../../style/content/index.css';
 import { ChangesList, ChangesView } from './changes';
 import { useLoaded } from './use_loaded';
 import { type FilesPlace, filesHref, filesPlace } from './address';

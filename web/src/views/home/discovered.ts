@@ -11,7 +11,7 @@ import { asHubError, http, pathOf } from '../../hub/http';
 import { link } from '../../hub/connection';
 import { sessions, store } from '../../hub/session_list';
 
-export interface Looking {
+interface Looking {
   state: 'unasked' | 'asked' | 'known';
   /** Agents that could not be asked, and why. */
   troubles: { agent: string; message: string }[];

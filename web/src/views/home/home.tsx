@@ -11,7 +11,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
 import { agentName, agents as catalog, needAgents } from '../../hub/agents';
-import { needJournal } from '../../hub/journal_health';
+import { dismissJournalNews, journalNews, needJournal } from '../../hub/journal_health';
 import { link } from '../../hub/connection';
 import { pending, sessions, store } from '../../hub/session_list';
 import { t } from '../../i18n';
@@ -24,7 +24,6 @@ import { Hits } from './search_hits';
 import { filters, homePlace, keepHomePlace, useHomePlace } from './list_state';
 import { SessionRow } from './session_row';
 import { search, searchAgain, searchFor } from './search';
-import { StorageNews } from './storage_notice';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -208,6 +207,21 @@ function NoneFit({ onClear }: { onClear: () => void }): JSX.Element {
     <div class="ui-empty">
       <p>{t('home.noneFit')}</p>
       <Button onClick={onClear}>{t('home.clearFilters')}</Button>
+    </div>
+  );
+}
+
+/** What is wrong with the hub's storage, if anything: shown where people look first. */
+function StorageNews(): JSX.Element | null {
+  const view = journalNews.value;
+  if (view === undefined) return null;
+  if (view.state === 'unwritable') return <p class="home-hint home-storage" role="alert">{t('home.journalUnwritable', { why: view.unwritable ?? '' })}</p>;
+  const aside = view.asides.at(-1);
+  return (
+    <div class="home-hint home-storage" role="status">
+      <p>{view.damages.length ? t('home.journalHurt', { n: view.damages.length }) : t('home.journalAside')}</p>
+      {aside !== undefined && <p><bdi>{t('home.journalAsides', { path: aside })}</bdi></p>}
+      <Button kind="quiet" onClick={dismissJournalNews}>{t('home.journalDismiss')}</Button>
     </div>
   );
 }

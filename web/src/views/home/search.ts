@@ -14,7 +14,7 @@ const PAUSE_MS = 250;
 const READ_ON_MS = 1_500;
 const MOST = 50;
 
-export interface Search {
+interface Search {
   query: string;
   busy: boolean;
   page?: SearchPage;

@@ -7,7 +7,7 @@ import { sessionHref } from '../../route';
 import { AgentSign, Badge, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
 import { failureLine, groupOf, lastLine, money, projectOf } from './groups';
 
-export interface RowProps {
+interface RowProps {
   view: SessionView;
   /** What it waits for somebody with. */
   asks: readonly Pending[];

@@ -7,7 +7,7 @@ import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
 import { read, Refused, type Attached } from './attachments';
 
-export interface PromptFieldProps {
+interface PromptFieldProps {
   text: Signal<string>;
   files: Signal<Attached[]>;
   /** Names of files that have to be attached again. */

@@ -12,7 +12,7 @@ import { store } from '../../hub/session_list';
 /** What is asked for: nothing beyond the agent's settings, a sandbox, or one without network. */
 export type SandboxChoice = '' | 'on' | 'offline';
 
-export interface Plan {
+interface Plan {
   agent: string;
   cwd: string;
   mode: string;

@@ -11,7 +11,7 @@ import { t } from '../../i18n';
 import { Button, toast } from '../../ui';
 import { lineRange, problemLine } from './file_lines';
 
-export interface PolicyFileProps {
+interface PolicyFileProps {
   policy: PolicyView;
   draft: string;
   /** The version of the file that the draft is made of. */

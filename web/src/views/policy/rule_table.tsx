@@ -6,11 +6,11 @@ import type { PolicyView, Rule } from '../../generated/api';
 import { t } from '../../i18n';
 import { Button, IconButton } from '../../ui';
 import { RuleAction, RuleLimits } from '../approvals/rule/rule_view';
-import { Unseen } from '../approvals/unseen_view';
+import { MarkedText } from '../../content/visible_text';
 import { AddRule } from './add_rule';
 import { ruleLines, withRule } from './file_lines';
 
-export interface PolicyRulesProps {
+interface PolicyRulesProps {
   policy: PolicyView;
   /** The text as it is written now. */
   text: string;
@@ -47,7 +47,7 @@ function RuleRow({ rule, number, line, onLine }: { rule: Rule; number: number; l
       <td class="policy-number">{number}</td>
       <td><RuleAction action={rule.action} /></td>
       <td><RuleLimits rule={rule} /></td>
-      <td class="policy-reason">{rule.id && <strong>{rule.id} </strong>}<Unseen text={rule.reason ?? ''} /></td>
+      <td class="policy-reason">{rule.id && <strong>{rule.id} </strong>}<MarkedText text={rule.reason ?? ''} /></td>
       <td>{line !== undefined && <IconButton icon="edit" size={16} label={t('policy.toLine', { line })} onClick={() => onLine(line)} />}</td>
     </tr>
   );

@@ -7,7 +7,7 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { t } from '../../i18n';
 import { openStory, type Story } from '../../model/open_session';
 import { go } from '../../route';
-import '../../style/session.css';
+import '../../style/session/index.css';
 import { Button, IconButton, lazy, Spinner, Tabs, useMedia, WIDE, type Tab } from '../../ui';
 import { Composer } from '../composer/composer';
 import { Controls } from '../controls/controls';
@@ -22,7 +22,7 @@ const ArtifactsTab = lazy(() => import('../files/artifacts').then((part) => part
 
 type TabName = 'timeline' | 'files' | 'artifacts';
 
-export interface SessionViewProps {
+interface SessionViewProps {
   id: string;
   tab: TabName;
   seq?: number | undefined;

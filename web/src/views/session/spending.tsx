@@ -12,7 +12,7 @@ const RADIUS = 8;
 const MOMENT_MS = 1_000;
 const ROUND = 2 * Math.PI * RADIUS;
 
-export function Ring({ percent, size = 20 }: { percent: number; size?: number }): JSX.Element {
+function Ring({ percent, size = 20 }: { percent: number; size?: number }): JSX.Element {
   const part = Math.min(100, Math.max(0, percent)) / 100;
   const tone = percent >= 90 ? 'full' : percent >= 70 ? 'high' : 'low';
   return (
@@ -24,7 +24,7 @@ export function Ring({ percent, size = 20 }: { percent: number; size?: number })
 }
 
 /** Points as a line from the left to the right, from zero to the largest. */
-export function Plot({ points, width = 56, height = 18 }: { points: readonly Point[]; width?: number; height?: number }): JSX.Element | null {
+function Plot({ points, width = 56, height = 18 }: { points: readonly Point[]; width?: number; height?: number }): JSX.Element | null {
   if (points.length < 2) return null;
   const first = points[0]!.at;
   const time = points[points.length - 1]!.at - first;

@@ -3,7 +3,7 @@
  *
  * Rule 1: a decision is about this ask, by its id; a card never acts on what took its place on the screen.
  * Rule 2: while a decision is on its way the card says so and takes no other. What was refused says why.
- * Rule 3: what decides stands below the beginning of what it decides, on every screen (steering.css), and takes no press before
+ * Rule 3: what decides stands below the beginning of what it decides, on every screen (style/approvals/card.css), and takes no press before
  * that was there (steady.ts).
  */
 import type { ComponentChildren, JSX } from 'preact';
@@ -18,7 +18,7 @@ import { route, sessionHref } from '../../../route';
 import { Badge, Button, Icon, type IconName } from '../../../ui';
 import { mayDo } from '../../controls/availability';
 import { AskedCalls, Doubts } from './details';
-import { Countdown } from '../countdown_view';
+import { Countdown } from '../countdown';
 import { AlwaysSheet, DenyPanel } from './deny_and_always';
 import { commandFor, offered, type Decision } from './decision';
 import { EditSheet } from './edit_sheet';
@@ -26,12 +26,12 @@ import { keepKeys } from '../keys';
 import { Preview } from './preview';
 import { resolutions } from '../resolutions';
 import { ResolutionLine } from '../resolution_line';
-import { RISKS } from '../risks';
+import { RISKS } from './details';
 import { answer, sentFor } from '../outgoing_answers';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
-import { Unseen } from '../unseen_view';
-import '../../../style/steering.css';
+import { MarkedText } from '../../../content/visible_text';
+import '../../../style/approvals/index.css';
 
 export { QuestionForm } from '../question/question';
 
@@ -52,7 +52,7 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
       </CardHead>
       <p class="approvals-risk">
         <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
-        {approval.riskReason && <span><Unseen text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
+        {approval.riskReason && <span><MarkedText text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
       </p>
       <Doubts approval={approval} />
       <div class="approvals-asked" data-decided>
@@ -64,7 +64,7 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
   );
 }
 
-export interface CardHeadProps {
+interface CardHeadProps {
   id: string;
   pending: Pending;
   icon: IconName;
@@ -80,7 +80,7 @@ export function CardHead({ id, pending, icon, title, children }: CardHeadProps):
     <header class="approvals-head">
       <Icon name={icon} />
       <div class="approvals-what">
-        <h2 id={id}><Unseen text={title} /></h2>
+        <h2 id={id}><MarkedText text={title} /></h2>
         {!inside && (
           <p class="approvals-where">
             <a href={sessionHref(pending.sessionId)} title={t('approvals.openSession')}>{pending.title || pending.sessionId}</a>

@@ -7,13 +7,13 @@ import { t, type Key } from '../../../i18n';
 import { Button, Sheet } from '../../../ui';
 import { RuleAnswers } from '../rule/rule_answers';
 import type { Decision, Offered } from './decision';
-import { Ended, EndedLine } from '../ended';
+import { Ended, EndedLine } from '../resolution_line';
 import { ruleFor, type Scope } from '../rule/rule';
 import { RuleLimits, RuleText } from '../rule/rule_view';
 import { CardButton } from '../steady_card';
 import { backToCard } from '../typing';
 
-export interface DenyPanelProps {
+interface DenyPanelProps {
   ways: Offered['deny'];
   longer: boolean;
   reason: string;
@@ -69,7 +69,7 @@ const SCOPES: Record<Longer, { name: Key; hint: Key; approve: Key; deny: Key }> 
   always: { name: 'approvals.scopeAlways', hint: 'approvals.scopeAlwaysHint', approve: 'approvals.approveAlways', deny: 'approvals.denyAlways' },
 };
 
-export interface AlwaysSheetProps {
+interface AlwaysSheetProps {
   pending: Pending;
   approval: ApprovalView;
   choices: Offered;

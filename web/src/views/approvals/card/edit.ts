@@ -5,7 +5,7 @@
  * Rule 2: a field keeps its type; what cannot be read as that type is an error at its field, and nothing is sent.
  */
 
-export type EditKind = 'line' | 'lines' | 'number' | 'boolean' | 'json';
+type EditKind = 'line' | 'lines' | 'number' | 'boolean' | 'json';
 
 export interface EditField {
   name: string;

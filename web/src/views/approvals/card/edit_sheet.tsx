@@ -5,7 +5,7 @@ import type { ApprovalView } from '../../../generated/api';
 import { t, type Key } from '../../../i18n';
 import { Button, Sheet, Tabs } from '../../../ui';
 import type { Decision } from './decision';
-import { Ended, EndedLine } from '../ended';
+import { Ended, EndedLine } from '../resolution_line';
 import { editedInput, editFields, inputFromJson, type Edited, type EditField } from './edit';
 
 const PROBLEMS: Record<string, Key> = { notNumber: 'approvals.notNumber', notJson: 'approvals.notJson', notObject: 'approvals.notObject' };

@@ -12,10 +12,10 @@ import { t } from '../../../i18n';
 import { Copy, Icon, lazy } from '../../../ui';
 import { Folded } from './folded';
 import { segmentsOf, type Segment } from './command_parts';
-import { Unseen } from '../unseen_view';
+import { MarkedText } from '../../../content/visible_text';
 
-const DiffView = lazy(async () => (await import('../../../content')).DiffView);
-const Markdown = lazy(async () => (await import('../../../content')).Markdown);
+const DiffView = lazy(async () => (await import('../../../content/diff/diff')).DiffView);
+const Markdown = lazy(async () => (await import('../../../content/markdown/markdown')).Markdown);
 
 export function Preview({ approval }: { approval: ApprovalView }): JSX.Element {
   return (
@@ -44,12 +44,12 @@ function Command({ command, folder, parts }: { command: string; folder: string; 
       <div class="approvals-command-line">
         <Folded>
           {segmentsOf(command, parts).map((segment, index) => (
-            <span key={index} class={classOf(segment)}><Unseen text={segment.text} /></span>
+            <span key={index} class={classOf(segment)}><MarkedText text={segment.text} /></span>
           ))}
         </Folded>
         <Copy text={command} />
       </div>
-      <p class="approvals-folder"><Icon name="folder" size={14} /> <span>{t('approvals.inFolder')}</span> <code><Unseen text={folder} /></code></p>
+      <p class="approvals-folder"><Icon name="folder" size={14} /> <span>{t('approvals.inFolder')}</span> <code><MarkedText text={folder} /></code></p>
     </div>
   );
 }
@@ -60,7 +60,7 @@ function WholeInput({ input, open }: { input: unknown; open: boolean }): JSX.Ele
   return (
     <details class="approvals-input" open={open}>
       <summary>{t('approvals.input')}</summary>
-      <Folded><Unseen text={text} /></Folded>
+      <Folded><MarkedText text={text} /></Folded>
     </details>
   );
 }
@@ -75,5 +75,5 @@ function classOf({ kind, risk }: Segment): string | undefined {
 function Said({ input }: { input: Record<string, unknown> }): JSX.Element | null {
   const words = input['description'];
   if (typeof words !== 'string' || !words.trim()) return null;
-  return <p class="approvals-said">{t('approvals.agentSays')} <q><Unseen text={words} /></q></p>;
+  return <p class="approvals-said">{t('approvals.agentSays')} <q><MarkedText text={words} /></q></p>;
 }

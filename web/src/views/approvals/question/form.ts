@@ -7,9 +7,9 @@
  * Rule 3: a field `x_other` beside the choices `x` is their free text, not a field of its own.
  */
 
-export type FieldKind = 'text' | 'email' | 'url' | 'date' | 'datetime' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
+type FieldKind = 'text' | 'email' | 'url' | 'date' | 'datetime' | 'number' | 'integer' | 'boolean' | 'choice' | 'choices';
 
-export interface Choice {
+interface Choice {
   value: string | number | boolean;
   title: string;
   description?: string;

@@ -14,8 +14,8 @@ import { judgeLink } from '../../../text/markdown/links';
 import { Icon } from '../../../ui';
 import { mayDo } from '../../controls/availability';
 import { CardHead, isOnItsWay, Progress, type CardProps } from '../card/card';
-import { Countdown } from '../countdown_view';
-import { Ended, EndedLine } from '../ended';
+import { Countdown } from '../countdown';
+import { Ended, EndedLine } from '../resolution_line';
 import { answerOf, fieldsOf, initialValues, isFreeText, problemsOf, type Field, type Problem, type Value, type Values } from './form';
 import { filledIn, keepFilledIn } from './kept_values';
 import { keepKeys } from '../keys';
@@ -25,7 +25,7 @@ import { answer } from '../outgoing_answers';
 import { Resting } from '../steady';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
-import { Unseen } from '../unseen_view';
+import { MarkedText } from '../../../content/visible_text';
 
 export function QuestionForm({ pending, over = false }: CardProps): JSX.Element | null {
   const heading = useId();
@@ -37,7 +37,7 @@ export function QuestionForm({ pending, over = false }: CardProps): JSX.Element 
       <CardHead id={heading} pending={pending} icon="question" title={title}>
         <Countdown expiresAt={question.expiresAt} since={question.askedAt} denies={false} />
       </CardHead>
-      <p class="approvals-question" dir="auto"><Unseen text={question.question} /></p>
+      <p class="approvals-question" dir="auto"><MarkedText text={question.question} /></p>
       <Answer pending={pending} question={question} over={over} />
     </SteadyCard>
   );
@@ -204,7 +204,7 @@ function Choices({ field, values, onChange }: FieldProps): JSX.Element {
       {field.choices.map((choice, index) => (
         <label key={index} class="approvals-choice">
           <input type={several ? 'checkbox' : 'radio'} name={group} checked={indexes.includes(index)} onChange={(event) => pick(index, event.currentTarget.checked)} />
-          <span><Unseen text={choice.title} />{choice.description && <small><Unseen text={choice.description} /></small>}</span>
+          <span><MarkedText text={choice.title} />{choice.description && <small><MarkedText text={choice.description} /></small>}</span>
         </label>
       ))}
       {field.other && (

@@ -10,9 +10,9 @@ import { sessions } from '../../../hub/session_list';
 import type { RuleAnswer, RulePreview } from '../../../generated/api';
 import { t } from '../../../i18n';
 import type { Scope } from './rule';
-import { Unseen } from '../unseen_view';
+import { MarkedText } from '../../../content/visible_text';
 
-export interface RuleAnswersProps {
+interface RuleAnswersProps {
   requestId: string;
   allow: boolean;
   scope: Scope;
@@ -31,7 +31,7 @@ export function RuleAnswers({ requestId, allow, scope }: RuleAnswersProps): JSX.
   return (
     <section class="approvals-answers" role="status">
       <h3>{t(allow ? 'approvals.alsoApproves' : 'approvals.alsoDenies', { n: others.length })}</h3>
-      <ul>{others.map((each) => <li key={each.requestId}><Unseen text={each.description} /> <small>{titleOf(each.sessionId)}</small></li>)}</ul>
+      <ul>{others.map((each) => <li key={each.requestId}><MarkedText text={each.description} /> <small>{titleOf(each.sessionId)}</small></li>)}</ul>
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { t, type Key } from '../../../i18n';
 import { limitsOf, ruleText, type Limit, type Rule } from './rule';
-import { Unseen } from '../unseen_view';
+import { MarkedText } from '../../../content/visible_text';
 
 const ACTIONS: Record<Rule['action'], Key> = { allow: 'approvals.ruleAllow', ask: 'approvals.ruleAsk', deny: 'approvals.ruleDeny' };
 
@@ -25,7 +25,7 @@ export function RuleLimits({ rule }: { rule: Rule }): JSX.Element {
       {limits.map((limit) => (
         <div key={limit.key}>
           <dt>{t(LIMITS[limit.key])}</dt>
-          <dd>{limit.values.map((value) => <code key={value}><Unseen text={value} /></code>)}</dd>
+          <dd>{limit.values.map((value) => <code key={value}><MarkedText text={value} /></code>)}</dd>
         </div>
       ))}
     </dl>
@@ -34,5 +34,5 @@ export function RuleLimits({ rule }: { rule: Rule }): JSX.Element {
 
 /** The rule as the file has it. */
 export function RuleText({ rule }: { rule: Rule }): JSX.Element {
-  return <pre class="approvals-rule-text" tabIndex={0}><code><Unseen text={ruleText(rule)} /></code></pre>;
+  return <pre class="approvals-rule-text" tabIndex={0}><code><MarkedText text={ruleText(rule)} /></code></pre>;
 }

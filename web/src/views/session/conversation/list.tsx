@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Scroller } from './scroller';
 
-export interface ListProps<R extends { key: string }> {
+interface ListProps<R extends { key: string }> {
   rows: readonly R[];
   scroller: Scroller;
   draw: (row: R) => ComponentChildren;

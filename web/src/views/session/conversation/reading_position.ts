@@ -1,6 +1,6 @@
 // Where the reader of a session is: kept over views and over a reload of the page.
 
-export interface ReadingPlace {
+interface ReadingPlace {
   /** The entry of the row at the top of the screen. */
   seq: number;
   key: string;

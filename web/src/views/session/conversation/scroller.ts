@@ -11,7 +11,7 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { lookAtCards, scrolledByPage } from '../../approvals/steady';
 import { Heights } from './heights';
 
-export interface Range {
+interface Range {
   first: number;
   /** One after the last. */
   end: number;
@@ -23,7 +23,7 @@ export interface Anchor {
   below: number;
 }
 
-export interface ScrollerParts {
+interface ScrollerParts {
   view: HTMLElement;
   space: HTMLElement;
   block: HTMLElement;

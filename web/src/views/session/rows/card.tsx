@@ -7,7 +7,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { Icon, type IconName } from '../../../ui';
 
-export interface CardProps {
+interface CardProps {
   icon: ComponentChildren;
   title: ComponentChildren;
   /** What stands at the end of the line. */

@@ -29,7 +29,7 @@ export function isAgain(sent: Pick<Sent, 'sessionId' | 'command' | 'state'>, ses
 }
 
 /** What is tried again was before those that wait behind its failure, and so is sent as one that goes behind nothing. */
-export function inItsOldPlace(command: SendMessageCommand, view: SessionState): SendMessageCommand {
+function inItsOldPlace(command: SendMessageCommand, view: SessionState): SendMessageCommand {
   return isHeldBack(view) ? { ...command, _meta: { whenBusy: 'reject' } } : command;
 }
 

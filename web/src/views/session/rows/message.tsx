@@ -5,7 +5,7 @@ import type { ImagePart } from '../../../generated/agent-context';
 import { t } from '../../../i18n';
 import { Image } from '../../../content/markdown/image';
 import { Markdown } from '../../../content/markdown/markdown';
-import { Shown } from '../../../content/visible_text';
+import { VisibleText } from '../../../content/visible_text';
 import type { MessageItem } from '../../../model/timeline/items';
 import { Copy } from '../../../ui';
 import { clockTime } from './labels';
@@ -39,7 +39,7 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
   return (
     <div class="session-asked">
       <div class="session-bubble">
-        {text !== '' && <p class="session-plain" dir="auto"><Shown text={text} /></p>}
+        {text !== '' && <p class="session-plain" dir="auto"><VisibleText text={text} /></p>}
         <Images images={images} />
       </div>
       <div class="session-tools">

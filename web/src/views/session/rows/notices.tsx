@@ -8,12 +8,12 @@ import { Json } from '../../../content/json';
 import { Markdown } from '../../../content/markdown/markdown';
 import { word } from '../../../model/timeline/notices';
 import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndItem, WebItem } from '../../../model/timeline/items';
+import { judgeLink } from '../../../text/markdown/links';
 import { Icon, now, span, type IconName } from '../../../ui';
 import { artifactHref } from '../../files/address';
 import { Card, CardIcon } from './card';
 import { useOpened, useRoom } from '../context';
 import { costInWords, gitInWords, tokensInWords } from './labels';
-import { SafeLink } from './safe_link';
 import { LineCounts } from './tool_card';
 import { Changes } from './tool_details';
 
@@ -162,4 +162,15 @@ function stopInWords(reason: string): string {
     default:
       return t('session.stop_other', { reason });
   }
+}
+
+/** A link that an agent gave: shown with the host that it really leads to, or not as a link at all. */
+function SafeLink({ url }: { url: string }): JSX.Element | null {
+  const judged = judgeLink(url, url);
+  if (judged.kind !== 'web') return null;
+  return (
+    <a class="session-out" href={judged.href} target="_blank" rel="noopener noreferrer nofollow" title={judged.href}>
+      {judged.host}<Icon name="external" size={14} />
+    </a>
+  );
 }

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { t } from '../../../i18n';
-import { Shown } from '../../../content/visible_text';
+import { VisibleText } from '../../../content/visible_text';
 import { isOver } from '../../../model/timeline/tool_call_state';
 import type { Call, ToolItem } from '../../../model/timeline/items';
 import { Icon, Spinner } from '../../../ui';
@@ -20,7 +20,7 @@ export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
   return (
     <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}
-      title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject"><Shown text={subject} /></span>}</>}
+      title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject"><VisibleText text={subject} /></span>}</>}
       end={<CallEnd call={call} />} tools={<LinkTo seq={item.seq} />}>
       {() => <ToolInside item={item} />}
     </Card>
@@ -58,7 +58,7 @@ export function LineCounts({ added, removed }: { added: number; removed: number 
 }
 
 /** Spinner, check or cross. */
-export function CallMark({ call }: { call: Call }): JSX.Element {
+function CallMark({ call }: { call: Call }): JSX.Element {
   const words = stateInWords(call);
   if (call.status === 'completed') return <span class="session-mark session-mark-done" title={words}><Icon name="check" size={16} /></span>;
   if (call.status === 'failed') return <span class="session-mark session-mark-failed" title={words}><Icon name="cross" size={16} /></span>;
@@ -67,7 +67,7 @@ export function CallMark({ call }: { call: Call }): JSX.Element {
   return <span class="session-mark session-mark-runs" title={words}><Spinner size={16} /></span>;
 }
 
-export function stateInWords(call: Call): string {
+function stateInWords(call: Call): string {
   if (call.status === 'failed') {
     if (call.error?.code === 'denied') return t('session.callDenied');
     return call.error?.code === 'cancelled' ? t('session.callCancelled') : t('session.callFailed');

@@ -8,7 +8,7 @@ import { savedByOf } from '../../../hub/approval_meta';
 import { asHubError } from '../../../hub/http';
 import { t } from '../../../i18n';
 import { CodeView } from '../../../content/code';
-import { Command } from '../../../content/command';
+import { Command } from '../../../content/terminal';
 import { DiffView } from '../../../content/diff/diff';
 import { Json } from '../../../content/json';
 import { StructuredResult } from '../../../content/tool_result';

@@ -6,7 +6,7 @@
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { t } from '../../../i18n';
-import { Shown } from '../../../content/visible_text';
+import { VisibleText } from '../../../content/visible_text';
 import { ansiLines, plainOf } from '../../../text/terminal/ansi';
 import { Button } from '../../../ui';
 
@@ -21,7 +21,7 @@ export function FailedText({ message, output }: { message: string; output: strin
   const cut = !whole && text.length > SHOWN_FIRST;
   return (
     <p class="session-error-text">
-      <Shown text={cut ? `${text.slice(0, SHOWN_FIRST)}…` : text} />
+      <VisibleText text={cut ? `${text.slice(0, SHOWN_FIRST)}…` : text} />
       {cut && <Button kind="quiet" onClick={() => setWhole(true)}>{t('matter.showMore')}</Button>}
     </p>
   );
