@@ -7,7 +7,7 @@
  */
 import type { JSX } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
-import { link } from './hub/connection';
+import { connection } from './hub/connection';
 import { t } from './i18n';
 import { route, type Route } from './route';
 import { TopBar } from './shell/top_bar';
@@ -26,7 +26,7 @@ const PolicyView = lazy(() => import('./views/policy/policy').then((part) => par
 const SessionView = lazy(() => import('./views/session/session').then((part) => part.SessionView));
 
 export function App(): JSX.Element {
-  const locked = link.state.value === 'locked';
+  const locked = connection.state.value === 'locked';
   const code = pairingCode.value;
   return (
     <div class="shell">

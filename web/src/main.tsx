@@ -8,7 +8,7 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app';
 import { onUnauthorized } from './hub/http';
-import { link, wakeWithThePage } from './hub/connection';
+import { connection, retryWhenPageWakes } from './hub/connection';
 import { followSessions } from './hub/session_list';
 import { applyTheme } from './theme';
 import { watchClock } from './views/approvals/hub_clock';
@@ -22,16 +22,16 @@ followSessions();
 rememberDecisions();
 watchClock();
 countInTitle();
-onUnauthorized(() => link.probe());
-wakeWithThePage(link);
+onUnauthorized(() => connection.probe());
+retryWhenPageWakes(connection);
 
 const entered = enterWith(secret?.kind === 'code' ? secret : null); // A pairing code waits for its owner's word.
 const root = document.getElementById('page');
 if (root) render(<App />, root);
 
-void entered.finally(() => link.start());
+void entered.finally(() => connection.start());
 startWorker();
 effect(() => {
   const late = lateSecret.value;
-  if (late?.kind === 'code') void enterWith(late).then((inside) => inside && link.retryNow());
+  if (late?.kind === 'code') void enterWith(late).then((inside) => inside && connection.retryNow());
 });

@@ -8,7 +8,7 @@
  * or nobody answers, the page opens instead; nothing is decided without authentication.
  * Rule 4: every push shows a notification. Browsers end the subscription of who does not (Safari), or show one of their own (Chrome).
  */
-import { belowShared } from './hub/base_path';
+import { withSharedBasePath } from './hub/base_path';
 import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/push_notice';
 
 declare const self: ServiceWorkerGlobalScope;
@@ -149,7 +149,7 @@ async function act(data: NoticeData, action: string): Promise<void> {
 
 async function send(request: { path: string; body: unknown }): Promise<boolean> {
   try {
-    const answer = await fetch(await belowShared(request.path), {
+    const answer = await fetch(await withSharedBasePath(request.path), {
       method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request.body),
     });
     return answer.ok;
@@ -190,7 +190,7 @@ interface ChangedSubscription extends ExtendableEvent {
 
 /** The hub is told the new address, for the same things as before. */
 async function subscribeAgain({ newSubscription, oldSubscription }: ChangedSubscription): Promise<void> {
-  const known = (await (await fetch(await belowShared('/push'), { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
+  const known = (await (await fetch(await withSharedBasePath('/push'), { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
   if (!known.subscription) return;
   const options = oldSubscription?.options ?? { userVisibleOnly: true, applicationServerKey: known.publicKey ?? null };
   const made = newSubscription ?? (await self.registration.pushManager.subscribe(options));

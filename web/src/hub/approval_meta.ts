@@ -1,19 +1,19 @@
 /**
- * What an ask says of itself beyond its level: what the hub is not sure of, and every call that it is about.
+ * What comes with an approval beyond its level: what the hub is not sure of, and every call that it is about.
  *
- * Rule: pure, and what came is looked at before it is believed. An older hub says nothing of this, and then there is nothing.
+ * Rule: pure, and what came is looked at before it is believed. An older hub sends none of this, and then there is nothing.
  */
 import type { ApprovalView, AskedCall } from '../generated/api';
 
 export type { AskedCall };
 
-/** What an ask that waits says of this. */
-type AskedMore = Pick<ApprovalView, 'sure' | 'doubts' | 'calls'>;
+/** What is known of an approval beyond its level. */
+type ApprovalMeta = Pick<ApprovalView, 'sure' | 'doubts' | 'calls'>;
 
 const LEVELS: readonly unknown[] = ['low', 'medium', 'high', 'critical'];
 
-/** What `_meta` of an ask's event says of this. */
-export function moreOf(meta: Record<string, unknown> | undefined): AskedMore {
+/** What `_meta` of its event has of this. */
+export function readApprovalMeta(meta: Record<string, unknown> | undefined): ApprovalMeta {
   const risk = meta?.['risk'] as { sure?: unknown; doubts?: unknown } | undefined;
   const calls = Array.isArray(meta?.['calls']) ? (meta['calls'] as unknown[]).filter(isCall) : [];
   return {
@@ -34,8 +34,8 @@ export function callsOf(approval: ApprovalView): AskedCall[] {
 }
 
 /** The ids of the calls that the event of an ask is about. */
-export function askedIds(event: { toolCallId: string; _meta?: Record<string, unknown> }): string[] {
-  const calls = moreOf(event._meta).calls?.map((call) => call.toolCallId) ?? [];
+export function callIdsOf(event: { toolCallId: string; _meta?: Record<string, unknown> }): string[] {
+  const calls = readApprovalMeta(event._meta).calls?.map((call) => call.toolCallId) ?? [];
   return calls.length ? calls : [event.toolCallId];
 }
 

@@ -14,7 +14,7 @@ const SHARED = 'base.trunkline';
 let held = '';
 
 /** The path, empty where nobody is logged in. */
-function base(): string {
+function basePath(): string {
   try {
     return valid(localStorage.getItem(KEY));
   } catch {
@@ -27,12 +27,12 @@ function valid(kept: unknown): string {
 }
 
 /** An address of the hub as this browser asks for it. */
-export function below(address: string): string {
-  return address.startsWith('/') ? base() + address : address;
+export function withBasePath(address: string): string {
+  return address.startsWith('/') ? basePath() + address : address;
 }
 
 /** What an answer to a login said. */
-export function keepBase(answer: unknown): void {
+export function setBasePath(answer: unknown): void {
   held = valid((answer as { base?: unknown } | null | undefined)?.base);
   try {
     localStorage.setItem(KEY, held);
@@ -43,8 +43,8 @@ export function keepBase(answer: unknown): void {
 }
 
 /** Somebody has logged out. */
-export function forgetBase(): void {
-  keepBase(null);
+export function forgetBasePath(): void {
+  setBasePath(null);
 }
 
 async function share(path: string): Promise<void> {
@@ -53,7 +53,7 @@ async function share(path: string): Promise<void> {
 }
 
 /** For the worker: an address of the hub as this browser asks for it. */
-export async function belowShared(address: string): Promise<string> {
+export async function withSharedBasePath(address: string): Promise<string> {
   const kept = await (await caches.open(SHARED)).match('/base');
   return valid(await kept?.text()) + address;
 }

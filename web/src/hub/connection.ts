@@ -12,16 +12,16 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import { ACP_VERSION, type ACPCommand, type ACPEvent } from '../generated/agent-context';
 import type { CommandDone, SessionState } from '../generated/api';
 import type { Ack, HubState, Said, Told, Welcome } from '../generated/frames';
-import { below } from './base_path';
+import { withBasePath } from './base_path';
 import { asHubError, http, HubError, pathOf } from './http';
-import { leave } from './personal_data';
-import { newId, Outbox, type Sent } from './outbox';
+import { forgetPersonalData } from './personal_data';
+import { newId, Outbox, type OutgoingCommand } from './outbox';
 import { isOurs, tabChannel } from './tab';
 
-export type { Sent } from './outbox';
+export type { OutgoingCommand as Sent } from './outbox';
 
 /** `locked`: no token that counts. `offline`: the hub was not reached, it is tried again. */
-export type LinkState = 'connecting' | 'online' | 'offline' | 'locked';
+export type ConnectionState = 'connecting' | 'online' | 'offline' | 'locked';
 
 const HUB = '*';
 
@@ -38,7 +38,7 @@ const LOCKED = 4401;
 const REFUSED = 4400;
 
 /** What a link needs of a browser; tests bring their own. */
-interface LinkWorld {
+interface BrowserAccess {
   socket(): WebSocket;
   post(path: string, body: unknown): Promise<unknown>;
   storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
@@ -52,41 +52,41 @@ interface Follow {
   sessionId: string;
   after: number | null;
   types?: string;
-  on(event: ACPEvent, pos: number): void;
-  reset(state: SessionState | HubState, seq: number): void;
-  ended?(error: HubError): void;
+  onEvent(event: ACPEvent, pos: number): void;
+  onReset(state: SessionState | HubState, seq: number): void;
+  onEnded?(error: HubError): void;
   /** Of all sessions: one was deleted. */
-  gone?(sessionId: string): void;
+  onDeleted?(sessionId: string): void;
 }
 
 type WelcomeListener = (welcome: Welcome) => void;
-type StrayListener = (event: ACPEvent) => void;
+type EventListener = (event: ACPEvent) => void;
 
-export class Link {
-  private readonly currentState = signal<LinkState>('connecting');
+export class Connection {
+  private readonly currentState = signal<ConnectionState>('connecting');
   private readonly currentSince: ReturnType<typeof signal<number>>;
   private readonly currentScope = signal<Welcome['scope']>('view');
   private readonly currentHub = signal('');
   private readonly tooOld = signal(false);
-  private readonly box: Outbox;
+  private readonly commands: Outbox;
   private readonly follows = new Map<string, Follow>();
-  private readonly welcomes = new Set<WelcomeListener>();
-  private readonly strays = new Set<StrayListener>();
+  private readonly welcomeListeners = new Set<WelcomeListener>();
+  private readonly unfollowedListeners = new Set<EventListener>();
   private socket: WebSocket | null = null;
   private welcomed = false;
   private failures = 0;
-  private numbers = 0;
-  private heardAt = 0;
+  private followCount = 0;
+  private lastFrameAt = 0;
   private deadline = 0;
   private retryTimer: ReturnType<typeof setTimeout> | undefined;
   private checkTimer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(private readonly world: LinkWorld) {
-    this.box = new Outbox(world.storage, world.ours, () => this.sendWaiting());
-    this.currentSince = signal(world.now());
+  constructor(private readonly browser: BrowserAccess) {
+    this.commands = new Outbox(browser.storage, browser.ours, () => this.sendWaiting());
+    this.currentSince = signal(browser.now());
   }
 
-  get state(): ReadonlySignal<LinkState> {
+  get state(): ReadonlySignal<ConnectionState> {
     return this.currentState;
   }
 
@@ -110,8 +110,8 @@ export class Link {
     return this.tooOld;
   }
 
-  get outbox(): ReadonlySignal<Sent[]> {
-    return this.box.all;
+  get outbox(): ReadonlySignal<OutgoingCommand[]> {
+    return this.commands.all;
   }
 
   /** Begin, and stay. */
@@ -135,7 +135,7 @@ export class Link {
     if (this.welcomed) return this.probe();
     this.failures = 0;
     this.abandon();
-    this.become('connecting');
+    this.setState('connecting');
     this.connect();
   }
 
@@ -143,20 +143,20 @@ export class Link {
   lock(): void {
     clearTimeout(this.retryTimer);
     this.abandon();
-    this.shut();
+    this.lockAndForget();
   }
 
   /** Ask whether the hub is there, and do not wait long for the answer. */
   probe(): void {
     if (!this.welcomed) return;
-    this.say({ type: 'ping' });
-    this.deadline = this.world.now() + PROBE_MS;
+    this.send({ type: 'ping' });
+    this.deadline = this.browser.now() + PROBE_MS;
   }
 
   /** The browser says that the network is gone. It may be wrong about the way to this hub: the answer to a ping takes it back. */
-  doubt(): void {
+  onNetworkLost(): void {
     if (!this.welcomed) return;
-    this.become('offline');
+    this.setState('offline');
     this.probe();
   }
 
@@ -164,11 +164,11 @@ export class Link {
   follow(
     sessionId: string,
     after: number,
-    on: (event: ACPEvent) => void,
+    on: (onEvent: ACPEvent) => void,
     reset: (state: SessionState, seq: number) => void,
     ended?: (error: HubError) => void,
   ): () => void {
-    return this.take({ sessionId, after, on, reset: (state, seq) => reset(state as SessionState, seq), ended });
+    return this.addFollow({ sessionId, after, onEvent: on, onReset: (state, seq) => reset(state as SessionState, seq), onEnded: ended });
   }
 
   /** Events of all sessions, of these types; `reset` first and after every loss, with the newest of them: who was away did not
@@ -179,24 +179,24 @@ export class Link {
     reset: (state: HubState, pos: number) => void,
     gone?: (sessionId: string) => void,
   ): () => void {
-    return this.take({ sessionId: HUB, after: null, types, on, reset: (state, pos) => reset(state as HubState, pos), gone });
+    return this.addFollow({ sessionId: HUB, after: null, types, onEvent: on, onReset: (state, pos) => reset(state as HubState, pos), onDeleted: gone });
   }
 
   /** Be told whenever the hub lets us in, with what waits for somebody. */
   onWelcome(listener: WelcomeListener): () => void {
-    this.welcomes.add(listener);
-    return () => this.welcomes.delete(listener);
+    this.welcomeListeners.add(listener);
+    return () => this.welcomeListeners.delete(listener);
   }
 
   /** Approvals and questions of sessions that nothing follows. */
-  onStray(listener: StrayListener): () => void {
-    this.strays.add(listener);
-    return () => this.strays.delete(listener);
+  onUnfollowed(listener: EventListener): () => void {
+    this.unfollowedListeners.add(listener);
+    return () => this.unfollowedListeners.delete(listener);
   }
 
   /** Have something done, now or as soon as the hub is there. */
-  command(sessionId: string, command: ACPCommand): Sent {
-    const sent = this.box.add(sessionId, command, this.world.now());
+  command(sessionId: string, command: ACPCommand): OutgoingCommand {
+    const sent = this.commands.add(sessionId, command, this.browser.now());
     if (this.currentState.peek() === 'online') this.sendCommand(sent);
     return sent;
   }
@@ -205,12 +205,12 @@ export class Link {
 
   private connect(): void {
     clearTimeout(this.retryTimer);
-    const socket = this.world.socket();
+    const socket = this.browser.socket();
     this.socket = socket;
-    this.deadline = this.world.now() + WELCOME_MS;
-    socket.onopen = () => this.say({ type: 'hello', versions: [ACP_VERSION] });
-    socket.onmessage = (message) => this.heard(String(message.data));
-    socket.onclose = (event) => this.lost(event.code);
+    this.deadline = this.browser.now() + WELCOME_MS;
+    socket.onopen = () => this.send({ type: 'hello', versions: [ACP_VERSION] });
+    socket.onmessage = (message) => this.onFrame(String(message.data));
+    socket.onclose = (event) => this.onClosed(event.code);
   }
 
   private abandon(): void {
@@ -220,23 +220,23 @@ export class Link {
     if (!socket) return;
     socket.onopen = socket.onmessage = socket.onclose = null;
     socket.close();
-    this.box.lost();
+    this.commands.requeue();
   }
 
   /** Whoever comes next must not find, or send, what was somebody else's. */
-  private shut(): void {
-    this.box.clear();
-    leave();
-    this.become('locked');
+  private lockAndForget(): void {
+    this.commands.clear();
+    forgetPersonalData();
+    this.setState('locked');
   }
 
-  private lost(code: number): void {
+  private onClosed(code: number): void {
     const wasOnline = this.currentState.peek() === 'online';
     this.abandon();
-    if (code === LOCKED) return this.shut();
+    if (code === LOCKED) return this.lockAndForget();
     if (code === REFUSED) this.tooOld.value = true;
-    if (code === REFUSED) return this.become('offline');
-    this.become(wasOnline ? 'connecting' : 'offline');
+    if (code === REFUSED) return this.setState('offline');
+    this.setState(wasOnline ? 'connecting' : 'offline');
     this.retryTimer = setTimeout(() => this.connect(), this.pause());
   }
 
@@ -244,60 +244,60 @@ export class Link {
   private pause(): number {
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.failures);
     this.failures += 1;
-    return longest * (0.5 + this.world.random() / 2);
+    return longest * (0.5 + this.browser.random() / 2);
   }
 
   private check(): void {
     if (!this.socket) return;
-    const now = this.world.now();
-    if (this.deadline && now >= this.deadline) return this.lost(0);
+    const now = this.browser.now();
+    if (this.deadline && now >= this.deadline) return this.onClosed(0);
     if (!this.welcomed) return;
-    const silent = now - this.heardAt;
-    if (silent >= LOST_MS) this.lost(0);
-    else if (silent >= SILENT_MS) this.say({ type: 'ping' });
+    const silent = now - this.lastFrameAt;
+    if (silent >= LOST_MS) this.onClosed(0);
+    else if (silent >= SILENT_MS) this.send({ type: 'ping' });
   }
 
-  private become(state: LinkState): void {
+  private setState(state: ConnectionState): void {
     if (this.currentState.peek() === state) return;
-    this.currentSince.value = this.world.now();
+    this.currentSince.value = this.browser.now();
     this.currentState.value = state;
   }
 
   // Frames.
 
-  private heard(text: string): void {
-    this.heardAt = this.world.now();
+  private onFrame(text: string): void {
+    this.lastFrameAt = this.browser.now();
     const frame = JSON.parse(text) as Told;
-    if (this.welcomed) this.lives();
+    if (this.welcomed) this.markAlive();
     switch (frame.type) {
-      case 'welcome': return this.enter(frame);
+      case 'welcome': return this.onWelcomeFrame(frame);
       case 'event': return this.event(frame.event, frame.pos, frame.subscription);
-      case 'snapshot': return this.snapshot(frame.subscription, frame.state, frame.seq);
-      case 'deleted': return this.follows.get(frame.subscription)?.gone?.(frame.sessionId);
-      case 'ack': return this.answered(frame);
+      case 'snapshot': return this.onSnapshot(frame.subscription, frame.state, frame.seq);
+      case 'deleted': return this.follows.get(frame.subscription)?.onDeleted?.(frame.sessionId);
+      case 'ack': return this.onAck(frame);
       default: return; // `resumed`, `gap` and `pong` say nothing that has to be done; what is new is skipped.
     }
   }
 
-  private lives(): void {
+  private markAlive(): void {
     this.deadline = 0;
     if (this.currentState.peek() === 'online') return;
-    this.become('online');
+    this.setState('online');
     this.sendWaiting();
   }
 
-  private enter(welcome: Welcome): void {
+  private onWelcomeFrame(welcome: Welcome): void {
     this.welcomed = true;
     this.deadline = 0;
     this.failures = 0;
     this.currentScope.value = welcome.scope;
     this.currentHub.value = welcome.hub.version;
-    this.box.entered(welcome.tokenId);
-    this.welcomes.forEach((listener) => listener(welcome));
+    this.commands.setLogin(welcome.tokenId);
+    this.welcomeListeners.forEach((listener) => listener(welcome));
     for (const [name, follow] of this.follows) this.subscribe(name, follow);
     this.sendWaiting();
     this.tooOld.value = false;
-    this.become('online');
+    this.setState('online');
   }
 
   private event(event: ACPEvent, pos: number, subscription: string | undefined): void {
@@ -306,35 +306,35 @@ export class Link {
       const position = follow.sessionId === HUB ? pos : event.seq;
       if (follow.after !== null && position <= follow.after) return;
       follow.after = position;
-      follow.on(event, pos);
+      follow.onEvent(event, pos);
     } else if (subscription === undefined) {
-      this.strays.forEach((listener) => listener(event));
+      this.unfollowedListeners.forEach((listener) => listener(event));
     }
   }
 
-  private snapshot(subscription: string | undefined, state: SessionState | HubState, seq: number): void {
+  private onSnapshot(subscription: string | undefined, state: SessionState | HubState, seq: number): void {
     const follow = subscription === undefined ? undefined : this.follows.get(subscription);
     if (!follow) return;
     follow.after = seq;
-    follow.reset(state, seq);
+    follow.onReset(state, seq);
   }
 
-  private answered(ack: Ack): void {
+  private onAck(ack: Ack): void {
     const error = ack.ok || !ack.error ? null : HubError.of(ack.error);
     const name = ack.id ?? '';
-    if (this.box.answered(name, ack.result, error) || !error) return;
+    if (this.commands.settle(name, ack.result, error) || !error) return;
     const follow = this.follows.get(name);
     this.follows.delete(name);
-    follow?.ended?.(error);
+    follow?.onEnded?.(error);
   }
 
-  private take(follow: Follow): () => void {
-    const name = `f${(this.numbers += 1)}`;
+  private addFollow(follow: Follow): () => void {
+    const name = `f${(this.followCount += 1)}`;
     this.follows.set(name, follow);
     if (this.welcomed) this.subscribe(name, follow);
     return () => {
       if (!this.follows.delete(name) || !this.welcomed) return;
-      this.say({ type: 'unsubscribe', id: `u${name}`, subscription: name });
+      this.send({ type: 'unsubscribe', id: `u${name}`, subscription: name });
     };
   }
 
@@ -344,40 +344,40 @@ export class Link {
     if (follow.sessionId === HUB) follow.after = null;
     if (follow.after !== null) said.after = follow.after;
     if (follow.types !== undefined) said.types = follow.types;
-    this.say(said);
+    this.send(said);
   }
 
   private sendWaiting(): void {
     if (!this.welcomed) return;
-    for (const sent of this.box.unanswered) if (sent.state === 'queued') this.sendCommand(sent);
+    for (const sent of this.commands.unanswered) if (sent.state === 'queued') this.sendCommand(sent);
   }
 
-  private sendCommand(sent: Sent): void {
+  private sendCommand(sent: OutgoingCommand): void {
     const frame: Said = { type: 'command', id: sent.id, sessionId: sent.sessionId, command: sent.command };
     if (JSON.stringify(frame).length > FRAME_MOST) void this.postCommand(sent);
-    else this.say(frame);
-    this.box.sent(sent.id);
+    else this.send(frame);
+    this.commands.markSent(sent.id);
   }
 
   /** Where the hub was not reached, the next connection tries again. */
-  private async postCommand({ id, sessionId, command }: Sent): Promise<void> {
+  private async postCommand({ id, sessionId, command }: OutgoingCommand): Promise<void> {
     try {
-      const done = (await this.world.post(pathOf(['sessions', sessionId, 'commands']), { id, command })) as CommandDone;
-      this.box.answered(id, done.result, null);
+      const done = (await this.browser.post(pathOf(['sessions', sessionId, 'commands']), { id, command })) as CommandDone;
+      this.commands.settle(id, done.result, null);
     } catch (failure) {
       const error = asHubError(failure);
-      if (error.code !== 'unreachable') this.box.answered(id, null, error);
+      if (error.code !== 'unreachable') this.commands.settle(id, null, error);
     }
   }
 
-  private say(frame: Said): void {
+  private send(frame: Said): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
   }
 }
 
-function browserWorld(): LinkWorld {
+function browserWorld(): BrowserAccess {
   return {
-    socket: () => new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${below('/ws')}`),
+    socket: () => new WebSocket(`${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}${withBasePath('/ws')}`),
     post: (path, body) => http.post(path, body),
     storage: sessionStorageOrNull(),
     ours: isOurs(sessionStorageOrNull(), tabChannel(), newId),
@@ -395,10 +395,10 @@ function sessionStorageOrNull(): Storage | null {
   }
 }
 
-export const link = new Link(browserWorld());
+export const connection = new Connection(browserWorld());
 
 /** Ask again as soon as somebody looks or the network is back. */
-export function wakeWithThePage(of: Link): void {
+export function retryWhenPageWakes(of: Connection): void {
   const wake = (): void => {
     if (document.visibilityState !== 'visible' || of.state.peek() === 'locked') return;
     of.retryNow();
@@ -406,5 +406,5 @@ export function wakeWithThePage(of: Link): void {
   document.addEventListener('visibilitychange', wake);
   addEventListener('online', wake);
   addEventListener('pageshow', (event) => event.persisted && wake());
-  addEventListener('offline', () => of.doubt());
+  addEventListener('offline', () => of.onNetworkLost());
 }

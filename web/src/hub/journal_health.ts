@@ -15,23 +15,23 @@ const seen = signal(stored());
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** What there is to tell; undefined where there is nothing, or it was waved away. */
-export const journalNews: ReadonlySignal<JournalView | undefined> = computed(() => {
+export const journalProblem: ReadonlySignal<JournalView | undefined> = computed(() => {
   const view = known.value;
   if (view === undefined || view.state === 'whole') return undefined;
   return view.state === 'unwritable' || markOf(view) !== seen.value ? view : undefined;
 });
 
-export async function needJournal(): Promise<void> {
+export async function loadJournalHealth(): Promise<void> {
   clearTimeout(timer);
   try {
     known.value = await http.get<JournalView>('/journal');
   } catch {
     return; // that the hub is away is said elsewhere
   }
-  if (known.value.state === 'unwritable') timer = setTimeout(() => void needJournal(), AGAIN_MS);
+  if (known.value.state === 'unwritable') timer = setTimeout(() => void loadJournalHealth(), AGAIN_MS);
 }
 
-export function dismissJournalNews(): void {
+export function dismissJournalProblem(): void {
   const view = known.value;
   if (view === undefined) return;
   seen.value = markOf(view);

@@ -4,18 +4,18 @@
  * Rule: who keeps what a person wrote says here how it is forgotten; what lies in storage goes by its name, also where the part of
  * the page that wrote it is not loaded.
  */
-type Listener = () => void;
-const listeners = new Set<Listener>();
+type ForgetListener = () => void;
+const listeners = new Set<ForgetListener>();
 
 /** What a person wrote or read, as opposed to how they like the page to look. */
 const PERSONAL = ['trunkline.draft.', 'trunkline.outbox', 'trunkline.place.'];
 
-export function onLeave(forget: Listener): void {
+export function onForgetPersonalData(forget: ForgetListener): void {
   listeners.add(forget);
 }
 
 /** Forget what was theirs: on logging out, when the hub no longer knows us, and when this browser becomes another device. */
-export function leave(): void {
+export function forgetPersonalData(): void {
   listeners.forEach((forget) => forget());
   for (const name of ['localStorage', 'sessionStorage'] as const) forgetIn(name);
 }

@@ -10,13 +10,13 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, ApprovalRequestedEvent, UserQuestionEvent } from '../generated/agent-context';
 import type { ApprovalView, Pending, QuestionView, SessionPage, SessionView } from '../generated/api';
-import { moreOf } from './approval_meta';
+import { readApprovalMeta } from './approval_meta';
 import { http, HubError, pathOf } from './http';
-import { link, type Link } from './connection';
+import { connection, type Connection } from './connection';
 
 export type { Pending, SessionView } from '../generated/api';
 
-export const TYPES = 'session:,message:complete,approval:,interaction:question,resource:cost,file:,progress:todo_update,custom';
+export const EVENT_TYPES = 'session:,message:complete,approval:,interaction:question,resource:cost,file:,progress:todo_update,custom';
 
 const RENEW_MS = 400;
 
@@ -26,22 +26,22 @@ const SNAPSHOT = 200;
 const SOUGHT_PAGES = 5;
 
 /** What is looked for; `text` is a part of a title or a folder. */
-export interface Sought {
+export interface SessionFilter {
   agent?: string;
   text?: string;
 }
 
 /** How the store asks the hub; tests bring their own. */
-interface Asking {
+interface SessionSource {
   session(id: string): Promise<SessionView>;
   /** A page of the list; without a cursor the newest, as many as a snapshot has. */
-  page(before: string | null, sought?: Sought): Promise<SessionPage>;
+  page(before: string | null, sought?: SessionFilter): Promise<SessionPage>;
 }
 
-export class SessionStore {
+export class SessionList {
   private readonly byId = signal<ReadonlyMap<string, SessionView>>(new Map());
-  private readonly asks = signal<ReadonlyMap<string, Pending>>(new Map());
-  private readonly known = signal(false);
+  private readonly pendingById = signal<ReadonlyMap<string, Pending>>(new Map());
+  private readonly isLoaded = signal(false);
   private readonly more = signal(false);
   private readonly looking = signal(0);
   private olderThan: string | null = null;
@@ -53,53 +53,53 @@ export class SessionStore {
   readonly sessions: ReadonlySignal<SessionView[]> = computed(() => newestFirst([...this.byId.value.values()]));
 
   /** What waits for somebody; the one that expires first at the top. */
-  readonly pending: ReadonlySignal<Pending[]> = computed(() => firstToExpire([...this.asks.value.values()].map((ask) => this.placed(ask))));
+  readonly pending: ReadonlySignal<Pending[]> = computed(() => firstToExpire([...this.pendingById.value.values()].map((ask) => this.withSession(ask))));
 
   private readonly seeks = computed(() => this.looking.value > 0);
 
-  constructor(private readonly asking: Asking) {}
+  constructor(private readonly source: SessionSource) {}
 
   /** Whether the hub has told its sessions yet. */
   get loaded(): ReadonlySignal<boolean> {
-    return this.known;
+    return this.isLoaded;
   }
 
-  attach(to: Link): void {
-    to.onWelcome((welcome) => this.renewAsks(welcome.pending));
-    to.onStray((event) => this.heard(event));
-    to.followAll(TYPES, (event) => this.heard(event), (state) => this.reset(state.sessions ?? [], state.pending), (id) => this.forget(id));
+  attach(to: Connection): void {
+    to.onWelcome((welcome) => this.resetPending(welcome.pending));
+    to.onUnfollowed((event) => this.onEvent(event));
+    to.followAll(EVENT_TYPES, (event) => this.onEvent(event), (state) => this.reset(state.sessions ?? [], state.pending), (id) => this.forget(id));
   }
 
   reset(sessions: SessionView[], pending: Pending[]): void {
-    const kept = this.beyond(sessions);
+    const kept = this.olderThanSnapshot(sessions);
     this.byId.value = new Map([...sessions, ...kept].map((view) => [view.id, view]));
-    this.renewAsks(pending);
-    this.known.value = true;
+    this.resetPending(pending);
+    this.isLoaded.value = true;
     this.more.value = sessions.length >= SNAPSHOT;
     this.olderThan = null;
     this.snapshots += 1;
-    if (kept.length) void this.lookAfter(kept, this.snapshots).catch(() => undefined); // the next snapshot tries again
+    if (kept.length) void this.refreshOlder(kept, this.snapshots).catch(() => undefined); // the next snapshot tries again
   }
 
   /** What is loaded and too old to be in this snapshot; what is missing from it otherwise is gone. */
-  private beyond(sessions: SessionView[]): SessionView[] {
+  private olderThanSnapshot(sessions: SessionView[]): SessionView[] {
     if (sessions.length < SNAPSHOT) return [];
     const oldest = sessions.reduce((least, { updatedAt }) => (updatedAt < least ? updatedAt : least), '~');
-    const told = new Set(sessions.map(({ id }) => id));
-    return [...this.byId.peek().values()].filter(({ id, updatedAt }) => !told.has(id) && updatedAt <= oldest);
+    const inSnapshot = new Set(sessions.map(({ id }) => id));
+    return [...this.byId.peek().values()].filter(({ id, updatedAt }) => !inSnapshot.has(id) && updatedAt <= oldest);
   }
 
   /** Read the list on, as far as it was loaded, and forget what is no longer in it. */
-  private async lookAfter(kept: SessionView[], snapshot: number): Promise<void> {
+  private async refreshOlder(kept: SessionView[], snapshot: number): Promise<void> {
     const unseen = new Map(kept.map((view) => [view.id, view]));
-    let { next } = await this.asking.page(null);
+    let { next } = await this.source.page(null);
     let oldest = '~';
     for (let read = 0; next !== null && read < kept.length; ) {
-      const page: SessionPage = await this.asking.page(next);
+      const page: SessionPage = await this.source.page(next);
       if (snapshot !== this.snapshots) return;
       for (const view of page.sessions) {
         unseen.delete(view.id);
-        this.learn(view);
+        this.put(view);
         if (view.updatedAt < oldest) oldest = view.updatedAt;
       }
       read += Math.max(page.sessions.length, 1);
@@ -115,19 +115,19 @@ export class SessionStore {
   }
 
   /** Whether the hub is being asked for what is looked for. */
-  get seeking(): ReadonlySignal<boolean> {
+  get searching(): ReadonlySignal<boolean> {
     return this.seeks;
   }
 
   /** Put what is looked for into the list, however old; nothing is asked where all sessions are in it. */
-  async seek(sought: Sought): Promise<void> {
+  async search(sought: SessionFilter): Promise<void> {
     if (!this.more.peek()) return;
     this.looking.value += 1;
     try {
       let before: string | null = null;
       for (let pages = 0; pages < SOUGHT_PAGES; pages += 1) {
-        const page: SessionPage = await this.asking.page(before, sought);
-        page.sessions.forEach((view) => this.learn(view));
+        const page: SessionPage = await this.source.page(before, sought);
+        page.sessions.forEach((view) => this.put(view));
         before = page.next;
         if (before === null) return;
       }
@@ -143,15 +143,15 @@ export class SessionStore {
 
   /** Put the next older ones into the list. */
   async loadOlder(): Promise<void> {
-    const before = this.olderThan ?? (await this.asking.page(null)).next;
-    const page = before === null ? { sessions: [], next: null } : await this.asking.page(before);
-    page.sessions.forEach((view) => this.learn(view));
+    const before = this.olderThan ?? (await this.source.page(null)).next;
+    const page = before === null ? { sessions: [], next: null } : await this.source.page(before);
+    page.sessions.forEach((view) => this.put(view));
     this.olderThan = page.next;
     this.more.value = page.next !== null;
   }
 
   /** A view that somebody got from the hub. */
-  learn(view: SessionView): void {
+  put(view: SessionView): void {
     const old = this.byId.peek().get(view.id);
     if (old && old.lastSeq > view.lastSeq) return;
     this.byId.value = new Map(this.byId.peek()).set(view.id, view);
@@ -160,47 +160,47 @@ export class SessionStore {
   forget(id: string): void {
     const left = new Map(this.byId.peek());
     if (left.delete(id)) this.byId.value = left;
-    const asks = [...this.asks.peek()].filter(([, ask]) => ask.sessionId !== id);
-    if (asks.length !== this.asks.peek().size) this.asks.value = new Map(asks);
+    const asks = [...this.pendingById.peek()].filter(([, ask]) => ask.sessionId !== id);
+    if (asks.length !== this.pendingById.peek().size) this.pendingById.value = new Map(asks);
   }
 
   /** Be told of every event that is heard of here; gives the end of it. */
-  onHeard(listener: (event: ACPEvent) => void): () => void {
+  listen(listener: (event: ACPEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);
   }
 
-  heard(event: ACPEvent): void {
+  onEvent(event: ACPEvent): void {
     this.listeners.forEach((listener) => listener(event));
-    this.heardAsk(event);
+    this.trackPending(event);
     const view = this.byId.peek().get(event.sessionId);
     if (view && event.seq <= view.lastSeq) return;
-    if (view) this.learn({ ...view, ...told(view, event), lastSeq: event.seq, updatedAt: event.timestamp });
-    if (!view || needsTheView(event)) this.renewSoon(event.sessionId);
+    if (view) this.put({ ...view, ...changesOf(view, event), lastSeq: event.seq, updatedAt: event.timestamp });
+    if (!view || needsReload(event)) this.renewSoon(event.sessionId);
   }
 
-  private heardAsk(event: ACPEvent): void {
-    if (event.type === 'approval:requested') this.addAsk(event.requestId, { ...where(event), approval: approvalOf(event) });
-    else if (event.type === 'interaction:question') this.addAsk(event.questionId, { ...where(event), question: questionOf(event) });
-    else if (event.type === 'approval:resolved') this.removeAsk(event.requestId);
-    else if (event.type === 'custom' && event.eventName === 'question_resolved') this.removeAsk(String(event.data['questionId']));
+  private trackPending(event: ACPEvent): void {
+    if (event.type === 'approval:requested') this.addPending(event.requestId, { ...pendingIn(event), approval: approvalOf(event) });
+    else if (event.type === 'interaction:question') this.addPending(event.questionId, { ...pendingIn(event), question: questionOf(event) });
+    else if (event.type === 'approval:resolved') this.removePending(event.requestId);
+    else if (event.type === 'custom' && event.eventName === 'question_resolved') this.removePending(String(event.data['questionId']));
   }
 
-  private addAsk(id: string, ask: Pending): void {
-    if (!this.asks.peek().has(id)) this.asks.value = new Map(this.asks.peek()).set(id, ask);
+  private addPending(id: string, ask: Pending): void {
+    if (!this.pendingById.peek().has(id)) this.pendingById.value = new Map(this.pendingById.peek()).set(id, ask);
   }
 
-  private removeAsk(id: string): void {
-    const left = new Map(this.asks.peek());
-    if (left.delete(id)) this.asks.value = left;
+  private removePending(id: string): void {
+    const left = new Map(this.pendingById.peek());
+    if (left.delete(id)) this.pendingById.value = left;
   }
 
-  private renewAsks(pending: Pending[]): void {
-    this.asks.value = new Map(pending.map((ask) => [askId(ask), ask]));
+  private resetPending(pending: Pending[]): void {
+    this.pendingById.value = new Map(pending.map((ask) => [askId(ask), ask]));
   }
 
   /** An ask that came as an event does not say which agent and folder it is of. */
-  private placed(ask: Pending): Pending {
+  private withSession(ask: Pending): Pending {
     const view = this.byId.value.get(ask.sessionId);
     return view ? { ...ask, agent: view.agent, title: view.title, cwd: view.cwd } : ask;
   }
@@ -213,7 +213,7 @@ export class SessionStore {
   private async renew(id: string): Promise<void> {
     this.renewals.delete(id);
     try {
-      this.learn(await this.asking.session(id));
+      this.put(await this.source.session(id));
     } catch (error) {
       if (error instanceof HubError && error.status === 404) this.forget(id);
     }
@@ -221,7 +221,7 @@ export class SessionStore {
 }
 
 /** What an event says plainly about its session. */
-function told(view: SessionView, event: ACPEvent): Partial<SessionView> {
+function changesOf(view: SessionView, event: ACPEvent): Partial<SessionView> {
   switch (event.type) {
     case 'session:status_changed':
       return { status: event.to };
@@ -242,17 +242,17 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
   return content.map((part) => (part.type === 'text' ? part.text ?? '' : '')).join('').slice(0, 2_000);
 }
 
-const CHANGES_THE_VIEW = new Set([
+const NEEDS_RELOAD = new Set([
   'turn_started', 'turn_ended', 'session_renamed', 'session_info_update', 'artifact_created', 'current_mode_update',
   'config_option_update', 'prompt_queued', 'prompt_edited', 'prompt_dropped', 'limits_set', 'agent_exited', 'agent_stopped',
 ]);
 
-function needsTheView(event: ACPEvent): boolean {
-  if (event.type === 'custom') return CHANGES_THE_VIEW.has(event.eventName);
+function needsReload(event: ACPEvent): boolean {
+  if (event.type === 'custom') return NEEDS_RELOAD.has(event.eventName);
   return event.type.startsWith('session:') || event.type.startsWith('file:') || event.type === 'progress:todo_update';
 }
 
-function where(event: ACPEvent): Pending {
+function pendingIn(event: ACPEvent): Pending {
   return { sessionId: event.sessionId, agent: '', title: '', cwd: '' };
 }
 
@@ -263,7 +263,7 @@ function approvalOf(event: ApprovalRequestedEvent): ApprovalView {
     description: event.description, riskLevel: event.riskLevel, expiresAt: event.expiresAt, requestedAt: event.timestamp,
     preview: event.preview ?? null, title: meta.title ?? '', options: meta.options ?? [], riskReason: meta.risk?.reason ?? '',
     always: meta.always ?? null, editable: meta.editable ?? false, ...(meta.parts ? { parts: meta.parts } : {}),
-    ...moreOf(event._meta),
+    ...readApprovalMeta(event._meta),
   };
 }
 
@@ -290,18 +290,18 @@ function firstToExpire(asks: Pending[]): Pending[] {
   return asks.sort((one, other) => (end(one) < end(other) ? -1 : end(one) > end(other) ? 1 : 0));
 }
 
-export const store = new SessionStore({
+export const sessionList = new SessionList({
   session: (id) => http.get<SessionView>(pathOf(['sessions', id])),
   page: (before, sought = {}) => http.get<SessionPage>(pathOf(['sessions'], { ...sought, ...(before === null ? { limit: SNAPSHOT } : { before, limit: 100 }) })),
 });
 
 /** A live list of all sessions, newest activity first. */
-export const sessions = store.sessions;
+export const sessions = sessionList.sessions;
 
 /** Approvals and questions of all sessions, kept true by events. */
-export const pending = store.pending;
+export const pending = sessionList.pending;
 
 /** Begin to listen. */
 export function followSessions(): void {
-  store.attach(link);
+  sessionList.attach(connection);
 }

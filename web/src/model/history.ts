@@ -1,12 +1,16 @@
-// Pages of a session's history, as the hub gives them.
+// A session's history as the hub gives it, page by page, and the list that it is kept in.
+//
+// Rule: runs of pieces of one text are joined, so that what is kept does not grow with every chunk. A joined piece has the seq of its
+// last, as the hub's own joined pages have.
 
+import type { ACPEvent, MessageDeltaEvent, ThinkingDeltaEvent, ToolCallArgsDeltaEvent } from '../generated/agent-context';
 import type { EventPage } from '../generated/api';
 import { asHubError, pathOf } from '../hub/http';
 import { SPENDING_TYPES } from './spending';
 
-export const PAGE = 1_000;
+export const PAGE_EVENTS = 1_000;
 
-export class JournalPages {
+export class HistoryPages {
   /** Whether the hub joins runs of pieces; an older one does not. */
   private joined = true;
 
@@ -14,7 +18,7 @@ export class JournalPages {
 
   /** The newest page, or the one around an entry. */
   first(around: number | undefined): Promise<EventPage> {
-    return around === undefined ? this.page({ before: Number.MAX_SAFE_INTEGER }) : this.page({ after: Math.max(0, around - PAGE / 4) });
+    return around === undefined ? this.page({ before: Number.MAX_SAFE_INTEGER }) : this.page({ after: Math.max(0, around - PAGE_EVENTS / 4) });
   }
 
   /** A page with runs of pieces joined, where the hub can. */
@@ -29,12 +33,37 @@ export class JournalPages {
     }
   }
 
-  /** What tells of money and tokens, of the whole session. */
+  /** The events about money and tokens, of the whole session. */
   spending(): Promise<EventPage> {
     return this.get<EventPage>(this.path({ types: SPENDING_TYPES, before: Number.MAX_SAFE_INTEGER }));
   }
 
   private path(query: Record<string, string | number>): string {
-    return pathOf(['sessions', this.sessionId, 'history'], { ...query, limit: PAGE });
+    return pathOf(['sessions', this.sessionId, 'history'], { ...query, limit: PAGE_EVENTS });
   }
+}
+
+type DeltaEvent = MessageDeltaEvent | ThinkingDeltaEvent | ToolCallArgsDeltaEvent;
+
+/** A piece longer than this is not made longer: to copy it for every chunk would cost more than to keep another. */
+const DELTA_MOST = 16_384;
+
+/** Put an event behind the others; a piece of what the last one is a piece of goes into it. */
+export function appendEvent(events: ACPEvent[], event: ACPEvent): void {
+  const last = events[events.length - 1];
+  if (last !== undefined && isDelta(last) && isDelta(event) && continues(last, event)) {
+    events[events.length - 1] = { ...last, seq: event.seq, timestamp: event.timestamp, delta: last.delta + event.delta };
+  } else events.push(event);
+}
+
+function isDelta(event: ACPEvent): event is DeltaEvent {
+  return event.type === 'message:delta' || event.type === 'thinking:delta' || event.type === 'tool:args_delta';
+}
+
+function continues(last: DeltaEvent, next: DeltaEvent): boolean {
+  return last.type === next.type && idOf(last) === idOf(next) && last.delta.length < DELTA_MOST && next._meta === undefined;
+}
+
+function idOf(piece: DeltaEvent): string {
+  return piece.type === 'tool:args_delta' ? piece.toolCallId : piece.messageId;
 }

@@ -1,20 +1,19 @@
 // One opened session: its newest page of history, older ones on demand, and what happens from then on.
 //
 // Rule 1: `events` is a window of the journal without a hole. Live events are put behind it, or, while the window does not reach the
-// end, only move the view.
+// end, only change the state.
 // Rule 2: pages that come before what is loaded are folded together with it, by the same fold; keys of items stay.
-// Rule 3: a gap in what is heard is filled from history; a reset of the stream begins anew.
+// Rule 3: a gap in what comes live is filled from history; a reset of the stream begins anew.
 
 import { effect, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, SessionStatusChangedEvent } from '../generated/agent-context';
 import type { EventPage, SessionState, Snapshot } from '../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../hub/http';
-import { link, type Link } from '../hub/connection';
-import { append } from './joined_events';
-import { JournalPages } from './history';
-import { OwnPrompts, type OwnPrompt } from './outgoing_prompts';
+import { connection, type Connection } from '../hub/connection';
+import { appendEvent, HistoryPages } from './history';
+import { OutgoingPrompts, type OutgoingPrompt } from './outgoing_prompts';
 import { Spending } from './spending';
-import { advance, blank, needsSnapshot } from './session_state';
+import { applyEvent, emptyState, needsSnapshot } from './session_state';
 import { Timeline } from './timeline/timeline';
 
 const SNAPSHOT_PAUSE_MS = 200;
@@ -23,35 +22,35 @@ const RETRY_LONGEST_MS = 8_000;
 /** A permalink this far from the end opens a window of its own instead of everything since. */
 const NEAR = 2_000;
 
-type StoryState = 'loading' | 'ready' | 'failed' | 'gone';
+type LoadState = 'loading' | 'ready' | 'failed' | 'gone';
 
-/** What a story needs of the hub; tests bring their own. */
-interface StoryWorld {
+/** What an opened session needs of the hub; tests bring their own. */
+interface HubAccess {
   get<T>(path: string): Promise<T>;
-  link: Pick<Link, 'follow' | 'outbox' | 'state'>;
+  connection: Pick<Connection, 'follow' | 'outbox' | 'state'>;
 }
 
-export class Story {
+export class OpenSession {
   readonly timeline = new Timeline();
   readonly spending = new Spending();
-  readonly view: ReadonlySignal<SessionState>;
-  readonly state = signal<StoryState>('loading');
+  readonly state: ReadonlySignal<SessionState>;
+  readonly loadState = signal<LoadState>('loading');
   readonly error = signal<HubError | undefined>(undefined);
   /** Why the session has its status, and since when (milliseconds). */
   readonly reason = signal<{ text?: string; since?: number }>({});
   readonly hasOlder = signal(false);
   /** Whether the window reaches the newest event. */
   readonly atEnd = signal(true);
-  /** Prompts of this page that the journal does not tell of yet. */
-  readonly prompts: ReadonlySignal<OwnPrompt[]>;
+  /** Prompts of this page that the journal does not have yet. */
+  readonly prompts: ReadonlySignal<OutgoingPrompt[]>;
 
-  private readonly _view;
-  private readonly own: OwnPrompts;
-  private readonly pages: JournalPages;
+  private readonly _state;
+  private readonly outgoing: OutgoingPrompts;
+  private readonly pages: HistoryPages;
   private events: ACPEvent[] = [];
   private before: number | null = null;
-  private heardSeq = 0;
-  private viewSeq = 0;
+  private liveSeq = 0;
+  private stateSeq = 0;
   /** How often it was loaded: only the last time counts. */
   private loads = 0;
   /** How often in a row it could not be loaded. */
@@ -63,12 +62,12 @@ export class Story {
   private readonly stopWatching: () => void;
   private closed = false;
 
-  constructor(readonly sessionId: string, private readonly world: StoryWorld) {
-    this._view = signal(blank(sessionId));
-    this.view = this._view;
-    this.pages = new JournalPages(sessionId, world.get);
-    this.own = new OwnPrompts(sessionId, world.link.outbox, this.timeline, () => this._view.value.queue);
-    this.prompts = this.own.unseen;
+  constructor(readonly sessionId: string, private readonly hub: HubAccess) {
+    this._state = signal(emptyState(sessionId));
+    this.state = this._state;
+    this.pages = new HistoryPages(sessionId, hub.get);
+    this.outgoing = new OutgoingPrompts(sessionId, hub.connection.outbox, this.timeline, () => this._state.value.queue);
+    this.prompts = this.outgoing.unseen;
     this.stopWatching = effect(() => this.retryWhenOnline());
   }
 
@@ -76,7 +75,7 @@ export class Story {
   async load(around?: number): Promise<void> {
     const load = (this.loads += 1);
     this.unfollow();
-    this.state.value = 'loading';
+    this.loadState.value = 'loading';
     try {
       const [snapshot, page] = await Promise.all([this.snapshot(), this.pages.first(around)]);
       if (this.closed || load !== this.loads) return;
@@ -85,8 +84,8 @@ export class Story {
     } catch (error) {
       if (load !== this.loads) return;
       this.error.value = asHubError(error);
-      this.state.value = this.error.value.status === 404 ? 'gone' : 'failed';
-      if (isOfTheLine(this.error.value)) this.retryLater(around);
+      this.loadState.value = this.error.value.status === 404 ? 'gone' : 'failed';
+      if (mayPass(this.error.value)) this.retryLater(around);
     }
   }
 
@@ -102,7 +101,7 @@ export class Story {
     return this.newer;
   }
 
-  /** Load what is around an entry; gives the key of the item that tells of it. */
+  /** Load what is around an entry; gives the key of the item that shows it. */
   async show(seq: number): Promise<string | undefined> {
     if (!this.holds(seq)) {
       if ((this.events[0]?.seq ?? 0) - seq > NEAR || !this.atEnd.peek()) await this.load(seq);
@@ -118,7 +117,7 @@ export class Story {
 
   /** The whole text of a diff that was too long for its event, and the like. */
   get<T>(path: string): Promise<T> {
-    return this.world.get<T>(path);
+    return this.hub.get<T>(path);
   }
 
   close(): void {
@@ -126,14 +125,14 @@ export class Story {
     clearTimeout(this.snapshotTimer);
     this.unfollow();
     this.stopWatching();
-    this.own.close();
+    this.outgoing.close();
   }
 
   private snapshot(): Promise<Snapshot> {
-    return this.world.get<Snapshot>(pathOf(['sessions', this.sessionId, 'snapshot']));
+    return this.hub.get<Snapshot>(pathOf(['sessions', this.sessionId, 'snapshot']));
   }
 
-  /** `newest`: the page was asked for as the last one, so what came after it while it was on its way is heard by following. */
+  /** `newest`: the page was asked for as the last one, so what came after it while it was on its way comes by following. */
   private begin(snapshot: Snapshot, page: EventPage, newest: boolean): void {
     this.events = [...page.events];
     this.before = page.nextBefore;
@@ -141,23 +140,23 @@ export class Story {
     const last = page.events[page.events.length - 1]?.seq ?? 0;
     this.atEnd.value = newest || page.nextAfter === null || last >= page.lastSeq;
     this.timeline.refold(this.events);
-    this.heardSeq = this.atEnd.peek() ? last : snapshot.seq;
-    // Both were asked for at once: what the page has and the snapshot has not will not be heard again.
+    this.liveSeq = this.atEnd.peek() ? last : snapshot.seq;
+    // Both were asked for at once: what the page has and the snapshot has not will not come again.
     const since = this.atEnd.peek() ? page.events.filter((event) => event.seq > snapshot.seq) : [];
-    this.viewSeq = Math.max(snapshot.seq, this.heardSeq);
-    this._view.value = since.reduce(advance, snapshot.state);
-    if (since.some(needsSnapshot)) this.renewView();
+    this.stateSeq = Math.max(snapshot.seq, this.liveSeq);
+    this._state.value = since.reduce(applyEvent, snapshot.state);
+    if (since.some(needsSnapshot)) this.renewStateSoon();
     this.reason.value = {};
-    for (const event of page.events) this.hearStatus(event);
+    for (const event of page.events) this.setReason(event);
     this.error.value = undefined;
     this.failures = 0;
-    this.state.value = 'ready';
-    this.unfollow = this.world.link.follow(
-      this.sessionId, this.heardSeq, (event) => this.hear(event), () => void this.load(), (error) => this.ended(error));
+    this.loadState.value = 'ready';
+    this.unfollow = this.hub.connection.follow(
+      this.sessionId, this.liveSeq, (event) => this.onEvent(event), () => void this.load(), (error) => this.onEnded(error));
   }
 
   private async pageBefore(): Promise<boolean> {
-    if (this.before === null || this.state.peek() !== 'ready') return false;
+    if (this.before === null || this.loadState.peek() !== 'ready') return false;
     const before = this.before;
     const page = await this.pages.page({ before });
     if (this.closed || before !== this.before) return false;
@@ -170,12 +169,12 @@ export class Story {
   }
 
   private async pageAfter(): Promise<boolean> {
-    if (this.atEnd.peek() || this.state.peek() !== 'ready') return false;
+    if (this.atEnd.peek() || this.loadState.peek() !== 'ready') return false;
     const page = await this.pages.page({ after: this.events[this.events.length - 1]?.seq ?? 0 });
     if (this.closed) return false;
     this.events.push(...page.events);
-    this.timeline.applyAll(page.events);
-    this.atEnd.value = this.timeline.seq >= this.heardSeq;
+    this.timeline.apply(page.events);
+    this.atEnd.value = this.timeline.seq >= this.liveSeq;
     return true;
   }
 
@@ -190,81 +189,81 @@ export class Story {
     return (seq >= first || !this.hasOlder.peek()) && (seq <= this.timeline.seq || this.atEnd.peek());
   }
 
-  private hear(event: ACPEvent): void {
-    if (event.seq <= this.heardSeq) return;
-    if (this.atEnd.peek() && event.seq > this.heardSeq + 1) void this.heal(event);
-    else this.takeIn(event);
+  private onEvent(event: ACPEvent): void {
+    if (event.seq <= this.liveSeq) return;
+    if (this.atEnd.peek() && event.seq > this.liveSeq + 1) void this.fillGap(event);
+    else this.append(event);
   }
 
-  private takeIn(event: ACPEvent): void {
-    this.heardSeq = event.seq;
-    this.hearStatus(event);
+  private append(event: ACPEvent): void {
+    this.liveSeq = event.seq;
+    this.setReason(event);
     this.spending.apply(event);
-    if (event.seq > this.viewSeq) {
-      this.viewSeq = event.seq;
-      this._view.value = advance(this._view.peek(), event);
-      if (needsSnapshot(event)) this.renewView();
+    if (event.seq > this.stateSeq) {
+      this.stateSeq = event.seq;
+      this._state.value = applyEvent(this._state.peek(), event);
+      if (needsSnapshot(event)) this.renewStateSoon();
     }
     if (!this.atEnd.peek()) return;
-    append(this.events, event);
-    this.timeline.apply(event);
+    appendEvent(this.events, event);
+    this.timeline.apply([event]);
   }
 
-  /** Something between was not heard: the journal has it. */
-  private async heal(event: ACPEvent): Promise<void> {
-    const page = await this.pages.page({ after: this.heardSeq }).catch(() => undefined);
+  /** Something between did not come: the journal has it. */
+  private async fillGap(event: ACPEvent): Promise<void> {
+    const page = await this.pages.page({ after: this.liveSeq }).catch(() => undefined);
     if (page === undefined || this.closed) return;
-    for (const one of page.events) if (one.seq > this.heardSeq) this.takeIn(one);
-    if (event.seq > this.heardSeq) this.takeIn(event);
+    for (const one of page.events) if (one.seq > this.liveSeq) this.append(one);
+    if (event.seq > this.liveSeq) this.append(event);
   }
 
-  private hearStatus(event: ACPEvent): void {
+  private setReason(event: ACPEvent): void {
     if (event.type !== 'session:status_changed') return;
     const { reason, timestamp } = event as SessionStatusChangedEvent;
     this.reason.value = { since: Date.parse(timestamp), ...(reason !== undefined ? { text: reason } : {}) };
   }
 
-  private ended(error: HubError): void {
+  private onEnded(error: HubError): void {
     this.error.value = error;
-    this.state.value = 'gone';
+    this.loadState.value = 'gone';
   }
 
-  /** An event told that something changed, and not all of what. */
-  private renewView(): void {
+  /** Something changed, and its event does not have all of it. */
+  private renewStateSoon(): void {
     this.snapshotTimer ??= setTimeout(() => {
       this.snapshotTimer = undefined;
-      void this.snapshot().then((snapshot) => this.takeView(snapshot), () => undefined);
+      void this.snapshot().then((snapshot) => this.onSnapshot(snapshot), () => undefined);
     }, SNAPSHOT_PAUSE_MS);
   }
 
-  private takeView(snapshot: Snapshot): void {
-    if (this.closed || this.state.peek() !== 'ready') return;
+  private onSnapshot(snapshot: Snapshot): void {
+    if (this.closed || this.loadState.peek() !== 'ready') return;
     const since = this.events.filter((event) => event.seq > snapshot.seq);
-    this._view.value = since.reduce(advance, snapshot.state);
-    this.viewSeq = Math.max(this.viewSeq, snapshot.seq);
+    this._state.value = since.reduce(applyEvent, snapshot.state);
+    this.stateSeq = Math.max(this.stateSeq, snapshot.seq);
   }
 
-  /** A request can be cut while the line stands: nobody but we would notice. */
+  /** A request can be cut while the connection stands: nobody but we would notice. */
   private retryLater(around: number | undefined): void {
     const load = this.loads;
     const pause = Math.min(RETRY_LONGEST_MS, RETRY_FIRST_MS * 2 ** this.failures++);
     setTimeout(() => {
-      if (!this.closed && load === this.loads && this.world.link.state.peek() === 'online') void this.load(around);
+      if (!this.closed && load === this.loads && this.hub.connection.state.peek() === 'online') void this.load(around);
     }, pause);
   }
 
   private retryWhenOnline(): void {
-    if (this.world.link.state.value === 'online' && this.state.peek() === 'failed') void this.load();
+    if (this.hub.connection.state.value === 'online' && this.loadState.peek() === 'failed') void this.load();
   }
 }
 
 /** Nobody answered, or not wholly; or the hub had a trouble of its own. */
-function isOfTheLine({ status }: HubError): boolean {
+function mayPass({ status }: HubError): boolean {
   return status === 0 || status >= 500;
 }
 
-export function openStory(sessionId: string, around?: number): Story {
-  const story = new Story(sessionId, { get: http.get, link });
-  void story.load(around);
-  return story;
+export function openSession(sessionId: string, around?: number): OpenSession {
+  const session = new OpenSession(sessionId, { get: http.get, connection });
+  void session.load(around);
+  return session;
 }

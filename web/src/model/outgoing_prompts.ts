@@ -1,4 +1,4 @@
-// Prompts of this page that are on their way: shown at once, until the journal tells of them.
+// Prompts of this page that are on their way: shown at once, until the journal has them.
 //
 // Rule 1: a prompt is never shown twice. It goes when its message or its place in the queue is known: by its turn where the hub has
 // answered, else by its words in what came after it was sent.
@@ -7,32 +7,32 @@
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import type { SendMessageCommand } from '../generated/agent-context';
 import type { ContentBlock, QueuedPrompt } from '../generated/api';
-import type { Sent } from '../hub/outbox';
+import type { OutgoingCommand } from '../hub/outbox';
 import type { Item, MessageItem } from './timeline/items';
 import type { Timeline } from './timeline/timeline';
 
-export interface OwnPrompt {
-  sent: Sent;
+export interface OutgoingPrompt {
+  sent: OutgoingCommand;
   /** The newest entry when it was sent: its message comes after that. */
   after: number;
-  /** What the hub said its turn is. */
+  /** Its turn, where the hub has answered. */
   turnId?: string;
 }
 
-function isPrompt(sent: Sent): sent is Sent & { command: SendMessageCommand } {
+function isPrompt(sent: OutgoingCommand): sent is OutgoingCommand & { command: SendMessageCommand } {
   return sent.command.command === 'send_message';
 }
 
 /** The prompts of one session that this page has sent. */
-export class OwnPrompts {
-  /** Those that the journal does not tell of yet. */
-  readonly unseen: ReadonlySignal<OwnPrompt[]>;
+export class OutgoingPrompts {
+  /** Those that the journal does not have yet. */
+  readonly unseen: ReadonlySignal<OutgoingPrompt[]>;
 
-  private readonly own = signal<OwnPrompt[]>([]);
+  private readonly own = signal<OutgoingPrompt[]>([]);
   private readonly stopWatching: (() => void)[];
 
   constructor(
-    private readonly sessionId: string, private readonly outbox: ReadonlySignal<readonly Sent[]>,
+    private readonly sessionId: string, private readonly outbox: ReadonlySignal<readonly OutgoingCommand[]>,
     private readonly timeline: Pick<Timeline, 'items' | 'seq'>, queue: () => readonly QueuedPrompt[],
   ) {
     this.unseen = computed(() => unseen(this.own.value, timeline.items.value, queue()));
@@ -49,18 +49,18 @@ export class OwnPrompts {
     const known = new Set(own.map((prompt) => prompt.sent.id));
     const kept = own.filter((prompt) => prompt.turnId !== undefined || sent.includes(prompt.sent) || prompt.sent.state === 'done');
     const fresh = sent.filter((one) => !known.has(one.id)).map((one) => ({ sent: one, after: this.timeline.seq }));
-    for (const prompt of fresh) prompt.sent.done.then((result) => this.taken(prompt.sent.id, result), () => undefined);
+    for (const prompt of fresh) prompt.sent.done.then((result) => this.onTaken(prompt.sent.id, result), () => undefined);
     this.own.value = [...kept, ...fresh];
   }
 
-  /** A prompt that the journal has told of is never shown as on its way again, whatever becomes of it. */
+  /** A prompt that the journal has is never shown as on its way again, whatever becomes of it. */
   private forgetSeen(): void {
     const left = this.unseen.value;
     const kept = this.own.peek().filter((prompt) => prompt.turnId === undefined || left.includes(prompt));
     if (kept.length < this.own.peek().length) this.own.value = kept;
   }
 
-  private taken(id: string, result: unknown): void {
+  private onTaken(id: string, result: unknown): void {
     const turnId = (result as { turnId?: unknown } | undefined)?.turnId;
     if (typeof turnId !== 'string') return;
     this.own.value = this.own.peek().map((prompt) => (prompt.sent.id === id ? { ...prompt, turnId } : prompt));
@@ -68,15 +68,15 @@ export class OwnPrompts {
 }
 
 /** Those that nothing else shows yet. */
-function unseen(own: readonly OwnPrompt[], items: readonly Item[], queue: readonly QueuedPrompt[]): OwnPrompt[] {
-  const said = items.filter((item): item is MessageItem => item.kind === 'message' && item.role === 'user');
-  const turns = new Set([...said.map((item) => item.messageId.replace(/^user-/, '')), ...queue.map((waiting) => waiting.turnId)]);
+function unseen(own: readonly OutgoingPrompt[], items: readonly Item[], queue: readonly QueuedPrompt[]): OutgoingPrompt[] {
+  const messages = items.filter((item): item is MessageItem => item.kind === 'message' && item.role === 'user');
+  const turns = new Set([...messages.map((item) => item.messageId.replace(/^user-/, '')), ...queue.map((waiting) => waiting.turnId)]);
   const claimed = new Set<string>();
   return own.filter((prompt) => {
     if (prompt.turnId !== undefined) return !turns.has(prompt.turnId);
     if (prompt.sent.state === 'failed') return true;
     const text = (prompt.sent.command as SendMessageCommand).message;
-    const message = said.find((item) => item.seq > prompt.after && !claimed.has(item.key) && item.text.peek() === text);
+    const message = messages.find((item) => item.seq > prompt.after && !claimed.has(item.key) && item.text.peek() === text);
     const waiting = queue.find((one) => !claimed.has(one.turnId) && textOf(one.content) === text);
     const found = message?.key ?? waiting?.turnId;
     if (found !== undefined) claimed.add(found);

@@ -1,14 +1,14 @@
-// How a session stands: its snapshot, kept true by events. Pure.
+// The state of a session: its snapshot, kept true by events. Pure.
 //
-// Rule 1: what an event tells is taken from it; where it only tells that something changed, `needsSnapshot` says so.
-// Rule 2: an event that says nothing about the view, such as a chunk, gives the same view back.
+// Rule 1: what an event has is taken from it; where it only has that something changed, `needsSnapshot` is true.
+// Rule 2: an event that changes nothing of it, such as a chunk, gives the same state back.
 
 import type { ACPEvent, CustomEvent, SessionStatus } from '../generated/agent-context';
 import type { QueuedPrompt, SessionState } from '../generated/api';
-import { word } from './timeline/notices';
+import { readText } from './timeline/event_fields';
 
-/** What an event says only a part of: the rest is in the next snapshot. */
-const HALF_TOLD = new Set([
+/** Events that have only a part of what changed: the rest is in the next snapshot. */
+const INCOMPLETE = new Set([
   'acp/available_commands_update', 'acp/config_option_update', 'trunkline/config_option_update', 'trunkline/rule_added', 'trunkline/limits_set',
   'trunkline/permission_policy_set', 'trunkline/session_attached', 'trunkline/artifact_created', 'agent/agent_session_changed',
 ]);
@@ -25,14 +25,14 @@ export function needsSnapshot(event: ACPEvent): boolean {
     case 'session:paused':
       return true;
     case 'custom':
-      return HALF_TOLD.has(`${event.namespace}/${event.eventName}`);
+      return INCOMPLETE.has(`${event.namespace}/${event.eventName}`);
     default:
       return false;
   }
 }
 
-/** A view to begin with, of a session of which only the id is known. */
-export function blank(sessionId: string): SessionState {
+/** A state to begin with, of a session of which only the id is known. */
+export function emptyState(sessionId: string): SessionState {
   return {
     id: sessionId, status: 'starting', agent: '', cwd: '', title: '', createdAt: '', updatedAt: '', lastSeq: 0, turn: null, pendingApprovals: [],
     pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null, configOptions: null, artifacts: 0, paused: null,
@@ -41,12 +41,12 @@ export function blank(sessionId: string): SessionState {
   } as unknown as SessionState;
 }
 
-export function advance(view: SessionState, event: ACPEvent): SessionState {
-  const told = toldBy(view, event);
-  return told === undefined ? view : { ...view, ...told, lastSeq: event.seq, updatedAt: event.timestamp };
+export function applyEvent(state: SessionState, event: ACPEvent): SessionState {
+  const changes = changesOf(state, event);
+  return changes === undefined ? state : { ...state, ...changes, lastSeq: event.seq, updatedAt: event.timestamp };
 }
 
-function toldBy(view: SessionState, event: ACPEvent): Partial<SessionState> | undefined {
+function changesOf(state: SessionState, event: ACPEvent): Partial<SessionState> | undefined {
   switch (event.type) {
     case 'session:status_changed':
       return { status: event.to, ...(endsTurn(event.to, event._meta) ? { turn: null } : {}), ...(event.from === 'paused' ? { paused: null } : {}) };
@@ -65,9 +65,9 @@ function toldBy(view: SessionState, event: ACPEvent): Partial<SessionState> | un
     case 'resource:token_usage':
       return { tokens: event.cumulative };
     case 'approval:resolved':
-      return { pendingApprovals: view.pendingApprovals.filter((approval) => approval.requestId !== event.requestId) };
+      return { pendingApprovals: state.pendingApprovals.filter((approval) => approval.requestId !== event.requestId) };
     case 'custom':
-      return toldByCustom(view, event);
+      return customChangesOf(state, event);
     default:
       return undefined;
   }
@@ -77,31 +77,31 @@ function endsTurn(to: SessionStatus, meta: Record<string, unknown> | undefined):
   return to === 'idle' || to === 'completed' || to === 'error' || meta?.['stopReason'] !== undefined;
 }
 
-function toldByCustom(view: SessionState, event: CustomEvent): Partial<SessionState> | undefined {
+function customChangesOf(state: SessionState, event: CustomEvent): Partial<SessionState> | undefined {
   const { data } = event;
   switch (`${event.namespace}/${event.eventName}`) {
     case 'trunkline/turn_started': {
-      const turnId = word(data, 'turnId') ?? '';
-      const turn = { turnId, startedAt: event.timestamp, by: word(event._meta, 'by') ?? '', seq: event.seq };
-      return { turn, failed: null, queue: view.queue.filter((waiting) => waiting.turnId !== turnId) };
+      const turnId = readText(data, 'turnId') ?? '';
+      const turn = { turnId, startedAt: event.timestamp, by: readText(event._meta, 'by') ?? '', seq: event.seq };
+      return { turn, failed: null, queue: state.queue.filter((waiting) => waiting.turnId !== turnId) };
     }
     case 'trunkline/turn_ended':
       return { turn: null };
     case 'trunkline/prompt_queued':
-      return { queue: [...view.queue, data as unknown as QueuedPrompt] };
+      return { queue: [...state.queue, data as unknown as QueuedPrompt] };
     case 'trunkline/prompt_edited':
-      return { queue: view.queue.map((waiting) => (waiting.turnId === data['turnId'] ? { ...waiting, content: data['content'] as QueuedPrompt['content'] } : waiting)) };
+      return { queue: state.queue.map((waiting) => (waiting.turnId === data['turnId'] ? { ...waiting, content: data['content'] as QueuedPrompt['content'] } : waiting)) };
     case 'trunkline/prompt_dropped':
-      return { queue: view.queue.filter((waiting) => waiting.turnId !== data['turnId']) };
+      return { queue: state.queue.filter((waiting) => waiting.turnId !== data['turnId']) };
     case 'trunkline/question_resolved':
-      return { pendingQuestions: view.pendingQuestions.filter((question) => question.questionId !== data['questionId']) };
+      return { pendingQuestions: state.pendingQuestions.filter((question) => question.questionId !== data['questionId']) };
     case 'trunkline/session_renamed':
-      return { title: word(data, 'title') ?? view.title };
+      return { title: readText(data, 'title') ?? state.title };
     case 'acp/session_info_update':
-      return word(data, 'title') !== undefined ? { title: word(data, 'title')!.slice(0, TITLE_MOST) } : undefined;
+      return readText(data, 'title') !== undefined ? { title: readText(data, 'title')!.slice(0, TITLE_MOST) } : undefined;
     case 'acp/current_mode_update': {
-      const mode = word(data, 'currentModeId') ?? view.mode;
-      return { mode, modes: view.modes && mode ? { ...view.modes, currentModeId: mode } : view.modes };
+      const mode = readText(data, 'currentModeId') ?? state.mode;
+      return { mode, modes: state.modes && mode ? { ...state.modes, currentModeId: mode } : state.modes };
     }
     default:
       return undefined;

@@ -1,12 +1,12 @@
 /** Across the page while the hub cannot be reached: since when, and a way to try at once. */
 import type { JSX } from 'preact';
-import { link } from '../hub/connection';
+import { connection } from '../hub/connection';
 import { language, t } from '../i18n';
 import { Button } from '../ui';
 
 export function Banner(): JSX.Element | null {
-  if (link.state.value !== 'offline') return null;
-  if (link.outdated.value) {
+  if (connection.state.value !== 'offline') return null;
+  if (connection.outdated.value) {
     return (
       <div class="shell-banner" role="alert">
         <span>{t('common.outdated')}</span>
@@ -14,11 +14,11 @@ export function Banner(): JSX.Element | null {
       </div>
     );
   }
-  const time = new Date(link.since.value).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' });
+  const time = new Date(connection.since.value).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' });
   return (
     <div class="shell-banner" role="alert">
       <span>{t('common.offlineSince', { time })}</span>
-      <Button kind="quiet" icon="refresh" onClick={() => link.retryNow()}>{t('common.retry')}</Button>
+      <Button kind="quiet" icon="refresh" onClick={() => connection.retryNow()}>{t('common.retry')}</Button>
     </div>
   );
 }

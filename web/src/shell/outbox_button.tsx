@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ACPCommand } from '../generated/agent-context';
-import { link, type Sent } from '../hub/connection';
-import { store } from '../hub/session_list';
+import { connection, type Sent } from '../hub/connection';
+import { sessionList } from '../hub/session_list';
 import { t } from '../i18n';
 import { Button, IconButton, now, Sheet } from '../ui';
 
@@ -13,7 +13,7 @@ const UNSEEN_MS = 1_000;
 
 export function OutboxButton(): JSX.Element | null {
   const open = useSignal(false);
-  const shown = link.outbox.value.length ? unsent() : [];
+  const shown = connection.outbox.value.length ? unsent() : [];
   useEffect(() => {
     if (!shown.length) open.value = false;
   }, [shown.length]);
@@ -31,11 +31,11 @@ export function OutboxButton(): JSX.Element | null {
 }
 
 function unsent(): Sent[] {
-  return link.outbox.value.filter((sent) => sent.state === 'failed' || now.value - sent.at > UNSEEN_MS);
+  return connection.outbox.value.filter((sent) => sent.state === 'failed' || now.value - sent.at > UNSEEN_MS);
 }
 
 function OutboxLine({ sent }: { sent: Sent }): JSX.Element {
-  const title = store.sessions.value.find((view) => view.id === sent.sessionId)?.title;
+  const title = sessionList.sessions.value.find((view) => view.id === sent.sessionId)?.title;
   return (
     <li>
       <span class="shell-outbox-text">{wordsOf(sent.command)}</span>

@@ -1,8 +1,8 @@
 /** The bar at the top: where one can go, what waits, and whether the hub is there. */
 import type { JSX } from 'preact';
-import { forgetBase } from '../hub/base_path';
+import { forgetBasePath } from '../hub/base_path';
 import { asHubError, http } from '../hub/http';
-import { link } from '../hub/connection';
+import { connection } from '../hub/connection';
 import { pending } from '../hub/session_list';
 import { t } from '../i18n';
 import { route, type Route, write } from '../route';
@@ -11,7 +11,7 @@ import { Badge, Icon, Menu, Spinner, toast, type IconName, type MenuItem } from 
 import { OutboxButton } from './outbox_button';
 
 export function TopBar(): JSX.Element {
-  const locked = link.state.value === 'locked';
+  const locked = connection.state.value === 'locked';
   return (
     <header class="shell-bar">
       <a class="shell-brand" href={write({ view: 'home' })} aria-label={t('common.home')} aria-current={here('home')}>
@@ -62,7 +62,7 @@ function here(view: Route['view']): 'page' | undefined {
 }
 
 function ConnectionState(): JSX.Element {
-  const state = link.state.value;
+  const state = connection.state.value;
   return (
     <span class={`shell-state shell-state-${state}`} role="status" aria-live="polite">
       {state === 'online' && <span class="shell-dot" aria-hidden="true" />}
@@ -98,6 +98,6 @@ export async function logOut(): Promise<void> {
     // Without the hub's word the cookie still counts: whoever opens the page next would be let in.
     if (asHubError(error).status !== 401) return toast(t('common.logOutFailed'), 'bad');
   }
-  forgetBase();
-  link.lock();
+  forgetBasePath();
+  connection.lock();
 }

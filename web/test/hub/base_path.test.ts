@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { below, belowShared, forgetBase, keepBase } from '../../src/hub/base_path';
+import { withBasePath, withSharedBasePath, forgetBasePath, setBasePath } from '../../src/hub/base_path';
 import { http } from '../../src/hub/http';
 
 const BASE = `/at/${'k'.repeat(32)}`;
@@ -18,33 +18,33 @@ function cachesStub(): { open: (name: string) => Promise<{ put: (key: string, va
 describe('the path that this browser is known below', () => {
   beforeEach(() => vi.stubGlobal('caches', cachesStub()));
   afterEach(() => {
-    forgetBase();
+    forgetBasePath();
     vi.unstubAllGlobals();
   });
 
   it('is nothing until somebody has logged in, and again when they have logged out', () => {
-    expect(below('/sessions')).toBe('/sessions');
-    keepBase({ base: BASE });
-    expect(below('/sessions')).toBe(`${BASE}/sessions`);
-    forgetBase();
-    expect(below('/sessions')).toBe('/sessions');
+    expect(withBasePath('/sessions')).toBe('/sessions');
+    setBasePath({ base: BASE });
+    expect(withBasePath('/sessions')).toBe(`${BASE}/sessions`);
+    forgetBasePath();
+    expect(withBasePath('/sessions')).toBe('/sessions');
   });
 
   it('stands before addresses of the hub and no others', () => {
-    keepBase({ base: BASE });
-    expect(below('data:image/png;base64,AA==')).toBe('data:image/png;base64,AA==');
-    expect(below('https://elsewhere.example/x')).toBe('https://elsewhere.example/x');
+    setBasePath({ base: BASE });
+    expect(withBasePath('data:image/png;base64,AA==')).toBe('data:image/png;base64,AA==');
+    expect(withBasePath('https://elsewhere.example/x')).toBe('https://elsewhere.example/x');
   });
 
   it.each([{ base: '//evil.example' }, { base: '/at/short' }, { base: `${BASE}/..` }, { base: 7 }, {}, null, 'x'])('is nothing where an answer says %j', (answer) => {
-    keepBase(answer);
-    expect(below('/sessions')).toBe('/sessions');
+    setBasePath(answer);
+    expect(withBasePath('/sessions')).toBe('/sessions');
   });
 
   it('is where every request goes', async () => {
     const fetch = vi.fn(async () => new Response('{}'));
     vi.stubGlobal('fetch', fetch);
-    keepBase({ base: BASE });
+    setBasePath({ base: BASE });
     await http.get('/agents');
     expect(fetch).toHaveBeenCalledWith(`${BASE}/agents`, expect.anything());
   });
@@ -52,13 +52,13 @@ describe('the path that this browser is known below', () => {
   it.each(['/auth/login', '/pair/claim'] as const)('comes with the answer of %s', async (path) => {
     vi.stubGlobal('fetch', vi.fn(async () => new Response(JSON.stringify({ scope: 'view', base: BASE }))));
     await http.enter(path, {});
-    expect(below('/sessions')).toBe(`${BASE}/sessions`);
+    expect(withBasePath('/sessions')).toBe(`${BASE}/sessions`);
   });
 
   it('is known to the worker, which cannot read the storage of the page', async () => {
-    keepBase({ base: BASE });
-    await vi.waitFor(async () => expect(await belowShared('/push')).toBe(`${BASE}/push`));
-    forgetBase();
-    await vi.waitFor(async () => expect(await belowShared('/push')).toBe('/push'));
+    setBasePath({ base: BASE });
+    await vi.waitFor(async () => expect(await withSharedBasePath('/push')).toBe(`${BASE}/push`));
+    forgetBasePath();
+    await vi.waitFor(async () => expect(await withSharedBasePath('/push')).toBe('/push'));
   });
 });

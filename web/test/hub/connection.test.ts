@@ -1,19 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../src/generated/agent-context';
 import { HubError } from '../../src/hub/http';
-import { Link, wakeWithThePage } from '../../src/hub/connection';
+import { Connection, retryWhenPageWakes } from '../../src/hub/connection';
 import { FakeSocket, FakeStorage } from './fake_socket';
 
 let sockets: FakeSocket[];
 let storage: FakeStorage;
-let link: Link;
+let link: Connection;
 let posted: { path: string; body: unknown }[];
 let postAnswer: () => Promise<unknown>;
 
 const last = (): FakeSocket => sockets.at(-1)!;
 
-function newLink(random = 1, ours?: Promise<boolean>): Link {
-  return new Link({
+function newLink(random = 1, ours?: Promise<boolean>): Connection {
+  return new Connection({
     ...(ours ? { ours } : {}),
     socket: () => {
       const socket = new FakeSocket();
@@ -91,7 +91,7 @@ describe('getting in', () => {
 
 describe('coming back', () => {
   it('says at once that the network is gone where the browser says so, and takes it back when the hub answers', () => {
-    wakeWithThePage(link);
+    retryWhenPageWakes(link);
     link.start();
     last().welcome();
     dispatchEvent(new Event('offline'));
@@ -245,7 +245,7 @@ describe('following', () => {
     const seen: number[] = [];
     const strays: number[] = [];
     link.followAll('session:', (_event, pos) => seen.push(pos), () => undefined);
-    link.onStray((event) => strays.push(event.seq));
+    link.onUnfollowed((event) => strays.push(event.seq));
     link.start();
     last().welcome();
     const { id, types, after } = last().ofType('subscribe')[0]!;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../src/generated/agent-context';
 import type { SessionView } from '../../src/generated/api';
 import { HubError } from '../../src/hub/http';
-import { askId, SessionStore, TYPES } from '../../src/hub/session_list';
+import { askId, SessionList, EVENT_TYPES } from '../../src/hub/session_list';
 
 function view(id: string, more: Partial<SessionView> = {}): SessionView {
   return {
@@ -29,13 +29,13 @@ function requested(id: string, seq: number, requestId: string, expiresAt: string
 
 let asked: string[];
 let answers: Map<string, SessionView | HubError>;
-let store: SessionStore;
+let store: SessionList;
 
 beforeEach(() => {
   vi.useFakeTimers();
   asked = [];
   answers = new Map();
-  store = new SessionStore({
+  store = new SessionList({
     session: async (id) => {
       asked.push(id);
       const answer = answers.get(id) ?? new HubError('unreachable', '');
@@ -52,25 +52,25 @@ describe('the list of sessions', () => {
   it('has the newest activity first, and moves a session up when it does something', () => {
     store.reset([view('a', { updatedAt: '2026-01-01T00:00:05Z' }), view('b', { updatedAt: '2026-01-01T00:00:09Z' })], []);
     expect(store.sessions.value.map((each) => each.id)).toEqual(['b', 'a']);
-    store.heard(status('a', 11, 'running', 30));
+    store.onEvent(status('a', 11, 'running', 30));
     expect(store.sessions.value.map((each) => [each.id, each.status])).toEqual([['a', 'running'], ['b', 'idle']]);
   });
 
   it('is not changed by events that a view already contains', () => {
     store.reset([view('a', { lastSeq: 20, status: 'completed' })], []);
-    store.heard(status('a', 20, 'running'));
+    store.onEvent(status('a', 20, 'running'));
     expect(store.sessions.value[0]!.status).toBe('completed');
   });
 
   it('takes text and cost from events at once, and asks for the rest once, however many events come', async () => {
     answers.set('a', view('a', { lastSeq: 40, title: 'from the hub' }));
     store.reset([view('a')], []);
-    store.heard({ type: 'message:complete', ...base('a', 11), messageId: 'm', role: 'assistant', content: [{ type: 'text', text: 'done' }] });
-    store.heard({ type: 'message:complete', ...base('a', 12), messageId: 'n', role: 'user', content: [{ type: 'text', text: 'thanks' }] });
-    store.heard({ type: 'resource:cost', ...base('a', 13), delta: { total: 1, input: 0, output: 0, currency: 'USD' }, cumulative: { total: 3, input: 1, output: 2, currency: 'USD' } });
+    store.onEvent({ type: 'message:complete', ...base('a', 11), messageId: 'm', role: 'assistant', content: [{ type: 'text', text: 'done' }] });
+    store.onEvent({ type: 'message:complete', ...base('a', 12), messageId: 'n', role: 'user', content: [{ type: 'text', text: 'thanks' }] });
+    store.onEvent({ type: 'resource:cost', ...base('a', 13), delta: { total: 1, input: 0, output: 0, currency: 'USD' }, cumulative: { total: 3, input: 1, output: 2, currency: 'USD' } });
     expect(store.sessions.value[0]).toMatchObject({ lastText: 'done', cost: { amount: 3, currency: 'USD' } });
     expect(asked).toEqual([]);
-    for (const seq of [14, 15, 16]) store.heard(status('a', seq, 'thinking'));
+    for (const seq of [14, 15, 16]) store.onEvent(status('a', seq, 'thinking'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(asked).toEqual(['a']);
     expect(store.sessions.value[0]!.title).toBe('from the hub');
@@ -80,9 +80,9 @@ describe('the list of sessions', () => {
     const again = { turnId: 't', startedAt: '', by: '', seq: 13 };
     answers.set('a', view('a', { lastSeq: 14, status: 'running', turn: again }));
     store.reset([view('a')], []);
-    store.heard({ type: 'session:error', ...base('a', 11), error: { code: 'agent_exited', message: 'gone', recoverable: true } });
+    store.onEvent({ type: 'session:error', ...base('a', 11), error: { code: 'agent_exited', message: 'gone', recoverable: true } });
     expect(store.sessions.value[0]!.failed).toMatchObject({ code: 'agent_exited', message: 'gone' });
-    store.heard({ type: 'custom', ...base('a', 14), namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 't' } });
+    store.onEvent({ type: 'custom', ...base('a', 14), namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 't' } });
     await vi.advanceTimersByTimeAsync(1_000);
     expect(store.sessions.value[0]!.failed).toBeNull();
   });
@@ -90,8 +90,8 @@ describe('the list of sessions', () => {
   it('never goes back to an older view', async () => {
     answers.set('a', view('a', { lastSeq: 12, status: 'running' }));
     store.reset([view('a')], []);
-    store.heard(status('a', 12, 'running'));
-    store.heard(status('a', 13, 'completed'));
+    store.onEvent(status('a', 12, 'running'));
+    store.onEvent(status('a', 13, 'completed'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(store.sessions.value[0]!.status).toBe('completed');
   });
@@ -99,16 +99,16 @@ describe('the list of sessions', () => {
   it('learns of a session that is new, and forgets one that is gone', async () => {
     store.reset([view('b')], []);
     answers.set('new', view('new', { lastSeq: 2 }));
-    store.heard({ type: 'session:started', ...base('new', 1) } as ACPEvent);
+    store.onEvent({ type: 'session:started', ...base('new', 1) } as ACPEvent);
     answers.set('b', new HubError('session_not_found', '', 404));
-    store.heard(status('b', 11, 'completed'));
+    store.onEvent(status('b', 11, 'completed'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(store.sessions.value.map((each) => each.id)).toEqual(['new']);
   });
 
   it('keeps what it has where the hub is away', async () => {
     store.reset([view('a')], []);
-    store.heard(status('a', 11, 'running'));
+    store.onEvent(status('a', 11, 'running'));
     await vi.advanceTimersByTimeAsync(1_000);
     expect(store.sessions.value).toHaveLength(1);
   });
@@ -129,11 +129,11 @@ describe('a list that was loaded further than a snapshot goes', () => {
   const snapshot = (first = 1000): SessionView[] => Array.from({ length: 200 }, (_, n) => view(`s${first - n}`, { updatedAt: at(first - n) }));
   const older = Array.from({ length: 3 }, (_, n) => view(`old${n}`, { updatedAt: at(700 - n) }));
   let pages: SessionView[];
-  let far: SessionStore;
+  let far: SessionList;
 
   beforeEach(() => {
     pages = older;
-    far = new SessionStore({
+    far = new SessionList({
       session: () => Promise.reject(new HubError('unreachable', '')),
       page: async (before, sought) => {
         asked.push(JSON.stringify([before, sought ?? null]));
@@ -159,7 +159,7 @@ describe('a list that was loaded further than a snapshot goes', () => {
     await far.loadOlder();
     pages = older.slice(0, 1);
     far.reset(snapshot().filter(({ id }) => id !== 's900').concat(view('s800', { updatedAt: at(800) })), []);
-    far.heard(status('old1', 11, 'running', 59));
+    far.onEvent(status('old1', 11, 'running', 59));
     await vi.advanceTimersByTimeAsync(1);
     expect(ids()).toContain('old0');
     expect(ids()).toContain('old1');
@@ -168,14 +168,14 @@ describe('a list that was loaded further than a snapshot goes', () => {
   });
 
   it('asks the hub for what is looked for, and for nothing where all is there', async () => {
-    await far.seek({ agent: 'rare' });
+    await far.search({ agent: 'rare' });
     expect(asked).toEqual(['[null,{"agent":"rare"}]']);
     expect(ids()).toContain('far');
     far.reset(snapshot(), []);
     await vi.advanceTimersByTimeAsync(1);
     far.reset([view('only')], []);
     asked = [];
-    await far.seek({ agent: 'rare' });
+    await far.search({ agent: 'rare' });
     expect(asked).toEqual([]);
     expect(ids()).toEqual(['only']);
   });
@@ -184,21 +184,21 @@ describe('a list that was loaded further than a snapshot goes', () => {
 describe('what waits for somebody', () => {
   it('is kept true by events, the one that expires first at the top, with the place it waits in', () => {
     store.reset([view('a', { cwd: '/atlas', title: 'Fix it' })], []);
-    store.heard(requested('a', 11, 'r1', '2026-01-01T01:00:00Z'));
-    store.heard(requested('a', 12, 'r2', '2026-01-01T00:30:00Z'));
-    store.heard({ type: 'interaction:question', ...base('a', 13), questionId: 'q', question: 'Why?', _meta: { schema: { type: 'object' } } });
+    store.onEvent(requested('a', 11, 'r1', '2026-01-01T01:00:00Z'));
+    store.onEvent(requested('a', 12, 'r2', '2026-01-01T00:30:00Z'));
+    store.onEvent({ type: 'interaction:question', ...base('a', 13), questionId: 'q', question: 'Why?', _meta: { schema: { type: 'object' } } });
     expect(store.pending.value.map(askId)).toEqual(['r2', 'r1', 'q']);
     expect(store.pending.value[0]).toMatchObject({ agent: 'demo', cwd: '/atlas', title: 'Fix it', approval: { title: 'ls', riskReason: 'reads', parts: [1] } });
     expect(store.pending.value[2]!.question).toMatchObject({ question: 'Why?', schema: { type: 'object' } });
-    store.heard({ type: 'approval:resolved', ...base('a', 14), requestId: 'r2', toolCallId: 'c', approved: true, resolvedBy: 'user' });
-    store.heard({ type: 'custom', ...base('a', 15), namespace: 'trunkline', eventName: 'question_resolved', data: { questionId: 'q' } });
+    store.onEvent({ type: 'approval:resolved', ...base('a', 14), requestId: 'r2', toolCallId: 'c', approved: true, resolvedBy: 'user' });
+    store.onEvent({ type: 'custom', ...base('a', 15), namespace: 'trunkline', eventName: 'question_resolved', data: { questionId: 'q' } });
     expect(store.pending.value.map(askId)).toEqual(['r1']);
   });
 
   it('is heard of once, though an event comes by two ways, and from sessions that are not in the list', () => {
     store.reset([], []);
-    store.heard(requested('far', 3, 'r1', '2026-01-01T01:00:00Z'));
-    store.heard(requested('far', 3, 'r1', '2026-01-01T01:00:00Z'));
+    store.onEvent(requested('far', 3, 'r1', '2026-01-01T01:00:00Z'));
+    store.onEvent(requested('far', 3, 'r1', '2026-01-01T01:00:00Z'));
     expect(store.pending.value).toHaveLength(1);
     store.forget('far');
     store.reset([view('far')], []);
@@ -206,7 +206,7 @@ describe('what waits for somebody', () => {
   });
 
   it('comes with the events that are subscribed to', () => {
-    for (const type of ['approval:', 'interaction:question', 'custom', 'session:', 'message:complete']) expect(TYPES.split(',')).toContain(type);
-    expect(TYPES).not.toContain('delta');
+    for (const type of ['approval:', 'interaction:question', 'custom', 'session:', 'message:complete']) expect(EVENT_TYPES.split(',')).toContain(type);
+    expect(EVENT_TYPES).not.toContain('delta');
   });
 });

@@ -7,7 +7,7 @@
 
 import type { JSX } from 'preact';
 import { useContext, useState } from 'preact/hooks';
-import { below } from '../../hub/base_path';
+import { withBasePath } from '../../hub/base_path';
 import { t } from '../../i18n';
 import { judgeLink, type JudgedLink } from '../../text/markdown/links';
 import { Button, Icon } from '../../ui';
@@ -34,7 +34,7 @@ export function Image({ src, alt = '', title }: { src: string; alt?: string; tit
   return (
     <button type="button" class={large ? 'matter-picture matter-picture-large' : 'matter-picture'} onClick={() => setLarge(!large)}
       aria-label={t(large ? 'matter.pictureSmaller' : 'matter.pictureLarger', { name: alt || t('matter.picture') })}>
-      <img src={below(address)} alt={alt} title={title} loading="lazy" decoding="async" referrerpolicy="no-referrer" onError={() => setBroken(true)} />
+      <img src={withBasePath(address)} alt={alt} title={title} loading="lazy" decoding="async" referrerpolicy="no-referrer" onError={() => setBroken(true)} />
     </button>
   );
 }

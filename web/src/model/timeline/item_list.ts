@@ -6,7 +6,7 @@ import type { Item, MessageItem, ThinkingItem, ToolItem } from './items';
 
 type OpenItem = MessageItem | ThinkingItem | ToolItem;
 
-export class Shelf {
+export class ItemList {
   readonly list: Item[] = [];
   /** The newest call of each id. */
   readonly calls = new Map<string, ToolItem>();
@@ -50,14 +50,4 @@ export class Shelf {
     for (const known of [this.calls, this.open, this.byKey, this.lists]) known.clear();
     this.changed = true;
   }
-}
-
-/** Where and when an item begins. */
-export interface Place {
-  seq: number;
-  at: number;
-}
-
-export function placeOf(event: { seq: number; timestamp: string }): Place {
-  return { seq: event.seq, at: Date.parse(event.timestamp) };
 }

@@ -10,9 +10,9 @@ import type {
   ToolCategory, ToolStructuredOutput, UserQuestionEvent, WebOperation,
 } from '../../generated/agent-context';
 import type { CarriedReading } from '../../generated/api';
-import type { Running } from './tool_output';
+import type { PartialOutput } from './tool_output';
 
-interface Base {
+interface ItemBase {
   readonly key: string;
   /** The entry that it began with, as far as it is loaded. */
   readonly seq: number;
@@ -20,8 +20,8 @@ interface Base {
   readonly at: number;
 }
 
-/** What somebody said. `by` is who sent it, where it is a person's. */
-export interface MessageItem extends Base {
+/** A message. `by` is who sent it, where it is a person's. */
+export interface MessageItem extends ItemBase {
   readonly kind: 'message';
   readonly messageId: string;
   readonly role: MessageRole;
@@ -35,12 +35,12 @@ interface MessageState {
   by?: string;
   model?: string;
   turnId?: string;
-  /** Told again by the agent, from before the hub knew it. */
+  /** Repeated by the agent, from before the hub knew it. */
   replayed?: boolean;
 }
 
 /** What the agent thought aloud. */
-export interface ThinkingItem extends Base {
+export interface ThinkingItem extends ItemBase {
   readonly kind: 'thinking';
   readonly messageId: string;
   readonly text: Signal<string>;
@@ -63,14 +63,14 @@ export interface Change extends FileBatchChange {
 type CallStatus = 'pending' | 'in_progress' | 'completed' | 'failed';
 
 /** One call of a tool, from its first sign to its end. */
-export interface ToolItem extends Base {
+export interface ToolItem extends ItemBase {
   readonly kind: 'tool';
   readonly callId: string;
   /** The arguments as the model writes them, until the input is known. */
   readonly args: Signal<string>;
   readonly call: Signal<Call>;
-  /** What it has put out so far, until its result tells all of it. */
-  readonly running: Signal<Running>;
+  /** What it has put out so far, until its result has all of it. */
+  readonly partialOutput: Signal<PartialOutput>;
 }
 
 export interface Call {
@@ -95,12 +95,12 @@ export interface Call {
   decisions: readonly ApprovalResolvedEvent[];
   /** Somebody has to decide. */
   waits: boolean;
-  /** Its turn is over and nobody told how it ended. */
-  left: boolean;
+  /** Its turn is over and nobody knows how it ended. */
+  abandoned: boolean;
 }
 
 /** A sub-agent with all that it did; it stands where the call that made it stood. */
-export interface SubagentItem extends Base {
+export interface SubagentItem extends ItemBase {
   readonly kind: 'subagent';
   readonly callId: string;
   readonly tool: ToolItem | undefined;
@@ -113,7 +113,8 @@ export interface SubagentState {
   description?: string;
   agentType?: string;
   model?: string;
-  said?: string;
+  /** What it reported last. */
+  lastMessage?: string;
   progress?: number;
   result?: string;
   tokens?: TokenUsage;
@@ -122,23 +123,23 @@ export interface SubagentState {
 }
 
 /** The agent asks whether it may. */
-export interface ApprovalItem extends Base {
+export interface ApprovalItem extends ItemBase {
   readonly kind: 'approval';
   readonly requestId: string;
   readonly callId: string;
-  readonly asked: ApprovalRequestedEvent;
+  readonly request: ApprovalRequestedEvent;
   readonly resolved: Signal<ApprovalResolvedEvent | undefined>;
 }
 
 /** The agent, or the hub, wants to know something. */
-export interface QuestionItem extends Base {
+export interface QuestionItem extends ItemBase {
   readonly kind: 'question';
   readonly questionId: string;
-  readonly asked: UserQuestionEvent;
-  readonly resolved: Signal<Answered | undefined>;
+  readonly request: UserQuestionEvent;
+  readonly resolved: Signal<Answer | undefined>;
 }
 
-interface Answered {
+interface Answer {
   action: string;
   content?: Record<string, unknown>;
   by?: string;
@@ -148,7 +149,7 @@ interface Answered {
 export type NoticeTone = 'quiet' | 'info' | 'success' | 'warning' | 'error';
 
 /** News that needs no answer. `name` says which words it is shown with; `aside`: only for who wants every detail. */
-export interface NoticeItem extends Base {
+export interface NoticeItem extends ItemBase {
   readonly kind: 'notice';
   readonly name: string;
   readonly tone: NoticeTone;
@@ -161,50 +162,50 @@ export interface NoticeState {
   text?: string;
   by?: string;
   url?: string;
-  /** When what it tells of is over (a wait), in milliseconds. */
+  /** When it is over (a wait), in milliseconds. */
   until?: number;
   data?: unknown;
 }
 
 /** Files that changed without a call that is known. */
-export interface ChangesItem extends Base {
+export interface ChangesItem extends ItemBase {
   readonly kind: 'changes';
   readonly changes: readonly Change[];
   readonly text?: string;
 }
 
 /** A step in git worth seeing. */
-export interface GitItem extends Base {
+export interface GitItem extends ItemBase {
   readonly kind: 'git';
   readonly operation: GitOperation;
   readonly callId?: string;
 }
 
 /** A web operation without a call that is known. */
-export interface WebItem extends Base {
+export interface WebItem extends ItemBase {
   readonly kind: 'web';
   readonly operation: WebOperation;
 }
 
 /** The plan that the agent wants to follow. */
-export interface PlanItem extends Base {
+export interface PlanItem extends ItemBase {
   readonly kind: 'plan';
   readonly plan: Signal<string>;
 }
 
 /** A turn, or more than a turn, failed. */
-export interface ErrorItem extends Base {
+export interface ErrorItem extends ItemBase {
   readonly kind: 'error';
   readonly error: ACPError;
   readonly turnId?: string;
-  /** What was asked for in the turn that failed. */
+  /** The prompt of the turn that failed. */
   readonly prompt?: string;
   /** The addresses of the pictures that went with it. */
   readonly pictures: readonly string[];
 }
 
 /** A turn ended, and what it took. */
-export interface TurnEndItem extends Base {
+export interface TurnEndItem extends ItemBase {
   readonly kind: 'turn_end';
   readonly turnId?: string;
   readonly stopReason: string;

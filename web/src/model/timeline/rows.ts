@@ -10,7 +10,7 @@ export type Row =
   | { kind: 'item'; key: string; item: Item; depth: number }
   | { kind: 'group'; key: string; members: readonly Item[]; open: boolean; depth: number };
 
-interface Showing {
+interface RowOptions {
   /** Whether somebody opened or closed it; undefined: nobody did. */
   isOpen(key: string): boolean | undefined;
   /** Show every detail. */
@@ -21,41 +21,41 @@ interface Showing {
 
 const LEAST_CALLS = 2;
 
-export function rowsOf(items: readonly Item[], showing: Showing): Row[] {
+export function rowsOf(items: readonly Item[], options: RowOptions): Row[] {
   const rows: Row[] = [];
-  collect(items, showing, 0, rows);
+  collect(items, options, 0, rows);
   return rows;
 }
 
-function collect(items: readonly Item[], showing: Showing, depth: number, rows: Row[]): void {
+function collect(items: readonly Item[], options: RowOptions, depth: number, rows: Row[]): void {
   const calls = callIds(items);
-  const same = showing.details ? new Set<Item>() : unchangedModes(items);
-  const shown = items.filter((item) => isShown(item, showing, calls) && !same.has(item));
+  const same = options.details ? new Set<Item>() : unchangedModes(items);
+  const shown = items.filter((item) => isShown(item, options, calls) && !same.has(item));
   for (let index = 0; index < shown.length; ) {
     const end = endOfRun(shown, index);
     if (end > index) {
-      addGroup(shown.slice(index, end), showing, depth, rows);
+      addGroup(shown.slice(index, end), options, depth, rows);
       index = end;
     } else {
-      addItem(shown[index]!, showing, depth, rows);
+      addItem(shown[index]!, options, depth, rows);
       index += 1;
     }
   }
 }
 
-function addItem(item: Item, showing: Showing, depth: number, rows: Row[]): void {
+function addItem(item: Item, options: RowOptions, depth: number, rows: Row[]): void {
   rows.push({ kind: 'item', key: item.key, item, depth });
   if (item.kind !== 'subagent') return;
-  if (showing.isOpen(item.key)) collect(item.children, showing, depth + 1, rows);
-  else for (const child of waitingIn(item, showing)) rows.push({ kind: 'item', key: child.key, item: child, depth: depth + 1 });
+  if (options.isOpen(item.key)) collect(item.children, options, depth + 1, rows);
+  else for (const child of waitingIn(item, options)) rows.push({ kind: 'item', key: child.key, item: child, depth: depth + 1 });
 }
 
-function addGroup(members: readonly Item[], showing: Showing, depth: number, rows: Row[]): void {
+function addGroup(members: readonly Item[], options: RowOptions, depth: number, rows: Row[]): void {
   const key = groupKey(members[0]!);
-  const open = showing.isOpen(key) ?? false;
+  const open = options.isOpen(key) ?? false;
   rows.push({ kind: 'group', key, members, open, depth });
   for (const member of members) {
-    if (open || isLoud(member, showing)) rows.push({ kind: 'item', key: member.key, item: member, depth: depth + 1 });
+    if (open || isLoud(member, options)) rows.push({ kind: 'item', key: member.key, item: member, depth: depth + 1 });
   }
 }
 
@@ -81,24 +81,24 @@ function isOfRun(item: Item): boolean {
 }
 
 /** What a closed group shows all the same. */
-function isLoud(item: Item, showing: Showing): boolean {
+function isLoud(item: Item, options: RowOptions): boolean {
   switch (item.kind) {
-    case 'tool': return item.call.peek().status !== 'completed' && !item.call.peek().left;
-    case 'approval': return waits(item, showing);
+    case 'tool': return item.call.peek().status !== 'completed' && !item.call.peek().abandoned;
+    case 'approval': return waits(item, options);
     case 'git': return item.operation.kind === 'commit' || item.operation.kind === 'pr_create' || item.operation.kind === 'push';
     default: return false;
   }
 }
 
 /** What waits for somebody anywhere below. */
-function waitingIn(subagent: SubagentItem, showing: Showing): Item[] {
+function waitingIn(subagent: SubagentItem, options: RowOptions): Item[] {
   return subagent.children.flatMap((child) => {
-    if (child.kind === 'subagent') return waitingIn(child, showing);
-    return (child.kind === 'approval' || child.kind === 'question') && waits(child, showing) ? [child] : [];
+    if (child.kind === 'subagent') return waitingIn(child, options);
+    return (child.kind === 'approval' || child.kind === 'question') && waits(child, options) ? [child] : [];
   });
 }
 
-function waits(item: ApprovalItem | QuestionItem, { typedIn }: Showing): boolean {
+function waits(item: ApprovalItem | QuestionItem, { typedIn }: RowOptions): boolean {
   return item.resolved.peek() === undefined || typedIn === (item.kind === 'approval' ? item.requestId : item.questionId);
 }
 
@@ -108,7 +108,7 @@ function callIds(items: readonly Item[]): Set<string> {
   return found;
 }
 
-/** Tellings of a mode that it was in already. Plan mode is told by notices of its own. */
+/** Notices of a mode that it was in already. Plan mode has notices of its own. */
 function unchangedModes(items: readonly Item[]): Set<Item> {
   const found = new Set<Item>();
   let mode: string | undefined;
@@ -124,8 +124,8 @@ function unchangedModes(items: readonly Item[]): Set<Item> {
 }
 
 /** Asides are for who wants them; a decision is shown on its call. */
-function isShown(item: Item, showing: Showing, calls: ReadonlySet<string>): boolean {
-  if (item.kind === 'notice') return !item.aside || showing.details;
-  if (item.kind === 'approval') return showing.details || waits(item, showing) || !calls.has(item.callId);
+function isShown(item: Item, options: RowOptions, calls: ReadonlySet<string>): boolean {
+  if (item.kind === 'notice') return !item.aside || options.details;
+  if (item.kind === 'approval') return options.details || waits(item, options) || !calls.has(item.callId);
   return true;
 }

@@ -6,37 +6,37 @@
 
 import { batch, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent, CustomEvent, ProgressEvent } from '../../generated/agent-context';
-import { Asides } from './asides';
+import { Approvals } from './approvals';
+import { readText } from './event_fields';
+import { ItemList } from './item_list';
 import type { Item, ToolItem } from './items';
-import { noticeOf, unknownNotice, word } from './notices';
-import { RunningTurn } from './turn';
-import { Shelf } from './item_list';
-import { Speech } from './messages';
+import { Messages } from './messages';
+import { noticeOf, Notices, unknownNotice } from './notices';
 import { Subagents } from './subagents';
-import { Work } from './tool_calls';
+import { ToolCalls } from './tool_calls';
+import { RunningTurn } from './turn';
 
-export type * from './items';
-
-/** Everything that was told of one session, in the order of its first sign. */
+/** Everything that happened in one session, in the order of its first sign. */
 export class Timeline {
   readonly items: ReadonlySignal<readonly Item[]>;
 
   private readonly published = signal<readonly Item[]>([]);
-  private readonly shelf = new Shelf();
-  private readonly turn = new RunningTurn(this.shelf);
-  private readonly asides = new Asides(this.shelf, this.turn);
-  private readonly subagents = new Subagents(this.shelf);
-  private readonly speech = new Speech(this.shelf, this.subagents, this.turn);
-  private readonly work = new Work(this.shelf, this.subagents, this.asides, this.turn);
+  private readonly list = new ItemList();
+  private readonly turn = new RunningTurn(this.list);
+  private readonly notices = new Notices(this.list);
+  private readonly approvals = new Approvals(this.list, this.notices, this.turn);
+  private readonly subagents = new Subagents(this.list);
+  private readonly messages = new Messages(this.list, this.subagents, this.turn);
+  private readonly toolCalls = new ToolCalls(this.list, this.subagents, this.turn);
   private readonly ownerSeqs: number[] = [];
   private readonly ownerKeys: string[] = [];
-  private last = 0;
+  private lastSeq = 0;
 
   constructor() {
     this.items = this.published;
   }
 
-  /** The turn runs and the agent has not said anything in it yet. */
+  /** The turn runs and the agent has not begun to answer yet. */
   get waiting(): ReadonlySignal<boolean> {
     return this.turn.waiting;
   }
@@ -48,34 +48,35 @@ export class Timeline {
 
   /** The last entry that was taken in. */
   get seq(): number {
-    return this.last;
+    return this.lastSeq;
   }
 
-  apply(event: ACPEvent): void {
+  /** Take events in: one that just came, or a page of history. */
+  apply(events: readonly ACPEvent[]): void {
     batch(() => {
-      this.take(event);
-      this.publish();
-    });
-  }
-
-  /** Many at once: a page of history. */
-  applyAll(events: readonly ACPEvent[]): void {
-    batch(() => {
-      for (const event of events) this.take(event);
-      this.publish();
+      for (const event of events) {
+        if (event.seq <= this.lastSeq) continue;
+        this.lastSeq = event.seq;
+        const owner = this.fold(event);
+        if (owner === undefined) continue;
+        this.ownerSeqs.push(event.seq);
+        this.ownerKeys.push(owner);
+      }
+      if (this.list.changed) this.published.value = this.list.list.slice();
+      this.list.changed = false;
     });
   }
 
   /** Forget everything and take these in: a page before what was known has come. */
   refold(events: readonly ACPEvent[]): void {
-    this.ownerSeqs.length = this.ownerKeys.length = this.last = 0;
+    this.ownerSeqs.length = this.ownerKeys.length = this.lastSeq = 0;
     batch(() => {
-      for (const part of [this.shelf, this.turn, this.work]) part.clear();
-      this.applyAll(events);
+      for (const part of [this.list, this.turn, this.toolCalls]) part.clear();
+      this.apply(events);
     });
   }
 
-  /** The item that tells of an entry, or of the next one that is told of at all. */
+  /** The item that shows an entry, or the next one that is shown at all. */
   ownerOf(seq: number): string | undefined {
     let low = 0;
     let high = this.ownerSeqs.length;
@@ -88,117 +89,102 @@ export class Timeline {
   }
 
   find(key: string): Item | undefined {
-    return this.shelf.find(key);
+    return this.list.find(key);
   }
 
   /** The call of a tool by its id; of several with one id, the last. */
   callOf(callId: string): ToolItem | undefined {
-    return this.shelf.callOf(callId);
+    return this.list.callOf(callId);
   }
 
-  private take(event: ACPEvent): void {
-    if (event.seq <= this.last) return;
-    this.last = event.seq;
-    const owner = this.route(event);
-    if (owner === undefined) return;
-    this.ownerSeqs.push(event.seq);
-    this.ownerKeys.push(owner);
-  }
-
-  private publish(): void {
-    if (!this.shelf.changed) return;
-    this.shelf.changed = false;
-    this.published.value = this.shelf.list.slice();
-  }
-
-  /** Gives the key of the item that tells of the event. */
-  private route(event: ACPEvent): string | undefined {
+  /** Gives the key of the item that shows the event. */
+  private fold(event: ACPEvent): string | undefined {
     switch (event.type) {
       case 'message:start':
       case 'message:delta':
       case 'message:complete':
-        return this.speech.said(event);
+        return this.messages.onMessage(event);
       case 'thinking:start':
       case 'thinking:delta':
       case 'thinking:complete':
-        return this.speech.thought(event);
+        return this.messages.onThinking(event);
       case 'tool:args_delta':
       case 'tool:start':
       case 'tool:executing':
       case 'tool:result':
       case 'tool:error':
-        return this.work.tool(event);
+        return this.toolCalls.onCall(event);
       case 'approval:requested':
-        return this.work.asked(event);
+        return this.approvals.onRequested(event);
       case 'approval:resolved':
-        return this.work.resolved(event);
+        return this.approvals.onResolved(event);
       case 'file:change':
-        return this.work.file(event);
+        return this.toolCalls.onFile(event);
       case 'file:batch':
-        return this.work.batch(event);
+        return this.toolCalls.onFileBatch(event);
       case 'git:operation':
-        return this.work.git(event);
+        return this.toolCalls.onGit(event);
       case 'web:operation':
-        return this.work.web(event);
+        return this.toolCalls.onWeb(event);
       case 'subagent:spawned':
       case 'subagent:progress':
       case 'subagent:completed':
-        return this.subagents.told(event);
+        return this.subagents.onEvent(event);
       case 'progress:plan_mode':
-        return this.asides.plan(event);
+        return this.notices.onPlan(event);
       case 'progress:update':
         this.turn.progress.value = event;
         return undefined;
       case 'interaction:question':
-        return this.asides.question(event);
+        return this.approvals.onQuestion(event);
       case 'session:error':
-        return this.turn.failed(event);
+        return this.turn.onFailed(event);
       case 'session:status_changed':
-        return this.turn.status(event);
+        return this.turn.onStatus(event);
       case 'resource:token_usage':
-        this.turn.tally.spent(event.delta);
+        this.turn.tally.addTokens(event.delta);
         return undefined;
       case 'resource:cost':
-        this.turn.tally.paid(event.delta);
+        this.turn.tally.addCost(event.delta);
         return undefined;
       case 'resource:context_window':
       case 'environment:info':
       case 'progress:todo_update':
         return undefined;
       case 'custom':
-        return this.custom(event);
+        return this.foldCustom(event);
       case 'session:started':
       case 'session:resumed':
       case 'session:paused':
       case 'session:completed':
       case 'interaction:notification':
       case 'resource:rate_limit':
-        return this.asides.notice(event, noticeOf(event));
+        return this.notices.add(event, noticeOf(event));
       default:
-        return this.asides.notice(event, unknownNotice(event));
+        return this.notices.add(event, unknownNotice(event));
     }
   }
 
-  private custom(event: CustomEvent): string | undefined {
+  private foldCustom(event: CustomEvent): string | undefined {
     const { data } = event;
     switch (`${event.namespace}/${event.eventName}`) {
       case 'trunkline/turn_started':
-        this.turn.started(event, word(data, 'turnId'));
+        this.turn.onStarted(event, readText(data, 'turnId'));
         return undefined;
       case 'trunkline/turn_ended':
-        return this.turn.ended(event, word(data, 'stopReason') ?? 'end_turn', word(data, 'turnId'));
+        return this.turn.onEnded(event, readText(data, 'stopReason') ?? 'end_turn', readText(data, 'turnId'));
       case 'trunkline/question_resolved':
-        return this.asides.answered(event);
+        return this.approvals.onAnswer(event);
       case 'acp/tool_call_update':
       case 'trunkline/terminal_output':
-        return this.work.putOut(event);
+        return this.toolCalls.onOutput(event);
       case 'agent/background_turn':
-        if (word(data, 'state') === 'ended') this.turn.close(event);
-        return this.asides.notice(event, noticeOf(event));
+        if (readText(data, 'state') === 'ended') this.turn.close(event);
+        return this.notices.add(event, noticeOf(event));
       case 'trunkline/user_content':
-        return `m:${word(data, 'messageId') ?? ''}`;
+        return `m:${readText(data, 'messageId') ?? ''}`;
       default:
-        return this.asides.notice(event, noticeOf(event));
+        return this.notices.add(event, noticeOf(event));
     }
   }
 }

@@ -6,12 +6,13 @@
 import type { ACPError, ToolCategory, ToolStructuredOutput } from '../../generated/agent-context';
 import type { ACPEventByPrefix } from '../../generated/agent-context';
 import type { CarriedReading } from '../../generated/api';
-import type { Call } from './items';
+import { defined } from './event_fields';
+import type { Call, ToolItem } from './items';
 
-type Told = Exclude<ACPEventByPrefix<'tool:'>, { type: 'tool:args_delta' }>;
+type ToolEvent = Exclude<ACPEventByPrefix<'tool:'>, { type: 'tool:args_delta' }>;
 
 export function newCall(name = '', category: ToolCategory = 'other'): Call {
-  return { status: 'pending', name, category, changes: [], git: [], web: [], decisions: [], waits: false, left: false };
+  return { status: 'pending', name, category, changes: [], git: [], web: [], decisions: [], waits: false, abandoned: false };
 }
 
 export function isOver(call: Call): boolean {
@@ -19,58 +20,58 @@ export function isOver(call: Call): boolean {
 }
 
 /** The call after one more event about it; an agent may have given it another title meanwhile. */
-export function tell(call: Call, event: Told): Call {
-  return event.type === 'tool:start' ? started(call, event) : entitled(told(call, event), event._meta);
+export function applyToolEvent(call: Call, event: ToolEvent): Call {
+  return event.type === 'tool:start' ? started(call, event) : withTitle(afterEvent(call, event), event._meta);
 }
 
-/** The call under the title that an event says it has now. */
-export function entitled(call: Call, meta: Record<string, unknown> | undefined): Call {
+/** The call under the title that an event gives it. */
+export function withTitle(call: Call, meta: Record<string, unknown> | undefined): Call {
   const title = meta?.['title'];
   return typeof title === 'string' && title !== '' && title !== call.title ? { ...call, title } : call;
 }
 
 /** The agent's own title, else the hub's words for the call. A start that comes late takes no newer title back. */
-function started(call: Call, event: Extract<Told, { type: 'tool:start' }>): Call {
-  const { title } = entitled(newCall(), event._meta);
+function started(call: Call, event: Extract<ToolEvent, { type: 'tool:start' }>): Call {
+  const { title } = withTitle(newCall(), event._meta);
   return { ...call, name: event.name, category: event.category, ...defined({ title: call.title ?? title ?? event.description }) };
 }
 
-function told(call: Call, event: Exclude<Told, { type: 'tool:start' }>): Call {
+function afterEvent(call: Call, event: Exclude<ToolEvent, { type: 'tool:start' }>): Call {
   switch (event.type) {
     case 'tool:executing':
       return executing(call, event);
     case 'tool:result':
       return {
-        ...call, status: 'completed', name: event.name, output: event.output, durationMs: event.duration, waits: false, left: false,
+        ...call, status: 'completed', name: event.name, output: event.output, durationMs: event.duration, waits: false, abandoned: false,
         ...defined({ structured: event.structured, exitCode: exitCodeOf(event.structured) }),
       };
     case 'tool:error':
       return {
-        ...call, status: 'failed', name: event.name, error: event.error, waits: false, left: false,
+        ...call, status: 'failed', name: event.name, error: event.error, waits: false, abandoned: false,
         ...defined({ durationMs: event.duration, structured: outputOf(event.error), exitCode: exitCodeOf(outputOf(event.error)) }),
       };
   }
 }
 
-function executing(call: Call, event: Extract<Told, { type: 'tool:executing' }>): Call {
+function executing(call: Call, event: Extract<ToolEvent, { type: 'tool:executing' }>): Call {
   const reading = event._meta?.['reading'] as CarriedReading | undefined;
   return {
     ...call, status: isOver(call) ? call.status : 'in_progress', name: event.name, input: event.input, risk: event.riskLevel,
-    waits: event.requiresApproval && !isOver(call), left: false,
+    waits: event.requiresApproval && !isOver(call), abandoned: false,
     ...defined({ riskReason: reasonOf(event._meta), reading, category: reading?.category }),
   };
 }
 
 /** The call when its turn is over: nothing of it goes on that anybody knows of. */
-export function leave(call: Call): Call {
-  return isOver(call) || call.left ? call : { ...call, waits: false, left: true };
+export function abandon(call: Call): Call {
+  return isOver(call) || call.abandoned ? call : { ...call, waits: false, abandoned: true };
 }
 
 function exitCodeOf(output: ToolStructuredOutput | undefined): number | undefined {
   return output?.type === 'command_output' ? output.exitCode : undefined;
 }
 
-/** A failed command tells its output in the details of its error. */
+/** A failed command has its output in the details of its error. */
 function outputOf(error: ACPError): ToolStructuredOutput | undefined {
   const details = error.details as { type?: unknown; exitCode?: unknown; stdout?: unknown; stderr?: unknown } | null | undefined;
   if (typeof details !== 'object' || details === null || typeof details.exitCode !== 'number') return undefined;
@@ -88,7 +89,6 @@ function reasonOf(meta: Record<string, unknown> | undefined): string | undefined
   return typeof risk?.reason === 'string' ? risk.reason : undefined;
 }
 
-/** Only what is known: an absent field does not wipe out what was told before. */
-export function defined<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
+export function changeCall(item: ToolItem, changes: Partial<Call>): void {
+  item.call.value = { ...item.call.peek(), ...changes };
 }

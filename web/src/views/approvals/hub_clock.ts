@@ -5,7 +5,7 @@
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
-import { store } from '../../hub/session_list';
+import { sessionList } from '../../hub/session_list';
 
 /** Less is the way of the event, not a difference of clocks. */
 const NO_DIFFERENCE_MS = 3_000;
@@ -18,7 +18,7 @@ export const hubAhead: ReadonlySignal<number> = ahead;
 
 /** Begin to listen. */
 export function watchClock(): void {
-  store.onHeard((event) => noteTime(event, Date.now()));
+  sessionList.listen((event) => noteTime(event, Date.now()));
 }
 
 export function noteTime(event: Pick<ACPEvent, 'timestamp'>, now: number): void {

@@ -8,7 +8,7 @@
  */
 import { effect } from '@preact/signals';
 import type { ACPCommand } from '../../generated/agent-context';
-import { link, type Sent } from '../../hub/connection';
+import { connection, type Sent } from '../../hub/connection';
 import { answeredHere, note, resolutionIn } from './resolutions';
 
 /** The ask that a command is about; null for all others. */
@@ -19,21 +19,21 @@ export function askOf(command: ACPCommand): string | null {
 
 /** The newest command about an ask that is not done. */
 export function sentFor(ask: string): Sent | undefined {
-  return link.outbox.value.findLast((sent) => askOf(sent.command) === ask);
+  return connection.outbox.value.findLast((sent) => askOf(sent.command) === ask);
 }
 
 /** Send it, in place of one that failed. */
 export function answer(sessionId: string, ask: string, command: ACPCommand): void {
-  const before = link.outbox.peek().filter((sent) => askOf(sent.command) === ask);
+  const before = connection.outbox.peek().filter((sent) => askOf(sent.command) === ask);
   if (before.some((sent) => sent.state !== 'failed')) return;
   before.forEach((sent) => sent.drop());
   answeredHere(ask);
-  link.command(sessionId, command);
+  connection.command(sessionId, command);
 }
 
 /** Somebody else was first: that is no failure to keep, it is how the ask ended. */
 effect(() => {
-  for (const sent of link.outbox.value) {
+  for (const sent of connection.outbox.value) {
     const ask = askOf(sent.command);
     const resolution = ask !== null && sent.error ? resolutionIn(sent.error) : null;
     if (ask === null || !resolution) continue;

@@ -9,7 +9,7 @@
  */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { link } from '../../hub/connection';
+import { connection } from '../../hub/connection';
 import { askId, pending, type Pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
@@ -148,7 +148,7 @@ function Keys({ selected }: { selected: Pending | undefined }): JSX.Element {
 }
 
 function mayDecide(ask: Pending): boolean {
-  return mayDo(link.scope.value, ask.question?.cap ? 'control' : 'approve');
+  return mayDo(connection.scope.value, ask.question?.cap ? 'control' : 'approve');
 }
 
 /** The focus is on a card that was decided here: it goes on to what is selected now, or to the heading where nothing waits. */

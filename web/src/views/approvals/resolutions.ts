@@ -7,7 +7,7 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
 import { savedByOf } from '../../hub/approval_meta';
 import type { HubError } from '../../hub/http';
-import { store } from '../../hub/session_list';
+import { sessionList } from '../../hub/session_list';
 import { typedIn } from './typing';
 
 export interface Resolution {
@@ -50,7 +50,7 @@ export function resolutionOf(ask: string): Resolution | undefined {
 
 /** Begin to listen. */
 export function rememberDecisions(): void {
-  store.onHeard(noteEvent);
+  sessionList.listen(noteEvent);
 }
 
 /** An event of any session; most are of no concern here. */

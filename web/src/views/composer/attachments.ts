@@ -8,7 +8,7 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { Uploads } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { onLeave } from '../../hub/personal_data';
+import { onForgetPersonalData } from '../../hub/personal_data';
 import { t } from '../../i18n';
 import { toast } from '../../ui';
 import { draftOf, keepDraft } from './drafts';
@@ -146,7 +146,7 @@ export class Attachments {
 }
 
 const known = new Map<string, Attachments>();
-onLeave(() => {
+onForgetPersonalData(() => {
   known.forEach((each) => each.forget());
   known.clear();
 });

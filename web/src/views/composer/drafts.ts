@@ -7,7 +7,7 @@
  * Rule 4: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
  * Rule 5: how Enter is meant is of the device: all tabs share it.
  */
-import { onLeave } from '../../hub/personal_data';
+import { onForgetPersonalData } from '../../hub/personal_data';
 
 const DRAFT = 'trunkline.draft.';
 const ENTER = 'trunkline.enter';
@@ -77,7 +77,7 @@ function forgetDrafts(): void {
 
 addEventListener('pagehide', flushDrafts);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && flushDrafts());
-onLeave(forgetDrafts);
+onForgetPersonalData(forgetDrafts);
 
 /** Whether Enter sends. On a touch screen it begins a new line unless somebody said otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {

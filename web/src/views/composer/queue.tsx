@@ -9,7 +9,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ContentBlock, QueuedPrompt, SessionState } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/open_session';
+import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
 import { carryOut, useActing } from '../controls/run_control';
@@ -22,14 +22,14 @@ interface Editing {
 }
 
 interface QueueProps {
-  story: Story;
+  session: OpenSession;
   editable: boolean;
   /** Takes words whose message has gone out without them. */
   onLeft: (words: string) => void;
 }
 
-export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | null {
-  const { queue } = story.view.value;
+export function Queue({ session, editable, onLeft }: QueueProps): JSX.Element | null {
+  const { queue } = session.state.value;
   const [editing, setEditing] = useState<Editing | null>(null);
   const gone = editing !== null && !queue.some((prompt) => prompt.turnId === editing.turnId);
   useLayoutEffect(() => {
@@ -44,11 +44,11 @@ export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | nu
     <section class="composer-queue" aria-label={t('composer.waiting', { n: queue.length })}>
       <header>
         <Icon name="queue" size={14} />
-        <span>{t('composer.waiting', { n: queue.length })} · {t(waitsFor(story.view.value))}</span>
-        {isHeldBack(story.view.value) && editable && <SendNow sessionId={story.sessionId} />}
-        {queue.length > 1 && editable && <Button kind="quiet" onClick={() => void change(() => http.del(pathOf(['sessions', story.sessionId, 'queue'])))}>{t('composer.dropAll')}</Button>}
+        <span>{t('composer.waiting', { n: queue.length })} · {t(waitsFor(session.state.value))}</span>
+        {isHeldBack(session.state.value) && editable && <SendNow sessionId={session.sessionId} />}
+        {queue.length > 1 && editable && <Button kind="quiet" onClick={() => void change(() => http.del(pathOf(['sessions', session.sessionId, 'queue'])))}>{t('composer.dropAll')}</Button>}
       </header>
-      <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={story.sessionId} editable={editable} editing={editing} edit={setEditing} />)}</ol>
+      <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={session.sessionId} editable={editable} editing={editing} edit={setEditing} />)}</ol>
     </section>
   );
 }

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ACPCommand } from '../../generated/agent-context';
 import { asHubError } from '../../hub/http';
-import { link } from '../../hub/connection';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { toast } from '../../ui';
 
@@ -31,7 +31,7 @@ export function useActing(): Acting {
 
 /** A command whose failure is told here, and so need not stay in the outbox. */
 export async function carryOut(sessionId: string, command: ACPCommand): Promise<unknown> {
-  const sent = link.command(sessionId, command);
+  const sent = connection.command(sessionId, command);
   try {
     return await sent.done;
   } catch (error) {

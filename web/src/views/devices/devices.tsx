@@ -6,7 +6,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
-import { link } from '../../hub/connection';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { Badge, Button, Icon, Sheet, Spinner, Time, toast } from '../../ui';
 import { useActing } from '../controls/run_control';
@@ -48,11 +48,11 @@ export function DevicesView(): JSX.Element {
     void load();
     const timer = setInterval(() => document.visibilityState === 'visible' && void load(), pairing ? LOOK_WHILE_PAIRING_MS : LOOK_MS);
     return () => clearInterval(timer);
-  }, [pairing, link.state.value]);
+  }, [pairing, connection.state.value]);
   return (
     <div class="devices-view">
       <h1>{t('devices.title')}</h1>
-      {mayDo(link.scope.value, 'admin')
+      {mayDo(connection.scope.value, 'admin')
         ? <Pair devices={devices ?? []} onPairing={setPairing} />
         : <p class="approvals-note">{t('devices.noScopePair')}</p>}
       <PushPanel />
@@ -91,7 +91,7 @@ function RevokeSheet({ device, onClose, onGone }: { device: Device; onClose: () 
     if (!(await act(() => http.del(pathOf(['devices', device.id]))))) return;
     onClose();
     toast(t('devices.revoked', { name: device.name }), 'good');
-    if (device.current) link.lock();
+    if (device.current) connection.lock();
     else onGone();
   };
   return (

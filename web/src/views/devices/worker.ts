@@ -4,7 +4,7 @@
  * Rule: where the browser offers none (plain HTTP, private windows), the page works without.
  */
 import { effect } from '@preact/signals';
-import { askId, pending, store } from '../../hub/session_list';
+import { askId, pending, sessionList } from '../../hub/session_list';
 import { trusted } from '../../trusted_types';
 import { keepInstallOffer } from './install_offer';
 
@@ -31,5 +31,5 @@ function heard(said: unknown): void {
 /** What waits, so that notifications of what is decided are closed. */
 function tellPending(): void {
   const asks = pending.value.map(askId);
-  if (store.loaded.value) navigator.serviceWorker.controller?.postMessage({ type: 'pending', asks });
+  if (sessionList.loaded.value) navigator.serviceWorker.controller?.postMessage({ type: 'pending', asks });
 }

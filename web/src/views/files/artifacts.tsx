@@ -9,7 +9,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ArtifactView, PreviewAddress } from '../../generated/api';
-import { below } from '../../hub/base_path';
+import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { VisibleText } from '../../content/visible_text';
@@ -74,7 +74,7 @@ function Artifact({ artifact, refresh }: { artifact: ArtifactView; refresh: () =
         <a class="files-back ui-icon-button" href={artifactHref(artifact.sessionId)} aria-label={t('files.back')}><Icon name="arrow-left" /></a>
         <h2 title={artifact.path}><bdi><VisibleText text={artifact.name} /></bdi></h2>
         <IconButton icon="refresh" label={t('files.reloadPreview')} onClick={refresh} />
-        {isFile && <a class="ui-icon-button" href={below(contentHref(artifact.sessionId, artifact.path))} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
+        {isFile && <a class="ui-icon-button" href={withBasePath(contentHref(artifact.sessionId, artifact.path))} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
         {address !== null && <a class="ui-icon-button" href={address} target="_blank" rel="noopener noreferrer" aria-label={t('files.openInTab')} title={t('files.openInTab')}><Icon name="external" /></a>}
       </header>
       {hasSides && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}

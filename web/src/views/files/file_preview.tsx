@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { below } from '../../hub/base_path';
+import { withBasePath } from '../../hub/base_path';
 import { http } from '../../hub/http';
 import { t } from '../../i18n';
 import { CodeView } from '../../content/code';
@@ -28,7 +28,7 @@ export function Preview({ sessionId, path, line, version }: { sessionId: string;
         <a class="files-back ui-icon-button" href={filesHref(sessionId, {})} aria-label={t('files.back')}><Icon name="arrow-left" /></a>
         <h2 title={path}><bdi><VisibleText text={path} /></bdi></h2>
         {canRender && <Button kind="quiet" pressed={source} onClick={() => setSource(!source)}>{t('files.source')}</Button>}
-        <a class="ui-icon-button" href={below(address)} download={path.split('/').pop() ?? 'file'} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>
+        <a class="ui-icon-button" href={withBasePath(address)} download={path.split('/').pop() ?? 'file'} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>
       </header>
       <div class="files-preview-body">
         <Content address={address} path={path} line={line} version={version} rendered={canRender && !source && line === null} />

@@ -2,7 +2,7 @@
  * Sessions sorted by what they need: somebody's answer, nothing yet, the next prompt, nothing any more. Pure.
  */
 import type { SessionView } from '../../generated/api';
-import type { Sought } from '../../hub/session_list';
+import type { SessionFilter } from '../../hub/session_list';
 import { spelledOut } from '../../text/unseen';
 
 export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;
@@ -48,7 +48,7 @@ export function wanted(view: SessionView, want: Wanted): boolean {
 }
 
 /** What to ask the hub for, so that all that is wanted is loaded: it knows one text, of a title or a folder. Null: nothing in particular. */
-export function soughtOf(want: Wanted): Sought | null {
+export function soughtOf(want: Wanted): SessionFilter | null {
   const words = want.text.split(/\s+/).filter(Boolean).sort((one, other) => other.length - one.length);
   const text = want.cwd || words[0];
   if (!want.agent && !text) return null;

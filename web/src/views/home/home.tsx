@@ -10,10 +10,10 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
-import { agentName, agents as catalog, needAgents } from '../../hub/agents';
-import { dismissJournalNews, journalNews, needJournal } from '../../hub/journal_health';
-import { link } from '../../hub/connection';
-import { pending, sessions, store } from '../../hub/session_list';
+import { agentName, agents as catalog, loadAgents } from '../../hub/agents';
+import { dismissJournalProblem, journalProblem, loadJournalHealth } from '../../hub/journal_health';
+import { connection } from '../../hub/connection';
+import { pending, sessions, sessionList } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { write } from '../../route';
 import { Button, Icon, IconButton, Spinner } from '../../ui';
@@ -37,19 +37,19 @@ export function HomeView(): JSX.Element {
   const list = useRef<HTMLDivElement>(null);
   useHomePlace(list);
   const dialog = useSignal<Dialog>(null);
-  const online = link.state.value === 'online';
+  const online = connection.state.value === 'online';
   useEffect(() => {
     if (!online) return;
-    void needAgents();
-    void needJournal();
+    void loadAgents();
+    void loadJournalHealth();
     searchAgain();
   }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
-  const hasOlder = store.hasOlder.value;
+  const hasOlder = sessionList.hasOlder.value;
   useEffect(() => {
     const sought = soughtOf(want);
     if (sought === null || !online || !hasOlder) return undefined;
-    const timer = setTimeout(() => void store.seek(sought).catch(() => undefined), SEEK_MS); // that the hub is away is said elsewhere
+    const timer = setTimeout(() => void sessionList.search(sought).catch(() => undefined), SEEK_MS); // that the hub is away is said elsewhere
     return () => clearTimeout(timer);
   }, [want.agent, want.cwd, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';
@@ -98,7 +98,7 @@ type Choice = { value: string };
 function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | null {
   const all = sessions.value;
   const known = catalog.value.agents;
-  const hasOlder = store.hasOlder.value;
+  const hasOlder = sessionList.hasOlder.value;
   const agents = useMemo(() => agentsToFilter(all, known, hasOlder), [all, known, hasOlder]);
   const folders = useMemo(() => distinct(all.map((view) => view.cwd)), [all]);
   if (agents.length < 2 && folders.length < 2 && !agent.value && !cwd.value) return null;
@@ -124,7 +124,7 @@ interface ContentProps {
 }
 
 function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Element {
-  if (!store.loaded.value) return link.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
+  if (!sessionList.loaded.value) return connection.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   const fitting = sessions.value.filter((view) => wanted(view, want));
   const asks = asksBySession(pending.value);
   const groups = grouped(fitting, new Set(asks.keys()));
@@ -135,9 +135,9 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
         return views.length > 0 && <SessionGroup key={group} group={group} views={views} asks={asks} onDialog={onDialog} />;
       })}
       {!sessions.value.length && !searching && <Empty />}
-      {sessions.value.length > 0 && !fitting.length && !searching && (store.seeking.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
+      {sessions.value.length > 0 && !fitting.length && !searching && (sessionList.searching.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
       {searching && <Hits />}
-      {store.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void store.loadOlder()}>{t('home.loadOlder')}</Button>}
+      {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
       <Elsewhere want={want} />
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
     </>
@@ -213,7 +213,7 @@ function NoneFit({ onClear }: { onClear: () => void }): JSX.Element {
 
 /** What is wrong with the hub's storage, if anything: shown where people look first. */
 function StorageNews(): JSX.Element | null {
-  const view = journalNews.value;
+  const view = journalProblem.value;
   if (view === undefined) return null;
   if (view.state === 'unwritable') return <p class="home-hint home-storage" role="alert">{t('home.journalUnwritable', { why: view.unwritable ?? '' })}</p>;
   const aside = view.asides.at(-1);
@@ -221,7 +221,7 @@ function StorageNews(): JSX.Element | null {
     <div class="home-hint home-storage" role="status">
       <p>{view.damages.length ? t('home.journalHurt', { n: view.damages.length }) : t('home.journalAside')}</p>
       {aside !== undefined && <p><bdi>{t('home.journalAsides', { path: aside })}</bdi></p>}
-      <Button kind="quiet" onClick={dismissJournalNews}>{t('home.journalDismiss')}</Button>
+      <Button kind="quiet" onClick={dismissJournalProblem}>{t('home.journalDismiss')}</Button>
     </div>
   );
 }

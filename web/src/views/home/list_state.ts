@@ -7,7 +7,7 @@
  */
 import { effect, signal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-import { onLeave } from '../../hub/personal_data';
+import { onForgetPersonalData } from '../../hub/personal_data';
 import type { Group } from './groups';
 
 const KEY = 'trunkline.place.home';
@@ -40,7 +40,7 @@ export function keepHomePlace(change: Partial<HomePlace>): void {
 export const filters = { agent: signal(place.agent), cwd: signal(place.cwd) };
 
 effect(() => keepHomePlace({ agent: filters.agent.value, cwd: filters.cwd.value }));
-onLeave(() => {
+onForgetPersonalData(() => {
   filters.agent.value = filters.cwd.value = '';
   place = BEGINNING;
 });

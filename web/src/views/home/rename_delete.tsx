@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SessionView } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { store } from '../../hub/session_list';
+import { sessionList } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { Button, Sheet, toast } from '../../ui';
 
@@ -12,7 +12,7 @@ const TITLE_MOST = 200;
 export function RenameSheet({ view, onClose }: { view: SessionView; onClose: () => void }): JSX.Element {
   const [title, setTitle] = useState(view.title);
   const [busy, act] = useAct(onClose);
-  const rename = async (): Promise<void> => store.learn(await http.patch<SessionView>(pathOf(['sessions', view.id]), { title: title.trim() }));
+  const rename = async (): Promise<void> => sessionList.put(await http.patch<SessionView>(pathOf(['sessions', view.id]), { title: title.trim() }));
   const submit = (event: Event): void => {
     event.preventDefault();
     if (title.trim()) void act(rename);
@@ -38,7 +38,7 @@ export function DeleteSheet({ view, onClose }: { view: SessionView; onClose: () 
   const [busy, act] = useAct(onClose);
   const remove = async (): Promise<void> => {
     await http.del(pathOf(['sessions', view.id]));
-    store.forget(view.id);
+    sessionList.forget(view.id);
     toast(t('home.deleted'), 'good');
   };
   return (

@@ -7,7 +7,7 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { SearchPage } from '../../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
-import { onLeave } from '../../hub/personal_data';
+import { onForgetPersonalData } from '../../hub/personal_data';
 import { homePlace, keepHomePlace } from './list_state';
 
 const PAUSE_MS = 250;
@@ -45,7 +45,7 @@ export function searchAgain(): void {
   if (!busy && (error || !page)) searchFor(query);
 }
 
-onLeave(() => searchFor(''));
+onForgetPersonalData(() => searchFor(''));
 
 async function ask(query: string, asked: string): Promise<void> {
   try {

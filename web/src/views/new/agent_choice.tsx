@@ -1,7 +1,7 @@
 /** Choosing an agent: those that are installed, and why the others cannot be chosen. */
 import type { JSX } from 'preact';
 import type { AgentView } from '../../generated/api';
-import { agents, needAgents } from '../../hub/agents';
+import { agents, loadAgents } from '../../hub/agents';
 import { t } from '../../i18n';
 import { AgentSign, Badge, Button, Copy, Spinner } from '../../ui';
 
@@ -14,7 +14,7 @@ export function AgentChoice({ chosen, onChoose }: { chosen: string; onChoose: (n
       <legend>{t('new.agent')}</legend>
       {state === 'failed' && (
         <p class="new-error" role="alert">
-          {t('new.agentsFailed', { why: error?.message ?? '' })} <Button kind="quiet" icon="refresh" onClick={() => void needAgents(true)}>{t('common.retry')}</Button>
+          {t('new.agentsFailed', { why: error?.message ?? '' })} <Button kind="quiet" icon="refresh" onClick={() => void loadAgents(true)}>{t('common.retry')}</Button>
         </p>
       )}
       {!all.length && state === 'asked' && <Spinner label={t('common.loading')} />}

@@ -6,7 +6,7 @@
  * Rule 2: it is of who filled it in: it goes when another person may come (hub/leave.ts), and once the session is started.
  */
 import { effect, signal } from '@preact/signals';
-import { onLeave } from '../../hub/personal_data';
+import { onForgetPersonalData } from '../../hub/personal_data';
 import { draftOf, keepDraft } from '../composer/drafts';
 import { keepFiles, keptFiles, type KeptFile } from '../composer/kept_files';
 import { nextId, type Attached } from './attachments';
@@ -48,7 +48,7 @@ export const form = new NewForm();
 
 effect(() => keepDraft(PROMPT, form.prompt.value));
 effect(() => keepFiles(PROMPT, [...form.lost.value.map((name) => ({ name })), ...form.files.value.map(({ name, ...more }) => ({ name, body: JSON.stringify(more) }))]));
-onLeave(() => form.clear());
+onForgetPersonalData(() => form.clear());
 
 function restored({ name, body }: KeptFile): Attached[] {
   return body === undefined ? [] : [{ ...(JSON.parse(body) as Attached), name, id: nextId() }];

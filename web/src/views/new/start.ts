@@ -7,7 +7,7 @@
 import type { ContentBlock, NewSession, SessionView } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { newId } from '../../hub/outbox';
-import { store } from '../../hub/session_list';
+import { sessionList } from '../../hub/session_list';
 
 /** What is asked for: nothing beyond the agent's settings, a sandbox, or one without network. */
 export type SandboxChoice = '' | 'on' | 'offline';
@@ -50,7 +50,7 @@ export class Starting {
   private async create({ agent, cwd, mode, sandbox }: Plan): Promise<SessionView> {
     const asked: NewSession = { agent, cwd, ...(mode && { mode }), ...SANDBOX[sandbox] };
     const view = await http.post<SessionView>('/sessions', asked, { 'Idempotency-Key': this.key });
-    store.learn(view);
+    sessionList.put(view);
     return view;
   }
 

@@ -10,7 +10,7 @@ import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PolicyView as Policy } from '../../generated/api';
 import { asHubError, http, type HubError } from '../../hub/http';
-import { link } from '../../hub/connection';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { Button, Spinner, Tabs } from '../../ui';
 import { draftOf, keepDraft } from '../composer/drafts';
@@ -56,7 +56,7 @@ export function PolicyView(): JSX.Element {
     write(null);
     setLine(null);
   };
-  const mayWrite = mayDo(link.scope.value, 'admin');
+  const mayWrite = mayDo(connection.scope.value, 'admin');
   const text = draft?.text ?? policy.text;
   const unsaved = text !== policy.text;
   const base = unsaved && draft ? draft.base : policy.version;

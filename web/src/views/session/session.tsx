@@ -1,20 +1,20 @@
-// One session: its head, the conversation with the composer below it, and its files and artifacts, beside it where there is room.
+// One session: its head, the conversation with the composer below it, and its files and artifacts, beside it where there is viewState.
 //
-// Rule 1: the story lives as long as the view of its session; tabs and permalinks change inside it.
+// Rule 1: the session lives as long as the view of its session; tabs and permalinks change inside it.
 
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { t } from '../../i18n';
-import { openStory, type Story } from '../../model/open_session';
+import { openSession, type OpenSession } from '../../model/open_session';
 import { go } from '../../route';
 import '../../style/session/index.css';
 import { Button, IconButton, lazy, Spinner, Tabs, useMedia, WIDE, type Tab } from '../../ui';
 import { Composer } from '../composer/composer';
 import { Controls } from '../controls/controls';
-import { RoomContext, useRoom } from './context';
+import { SessionViewContext, useSessionView } from './view_state';
 import { Conversation } from './conversation/conversation';
 import { Head } from './head';
-import { makeRoom } from './view_state';
+import { makeViewState } from './view_state';
 import { TodoCard } from './todos';
 
 const FilesTab = lazy(() => import('../files/files').then((part) => part.FilesTab));
@@ -29,13 +29,13 @@ interface SessionViewProps {
 }
 
 export function SessionView({ id, tab, seq }: SessionViewProps): JSX.Element {
-  const room = useMemo(() => makeRoom(openStory(id)), [id]);
-  useEffect(() => () => room.story.close(), [room]);
+  const viewState = useMemo(() => makeViewState(openSession(id)), [id]);
+  useEffect(() => () => viewState.session.close(), [viewState]);
   const wide = useMedia(WIDE);
   const beside = wide && tab !== 'timeline';
-  if (hasNothing(room.story)) return <Unloaded story={room.story} />;
+  if (hasNothing(viewState.session)) return <Unloaded session={viewState.session} />;
   return (
-    <RoomContext.Provider value={room}>
+    <SessionViewContext.Provider value={viewState}>
       <section class={beside ? 'session session-beside' : 'session'}>
         <PageTitle />
         <Head tabs={<SessionTabs id={id} tab={tab} />} />
@@ -44,18 +44,18 @@ export function SessionView({ id, tab, seq }: SessionViewProps): JSX.Element {
           {tab !== 'timeline' && <Side id={id} tab={tab} closable={wide} />}
         </div>
       </section>
-    </RoomContext.Provider>
+    </SessionViewContext.Provider>
   );
 }
 
 /** What was loaded once stays, also when it cannot be loaded anew. */
-function hasNothing({ state, timeline }: Story): boolean {
-  return state.value === 'gone' || (state.value === 'failed' && timeline.seq === 0);
+function hasNothing({ loadState, timeline }: OpenSession): boolean {
+  return loadState.value === 'gone' || (loadState.value === 'failed' && timeline.seq === 0);
 }
 
 function Main({ seq }: { seq: number | undefined }): JSX.Element {
-  const { story } = useRoom();
-  if (story.state.value === 'loading' && story.timeline.items.value.length === 0) {
+  const { session } = useSessionView();
+  if (session.loadState.value === 'loading' && session.timeline.items.value.length === 0) {
     return <div class="session-main session-loading"><Spinner size={24} label={t('session.loading')} /></div>;
   }
   return (
@@ -63,8 +63,8 @@ function Main({ seq }: { seq: number | undefined }): JSX.Element {
       <TodoCard />
       <Conversation seq={seq} />
       <div class="session-foot">
-        <Controls story={story} />
-        <Composer story={story} />
+        <Controls session={session} />
+        <Composer session={session} />
       </div>
     </div>
   );
@@ -80,8 +80,8 @@ function Side({ id, tab, closable }: { id: string; tab: TabName; closable: boole
 }
 
 function SessionTabs({ id, tab }: { id: string; tab: TabName }): JSX.Element {
-  const { story } = useRoom();
-  const { artifacts } = story.view.value;
+  const { session } = useSessionView();
+  const { artifacts } = session.state.value;
   const tabs: Tab<TabName>[] = [
     { id: 'timeline', label: t('session.conversation') },
     { id: 'files', label: t('session.files') },
@@ -90,19 +90,19 @@ function SessionTabs({ id, tab }: { id: string; tab: TabName }): JSX.Element {
   return <Tabs label={t('session.tabs')} tabs={tabs} selected={tab} onSelect={(to) => go({ view: 'session', id, tab: to })} />;
 }
 
-function Unloaded({ story }: { story: Story }): JSX.Element {
-  const gone = story.state.value === 'gone';
+function Unloaded({ session }: { session: OpenSession }): JSX.Element {
+  const gone = session.loadState.value === 'gone';
   return (
     <div class="ui-empty" role="alert">
-      <p>{gone ? t('session.gone') : t('session.loadFailed', { why: story.error.value?.message ?? '' })}</p>
-      {gone ? <a class="ui-button" href="#/">{t('session.back')}</a> : <Button icon="refresh" onClick={() => void story.load()}>{t('common.retry')}</Button>}
+      <p>{gone ? t('session.gone') : t('session.loadFailed', { why: session.error.value?.message ?? '' })}</p>
+      {gone ? <a class="ui-button" href="#/">{t('session.back')}</a> : <Button icon="refresh" onClick={() => void session.load()}>{t('common.retry')}</Button>}
     </div>
   );
 }
 
 /** The page is called after the session. */
 function PageTitle(): null {
-  const { title, status } = useRoom().story.view.value;
+  const { title, status } = useSessionView().session.state.value;
   const waits = status === 'waiting_for_approval' || status === 'waiting_for_input';
   useEffect(() => {
     document.title = `${waits ? '● ' : ''}${title || t('session.untitled')} · ${t('common.appName')}`;

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import type { Point } from '../../model/spending';
 import { Sheet } from '../../ui';
-import { useRoom } from './context';
+import { useSessionView } from './view_state';
 import { costInWords, tokensInWords } from './rows/labels';
 
 const RADIUS = 8;
@@ -41,9 +41,9 @@ function Plot({ points, width = 56, height = 18 }: { points: readonly Point[]; w
 }
 
 export function Spent(): JSX.Element | null {
-  const { story } = useRoom();
+  const { session } = useSessionView();
   const [open, setOpen] = useState(false);
-  const { usage, cost, tokens } = story.view.value;
+  const { usage, cost, tokens } = session.state.value;
   if (!usage?.size && !cost && !tokens) return null;
   const percent = usage?.size ? (100 * (usage.used ?? 0)) / usage.size : undefined;
   const contextWords = percent === undefined ? undefined : t('session.contextRing', { percent: Math.round(percent), used: tokensInWords(usage!.used ?? 0), limit: tokensInWords(usage!.size!) });
@@ -53,7 +53,7 @@ export function Spent(): JSX.Element | null {
     <>
       <button type="button" class="session-spent" aria-label={label} title={label} onClick={() => setOpen(true)}>
         {percent !== undefined && <><Ring percent={percent} /><span class="session-spent-percent">{Math.round(percent)} %</span></>}
-        {costWords !== undefined && <><Plot points={story.spending.cost.value} /><span>{costWords}</span></>}
+        {costWords !== undefined && <><Plot points={session.spending.cost.value} /><span>{costWords}</span></>}
         {percent === undefined && costWords === undefined && tokens && <span>{t('session.turnTokens', { n: tokensInWords(tokens.inputTokens + tokens.outputTokens) })}</span>}
       </button>
       {open && <SpentSheet onClose={() => setOpen(false)} />}
@@ -62,17 +62,17 @@ export function Spent(): JSX.Element | null {
 }
 
 function SpentSheet({ onClose }: { onClose: () => void }): JSX.Element {
-  const { story } = useRoom();
-  const { usage, cost, tokens } = story.view.value;
+  const { session } = useSessionView();
+  const { usage, cost, tokens } = session.state.value;
   return (
     <Sheet title={t('session.spending')} onClose={onClose}>
       <dl class="session-figures">
-        {cost && <Figure name={t('session.spendingCost')} value={costInWords(cost.amount, cost.currency)} points={story.spending.cost.value} />}
+        {cost && <Figure name={t('session.spendingCost')} value={costInWords(cost.amount, cost.currency)} points={session.spending.cost.value} />}
         {usage?.size ? (
-          <Figure name={t('session.spendingContext')} points={story.spending.context.value}
+          <Figure name={t('session.spendingContext')} points={session.spending.context.value}
             value={t('session.spendingContextOf', { used: tokensInWords(usage.used ?? 0), limit: tokensInWords(usage.size) })} />
         ) : null}
-        {tokens && <Figure name={t('session.spendingTokens')} value={tokensInWords(tokens.inputTokens + tokens.outputTokens)} points={story.spending.tokens.value} />}
+        {tokens && <Figure name={t('session.spendingTokens')} value={tokensInWords(tokens.inputTokens + tokens.outputTokens)} points={session.spending.tokens.value} />}
       </dl>
       {tokens && (
         <dl class="session-token-list">

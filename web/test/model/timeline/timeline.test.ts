@@ -3,10 +3,11 @@
 import { effect } from '@preact/signals';
 import { describe, expect, test } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
-import { append } from '../../../src/model/joined_events';
+import { appendEvent } from '../../../src/model/history';
 import { rowsOf } from '../../../src/model/timeline/rows';
-import { runningText } from '../../../src/model/timeline/tool_output';
-import { Timeline, type Item, type MessageItem, type NoticeItem, type SubagentItem, type ToolItem } from '../../../src/model/timeline/timeline';
+import { partialText } from '../../../src/model/timeline/tool_output';
+import type { Item, MessageItem, NoticeItem, SubagentItem, ToolItem } from '../../../src/model/timeline/items';
+import { Timeline } from '../../../src/model/timeline/timeline';
 import { numbers } from '../../seeded_numbers';
 import { recordedSessions } from '../recorded_sessions';
 import { seen } from '../plain_items';
@@ -22,7 +23,7 @@ function told(...events: object[]): ACPEvent[] {
 
 function folded(events: readonly ACPEvent[]): Timeline {
   const timeline = new Timeline();
-  for (const event of events) timeline.apply(event);
+  for (const event of events) timeline.apply([event]);
   return timeline;
 }
 
@@ -60,7 +61,7 @@ describe('messages', () => {
     let texts = 0;
     effect(() => void (timeline.items.value, (lists += 1)));
     effect(() => void (only<MessageItem>(timeline, 'message').text.value, (texts += 1)));
-    timeline.apply(told({}, said('m', 'a'))[1]!);
+    timeline.apply([told({}, said('m', 'a'))[1]!]);
     expect([lists, texts]).toEqual([1, 2]);
   });
 
@@ -76,7 +77,7 @@ describe('tool calls', () => {
     const events = told(start('c'), runs('c', { command: 'ls' }), result('c', 'a', {
       structured: { type: 'command_output', exitCode: 3, stdout: 'a', stderr: '' },
     }));
-    const states = events.map((event) => (timeline.apply(event), only<ToolItem>(timeline, 'tool').call.value.status));
+    const states = events.map((event) => (timeline.apply([event]), only<ToolItem>(timeline, 'tool').call.value.status));
     expect(states).toEqual(['pending', 'in_progress', 'completed']);
     expect(only<ToolItem>(timeline, 'tool').call.value).toMatchObject({ exitCode: 3, durationMs: 5, input: { command: 'ls' } });
   });
@@ -89,9 +90,9 @@ describe('tool calls', () => {
   test('a call that its turn left open does not run for ever, and may still end', () => {
     const timeline = folded(told(turnStarts, start('c'), runs('c'), turnEnds));
     const call = timeline.callOf('c')!.call;
-    expect(call.value).toMatchObject({ status: 'in_progress', left: true });
-    timeline.apply(told({}, {}, {}, {}, result('c', 'late'))[4]!);
-    expect(call.value).toMatchObject({ status: 'completed', left: false, output: 'late' });
+    expect(call.value).toMatchObject({ status: 'in_progress', abandoned: true });
+    timeline.apply([told({}, {}, {}, {}, result('c', 'late'))[4]!]);
+    expect(call.value).toMatchObject({ status: 'completed', abandoned: false, output: 'late' });
   });
 
   test('a call has the title that its agent gave it last, in whatever order its events are loaded', () => {
@@ -113,11 +114,11 @@ describe('tool calls', () => {
     const shown = { type: 'custom', namespace: 'acp', eventName: 'tool_call_update', data: { toolCallId: 'c', changed: ['content'], offset: 0, output: 'x' } };
     const events = told(start('c'), runs('c'), printed(0, '1\n'), printed(2, '2\n'), shown, result('c', '1\n2\n3\n'), printed(4, '3\n'));
     const timeline = folded(events.slice(0, 4));
-    expect(runningText(only<ToolItem>(timeline, 'tool').running.value)).toBe('1\n2\n');
-    timeline.apply(events[4]!);
-    expect(runningText(only<ToolItem>(timeline, 'tool').running.value)).toBe('1\n2\n\nx');
-    timeline.applyAll(events.slice(5));
-    expect(runningText(only<ToolItem>(timeline, 'tool').running.value)).toBe('');
+    expect(partialText(only<ToolItem>(timeline, 'tool').partialOutput.value)).toBe('1\n2\n');
+    timeline.apply([events[4]!]);
+    expect(partialText(only<ToolItem>(timeline, 'tool').partialOutput.value)).toBe('1\n2\n\nx');
+    timeline.apply(events.slice(5));
+    expect(partialText(only<ToolItem>(timeline, 'tool').partialOutput.value)).toBe('');
     expect(timeline.items.value).toHaveLength(1);
   });
 
@@ -190,7 +191,7 @@ describe('what is left', () => {
   test('the agent is waited for until its first word', () => {
     const timeline = folded(told(turnStarts));
     expect(timeline.waiting.value).toBe(true);
-    timeline.apply(told({}, said('m', 'a'))[1]!);
+    timeline.apply([told({}, said('m', 'a'))[1]!]);
     expect(timeline.waiting.value).toBe(false);
   });
 
@@ -252,7 +253,7 @@ describe.each([...recorded.keys()].map((name) => [name]))('the recorded session 
     if (last.type !== 'session:completed') return;
     for (const item of folded(events).items.value) {
       if (item.kind === 'message' || item.kind === 'thinking') expect(item.state.value.done).toBe(true);
-      if (item.kind === 'tool') expect(item.call.value.left || item.call.value.status === 'completed' || item.call.value.status === 'failed').toBe(true);
+      if (item.kind === 'tool') expect(item.call.value.abandoned || item.call.value.status === 'completed' || item.call.value.status === 'failed').toBe(true);
     }
   });
 
@@ -262,7 +263,7 @@ describe.each([...recorded.keys()].map((name) => [name]))('the recorded session 
       const timeline = new Timeline();
       for (let at = 0; at < events.length; ) {
         const end = Math.min(events.length, at + 1 + Math.floor(random() * 40));
-        timeline.applyAll(events.slice(Math.max(0, at - Math.floor(random() * 30)), end));
+        timeline.apply(events.slice(Math.max(0, at - Math.floor(random() * 30)), end));
         at = end;
       }
       expect(seen(timeline.items.value)).toEqual(straight);
@@ -293,7 +294,7 @@ describe.each([...recorded.keys()].map((name) => [name]))('the recorded session 
 
   test('gives the same items when runs of pieces are joined', () => {
     const joined: ACPEvent[] = [];
-    for (const event of events) append(joined, event);
+    for (const event of events) appendEvent(joined, event);
     expect(seen(folded(joined).items.value, { places: false })).toEqual(seen(folded(events).items.value, { places: false }));
   });
 });

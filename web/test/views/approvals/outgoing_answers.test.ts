@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { link } from '../../../src/hub/connection';
+import { connection } from '../../../src/hub/connection';
 import { answer, askOf, sentFor } from '../../../src/views/approvals/outgoing_answers';
 
 const approve = (requestId: string) => ({ command: 'approve_tool_call' as const, requestId, toolCallId: 'c' });
@@ -7,7 +7,7 @@ const approve = (requestId: string) => ({ command: 'approve_tool_call' as const,
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['performance'] });
   vi.advanceTimersByTime(1000);
-  link.outbox.peek().forEach((sent) => sent.drop());
+  connection.outbox.peek().forEach((sent) => sent.drop());
 });
 
 describe('an answer on its way', () => {
@@ -21,7 +21,7 @@ describe('an answer on its way', () => {
     answer('s', 'one', approve('one'));
     vi.advanceTimersByTime(1000);
     answer('s', 'one', { command: 'deny_tool_call', requestId: 'one', toolCallId: 'c' });
-    expect(link.outbox.peek().map((sent) => sent.command.command)).toEqual(['approve_tool_call']);
+    expect(connection.outbox.peek().map((sent) => sent.command.command)).toEqual(['approve_tool_call']);
   });
   it('does not keep the next one, to another ask, from counting', () => {
     answer('s', 'one', approve('one'));

@@ -2,8 +2,8 @@ import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
-import { link } from '../../../src/hub/connection';
-import { askId, store } from '../../../src/hub/session_list';
+import { connection } from '../../../src/hub/connection';
+import { askId, sessionList } from '../../../src/hub/session_list';
 import { PAUSE_MS, Sentence } from '../../../src/views/approvals/keys';
 import { ApprovalsQueue } from '../../../src/views/approvals/queue';
 import { noteEvent } from '../../../src/views/approvals/resolutions';
@@ -94,7 +94,7 @@ describe('the beginning of what a card decides', () => {
 
 const root = document.createElement('div');
 let seq = 0;
-const heard = (event: object): Promise<void> => act(() => (store as unknown as { heardAsk(event: ACPEvent): void }).heardAsk({ sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq: ++seq, ...event } as never));
+const heard = (event: object): Promise<void> => act(() => (sessionList as unknown as { heardAsk(event: ACPEvent): void }).heardAsk({ sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq: ++seq, ...event } as never));
 const asked = (requestId: string, expiresAt: string): Promise<void> => heard({ type: 'approval:requested', requestId, toolCallId: requestId, toolName: 'x', toolInput: {}, description: requestId, riskLevel: 'low', expiresAt });
 const resolved = (requestId: string): Promise<void> => heard({ type: 'approval:resolved', requestId, approved: true });
 const elsewhere = async (requestId: string): Promise<void> => {
@@ -106,22 +106,22 @@ const type = (key: string): Promise<void> => act(() => { (document.activeElement
 const sized = (scrollHeight: number): void => void Object.defineProperties(root, { scrollHeight: { value: scrollHeight, configurable: true }, clientHeight: { value: 100, configurable: true } });
 const shown = (): string[] => [...root.querySelectorAll<HTMLElement>('[data-ask]')].map((card) => card.dataset['ask'] ?? '');
 const approveOf = (ask: string): HTMLButtonElement | null => root.querySelector(`[data-ask="${ask}"] .ui-button-primary`);
-const decided = (): string[] => link.outbox.peek().map((sent) => (sent.command as { requestId: string }).requestId);
+const decided = (): string[] => connection.outbox.peek().map((sent) => (sent.command as { requestId: string }).requestId);
 const later = (ms: number): Promise<void> => act(() => { vi.advanceTimersByTime(ms); });
 const point = (type: string): Promise<void> => act(() => { root.querySelector('ol')?.dispatchEvent(Object.assign(new Event(type, { bubbles: false }), { pointerType: 'mouse' })); });
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['performance', 'setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
-  link.outbox.peek().forEach((sent) => sent.drop());
-  (link as unknown as { currentScope: { value: string } }).currentScope.value = 'admin';
+  connection.outbox.peek().forEach((sent) => sent.drop());
+  (connection as unknown as { currentScope: { value: string } }).currentScope.value = 'admin';
   document.body.append(root);
   await act(() => render(<ApprovalsQueue />, root));
 });
 afterEach(async () => {
   await act(() => render(null, root));
-  for (const ask of store.pending.peek()) await resolved(askId(ask));
-  link.outbox.peek().forEach((sent) => sent.drop());
-  (link as unknown as { currentScope: { value: string } }).currentScope.value = 'view';
+  for (const ask of sessionList.pending.peek()) await resolved(askId(ask));
+  connection.outbox.peek().forEach((sent) => sent.drop());
+  (connection as unknown as { currentScope: { value: string } }).currentScope.value = 'view';
   root.remove();
   vi.useRealTimers();
 });
@@ -290,7 +290,7 @@ describe('who uses keys', () => {
   it('is told of the keys that do something only', async () => {
     await asked('k-c', '1');
     expect(named()).toEqual(['j', 'k', 'a', 'd']);
-    await act(() => { (link as unknown as { currentScope: { value: string } }).currentScope.value = 'view'; });
+    await act(() => { (connection as unknown as { currentScope: { value: string } }).currentScope.value = 'view'; });
     expect(named()).toEqual(['j', 'k']);
   });
 });

@@ -2,16 +2,16 @@ import { signal } from '@preact/signals';
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { link } from '../../../src/hub/connection';
-import type { Story } from '../../../src/model/open_session';
+import { connection } from '../../../src/hub/connection';
+import type { OpenSession } from '../../../src/model/open_session';
 import { Composer, leftOf } from '../../../src/views/composer/composer';
 import { keepDraft } from '../../../src/views/composer/drafts';
 
 const root = document.createElement('div');
 const view = { id: 's', agent: 'x', status: 'idle', turn: null, queue: [], paused: false, capabilities: null, commands: null, watchOnly: false };
-const story = { sessionId: 'composed', view: signal(view), timeline: { items: signal([]) }, prompts: signal([]) } as unknown as Story;
-const scope = (link as unknown as { currentScope: { value: string } }).currentScope;
-const said = (): string[] => link.outbox.peek().map((sent) => (sent.command as { message: string }).message);
+const session = { sessionId: 'composed', view: signal(view), timeline: { items: signal([]) }, prompts: signal([]) } as unknown as OpenSession;
+const scope = (connection as unknown as { currentScope: { value: string } }).currentScope;
+const said = (): string[] => connection.outbox.peek().map((sent) => (sent.command as { message: string }).message);
 const field = (): HTMLTextAreaElement => root.querySelector('textarea')!;
 const type = (text: string): void => {
   field().value = text;
@@ -20,15 +20,15 @@ const type = (text: string): void => {
 const enter = (): void => void field().dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true }));
 
 beforeEach(async () => {
-  link.outbox.peek().forEach((sent) => sent.drop());
+  connection.outbox.peek().forEach((sent) => sent.drop());
   keepDraft('composed', '');
   scope.value = 'admin';
   document.body.append(root);
-  await act(() => render(<Composer story={story} />, root));
+  await act(() => render(<Composer session={session} />, root));
 });
 afterEach(async () => {
   await act(() => render(null, root));
-  link.outbox.peek().forEach((sent) => sent.drop());
+  connection.outbox.peek().forEach((sent) => sent.drop());
   keepDraft('composed', '');
   scope.value = 'view';
   root.remove();

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { leave } from '../../../src/hub/personal_data';
+import { forgetPersonalData } from '../../../src/hub/personal_data';
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from '../../../src/views/composer/drafts';
 
 const IN_A = 'trunkline.draft.a';
 
 beforeEach(() => {
-  leave();
+  forgetPersonalData();
   localStorage.clear();
 });
 
@@ -55,7 +55,7 @@ describe('a draft', () => {
     keepDraft('e', 'mine');
     flushDrafts();
     keepDraft('f', 'mine too');
-    leave();
+    forgetPersonalData();
     expect([draftOf('e'), draftOf('f'), localStorage.length, sessionStorage.length]).toEqual(['', '', 0, 0]);
   });
   it('lives in memory where the browser keeps nothing', () => {

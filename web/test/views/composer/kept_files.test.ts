@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { leave } from '../../../src/hub/personal_data';
+import { forgetPersonalData } from '../../../src/hub/personal_data';
 import { keepFiles, keptFiles } from '../../../src/views/composer/kept_files';
 
-beforeEach(leave);
+beforeEach(forgetPersonalData);
 
 describe('files of a draft', () => {
   it('are kept for it alone, until it has none', () => {
@@ -21,7 +21,7 @@ describe('files of a draft', () => {
   });
   it('are not left for the next person', () => {
     keepFiles('a', [{ name: 'mine', body: 'mine' }]);
-    leave();
+    forgetPersonalData();
     expect([keptFiles('a'), sessionStorage.length]).toEqual([[], 0]);
   });
   it('are none where the browser keeps nothing, or something else', () => {

@@ -3,7 +3,7 @@ import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, expect, it, vi } from 'vitest';
 import { http } from '../../../src/hub/http';
-import type { Story } from '../../../src/model/open_session';
+import type { OpenSession } from '../../../src/model/open_session';
 import { LimitsSheet } from '../../../src/views/controls/limits_sheet';
 
 const place = document.body.appendChild(document.createElement('div'));
@@ -16,7 +16,7 @@ afterEach(() => {
 it('sets a wait that was chosen back to what the hub is set to', async () => {
   const post = vi.spyOn(http, 'post').mockResolvedValue({});
   const view = signal({ caps: null, waits: { approvalS: 300, onTimeout: 'cancel' }, tokens: null, cost: null });
-  await act(() => render(<LimitsSheet story={{ sessionId: 's1', view } as unknown as Story} state={{ can: true, why: null } as never} onClose={() => undefined} />, place));
+  await act(() => render(<LimitsSheet session={{ sessionId: 's1', view } as unknown as OpenSession} state={{ can: true, why: null } as never} onClose={() => undefined} />, place));
   const select = document.querySelector<HTMLSelectElement>('select');
   expect([...(select?.options ?? [])].map((option) => option.textContent)[0]).toBe('As the hub is set');
   if (select) select.value = '';

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { leave } from '../../../src/hub/personal_data';
+import { forgetPersonalData } from '../../../src/hub/personal_data';
 import { filters, homePlace, keepHomePlace } from '../../../src/views/home/list_state';
 import { search, searchFor } from '../../../src/views/home/search';
 
 const stored = (): string => sessionStorage.getItem('trunkline.place.home') ?? '';
 
-beforeEach(leave);
+beforeEach(forgetPersonalData);
 
 describe('the place in the list', () => {
   it('is kept for a reload, with what the list is narrowed to', () => {
@@ -20,7 +20,7 @@ describe('the place in the list', () => {
     filters.cwd.value = '/home/me/secret';
     searchFor('secret');
     keepHomePlace({ top: 7 });
-    leave();
+    forgetPersonalData();
     vi.advanceTimersByTime(1_000);
     vi.useRealTimers();
     expect([homePlace().top, filters.cwd.value, search.value.query, stored().includes('secret')]).toEqual([0, '', '', false]);

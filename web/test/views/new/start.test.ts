@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { http, HubError } from '../../../src/hub/http';
-import { store } from '../../../src/hub/session_list';
+import { sessionList } from '../../../src/hub/session_list';
 import { Starting } from '../../../src/views/new/start';
 
 const PLAN = { agent: 'demo', cwd: '/x/', mode: '', sandbox: '' as const, options: {}, prompt: [{ type: 'text' as const, text: 'go' }] };
@@ -8,7 +8,7 @@ const view = (id: string, more = {}): object => ({ id, agent: 'demo', cwd: '/x',
 
 afterEach(() => {
   vi.restoreAllMocks();
-  store.forget('made');
+  sessionList.forget('made');
 });
 
 describe('starting', () => {

@@ -10,7 +10,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { ApprovalView } from '../../../generated/api';
 import { agentName } from '../../../hub/agents';
-import { link } from '../../../hub/connection';
+import { connection } from '../../../hub/connection';
 import { sessions, type Pending } from '../../../hub/session_list';
 import { t } from '../../../i18n';
 import { MatterSession } from '../../../content/location';
@@ -104,14 +104,14 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
     answer(pending.sessionId, ask, commandFor(approval, decision));
   };
   const turnId = approval.about?.turnId ?? sessions.value.find((view) => view.id === pending.sessionId)?.turn?.turnId;
-  const choices = offered(approval, turnId, mayDo(link.scope.value, 'control'));
+  const choices = offered(approval, turnId, mayDo(connection.scope.value, 'control'));
   const first = choices.approve[0];
   const approve = (): void => (choices.onlyForGood ? setPanel('always') : decide({ approve: true, ...(first?.optionId ? { optionId: first.optionId } : {}) }));
   const settled = resolutions.value.get(ask);
   useEffect(() => (settled || over ? undefined : keepKeys(ask, { approve, deny: () => setPanel('deny'), ...(approval.editable ? { edit: () => setPanel('edit') } : {}) })));
   if (settled) return <ResolutionLine resolution={settled} />;
   if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
-  if (!mayDo(link.scope.value, 'approve')) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
+  if (!mayDo(connection.scope.value, 'approve')) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
   const turn = turnId === undefined ? {} : { turnId };
   return (
     <>

@@ -5,8 +5,8 @@
  * Rule 2: each tab has its own. It is of who filled it in: it goes when another person may come (hub/leave.ts).
  */
 import { effect } from '@preact/signals';
-import { onLeave } from '../../../hub/personal_data';
-import { askId, pending, store } from '../../../hub/session_list';
+import { onForgetPersonalData } from '../../../hub/personal_data';
+import { askId, pending, sessionList } from '../../../hub/session_list';
 import type { Values } from './form';
 
 const PREFIX = 'trunkline.draft.ask.';
@@ -26,9 +26,9 @@ export function keepFilledIn(ask: string, values: Values): void {
 
 effect(() => {
   const waiting = new Set(pending.value.map(askId));
-  if (store.loaded.value) [...kept.keys()].filter((ask) => !waiting.has(ask)).forEach(drop);
+  if (sessionList.loaded.value) [...kept.keys()].filter((ask) => !waiting.has(ask)).forEach(drop);
 });
-onLeave(() => kept.clear());
+onForgetPersonalData(() => kept.clear());
 
 function drop(ask: string): void {
   kept.delete(ask);

@@ -7,7 +7,7 @@
 import type { JSX } from 'preact';
 import { useContext, useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { QuestionView } from '../../../generated/api';
-import { link } from '../../../hub/connection';
+import { connection } from '../../../hub/connection';
 import type { Pending } from '../../../hub/session_list';
 import { t, type Key } from '../../../i18n';
 import { judgeLink } from '../../../text/markdown/links';
@@ -54,7 +54,7 @@ function Answer({ pending, question, over }: { pending: Pending; question: Quest
   useEffect(() => (ended ? undefined : keepKeys(ask, { approve: () => focusForm(ask), deny: () => focusDecline(ask) })), [ask, ended]);
   if (settled) return <ResolutionLine resolution={settled} />;
   if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
-  if (!mayDo(link.scope.value, question.cap ? 'control' : 'approve')) {
+  if (!mayDo(connection.scope.value, question.cap ? 'control' : 'approve')) {
     return <p class="approvals-note">{t(question.cap ? 'approvals.noScopeCap' : 'approvals.noScopeApprove')}</p>;
   }
   return (

@@ -2,18 +2,18 @@
 
 import type { JSX } from 'preact';
 import type { SendMessageCommand } from '../../../generated/agent-context';
-import { link } from '../../../hub/connection';
+import { connection } from '../../../hub/connection';
 import { ANOTHER_LOGIN } from '../../../hub/outbox';
 import { t } from '../../../i18n';
-import type { OwnPrompt } from '../../../model/outgoing_prompts';
+import type { OutgoingPrompt } from '../../../model/outgoing_prompts';
 import { Button, Elapsed, Icon, Spinner } from '../../../ui';
-import { useRoom } from '../context';
+import { useSessionView } from '../view_state';
 
 export function Activity(): JSX.Element {
-  const { story } = useRoom();
+  const { session } = useSessionView();
   return (
     <div class="session-after">
-      {story.prompts.value.map((prompt) => <OnItsWay key={prompt.sent.id} prompt={prompt} />)}
+      {session.prompts.value.map((prompt) => <OnItsWay key={prompt.sent.id} prompt={prompt} />)}
       <AtWork />
       <Untouched />
     </div>
@@ -22,10 +22,10 @@ export function Activity(): JSX.Element {
 
 /** Nobody has said anything yet. */
 function Untouched(): JSX.Element | null {
-  const { story } = useRoom();
-  const said = story.timeline.items.value.some((item) => item.kind !== 'notice');
-  const { turn, status, watchOnly } = story.view.value;
-  if (said || story.hasOlder.value || turn || story.prompts.value.length > 0) return null;
+  const { session } = useSessionView();
+  const said = session.timeline.items.value.some((item) => item.kind !== 'notice');
+  const { turn, status, watchOnly } = session.state.value;
+  if (said || session.hasOlder.value || turn || session.prompts.value.length > 0) return null;
   return (
     <div class="session-empty">
       <p>{t('session.empty')}</p>
@@ -34,14 +34,14 @@ function Untouched(): JSX.Element | null {
   );
 }
 
-function OnItsWay({ prompt }: { prompt: OwnPrompt }): JSX.Element {
+function OnItsWay({ prompt }: { prompt: OutgoingPrompt }): JSX.Element {
   const { sent } = prompt;
   const { message, attachments } = sent.command as SendMessageCommand;
   const again = (): void => {
     sent.drop();
-    link.command(sent.sessionId, sent.command);
+    connection.command(sent.sessionId, sent.command);
   };
-  void link.outbox.value; // What became of it is written into it: the list says when.
+  void connection.outbox.value; // What became of it is written into it: the list says when.
   return (
     <div class="session-row session-asked session-on-its-way" role="article" aria-label={t('session.saidBy', { who: t('session.you') })}>
       <div class="session-bubble">
@@ -64,15 +64,15 @@ function OnItsWay({ prompt }: { prompt: OwnPrompt }): JSX.Element {
 }
 
 function AtWork(): JSX.Element | null {
-  const { story } = useRoom();
-  const { turn, status } = story.view.value;
-  if (!turn || !story.atEnd.value) return null;
+  const { session } = useSessionView();
+  const { turn, status } = session.state.value;
+  if (!turn || !session.atEnd.value) return null;
   if (status === 'waiting_for_approval' || status === 'waiting_for_input' || status === 'paused') return null;
-  const progress = story.timeline.progress.value;
+  const progress = session.timeline.progress.value;
   return (
     <div class="session-at-work" aria-hidden="true">
       <span class="session-dots"><i /><i /><i /></span>
-      <span>{story.timeline.waiting.value ? t('session.typing') : progress?.label ?? t(status === 'thinking' ? 'session.thinking' : 'session.working')}</span>
+      <span>{session.timeline.waiting.value ? t('session.typing') : progress?.label ?? t(status === 'thinking' ? 'session.thinking' : 'session.working')}</span>
       {progress?.percentage !== undefined && <span class="session-took">{Math.round(progress.percentage)} %</span>}
       <Elapsed since={turn.startedAt} class="session-took" />
     </div>

@@ -7,7 +7,7 @@ import { t } from '../../../i18n';
 import type { Row } from '../../../model/timeline/rows';
 import { Icon, Spinner } from '../../../ui';
 import { Activity } from './activity';
-import { useRoom, type Room } from '../context';
+import { useSessionView, type SessionViewState } from '../view_state';
 import { List } from './list';
 import { placeIn } from './reading_position';
 import { reveal } from '../view_state';
@@ -17,11 +17,11 @@ const TARGET_MS = 4_000;
 
 /** `seq`: the entry that the address names. */
 export function Conversation({ seq }: { seq: number | undefined }): JSX.Element {
-  const room = useRoom();
-  const { story, scroller, rows } = room;
-  const target = useTarget(room, seq);
-  const ready = story.state.value === 'ready';
-  useReadingPlace(room, ready, seq !== undefined);
+  const viewState = useSessionView();
+  const { session, scroller, rows } = viewState;
+  const target = useTarget(viewState, seq);
+  const ready = session.loadState.value === 'ready';
+  useReadingPlace(viewState, ready, seq !== undefined);
   const draw = (row: Row): JSX.Element => <RowView key={row.key} row={row} target={row.key === target} />;
   return (
     <div class="session-conversation">
@@ -33,23 +33,23 @@ export function Conversation({ seq }: { seq: number | undefined }): JSX.Element 
 }
 
 function Before(): JSX.Element {
-  const { story } = useRoom();
-  if (story.hasOlder.value) return <div class="session-before"><Spinner size={16} /><span>{t('session.older')}</span></div>;
+  const { session } = useSessionView();
+  if (session.hasOlder.value) return <div class="session-before"><Spinner size={16} /><span>{t('session.older')}</span></div>;
   return <div class="session-before-start" />;
 }
 
 /** The way back to the end, and how much has come there meanwhile. */
 function ToNewest(): JSX.Element | null {
-  const { story, scroller } = useRoom();
+  const { session, scroller } = useSessionView();
   const left = useRef(0);
-  const atEnd = scroller.stuck.value && story.atEnd.value;
+  const atEnd = scroller.stuck.value && session.atEnd.value;
   const stuck = atEnd && !scroller.still.value;
-  const count = story.timeline.items.value.length;
+  const count = session.timeline.items.value.length;
   if (stuck) left.current = count;
   if (stuck) return null;
-  const fresh = story.atEnd.value ? Math.max(0, count - left.current) : 0;
+  const fresh = session.atEnd.value ? Math.max(0, count - left.current) : 0;
   if (atEnd && fresh === 0) return null;
-  const go = (): void => void story.toEnd().then(() => scroller.toEnd());
+  const go = (): void => void session.toEnd().then(() => scroller.toEnd());
   return (
     <button type="button" class={fresh > 0 ? 'session-newest session-newest-fresh' : 'session-newest'} onClick={go} aria-label={t('session.newest')} title={t('session.newest')}>
       <Icon name="arrow-down" size={16} />{fresh > 0 && <span>{t('session.newOnes', { n: fresh })}</span>}
@@ -57,31 +57,31 @@ function ToNewest(): JSX.Element | null {
   );
 }
 
-/** Where the reader was, when the session is opened again. */
-function useReadingPlace({ story, scroller }: Room, ready: boolean, linked: boolean): void {
+/** Where the reader was, when the session is openRows again. */
+function useReadingPlace({ session, scroller }: SessionViewState, ready: boolean, linked: boolean): void {
   const done = useRef(false);
-  const [place] = useState(() => (linked ? undefined : placeIn(story.sessionId))); // Read before the first drawing forgets it.
+  const [place] = useState(() => (linked ? undefined : placeIn(session.sessionId))); // Read before the first drawing forgets it.
   useLayoutEffect(() => {
     if (!ready || done.current) return;
     done.current = true;
     if (place === undefined) return scroller.follow();
-    void story.show(place.seq).then((key) => requestAnimationFrame(() => {
+    void session.show(place.seq).then((key) => requestAnimationFrame(() => {
       if (!scroller.toRow(place.key, place.below) && key !== undefined) scroller.toRow(key, place.below);
     }), () => undefined);
   }, [ready]);
 }
 
 /** Shows the entry that the address names: loads what is around it, opens what it is in, marks it for a while. */
-function useTarget(room: Room, seq: number | undefined): string | undefined {
+function useTarget(viewState: SessionViewState, seq: number | undefined): string | undefined {
   const target = useSignal<string | undefined>(undefined);
   useEffect(() => {
     if (seq === undefined) return undefined;
     let given = true;
     let timer: ReturnType<typeof setTimeout> | undefined;
-    void loaded(room).then(() => room.story.show(seq)).then(() => {
+    void loaded(viewState).then(() => viewState.session.show(seq)).then(() => {
       if (!given) return;
-      target.value = reveal(room, seq);
-      requestAnimationFrame(() => target.peek() !== undefined && room.scroller.toRow(target.peek()!));
+      target.value = reveal(viewState, seq);
+      requestAnimationFrame(() => target.peek() !== undefined && viewState.scroller.toRow(target.peek()!));
       timer = setTimeout(() => (target.value = undefined), TARGET_MS);
     }, () => undefined);
     return () => {
@@ -92,8 +92,8 @@ function useTarget(room: Room, seq: number | undefined): string | undefined {
   return target.value;
 }
 
-function loaded({ story }: Room): Promise<void> {
+function loaded({ session }: SessionViewState): Promise<void> {
   return new Promise((resolve) => {
-    const stop = story.state.subscribe((state) => state === 'ready' && queueMicrotask(() => (stop(), resolve())));
+    const stop = session.loadState.subscribe((state) => state === 'ready' && queueMicrotask(() => (stop(), resolve())));
   });
 }

@@ -9,7 +9,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { COARSE, useMedia } from '../../../ui/media';
 import { fieldOf } from '../../approvals/typing';
-import { useRoom } from '../context';
+import { useSessionView } from '../view_state';
 
 /** A finger is not seen before it presses: after it was there, the next press finds things where they were. */
 const FINGER_MS = 4_000;
@@ -20,7 +20,7 @@ const SETTLED_MS = 150;
 type Reason = 'pointer' | 'focus' | 'seen';
 
 export function Still({ rowKey, children }: { rowKey: string; children: ComponentChildren }): JSX.Element {
-  const { scroller } = useRoom();
+  const { scroller } = useSessionView();
   const reasons = useRef(new Set<Reason>());
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const keep = (reason: Reason): void => {
@@ -57,7 +57,7 @@ export function Still({ rowKey, children }: { rowKey: string; children: Componen
 
 /** On a touch screen, tells while the end of a card is in view and nothing else is kept still. Gives where the card ends. */
 function useWhileSeen(keep: () => void, end: () => void): { current: HTMLDivElement | null } {
-  const { scroller } = useRoom();
+  const { scroller } = useSessionView();
   const touch = useMedia(COARSE);
   const bottom = useRef<HTMLDivElement>(null);
   useEffect(() => {

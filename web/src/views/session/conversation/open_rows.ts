@@ -1,13 +1,13 @@
-// Which cards, groups and sub-agents of a session somebody opened or closed; kept while the page lives.
+// Which cards, groups and sub-agents of a session somebody openRows or closed; kept while the page lives.
 
 import { signal, type Signal } from '@preact/signals';
 
-export class Opened {
+export class OpenRows {
   private readonly byKey: Signal<ReadonlyMap<string, boolean>> = signal(new Map());
   /** Show every event, those for programs included. */
   readonly details = signal(false);
 
-  /** Whether somebody opened or closed it; undefined: nobody did. */
+  /** Whether somebody openRows or closed it; undefined: nobody did. */
   of(key: string): boolean | undefined {
     return this.byKey.value.get(key);
   }
@@ -24,10 +24,10 @@ export class Opened {
 }
 
 const KEPT_MOST = 50;
-const kept = new Map<string, Opened>();
+const kept = new Map<string, OpenRows>();
 
-export function openedIn(sessionId: string): Opened {
-  const known = kept.get(sessionId) ?? new Opened();
+export function openRowsOf(sessionId: string): OpenRows {
+  const known = kept.get(sessionId) ?? new OpenRows();
   kept.delete(sessionId);
   kept.set(sessionId, known);
   if (kept.size > KEPT_MOST) kept.delete(kept.keys().next().value!);

@@ -10,7 +10,7 @@ import type { ApprovalItem, QuestionItem } from '../../../model/timeline/items';
 import { Icon } from '../../../ui';
 import { ApprovalCard, QuestionForm } from '../../approvals/card/card';
 import { typedIn } from '../../approvals/typing';
-import { useRoom } from '../context';
+import { useSessionView } from '../view_state';
 import { oneLine } from './labels';
 import { Still } from '../conversation/keep_still';
 import { Decision } from './tool_details';
@@ -22,7 +22,7 @@ export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
   return (
     <p class="session-line">
       <Icon name="shield" size={16} />
-      <span><b>{item.asked.toolName}</b> {oneLine(item.asked.description)}</span>
+      <span><b>{item.request.toolName}</b> {oneLine(item.request.description)}</span>
       {decision !== undefined ? <Decision decision={decision} /> : <span class="session-faint">{t('session.callWaits')}</span>}
     </p>
   );
@@ -32,12 +32,12 @@ export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
   const answer = item.resolved.value;
   const ask = useAsk(item.questionId, answer === undefined);
   if (ask !== undefined) return <Asked item={item}><QuestionForm pending={ask} /></Asked>;
-  const elsewhere = item.asked._meta?.['answerable'] === false && answer === undefined;
+  const elsewhere = item.request._meta?.['answerable'] === false && answer === undefined;
   return (
     <div class="session-line session-question">
       <Icon name="question" size={16} />
       <div>
-        <p class="session-plain">{item.asked.question}</p>
+        <p class="session-plain">{item.request.question}</p>
         {elsewhere && <p class="session-faint">{t('session.questionElsewhere')}</p>}
         {answer !== undefined && <p class="session-decision">{answerInWords(answer)}</p>}
       </div>
@@ -47,10 +47,10 @@ export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
 
 /** The ask as it waits; as it was while somebody still types in its card. */
 function useAsk(id: string, waits: boolean): Pending | undefined {
-  const { story } = useRoom();
+  const { session } = useSessionView();
   const last = useRef<Pending>();
   const typed = typedIn.value === id;
-  const ask = waits ? pending.value.find((one) => one.sessionId === story.sessionId && askId(one) === id) : undefined;
+  const ask = waits ? pending.value.find((one) => one.sessionId === session.sessionId && askId(one) === id) : undefined;
   last.current = ask ?? (typed ? last.current : undefined);
   return last.current;
 }
@@ -68,8 +68,8 @@ function Asked({ item, children }: { item: ApprovalItem | QuestionItem; children
 }
 
 function nextPlace(): HTMLElement | null {
-  const room = document.querySelector('.session-main');
-  return room?.querySelector<HTMLElement>('[data-ask]') ?? room?.querySelector<HTMLElement>('.composer-text') ?? null;
+  const viewState = document.querySelector('.session-main');
+  return viewState?.querySelector<HTMLElement>('[data-ask]') ?? viewState?.querySelector<HTMLElement>('.composer-text') ?? null;
 }
 
 function answerInWords({ action, by, content }: NonNullable<QuestionItem['resolved']['value']>): string {

@@ -1,4 +1,4 @@
-// A line that can be opened: the frame of calls, groups, thoughts and sub-agents.
+// A line that can be openRows: the frame of calls, groups, thoughts and sub-agents.
 //
 // Rule 1: what is inside is drawn only while it is open.
 // Rule 2: the whole line is one button with its state; what else can be done with it stands beside it.

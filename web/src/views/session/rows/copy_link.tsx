@@ -4,11 +4,11 @@ import type { JSX } from 'preact';
 import { t } from '../../../i18n';
 import { sessionHref } from '../../../route';
 import { copyText, IconButton, toast } from '../../../ui';
-import { useRoom } from '../context';
+import { useSessionView } from '../view_state';
 
 export function LinkTo({ seq }: { seq: number }): JSX.Element {
-  const { story } = useRoom();
-  return <IconButton icon="link" size={16} label={t('session.link')} onClick={() => void copyLink(story.sessionId, seq)} />;
+  const { session } = useSessionView();
+  return <IconButton icon="link" size={16} label={t('session.link')} onClick={() => void copyLink(session.sessionId, seq)} />;
 }
 
 export async function copyLink(sessionId: string, seq?: number): Promise<void> {

@@ -4,14 +4,14 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SendMessageCommand } from '../../../generated/agent-context';
 import type { SessionState } from '../../../generated/api';
-import { link, type Sent } from '../../../hub/connection';
+import { connection, type Sent } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import { Json } from '../../../content/json';
 import type { ErrorItem, Item } from '../../../model/timeline/items';
 import { Button, Icon, toast } from '../../../ui';
 import { messageOf, sentBefore } from '../../composer/pictures';
 import { isHeldBack } from '../../composer/queue';
-import { useOpened, useRoom } from '../context';
+import { useOpenRow, useSessionView } from '../view_state';
 
 /** Whether nothing was said since: only the newest failure can be tried again, whoever tried an older one. */
 export function isNewest(items: readonly Item[], failed: Item): boolean {
@@ -34,19 +34,19 @@ function inItsOldPlace(command: SendMessageCommand, view: SessionState): SendMes
 }
 
 export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
-  const { story } = useRoom();
-  const [open, toggle] = useOpened(item.key);
+  const { session } = useSessionView();
+  const [open, toggle] = useOpenRow(item.key);
   const [again, setAgain] = useState(false);
   const { error, prompt, pictures } = item;
   const retry = async (): Promise<void> => {
     setAgain(true);
     const found = await sentBefore(pictures);
-    if (found) link.command(story.sessionId, inItsOldPlace(messageOf(prompt!, found), story.view.peek()));
+    if (found) connection.command(session.sessionId, inItsOldPlace(messageOf(prompt!, found), session.state.peek()));
     else toast(t('session.retryWithoutPictures'), 'bad');
   };
-  const view = story.view.value;
-  const waits = link.outbox.value.some((sent) => isAgain(sent, story.sessionId, prompt));
-  const canRetry = prompt !== undefined && (prompt !== '' || pictures.length > 0) && !view.watchOnly && (again || waits || (view.turn === null && isNewest(story.timeline.items.value, item)));
+  const view = session.state.value;
+  const waits = connection.outbox.value.some((sent) => isAgain(sent, session.sessionId, prompt));
+  const canRetry = prompt !== undefined && (prompt !== '' || pictures.length > 0) && !view.watchOnly && (again || waits || (view.turn === null && isNewest(session.timeline.items.value, item)));
   return (
     <div class="session-banner" role="group" aria-label={t('session.failedTitle')}>
       <Icon name="warning" size={18} />

@@ -2,24 +2,24 @@
 
 import type { JSX } from 'preact';
 import { t } from '../../../i18n';
-import { deedsOf } from '../../../model/timeline/call_summary';
+import { summaryOf } from '../../../model/timeline/call_summary';
 import type { Row } from '../../../model/timeline/rows';
 import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
-import { useRoom } from '../context';
-import { deedsInWords } from './labels';
+import { useSessionView } from '../view_state';
+import { summaryInWords } from './labels';
 import { LineCounts } from './tool_card';
 
 export function GroupRow({ row }: { row: Extract<Row, { kind: 'group' }> }): JSX.Element {
-  const { opened, scroller } = useRoom();
+  const { openRows, scroller } = useSessionView();
   for (const member of row.members) if (member.kind === 'tool') void member.call.value; // Draw again when one of them goes on.
-  const deeds = deedsOf(row.members);
+  const deeds = summaryOf(row.members);
   const toggle = (): void => {
     scroller.hold(row.key);
-    opened.set(row.key, !row.open);
+    openRows.set(row.key, !row.open);
   };
   return (
-    <Card icon={<CardIcon name="layers" />} look="group" open={row.open} onToggle={toggle} title={deedsInWords(row.members)}
+    <Card icon={<CardIcon name="layers" />} look="group" open={row.open} onToggle={toggle} title={summaryInWords(row.members)}
       end={<>
         <LineCounts added={deeds.linesAdded} removed={deeds.linesRemoved} />
         {deeds.failed > 0 && <span class="session-exit">{t('session.didFailed', { n: deeds.failed })}</span>}

@@ -3,7 +3,7 @@
 import type { GitOperation, ToolCategory } from '../../../generated/agent-context';
 import { language, t } from '../../../i18n';
 import type { Call, Item } from '../../../model/timeline/items';
-import { deedsOf } from '../../../model/timeline/call_summary';
+import { summaryOf } from '../../../model/timeline/call_summary';
 import { span, type IconName } from '../../../ui';
 
 const BY_ROLE: Record<string, IconName> = { search: 'search', todos: 'todo', think: 'bulb' };
@@ -42,8 +42,8 @@ export function nameOfPath(path: string): string {
 }
 
 /** "Read 4 files, ran 2 commands". */
-export function deedsInWords(members: readonly Item[]): string {
-  const words = deedsOf(members).counts.map(({ deed, count, name }) => t(`session.did_${deed}`, { n: count, name: name ?? '' }));
+export function summaryInWords(members: readonly Item[]): string {
+  const words = summaryOf(members).counts.map(({ action, count, name }) => t(`session.did_${action}`, { n: count, name: name ?? '' }));
   const whole = words.join(', ');
   return whole.charAt(0).toLocaleUpperCase(language()) + whole.slice(1);
 }

@@ -6,13 +6,13 @@ import type { SessionState } from '../../../generated/api';
 import { t, type Key } from '../../../i18n';
 import { Json } from '../../../content/json';
 import { Markdown } from '../../../content/markdown/markdown';
-import { word } from '../../../model/timeline/notices';
+import { readText } from '../../../model/timeline/event_fields';
 import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndItem, WebItem } from '../../../model/timeline/items';
 import { judgeLink } from '../../../text/markdown/links';
 import { Icon, now, span, type IconName } from '../../../ui';
 import { artifactHref } from '../../files/address';
 import { Card, CardIcon } from './card';
-import { useOpened, useRoom } from '../context';
+import { useOpenRow, useSessionView } from '../view_state';
 import { costInWords, gitInWords, tokensInWords } from './labels';
 import { LineCounts } from './tool_card';
 import { Changes } from './tool_details';
@@ -20,7 +20,7 @@ import { Changes } from './tool_details';
 const TONE_ICONS: Record<NoticeItem['tone'], IconName> = { quiet: 'info', info: 'info', success: 'check', warning: 'warning', error: 'warning' };
 
 export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
-  const { story } = useRoom();
+  const { session } = useSessionView();
   const state = item.state.value;
   if (item.aside || item.name === 'unknown' || item.name === 'agent_exited') return <Aside item={item} />;
   if (item.name === 'artifact_created') return <Artifact state={state} />;
@@ -28,18 +28,18 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
   return (
     <p class={`session-notice session-notice-${item.tone}`}>
       {item.tone !== 'quiet' && <Icon name={TONE_ICONS[item.tone]} size={16} />}
-      <span>{noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(story.view.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
+      <span>{noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(session.state.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
       {item.name === 'rate_limit' && <Countdown until={state.until} />}
     </p>
   );
 }
 
 function Artifact({ state }: { state: NoticeState }): JSX.Element {
-  const { story } = useRoom();
+  const { session } = useSessionView();
   return (
     <p class="session-line">
       <Icon name="box" size={16} />
-      <a href={artifactHref(story.sessionId, word(state.data as Record<string, unknown> | undefined, 'id'))}>{t('session.notice_artifact_created', { text: state.text ?? '' })}</a>
+      <a href={artifactHref(session.sessionId, readText(state.data as Record<string, unknown> | undefined, 'id'))}>{t('session.notice_artifact_created', { text: state.text ?? '' })}</a>
     </p>
   );
 }
@@ -60,7 +60,7 @@ function Countdown({ until }: { until: number | undefined }): JSX.Element | null
 }
 
 function Aside({ item }: { item: NoticeItem }): JSX.Element {
-  const [open, toggle] = useOpened(item.key);
+  const [open, toggle] = useOpenRow(item.key);
   const state = item.state.value;
   const title = item.name === 'unknown' ? t('session.notice_unknown', { text: state.title ?? '' })
     : item.name === 'agent_exited' ? t('session.notice_agent_exited') : state.title;
@@ -120,7 +120,7 @@ export function WebRow({ item }: { item: WebItem }): JSX.Element {
 }
 
 export function ChangesRow({ item }: { item: ChangesItem }): JSX.Element {
-  const [open, toggle] = useOpened(item.key);
+  const [open, toggle] = useOpenRow(item.key);
   const added = item.changes.reduce((sum, change) => sum + (change.linesAdded ?? 0), 0);
   const removed = item.changes.reduce((sum, change) => sum + (change.linesRemoved ?? 0), 0);
   return (
@@ -132,7 +132,7 @@ export function ChangesRow({ item }: { item: ChangesItem }): JSX.Element {
 }
 
 export function PlanRow({ item }: { item: PlanItem }): JSX.Element {
-  const [open, toggle] = useOpened(item.key, true);
+  const [open, toggle] = useOpenRow(item.key, true);
   return (
     <Card icon={<CardIcon name="list" />} look="plan" open={open} onToggle={toggle} title={t('session.plan')}>
       {() => <Markdown text={item.plan.value} live={false} />}

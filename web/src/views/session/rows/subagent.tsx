@@ -7,15 +7,15 @@ import { isOver } from '../../../model/timeline/tool_call_state';
 import type { SubagentItem } from '../../../model/timeline/items';
 import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
-import { useOpened } from '../context';
+import { useOpenRow } from '../view_state';
 import { durationOf, oneLine, tokensInWords } from './labels';
 import { LinkTo } from './copy_link';
 
 export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
-  const [open, toggle] = useOpened(item.key);
+  const [open, toggle] = useOpenRow(item.key);
   const state = item.state.value;
   const call = item.tool?.call.value;
-  const over = state.done || (call !== undefined && (isOver(call) || call.left));
+  const over = state.done || (call !== undefined && (isOver(call) || call.abandoned));
   const failed = state.failed || call?.status === 'failed';
   const duration = call && durationOf(call);
   return (
@@ -23,7 +23,7 @@ export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
       title={<>
         <b>{state.agentType ?? t('session.subagent')}</b>
         <span class="session-subject">{oneLine(state.description ?? state.task)}</span>
-        {!over && state.said !== undefined && <span class="session-subagent-said">{oneLine(state.said)}</span>}
+        {!over && state.lastMessage !== undefined && <span class="session-subagent-said">{oneLine(state.lastMessage)}</span>}
       </>}
       end={<>
         {item.children.length > 0 && <span class="session-took">{t('session.subagentSteps', { n: item.children.length })}</span>}

@@ -6,10 +6,10 @@ import { Markdown } from '../../../content/markdown/markdown';
 import type { ThinkingItem } from '../../../model/timeline/items';
 import { span } from '../../../ui';
 import { Card, CardIcon } from './card';
-import { useOpened } from '../context';
+import { useOpenRow } from '../view_state';
 
 export function ThinkingRow({ item }: { item: ThinkingItem }): JSX.Element {
-  const [open, toggle] = useOpened(item.key);
+  const [open, toggle] = useOpenRow(item.key);
   const state = item.state.value;
   return (
     <Card icon={<CardIcon name="bulb" />} look={state.done ? 'thought' : 'thought session-live'} open={open} onToggle={toggle} title={titleOf(item)}>

@@ -7,15 +7,15 @@ import { isOver } from '../../../model/timeline/tool_call_state';
 import type { Call, ToolItem } from '../../../model/timeline/items';
 import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
-import { useOpened, useRoom } from '../context';
+import { useOpenRow, useSessionView } from '../view_state';
 import { durationOf, iconOf, subjectOf } from './labels';
 import { LinkTo } from './copy_link';
 import { decidedInWords, ToolInside } from './tool_details';
 
 export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
-  const { cwd } = useRoom();
+  const { cwd } = useSessionView();
   const call = item.call.value;
-  const [open, toggle] = useOpened(item.key, call.status === 'failed');
+  const [open, toggle] = useOpenRow(item.key, call.status === 'failed');
   const subject = subjectOf(call, cwd.value);
   const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
   return (
@@ -62,7 +62,7 @@ function CallMark({ call }: { call: Call }): JSX.Element {
   const words = stateInWords(call);
   if (call.status === 'completed') return <span class="session-mark session-mark-done" title={words}><Icon name="check" size={16} /></span>;
   if (call.status === 'failed') return <span class="session-mark session-mark-failed" title={words}><Icon name="cross" size={16} /></span>;
-  if (call.left) return <span class="session-mark" title={words}><Icon name="minus" size={16} /></span>;
+  if (call.abandoned) return <span class="session-mark" title={words}><Icon name="minus" size={16} /></span>;
   if (call.waits) return <span class="session-mark session-mark-waits" title={words}><Icon name="shield" size={16} /></span>;
   return <span class="session-mark session-mark-runs" title={words}><Spinner size={16} /></span>;
 }
@@ -73,7 +73,7 @@ function stateInWords(call: Call): string {
     return call.error?.code === 'cancelled' ? t('session.callCancelled') : t('session.callFailed');
   }
   if (isOver(call)) return call.exitCode ? t('session.exitWhy', { code: call.exitCode }) : t('session.callDone');
-  if (call.left) return t('session.callLeft');
+  if (call.abandoned) return t('session.callLeft');
   if (call.waits) return t('session.callWaits');
   return call.status === 'pending' ? t('session.callPending') : t('session.callRunning');
 }

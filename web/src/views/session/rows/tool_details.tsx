@@ -15,10 +15,10 @@ import { StructuredResult } from '../../../content/tool_result';
 import { Terminal } from '../../../content/terminal';
 import { isOver } from '../../../model/timeline/tool_call_state';
 import type { Call, Change, ToolItem } from '../../../model/timeline/items';
-import { deedOf } from '../../../model/timeline/call_summary';
-import { runningText } from '../../../model/timeline/tool_output';
+import { actionOf } from '../../../model/timeline/call_summary';
+import { partialText } from '../../../model/timeline/tool_output';
 import { Badge, Button, Icon } from '../../../ui';
-import { useRoom } from '../context';
+import { useSessionView } from '../view_state';
 import { FailedText } from './tool_error';
 import { shortPath } from './labels';
 import { TodoList } from '../todos';
@@ -28,7 +28,7 @@ export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
   return (
     <>
       <About call={call} />
-      {call.error !== undefined && <FailedText message={call.error.message} output={showsOutput(call) ? printed(call) ?? runningText(item.running.value) : ''} />}
+      {call.error !== undefined && <FailedText message={call.error.message} output={showsOutput(call) ? printed(call) ?? partialText(item.partialOutput.value) : ''} />}
       <Matter item={item} call={call} />
     </>
   );
@@ -43,7 +43,7 @@ function showsOutput(call: Call): boolean {
 const RISK_TONES = { low: 'good', medium: 'plain', high: 'warn', critical: 'bad' } as const;
 
 function About({ call }: { call: Call }): JSX.Element | null {
-  const { cwd } = useRoom();
+  const { cwd } = useSessionView();
   const risky = call.risk !== undefined && call.risk !== 'low';
   if (!risky && call.decisions.length === 0) return null;
   return (
@@ -84,14 +84,14 @@ function Matter({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
   const todos = todosIn(call);
   if (todos !== undefined) return <TodoList todos={todos} />;
   if (call.structured !== undefined) return <StructuredResult output={call.structured} />;
-  if (deedOf(call) === 'read' && call.output) return <CodeView text={call.output} path={call.reading?.paths?.[0]} />;
+  if (actionOf(call) === 'read' && call.output) return <CodeView text={call.output} path={call.reading?.paths?.[0]} />;
   return <Plain item={item} call={call} />;
 }
 
 /** A command and what it printed, while it runs too. */
 function Ran({ item, call, command }: { item: ToolItem; call: Call; command: string }): JSX.Element {
-  const running = !isOver(call) && !call.left;
-  const text = printed(call) ?? runningText(item.running.value);
+  const running = !isOver(call) && !call.abandoned;
+  const text = printed(call) ?? partialText(item.partialOutput.value);
   return (
     <>
       <Command command={command} />
@@ -125,7 +125,7 @@ export function Changes({ changes }: { changes: readonly Change[] }): JSX.Elemen
 }
 
 function OneChange({ change }: { change: Change }): JSX.Element {
-  const { cwd } = useRoom();
+  const { cwd } = useSessionView();
   if (change.diff !== undefined) {
     return <>{change.fragment && <p class="session-faint">{t('session.fragment')}</p>}<DiffView diff={change.diff} path={change.path} /></>;
   }
@@ -139,13 +139,13 @@ function OneChange({ change }: { change: Change }): JSX.Element {
 
 /** A diff that is too long for its event, fetched when somebody wants it. */
 function LongDiff({ url, path }: { url: string; path: string }): JSX.Element {
-  const { story } = useRoom();
+  const { session } = useSessionView();
   const [diff, setDiff] = useState<string>();
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
   const load = (): void => {
     setBusy(true);
-    story.get<Diff>(url).then((found) => setDiff(found.diff), (error: unknown) => setProblem(asHubError(error).message)).finally(() => setBusy(false));
+    session.get<Diff>(url).then((found) => setDiff(found.diff), (error: unknown) => setProblem(asHubError(error).message)).finally(() => setBusy(false));
   };
   if (diff !== undefined) return <DiffView diff={diff} path={path} />;
   return (
@@ -164,7 +164,7 @@ function todosIn(call: Call): { content: string; status: string }[] | undefined 
 
 function Plain({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
   const args = item.args.value;
-  const output = call.output ?? runningText(item.running.value);
+  const output = call.output ?? partialText(item.partialOutput.value);
   return (
     <>
       {call.input !== undefined && Object.keys(call.input).length > 0 && <Part title={t('session.input')}><Json value={call.input} /></Part>}

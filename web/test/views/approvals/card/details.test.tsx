@@ -2,7 +2,7 @@ import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ApprovalView } from '../../../../src/generated/api';
-import { askedIds, callsOf, doubtsOf, moreOf } from '../../../../src/hub/approval_meta';
+import { callIdsOf, callsOf, doubtsOf, readApprovalMeta } from '../../../../src/hub/approval_meta';
 import { http, HubError } from '../../../../src/hub/http';
 import { CodeView } from '../../../../src/content/code';
 import { AskedCalls, Doubts } from '../../../../src/views/approvals/card/details';
@@ -26,28 +26,28 @@ afterEach(async () => {
 });
 
 describe('what the hub is not sure of', () => {
-  const unsure = { ...ASK, ...moreOf({ risk: { reason: 'r', sure: false, doubts: ['a member that is not known: run_as', 7] } }) };
+  const unsure = { ...ASK, ...readApprovalMeta({ risk: { reason: 'r', sure: false, doubts: ['a member that is not known: run_as', 7] } }) };
   it('is read from the ask', () => expect([doubtsOf(unsure), doubtsOf(ASK)]).toEqual([['a member that is not known: run_as'], null]));
   it('stands on the card, and nothing does where it is sure', async () => {
     expect(await shown(<Doubts approval={unsure} />)).toContain('a member that is not known: run_as');
     expect(await shown(<Doubts approval={ASK} />)).toBe('');
   });
-  it('is told though no doubt is named', async () => expect(await shown(<Doubts approval={{ ...ASK, ...moreOf({ risk: { sure: false } }) }} />)).toContain('not sure'));
+  it('is told though no doubt is named', async () => expect(await shown(<Doubts approval={{ ...ASK, ...readApprovalMeta({ risk: { sure: false } }) }} />)).toContain('not sure'));
 });
 
 describe('an ask for several calls', () => {
-  const several = { ...ASK, ...moreOf({ calls: [...CALLS, { junk: 1 }, null] }) };
+  const several = { ...ASK, ...readApprovalMeta({ calls: [...CALLS, { junk: 1 }, null] }) };
   it('lists them all, each with its command, its paths and its risk', async () => {
     expect(callsOf(several).map((call) => call.toolCallId)).toEqual(['a', 'b']);
     const text = await shown(<AskedCalls approval={several} />);
     for (const part of ['Run: touch a', 'touch a', 'writes a file', '/etc/b', 'High risk', 'U+202E', 'a member that is not known: mode']) expect(text).toContain(part);
   });
   it('is about each of them, and else about its own', () => {
-    expect(askedIds({ toolCallId: 'confirm-1', _meta: { calls: CALLS } })).toEqual(['a', 'b']);
-    expect(askedIds({ toolCallId: 'c' })).toEqual(['c']);
+    expect(callIdsOf({ toolCallId: 'confirm-1', _meta: { calls: CALLS } })).toEqual(['a', 'b']);
+    expect(callIdsOf({ toolCallId: 'c' })).toEqual(['c']);
   });
   it('lists nothing where it is about its own call only', () => {
-    expect([callsOf(ASK), callsOf({ ...ASK, ...moreOf({ calls: [{ ...CALLS[0], toolCallId: ASK.toolCallId }] }) })]).toEqual([[], []]);
+    expect([callsOf(ASK), callsOf({ ...ASK, ...readApprovalMeta({ calls: [{ ...CALLS[0], toolCallId: ASK.toolCallId }] }) })]).toEqual([[], []]);
   });
 });
 
