@@ -32,8 +32,8 @@ self.addEventListener('notificationclick', (event) => {
 });
 self.addEventListener('pushsubscriptionchange', (event) => (event as ExtendableEvent).waitUntil(subscribeAgain(event as ChangedSubscription)));
 self.addEventListener('message', (event) => {
-  const said = event.data as { type?: unknown; asks?: unknown } | null;
-  const asks = said?.type === 'pending' && Array.isArray(said.asks) ? said.asks.map(String) : null;
+  const message = event.data as { type?: unknown; asks?: unknown } | null;
+  const asks = message?.type === 'pending' && Array.isArray(message.asks) ? message.asks.map(String) : null;
   if (asks) event.waitUntil(inTurn(() => closeResolved(asks)));
 });
 

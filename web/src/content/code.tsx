@@ -35,15 +35,15 @@ export function CodeView({ text, path = '', firstLine, line, whole = false }: Co
   const digits = String(code.firstLine + lines.length).length;
   return (
     <div class={whole ? 'matter-code matter-code-whole' : 'matter-code'}>
-      <div class="matter-code-tools"><Copy text={code.text} label={t('matter.copyCode')} /></div>
-      <div class="matter-code-box" tabIndex={0} role="group" aria-label={path === '' ? t('matter.code') : t('matter.codeOf', { path })} style={{ '--digits': String(digits) }}>
+      <div class="matter-code-tools"><Copy text={code.text} label={t('content.copyCode')} /></div>
+      <div class="matter-code-box" tabIndex={0} role="group" aria-label={path === '' ? t('content.code') : t('content.codeOf', { path })} style={{ '--digits': String(digits) }}>
         <div class="matter-code-lines">
           <Windowed count={lines.length} rowHeight={ROW_HEIGHT} reveal={at}>
             {(start, end) => <Lines lines={lines} start={start} end={end} first={code.firstLine} tokens={tokens} at={at} />}
           </Windowed>
         </div>
       </div>
-      {shown !== code.text && <p class="matter-note">{t('matter.cutFile')}</p>}
+      {shown !== code.text && <p class="matter-note">{t('content.cutFile')}</p>}
     </div>
   );
 }

@@ -14,7 +14,7 @@ const OPEN_ENTRIES = 24;
 export function Json({ value }: { value: unknown }): JSX.Element {
   return (
     <div class="matter-json">
-      <div class="matter-code-tools"><Copy text={() => JSON.stringify(value, null, 2) ?? ''} label={t('matter.copyJson')} /></div>
+      <div class="matter-code-tools"><Copy text={() => JSON.stringify(value, null, 2) ?? ''} label={t('content.copyJson')} /></div>
       <Value value={value} open={sizeOf(value) <= OPEN_ENTRIES} />
     </div>
   );
@@ -37,7 +37,7 @@ function Branch({ value, open: first }: { value: object; open: boolean }): JSX.E
       {open && (
         <ul>
           {entries.slice(0, most).map(([key, each]) => <li key={key}><span class="matter-json-key"><VisibleText text={key} /></span>: <Value value={each} open={false} /></li>)}
-          {entries.length > most && <li><Button kind="quiet" onClick={() => setMost(most * 10)}>{t('matter.moreEntries', { n: entries.length - most })}</Button></li>}
+          {entries.length > most && <li><Button kind="quiet" onClick={() => setMost(most * 10)}>{t('content.moreEntries', { n: entries.length - most })}</Button></li>}
         </ul>
       )}
     </span>
@@ -50,7 +50,7 @@ function Text({ text }: { text: string }): JSX.Element {
   return (
     <span class="matter-json-text">
       <VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />
-      {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('matter.moreCharacters', { n: text.length - FIRST_CHARACTERS })}</Button>}
+      {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.moreCharacters', { n: text.length - FIRST_CHARACTERS })}</Button>}
     </span>
   );
 }
@@ -61,5 +61,5 @@ function sizeOf(value: unknown): number {
 
 function brief(value: object): string {
   const count = sizeOf(value);
-  return Array.isArray(value) ? t('matter.items', { n: count }) : t('matter.fields', { n: count });
+  return Array.isArray(value) ? t('content.items', { n: count }) : t('content.fields', { n: count });
 }

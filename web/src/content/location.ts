@@ -6,14 +6,14 @@ import { sessions } from '../hub/session_list';
 import { route } from '../route';
 
 /** The session by its id, for matter that is shown outside of its session's own view. */
-export const MatterSession = createContext<string | null>(null);
+export const ContentSession = createContext<string | null>(null);
 
 /** The folder of the session's that matter lies in: what a file of it calls `pic.png` lies beside that file. */
-export const MatterFolder = createContext('');
+export const ContentFolder = createContext('');
 
 /** The session that matter belongs to; null where it is not known. */
 export function useSessionId(): string | null {
-  const given = useContext(MatterSession);
+  const given = useContext(ContentSession);
   const at = route.value;
   return given ?? (at.view === 'session' ? at.id : null);
 }

@@ -15,13 +15,13 @@ const FILES_FIRST = 20;
 export function SearchHits({ results, more = false }: { results: readonly SearchResult[]; more?: boolean }): JSX.Element {
   const [all, setAll] = useState(false);
   const files = [...byFile(results)];
-  if (files.length === 0) return <p class="matter-note">{t('matter.noHits')}</p>;
+  if (files.length === 0) return <p class="matter-note">{t('content.noHits')}</p>;
   const shown = all ? files : files.slice(0, FILES_FIRST);
   return (
     <div class="matter-hits">
-      <p class="matter-note">{t('matter.hits', { n: results.length })}, {t('matter.inFiles', { n: files.length })}{more && `. ${t('matter.moreHits')}`}</p>
+      <p class="matter-note">{t('content.hits', { n: results.length })}, {t('content.inFiles', { n: files.length })}{more && `. ${t('content.moreHits')}`}</p>
       <ul>{shown.map(([file, hits]) => <FileHits key={file} file={file} hits={hits} />)}</ul>
-      {shown.length < files.length && <Button kind="quiet" onClick={() => setAll(true)}>{t('matter.moreFiles', { n: files.length - shown.length })}</Button>}
+      {shown.length < files.length && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.moreFiles', { n: files.length - shown.length })}</Button>}
     </div>
   );
 }

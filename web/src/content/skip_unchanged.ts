@@ -3,7 +3,7 @@
 import { Component, type ComponentChild, type FunctionComponent } from 'preact';
 
 /** The component, skipped while its props are the same; lists are compared by what is in them. */
-export function whileSame<P extends object>(Inner: FunctionComponent<P>): new (props: P) => Component<P> {
+export function skipUnchanged<P extends object>(Inner: FunctionComponent<P>): new (props: P) => Component<P> {
   return class extends Component<P> {
     override shouldComponentUpdate(next: Readonly<P>): boolean {
       return (Object.keys(next) as (keyof P)[]).some((key) => !same(this.props[key], next[key]));

@@ -8,11 +8,11 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n';
 import { AnsiStream, type Colour, type Line, plainOf, type Run, type Style } from '../text/terminal/ansi';
 import { css, readable, type Rgb, TERMINAL_DARK, TERMINAL_LIGHT } from '../text/terminal/colour';
-import { grewFrom } from '../text/appended';
+import { isAppended } from '../text/appended';
 import { Button, Copy } from '../ui';
 import '../style/content/index.css';
-import { Link } from './markdown/link';
-import { whileSame } from './skip_unchanged';
+import { AgentLink } from './markdown/link';
+import { skipUnchanged } from './skip_unchanged';
 import { VisibleText } from './visible_text';
 
 const FIRST_CHARACTERS = 200_000;
@@ -33,8 +33,8 @@ export function Terminal({ text, live = false }: { text: string; live?: boolean 
   useFollow(box, live, text.length);
   return (
     <div class="matter-terminal">
-      <div class="matter-terminal-tools"><Copy text={() => plainOf(all)} label={t('matter.copyOutput')} /></div>
-      <div class="matter-terminal-box" ref={box} tabIndex={0} role="group" aria-label={t('matter.output')}>
+      <div class="matter-terminal-tools"><Copy text={() => plainOf(all)} label={t('content.copyOutput')} /></div>
+      <div class="matter-terminal-box" ref={box} tabIndex={0} role="group" aria-label={t('content.output')}>
         {(skipped > 0 || hidden > 0) && <More skipped={skipped} dropped={hidden} show={() => setTimes(times * MORE_TIMES)} />}
         <pre>{groupsOf(lines).map((group) => <Group key={Math.floor((group[0]?.key ?? 0) / GROUP_LINES)} lines={group} />)}</pre>
       </div>
@@ -53,8 +53,8 @@ function lastRuns(lines: readonly Line[], most: number): readonly Line[] {
 }
 
 function More({ skipped, dropped, show }: { skipped: number; dropped: number; show: () => void }): JSX.Element {
-  const what = skipped > 0 ? t('matter.earlierKb', { n: Math.ceil(skipped / 1_000) }) : t('matter.earlierLines', { n: dropped });
-  return <div class="matter-terminal-more"><span>{what}</span><Button kind="quiet" onClick={show}>{t('matter.showMore')}</Button></div>;
+  const what = skipped > 0 ? t('content.earlierKb', { n: Math.ceil(skipped / 1_000) }) : t('content.earlierLines', { n: dropped });
+  return <div class="matter-terminal-more"><span>{what}</span><Button kind="quiet" onClick={show}>{t('content.showMore')}</Button></div>;
 }
 
 interface Held {
@@ -68,7 +68,7 @@ function useTerminal(text: string, times: number): Held {
   const held = useRef<Held | null>(null);
   const before = held.current;
   if (before !== null && before.text === text && before.times === times) return before;
-  const grew = before !== null && before.times === times && grewFrom(before.text, text);
+  const grew = before !== null && before.times === times && isAppended(before.text, text);
   const now = grew && before !== null ? { ...before, text } : begun(text, times);
   if (grew && before !== null) now.stream.append(text.slice(before.text.length));
   held.current = now;
@@ -113,9 +113,9 @@ function groupsOf(lines: readonly Line[]): Line[][] {
   return groups;
 }
 
-const Group = whileSame(({ lines }: { lines: readonly Line[] }): JSX.Element => <>{lines.map((line) => <LineView key={line.key} line={line} />)}</>);
+const Group = skipUnchanged(({ lines }: { lines: readonly Line[] }): JSX.Element => <>{lines.map((line) => <LineView key={line.key} line={line} />)}</>);
 
-const LineView = whileSame(({ line }: { line: Line }): JSX.Element => (
+const LineView = skipUnchanged(({ line }: { line: Line }): JSX.Element => (
   <span class="matter-terminal-line">{stretchesOf(line.runs).map(({ link, runs }, index) => <Stretch key={index} link={link} runs={runs} />)}{'\n'}</span>
 ));
 
@@ -137,7 +137,7 @@ function stretchesOf(runs: readonly Run[]): StretchProps[] {
 
 function Stretch({ link, runs }: StretchProps): JSX.Element {
   const shown = runs.map((run, index) => <RunView key={index} run={run} />);
-  return link === undefined ? <>{shown}</> : <Link address={link} shown={runs.map((run) => run.text).join('')}>{shown}</Link>;
+  return link === undefined ? <>{shown}</> : <AgentLink address={link} shown={runs.map((run) => run.text).join('')}>{shown}</AgentLink>;
 }
 
 function RunView({ run }: { run: Run }): JSX.Element {
@@ -182,7 +182,7 @@ export function Command({ command }: { command: string }): JSX.Element {
   return (
     <div class="matter-command">
       <pre tabIndex={0}><code>{command !== '' && <span><VisibleText text={command} /></span>}</code></pre>
-      <Copy text={command} label={t('matter.copyCommand')} />
+      <Copy text={command} label={t('content.copyCommand')} />
     </div>
   );
 }

@@ -10,10 +10,10 @@ import { DiffView } from './diff/diff';
 import { Json } from './json';
 import { SearchHits } from './search_hits';
 import { Terminal } from './terminal';
-import { Link } from './markdown/link';
+import { AgentLink } from './markdown/link';
 import { VisibleText } from './visible_text';
 
-export function StructuredResult({ output, more = false }: { output: ToolStructuredOutput; more?: boolean }): JSX.Element {
+export function ToolResult({ output, more = false }: { output: ToolStructuredOutput; more?: boolean }): JSX.Element {
   switch (output.type) {
     case 'file_diff': return <DiffView diff={output.diff} path={output.path} />;
     case 'search_results': return <SearchHits results={output.results} more={more} />;
@@ -28,9 +28,9 @@ function Printed({ output }: { output: CommandOutput }): JSX.Element {
   return (
     <div class="matter-printed">
       {stdout !== '' && <Terminal text={stdout} />}
-      {stderr !== '' && <><p class="matter-note">{t('matter.stderr')}</p><Terminal text={stderr} /></>}
-      {stdout === '' && stderr === '' && <p class="matter-note">{t('matter.noOutput')}</p>}
-      {exitCode !== 0 && <p class="matter-note matter-bad">{t('matter.exitCode', { n: exitCode })}</p>}
+      {stderr !== '' && <><p class="matter-note">{t('content.stderr')}</p><Terminal text={stderr} /></>}
+      {stdout === '' && stderr === '' && <p class="matter-note">{t('content.noOutput')}</p>}
+      {exitCode !== 0 && <p class="matter-note matter-bad">{t('content.exitCode', { n: exitCode })}</p>}
     </div>
   );
 }
@@ -44,9 +44,9 @@ export function WebContent({ url, title, summary }: { url: string; title?: strin
   const cut = !all && text.length > FIRST_CHARACTERS;
   return (
     <div class="matter-web">
-      <p class="matter-web-head"><Icon name="globe" size={16} /><Link address={url} shown={title ?? url}><VisibleText text={title ?? url} /></Link></p>
+      <p class="matter-web-head"><Icon name="globe" size={16} /><AgentLink address={url} shown={title ?? url}><VisibleText text={title ?? url} /></AgentLink></p>
       {text !== '' && <p class="matter-web-text"><VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />{cut && '…'}</p>}
-      {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('matter.showMore')}</Button>}
+      {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.showMore')}</Button>}
     </div>
   );
 }

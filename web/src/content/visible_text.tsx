@@ -23,7 +23,7 @@ export function VisibleText({ text, prose = false, mark: Marked = UnseenCharacte
 }
 
 function UnseenCharacter({ number }: { number: string }): JSX.Element {
-  return <span class="matter-unseen" dir="ltr" title={t('matter.unseen', { number })}>{number}</span>;
+  return <span class="matter-unseen" dir="ltr" title={t('content.unseen', { number })}>{number}</span>;
 }
 
 /** The same on a card that asks: what is hidden there stands out. */

@@ -31,7 +31,7 @@ export function withBasePath(address: string): string {
   return address.startsWith('/') ? basePath() + address : address;
 }
 
-/** What an answer to a login said. */
+/** Take it from an answer to a login. */
 export function setBasePath(answer: unknown): void {
   held = valid((answer as { base?: unknown } | null | undefined)?.base);
   try {

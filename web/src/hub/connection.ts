@@ -5,13 +5,13 @@
  * not answered are sent again under their id.
  * Rule 2: a connection that is silent is asked whether it lives; one that does not answer is given up, at most 25 s after the last
  * sign of life. Coming back to the page, or to the network, asks at once. Where the browser says that the network is gone, so does
- * this, until the hub is heard again.
+ * this, until a frame comes again.
  * Rule 3: pauses grow, with chance in them, and begin anew when the hub has answered. Without a token that counts nothing is tried.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import { ACP_VERSION, type ACPCommand, type ACPEvent } from '../generated/agent-context';
 import type { CommandDone, SessionState } from '../generated/api';
-import type { Ack, HubState, Said, Told, Welcome } from '../generated/frames';
+import type { Ack, HubState, ClientFrame, HubFrame, Welcome } from '../generated/frames';
 import { withBasePath } from './base_path';
 import { asHubError, http, HubError, pathOf } from './http';
 import { forgetPersonalData } from './personal_data';
@@ -160,29 +160,29 @@ export class Connection {
     this.probe();
   }
 
-  /** Events of one session after a seq, each once and in order; `reset` where the hub had to begin anew. */
+  /** Events of one session after a seq, each once and in order; `onReset` where the hub had to begin anew. */
   follow(
     sessionId: string,
     after: number,
-    on: (onEvent: ACPEvent) => void,
-    reset: (state: SessionState, seq: number) => void,
-    ended?: (error: HubError) => void,
+    onEvent: (event: ACPEvent) => void,
+    onReset: (state: SessionState, seq: number) => void,
+    onEnded?: (error: HubError) => void,
   ): () => void {
-    return this.addFollow({ sessionId, after, onEvent: on, onReset: (state, seq) => reset(state as SessionState, seq), onEnded: ended });
+    return this.addFollow({ sessionId, after, onEvent, onReset: (state, seq) => onReset(state as SessionState, seq), onEnded });
   }
 
-  /** Events of all sessions, of these types; `reset` first and after every loss, with the newest of them: who was away did not
-   * hear of what was deleted. */
+  /** Events of all sessions, of these types; `onReset` first and after every loss, with the newest of them: who was away does not
+   * know what was deleted. */
   followAll(
     types: string,
-    on: (event: ACPEvent, pos: number) => void,
-    reset: (state: HubState, pos: number) => void,
-    gone?: (sessionId: string) => void,
+    onEvent: (event: ACPEvent, pos: number) => void,
+    onReset: (state: HubState, pos: number) => void,
+    onDeleted?: (sessionId: string) => void,
   ): () => void {
-    return this.addFollow({ sessionId: HUB, after: null, types, onEvent: on, onReset: (state, pos) => reset(state as HubState, pos), onDeleted: gone });
+    return this.addFollow({ sessionId: HUB, after: null, types, onEvent, onReset: (state, pos) => onReset(state as HubState, pos), onDeleted });
   }
 
-  /** Be told whenever the hub lets us in, with what waits for somebody. */
+  /** Called whenever the hub lets us in, with what waits for somebody. */
   onWelcome(listener: WelcomeListener): () => void {
     this.welcomeListeners.add(listener);
     return () => this.welcomeListeners.delete(listener);
@@ -267,11 +267,12 @@ export class Connection {
 
   private onFrame(text: string): void {
     this.lastFrameAt = this.browser.now();
-    const frame = JSON.parse(text) as Told;
-    if (this.welcomed) this.markAlive();
+    const frame = JSON.parse(text) as HubFrame;
+    if (this.welcomed) this.deadline = 0;
+    if (this.welcomed && this.currentState.peek() !== 'online') this.onBackOnline();
     switch (frame.type) {
       case 'welcome': return this.onWelcomeFrame(frame);
-      case 'event': return this.event(frame.event, frame.pos, frame.subscription);
+      case 'event': return this.onEvent(frame.event, frame.pos, frame.subscription);
       case 'snapshot': return this.onSnapshot(frame.subscription, frame.state, frame.seq);
       case 'deleted': return this.follows.get(frame.subscription)?.onDeleted?.(frame.sessionId);
       case 'ack': return this.onAck(frame);
@@ -279,9 +280,7 @@ export class Connection {
     }
   }
 
-  private markAlive(): void {
-    this.deadline = 0;
-    if (this.currentState.peek() === 'online') return;
+  private onBackOnline(): void {
     this.setState('online');
     this.sendWaiting();
   }
@@ -300,7 +299,7 @@ export class Connection {
     this.setState('online');
   }
 
-  private event(event: ACPEvent, pos: number, subscription: string | undefined): void {
+  private onEvent(event: ACPEvent, pos: number, subscription: string | undefined): void {
     const follow = subscription === undefined ? undefined : this.follows.get(subscription);
     if (follow) {
       const position = follow.sessionId === HUB ? pos : event.seq;
@@ -340,11 +339,11 @@ export class Connection {
 
   private subscribe(name: string, follow: Follow): void {
     const sessions = follow.sessionId === HUB ? HUB : [follow.sessionId];
-    const said: Said = { type: 'subscribe', id: name, sessions };
+    const frame: ClientFrame = { type: 'subscribe', id: name, sessions };
     if (follow.sessionId === HUB) follow.after = null;
-    if (follow.after !== null) said.after = follow.after;
-    if (follow.types !== undefined) said.types = follow.types;
-    this.send(said);
+    if (follow.after !== null) frame.after = follow.after;
+    if (follow.types !== undefined) frame.types = follow.types;
+    this.send(frame);
   }
 
   private sendWaiting(): void {
@@ -353,7 +352,7 @@ export class Connection {
   }
 
   private sendCommand(sent: OutgoingCommand): void {
-    const frame: Said = { type: 'command', id: sent.id, sessionId: sent.sessionId, command: sent.command };
+    const frame: ClientFrame = { type: 'command', id: sent.id, sessionId: sent.sessionId, command: sent.command };
     if (JSON.stringify(frame).length > FRAME_MOST) void this.postCommand(sent);
     else this.send(frame);
     this.commands.markSent(sent.id);
@@ -370,7 +369,7 @@ export class Connection {
     }
   }
 
-  private send(frame: Said): void {
+  private send(frame: ClientFrame): void {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(frame));
   }
 }

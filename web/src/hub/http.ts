@@ -3,7 +3,7 @@
  *
  * Rule 1: every failure is a HubError: the hub's own code and words where it answered, `unreachable` where it did not.
  * An answer that is cut off, or does not come in time, is no answer.
- * Rule 2: an answer of 401 is told to who listens with `onUnauthorized`: the line to the hub finds out whether we are still let in.
+ * Rule 2: an answer of 401 calls who listens with `onUnauthorized`: the connection finds out whether we are still let in.
  */
 import type { ErrorBody } from '../generated/api';
 import { t } from '../i18n';
@@ -43,7 +43,7 @@ export function asHubError(error: unknown): HubError {
 type UnauthorizedListener = () => void;
 const listeners = new Set<UnauthorizedListener>();
 
-/** Be told when the hub does not know this browser (any more). */
+/** Called when the hub does not know this browser (any more). */
 export function onUnauthorized(listener: UnauthorizedListener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -103,8 +103,8 @@ async function sendJson<T>(method: string, path: string, body?: unknown, more: R
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers: Record<string, string> = { Accept: 'application/json', ...more };
   if (text !== undefined) headers['Content-Type'] = 'application/json';
-  const said = await sendRequest(method, path, text, headers);
-  return (said ? JSON.parse(said) : undefined) as T;
+  const answer = await sendRequest(method, path, text, headers);
+  return (answer ? JSON.parse(answer) : undefined) as T;
 }
 
 export const http = {

@@ -26,7 +26,7 @@ export async function loadJournalHealth(): Promise<void> {
   try {
     known.value = await http.get<JournalView>('/journal');
   } catch {
-    return; // that the hub is away is said elsewhere
+    return; // that the hub is away is shown elsewhere
   }
   if (known.value.state === 'unwritable') timer = setTimeout(() => void loadJournalHealth(), AGAIN_MS);
 }

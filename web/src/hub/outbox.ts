@@ -1,12 +1,12 @@
 /**
- * Commands on their way to the hub: what was said and not answered yet.
+ * Commands on their way to the hub: what was given and not answered yet.
  *
  * Rule 1: a command keeps its id for as long as it lives, also over a reload: the hub carries each id out once.
  * Rule 2: what failed stays, and says why, until somebody drops it; a prompt also over a reload. Whoever shows the failure elsewhere
  * drops it.
  * Rule 3: what was stored stays stored: what does not fit beside it lives as long as the page.
  * Rule 4: what lies in storage is sent only by the tab whose it is (tab.ts).
- * Rule 5: what was said under one login is not sent under another (somebody else may have logged in in this browser): it has failed,
+ * Rule 5: what was given under one login is not sent under another (somebody else may have logged in in this browser): it has failed,
  * and stays until it is dropped.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
@@ -27,7 +27,7 @@ export interface OutgoingCommand {
 }
 
 interface StoredCommand extends Pick<OutgoingCommand, 'id' | 'sessionId' | 'command' | 'at'> {
-  /** The login under which it was said; none where the hub had not let anybody in yet. */
+  /** The login under which it was given; none where the hub had not let anybody in yet. */
   by?: string;
   /** Why it was refused. */
   refused?: { code: string; message: string };
@@ -35,7 +35,7 @@ interface StoredCommand extends Pick<OutgoingCommand, 'id' | 'sessionId' | 'comm
 
 const KEY = 'trunkline.outbox';
 
-/** The error's code of what was said under another login. */
+/** The error's code of what was given under another login. */
 export const ANOTHER_LOGIN = 'another_login';
 
 class OutboxEntry implements OutgoingCommand {
@@ -106,7 +106,7 @@ export class Outbox {
     this.refuseOthers();
   }
 
-  /** What was said before anybody was let in is of who comes first. */
+  /** What was given before anybody was let in is of who comes first. */
   private refuseOthers(): void {
     if (this.login === undefined) return;
     for (const entry of this.unanswered) {
@@ -219,7 +219,7 @@ export class Outbox {
   }
 }
 
-/** A refused decision is told where it was made; a refused prompt is somebody's work. */
+/** A refused decision is shown where it was made; a refused prompt is somebody's work. */
 function isWorthStoring(entry: OutboxEntry): boolean {
   return entry.state !== 'failed' || entry.command.command === 'send_message';
 }

@@ -59,7 +59,7 @@ export class SessionList {
 
   constructor(private readonly source: SessionSource) {}
 
-  /** Whether the hub has told its sessions yet. */
+  /** Whether the hub has sent its sessions yet. */
   get loaded(): ReadonlySignal<boolean> {
     return this.isLoaded;
   }
@@ -164,7 +164,7 @@ export class SessionList {
     if (asks.length !== this.pendingById.peek().size) this.pendingById.value = new Map(asks);
   }
 
-  /** Be told of every event that is heard of here; gives the end of it. */
+  /** Called with every event that comes here; gives the end of it. */
   listen(listener: (event: ACPEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -13,7 +13,7 @@ type Channel = Pick<BroadcastChannel, 'postMessage' | 'onmessage'>;
 interface TabMessage {
   says: 'who' | 'mine';
   tab: string;
-  /** Which page says it: a page hears not itself, but both may ask at once. */
+  /** Which page it is from: a page gets none of its own, but both may ask at once. */
   page: string;
 }
 

@@ -50,20 +50,21 @@ const DELTA_MOST = 16_384;
 
 /** Put an event behind the others; a piece of what the last one is a piece of goes into it. */
 export function appendEvent(events: ACPEvent[], event: ACPEvent): void {
-  const last = events[events.length - 1];
-  if (last !== undefined && isDelta(last) && isDelta(event) && continues(last, event)) {
-    events[events.length - 1] = { ...last, seq: event.seq, timestamp: event.timestamp, delta: last.delta + event.delta };
-  } else events.push(event);
+  const before = textBefore(events[events.length - 1], event);
+  if (before === undefined) events.push(event);
+  else events[events.length - 1] = { ...events[events.length - 1], seq: event.seq, timestamp: event.timestamp, delta: before + (event as DeltaEvent).delta } as DeltaEvent;
 }
 
-function isDelta(event: ACPEvent): event is DeltaEvent {
-  return event.type === 'message:delta' || event.type === 'thinking:delta' || event.type === 'tool:args_delta';
-}
-
-function continues(last: DeltaEvent, next: DeltaEvent): boolean {
-  return last.type === next.type && idOf(last) === idOf(next) && last.delta.length < DELTA_MOST && next._meta === undefined;
-}
-
-function idOf(piece: DeltaEvent): string {
-  return piece.type === 'tool:args_delta' ? piece.toolCallId : piece.messageId;
+/** The text that an event goes on with, where the last event is a piece of the same. */
+function textBefore(last: ACPEvent | undefined, next: ACPEvent): string | undefined {
+  if (last === undefined || last.type !== next.type || next._meta !== undefined) return undefined;
+  switch (last.type) {
+    case 'message:delta':
+    case 'thinking:delta':
+      return last.messageId === (next as typeof last).messageId && last.delta.length < DELTA_MOST ? last.delta : undefined;
+    case 'tool:args_delta':
+      return last.toolCallId === (next as typeof last).toolCallId && last.delta.length < DELTA_MOST ? last.delta : undefined;
+    default:
+      return undefined;
+  }
 }

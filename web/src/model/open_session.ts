@@ -147,7 +147,7 @@ export class OpenSession {
     this._state.value = since.reduce(applyEvent, snapshot.state);
     if (since.some(needsSnapshot)) this.renewStateSoon();
     this.reason.value = {};
-    for (const event of page.events) this.setReason(event);
+    for (const event of page.events) if (event.type === 'session:status_changed') this.setReason(event);
     this.error.value = undefined;
     this.failures = 0;
     this.loadState.value = 'ready';
@@ -197,7 +197,7 @@ export class OpenSession {
 
   private append(event: ACPEvent): void {
     this.liveSeq = event.seq;
-    this.setReason(event);
+    if (event.type === 'session:status_changed') this.setReason(event);
     this.spending.apply(event);
     if (event.seq > this.stateSeq) {
       this.stateSeq = event.seq;
@@ -217,9 +217,7 @@ export class OpenSession {
     if (event.seq > this.liveSeq) this.append(event);
   }
 
-  private setReason(event: ACPEvent): void {
-    if (event.type !== 'session:status_changed') return;
-    const { reason, timestamp } = event as SessionStatusChangedEvent;
+  private setReason({ reason, timestamp }: SessionStatusChangedEvent): void {
     this.reason.value = { since: Date.parse(timestamp), ...(reason !== undefined ? { text: reason } : {}) };
   }
 

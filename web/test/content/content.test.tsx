@@ -6,7 +6,7 @@ import { CodeView } from '../../src/content/code';
 import { DiffView } from '../../src/content/diff/diff';
 import { Json } from '../../src/content/json';
 import { Markdown } from '../../src/content/markdown/markdown';
-import { MatterSession } from '../../src/content/location';
+import { ContentSession } from '../../src/content/location';
 import { SearchHits } from '../../src/content/search_hits';
 import { Terminal } from '../../src/content/terminal';
 
@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 function shown(what: ComponentChild): HTMLElement {
-  void act(() => render(<MatterSession.Provider value="s1">{what}</MatterSession.Provider>, place));
+  void act(() => render(<ContentSession.Provider value="s1">{what}</ContentSession.Provider>, place));
   return place;
 }
 

@@ -7,9 +7,9 @@ import { DiffView } from '../../src/content/diff/diff';
 import { Image } from '../../src/content/markdown/image';
 import { Json } from '../../src/content/json';
 import { Markdown } from '../../src/content/markdown/markdown';
-import { MatterSession } from '../../src/content/location';
+import { ContentSession } from '../../src/content/location';
 import { SearchHits } from '../../src/content/search_hits';
-import { StructuredResult } from '../../src/content/tool_result';
+import { ToolResult } from '../../src/content/tool_result';
 import { Terminal } from '../../src/content/terminal';
 import { WebContent } from '../../src/content/tool_result';
 
@@ -33,7 +33,7 @@ afterEach(() => {
 });
 
 function shown(what: ComponentChild): HTMLElement {
-  render(<MatterSession.Provider value="s1">{what}</MatterSession.Provider>, place);
+  render(<ContentSession.Provider value="s1">{what}</ContentSession.Provider>, place);
   return place;
 }
 
@@ -69,7 +69,7 @@ const PLACES: Readonly<Record<string, (text: string) => ComponentChild>> = {
   'a search': (text) => <SearchHits results={[{ file: text, line: 1, content: text }]} />,
   'a page': (text) => <WebContent url={text} title={text} summary={text} />,
   'an image': (text) => <Image src={text} alt={text} title={text} />,
-  'a result': (text) => <StructuredResult output={{ type: 'command_output', exitCode: 1, stdout: text, stderr: text }} />,
+  'a result': (text) => <ToolResult output={{ type: 'command_output', exitCode: 1, stdout: text, stderr: text }} />,
 };
 
 describe.each(Object.entries(PLACES))('in %s', (_name, draw) => {

@@ -53,7 +53,7 @@ describe('getting in', () => {
     link.start();
     expect(link.state.value).toBe('connecting');
     last().welcome();
-    expect(last().said[0]).toEqual({ type: 'hello', versions: ['1.0.0'] });
+    expect(last().sent[0]).toEqual({ type: 'hello', versions: ['1.0.0'] });
     expect([link.state.value, link.scope.value, link.hubVersion.value]).toEqual(['online', 'admin', '0.1.0']);
   });
 
@@ -95,12 +95,12 @@ describe('coming back', () => {
     link.start();
     last().welcome();
     dispatchEvent(new Event('offline'));
-    expect([link.state.value, last().said.at(-1)]).toEqual(['offline', { type: 'ping' }]);
+    expect([link.state.value, last().sent.at(-1)]).toEqual(['offline', { type: 'ping' }]);
     const sent = link.command('s', { command: 'cancel' } as never);
     expect(sent.state).toBe('queued');
-    last().tell({ type: 'pong' });
+    last().receive({ type: 'pong' });
     expect(link.state.value).toBe('online');
-    expect(last().said.at(-1)).toMatchObject({ type: 'command', id: sent.id });
+    expect(last().sent.at(-1)).toMatchObject({ type: 'command', id: sent.id });
     dispatchEvent(new Event('offline'));
     vi.advanceTimersByTime(6_000);
     expect([link.state.value, sockets[0]!.closed]).toEqual(['offline', true]);
@@ -151,8 +151,8 @@ describe('coming back', () => {
     last().welcome();
     for (let second = 0; second < 120; second += 1) {
       vi.advanceTimersByTime(1_000);
-      if (second < 60) last().tell({ type: 'event', pos: second, event: delta(second) });
-      else if (last().ofType('ping').length) last().tell({ type: 'pong' });
+      if (second < 60) last().receive({ type: 'event', pos: second, event: delta(second) });
+      else if (last().ofType('ping').length) last().receive({ type: 'pong' });
       if (second === 59) expect(last().ofType('ping')).toHaveLength(0);
     }
     expect([link.state.value, sockets.length]).toEqual(['online', 1]);
@@ -186,7 +186,7 @@ describe('coming back', () => {
     last().welcome();
     const old = last();
     link.lock();
-    old.tell({ type: 'welcome', version: '1.0.0', hub: { name: '', version: '' }, scope: 'view', tokenId: 't1', pos: 0, pending: [] });
+    old.receive({ type: 'welcome', version: '1.0.0', hub: { name: '', version: '' }, scope: 'view', tokenId: 't1', pos: 0, pending: [] });
     expect(link.state.value).toBe('locked');
   });
 });
@@ -199,12 +199,12 @@ describe('following', () => {
     last().welcome();
     const name = last().ofType('subscribe')[0]!;
     expect(name).toMatchObject({ sessions: ['s'], after: 3 });
-    for (const seq of [4, 5]) last().tell({ type: 'event', subscription: name.id, pos: seq, event: delta(seq) });
+    for (const seq of [4, 5]) last().receive({ type: 'event', subscription: name.id, pos: seq, event: delta(seq) });
     last().drop();
     vi.advanceTimersByTime(250);
     last().welcome();
     expect(last().ofType('subscribe')[0]).toMatchObject({ sessions: ['s'], after: 5 });
-    for (const seq of [5, 6]) last().tell({ type: 'event', subscription: name.id, pos: seq, event: delta(seq) });
+    for (const seq of [5, 6]) last().receive({ type: 'event', subscription: name.id, pos: seq, event: delta(seq) });
     expect(seen).toEqual([4, 5, 6]);
   });
 
@@ -214,8 +214,8 @@ describe('following', () => {
     link.start();
     last().welcome();
     const { id } = last().ofType('subscribe')[0]!;
-    last().tell({ type: 'gap', subscription: id, sessionId: 's', from: 90, floor: 0, seq: 7 });
-    last().tell({ type: 'snapshot', subscription: id, sessionId: 's', seq: 7, state: {} as never });
+    last().receive({ type: 'gap', subscription: id, sessionId: 's', from: 90, floor: 0, seq: 7 });
+    last().receive({ type: 'snapshot', subscription: id, sessionId: 's', seq: 7, state: {} as never });
     last().drop();
     vi.advanceTimersByTime(250);
     last().welcome();
@@ -230,10 +230,10 @@ describe('following', () => {
     const { id } = last().ofType('subscribe')[0]!;
     stop();
     expect(last().ofType('unsubscribe')[0]).toMatchObject({ subscription: id });
-    last().tell({ type: 'event', subscription: id, pos: 1, event: delta(1) });
+    last().receive({ type: 'event', subscription: id, pos: 1, event: delta(1) });
     const ended: string[] = [];
     link.follow('t', 0, () => undefined, () => undefined, (error) => ended.push(error.code));
-    last().tell({ type: 'ack', id: last().ofType('subscribe')[1]!.id, ok: false, error: { code: 'session_not_found', message: '', recoverable: false } });
+    last().receive({ type: 'ack', id: last().ofType('subscribe')[1]!.id, ok: false, error: { code: 'session_not_found', message: '', recoverable: false } });
     expect(ended).toEqual(['session_not_found']);
     last().drop();
     vi.advanceTimersByTime(250);
@@ -250,9 +250,9 @@ describe('following', () => {
     last().welcome();
     const { id, types, after } = last().ofType('subscribe')[0]!;
     expect([types, after]).toEqual(['session:', undefined]);
-    last().tell({ type: 'snapshot', subscription: id, sessionId: '*', seq: 10, state: { pending: [] } });
-    for (const pos of [10, 11, 12]) last().tell({ type: 'event', subscription: id, pos, event: delta(1) });
-    last().tell({ type: 'event', pos: 13, event: delta(77) });
+    last().receive({ type: 'snapshot', subscription: id, sessionId: '*', seq: 10, state: { pending: [] } });
+    for (const pos of [10, 11, 12]) last().receive({ type: 'event', subscription: id, pos, event: delta(1) });
+    last().receive({ type: 'event', pos: 13, event: delta(77) });
     expect([seen, strays]).toEqual([[11, 12], [77]]);
   });
 
@@ -262,8 +262,8 @@ describe('following', () => {
     link.start();
     last().welcome();
     const { id } = last().ofType('subscribe')[0]!;
-    last().tell({ type: 'snapshot', subscription: id, sessionId: '*', seq: 10, state: { pending: [] } });
-    last().tell({ type: 'deleted', subscription: id, sessionId: 's' });
+    last().receive({ type: 'snapshot', subscription: id, sessionId: '*', seq: 10, state: { pending: [] } });
+    last().receive({ type: 'deleted', subscription: id, sessionId: 's' });
     last().drop();
     vi.advanceTimersByTime(250);
     last().welcome();
@@ -278,7 +278,7 @@ describe('commands', () => {
     last().welcome();
     const sent = link.command('s', { command: 'cancel' });
     expect(sent.state).toBe('sent');
-    last().tell({ type: 'ack', id: sent.id, ok: true, result: { cancelled: true } });
+    last().receive({ type: 'ack', id: sent.id, ok: true, result: { cancelled: true } });
     await expect(sent.done).resolves.toEqual({ cancelled: true });
     expect(link.outbox.value).toEqual([]);
   });
@@ -294,7 +294,7 @@ describe('commands', () => {
     vi.advanceTimersByTime(250);
     last().welcome();
     expect(last().ofType('command')).toMatchObject([{ id: sent.id }]);
-    last().tell({ type: 'ack', id: sent.id, ok: true });
+    last().receive({ type: 'ack', id: sent.id, ok: true });
     await sent.done;
     last().drop();
     vi.advanceTimersByTime(250);
@@ -308,7 +308,7 @@ describe('commands', () => {
     expect(link.outbox.value).toMatchObject([{ id: sent.id, sessionId: 's', command: { message: 'hello' }, state: 'queued' }]);
     link.start();
     last().welcome();
-    last().tell({ type: 'ack', id: sent.id, ok: true });
+    last().receive({ type: 'ack', id: sent.id, ok: true });
     expect([...storage.kept]).toEqual([]);
   });
 
@@ -316,7 +316,7 @@ describe('commands', () => {
     link.start();
     last().welcome();
     const sent = link.command('s', { command: 'resume' });
-    last().tell({ type: 'ack', id: sent.id, ok: false, error: { code: 'invalid', message: 'it is not paused', recoverable: true } });
+    last().receive({ type: 'ack', id: sent.id, ok: false, error: { code: 'invalid', message: 'it is not paused', recoverable: true } });
     await expect(sent.done).rejects.toMatchObject({ code: 'invalid', message: 'it is not paused' });
     expect(link.outbox.value).toMatchObject([{ state: 'failed', error: { code: 'invalid' } }]);
     expect([...storage.kept]).toEqual([]);
@@ -328,7 +328,7 @@ describe('commands', () => {
     link.start();
     last().welcome();
     const sent = link.command('s', { command: 'send_message', message: 'hard work' });
-    last().tell({ type: 'ack', id: sent.id, ok: false, error: { code: 'invalid', message: 'not now', recoverable: true } });
+    last().receive({ type: 'ack', id: sent.id, ok: false, error: { code: 'invalid', message: 'not now', recoverable: true } });
     link.stop();
     link = newLink();
     expect(link.outbox.value).toMatchObject([{ id: sent.id, state: 'failed', error: { code: 'invalid', message: 'not now' } }]);

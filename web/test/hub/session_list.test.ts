@@ -27,17 +27,17 @@ function requested(id: string, seq: number, requestId: string, expiresAt: string
   };
 }
 
-let asked: string[];
+let requests: string[];
 let answers: Map<string, SessionView | HubError>;
 let store: SessionList;
 
 beforeEach(() => {
   vi.useFakeTimers();
-  asked = [];
+  requests = [];
   answers = new Map();
   store = new SessionList({
     session: async (id) => {
-      asked.push(id);
+      requests.push(id);
       const answer = answers.get(id) ?? new HubError('unreachable', '');
       if (answer instanceof HubError) throw answer;
       return answer;
@@ -69,10 +69,10 @@ describe('the list of sessions', () => {
     store.onEvent({ type: 'message:complete', ...base('a', 12), messageId: 'n', role: 'user', content: [{ type: 'text', text: 'thanks' }] });
     store.onEvent({ type: 'resource:cost', ...base('a', 13), delta: { total: 1, input: 0, output: 0, currency: 'USD' }, cumulative: { total: 3, input: 1, output: 2, currency: 'USD' } });
     expect(store.sessions.value[0]).toMatchObject({ lastText: 'done', cost: { amount: 3, currency: 'USD' } });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     for (const seq of [14, 15, 16]) store.onEvent(status('a', seq, 'thinking'));
     await vi.advanceTimersByTimeAsync(1_000);
-    expect(asked).toEqual(['a']);
+    expect(requests).toEqual(['a']);
     expect(store.sessions.value[0]!.title).toBe('from the hub');
   });
 
@@ -136,7 +136,7 @@ describe('a list that was loaded further than a snapshot goes', () => {
     far = new SessionList({
       session: () => Promise.reject(new HubError('unreachable', '')),
       page: async (before, sought) => {
-        asked.push(JSON.stringify([before, sought ?? null]));
+        requests.push(JSON.stringify([before, sought ?? null]));
         if (sought) return { sessions: [view('far', { updatedAt: at(1), agent: 'rare' })], next: null };
         return before === null ? { sessions: snapshot(), next: '200' } : { sessions: pages, next: null };
       },
@@ -169,14 +169,14 @@ describe('a list that was loaded further than a snapshot goes', () => {
 
   it('asks the hub for what is looked for, and for nothing where all is there', async () => {
     await far.search({ agent: 'rare' });
-    expect(asked).toEqual(['[null,{"agent":"rare"}]']);
+    expect(requests).toEqual(['[null,{"agent":"rare"}]']);
     expect(ids()).toContain('far');
     far.reset(snapshot(), []);
     await vi.advanceTimersByTimeAsync(1);
     far.reset([view('only')], []);
-    asked = [];
+    requests = [];
     await far.search({ agent: 'rare' });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(ids()).toEqual(['only']);
   });
 });

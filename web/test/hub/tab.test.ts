@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { isOurs } from '../../src/hub/tab';
 
-type Heard = { postMessage(word: unknown): void; onmessage: ((event: MessageEvent) => void) | null };
+type Channel = { postMessage(word: unknown): void; onmessage: ((event: MessageEvent) => void) | null };
 
 /** Pages that hear one another. */
-function room(): () => Heard {
-  const all: Heard[] = [];
+function channels(): () => Channel {
+  const all: Channel[] = [];
   return () => {
-    const one: Heard = { onmessage: null, postMessage: (word) => all.filter((each) => each !== one).forEach((each) => each.onmessage?.({ data: word } as MessageEvent)) };
+    const one: Channel = { onmessage: null, postMessage: (word) => all.filter((each) => each !== one).forEach((each) => each.onmessage?.({ data: word } as MessageEvent)) };
     all.push(one);
     return one;
   };
@@ -23,14 +23,14 @@ const name = (): string => `n${(names += 1)}`;
 
 describe('what lies in the storage of a tab', () => {
   it('is its own, after a reload too', async () => {
-    const join = room();
+    const join = channels();
     const kept = storage();
     expect(await isOurs(kept, null, name)).toBe(true);
     expect(await isOurs(kept, join() as never, name)).toBe(true);
-    expect(await isOurs(storage(kept.kept), room()() as never, name)).toBe(true);
+    expect(await isOurs(storage(kept.kept), channels()() as never, name)).toBe(true);
   });
   it('is not its duplicate\'s while the first is there, and both have names of their own then', async () => {
-    const join = room();
+    const join = channels();
     const first = storage();
     await isOurs(first, join() as never, name);
     const second = storage(first.kept);

@@ -20,10 +20,10 @@ import { seen } from './plain_items';
 class ScriptedHub {
   readonly outbox = signal<OutgoingCommand[]>([]);
   readonly state = signal<ConnectionState>('online');
-  heard: ((event: ACPEvent) => void) | undefined;
+  follower: ((event: ACPEvent) => void) | undefined;
   reset: ((state: SessionState, seq: number) => void) | undefined;
   followedAfter = -1;
-  asked: string[] = [];
+  requests: string[] = [];
   canJoin = true;
   failing = false;
 
@@ -35,20 +35,20 @@ class ScriptedHub {
 
   private follow(_id: string, after: number, on: (event: ACPEvent) => void, reset: (state: SessionState, seq: number) => void): () => void {
     this.followedAfter = after;
-    this.heard = on;
+    this.follower = on;
     this.reset = reset;
     for (const event of this.events) if (event.seq > after) on(event);
-    return () => (this.heard = undefined);
+    return () => (this.follower = undefined);
   }
 
-  say(event: object): void {
-    const told = { sessionId: 'ses_1', timestamp: new Date(1_700_000_000_000).toISOString(), seq: (this.events.at(-1)?.seq ?? 0) + 1, ...event } as unknown as ACPEvent;
-    this.events.push(told);
-    this.heard?.(told);
+  emit(event: object): void {
+    const events = { sessionId: 'ses_1', timestamp: new Date(1_700_000_000_000).toISOString(), seq: (this.events.at(-1)?.seq ?? 0) + 1, ...event } as unknown as ACPEvent;
+    this.events.push(events);
+    this.follower?.(events);
   }
 
   get = async <T>(path: string): Promise<T> => {
-    this.asked.push(path);
+    this.requests.push(path);
     if (this.failing) throw new HubError('unreachable', 'gone', 0);
     const url = new URL(path, 'http://hub');
     if (url.pathname.endsWith('/snapshot')) return { sessionId: 'ses_1', seq: this.last, state: { ...emptyState('ses_1'), lastSeq: this.last } } as T;
@@ -80,7 +80,7 @@ const chunk = (id: string, delta: string) => ({ type: 'message:delta', messageId
 
 function hubWith(count: number, pageSize?: number): ScriptedHub {
   const hub = new ScriptedHub([], pageSize);
-  for (let index = 0; index < count; index += 1) hub.say(chunk(`m${Math.floor(index / 5)}`, `${index} `));
+  for (let index = 0; index < count; index += 1) hub.emit(chunk(`m${Math.floor(index / 5)}`, `${index} `));
   return hub;
 }
 
@@ -96,18 +96,18 @@ const everything = (hub: ScriptedHub): string => hub.events.map((event) => (even
 
 test('what the first page tells beyond the snapshot counts for how the session stands', async () => {
   const hub = new ScriptedHub([]);
-  hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 'turn_1' } });
+  hub.emit({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 'turn_1' } });
   const turn = { turnId: 'turn_1', startedAt: '', by: '', seq: 1 };
   const early = { sessionId: 'ses_1', seq: 1, state: { ...emptyState('ses_1'), status: 'running', turn, lastSeq: 1 } };
-  hub.say({ type: 'session:error', error: { code: 'agent_error', message: 'it failed' } });
-  hub.say({ type: 'session:status_changed', from: 'running', to: 'idle' });
+  hub.emit({ type: 'session:error', error: { code: 'agent_error', message: 'it failed' } });
+  hub.emit({ type: 'session:status_changed', from: 'running', to: 'idle' });
   const get = <T>(path: string): Promise<T> => (path.includes('/snapshot') ? Promise.resolve(early as T) : hub.get<T>(path));
   const session = new OpenSession('ses_1', { get, connection: hub.connection });
   await session.load();
   expect(session.state.value.turn).toBeNull();
   expect(session.state.value.status).toBe('idle');
   expect(session.state.value.failed).toMatchObject({ code: 'agent_error', message: 'it failed' });
-  hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 'turn_2' } });
+  hub.emit({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 'turn_2' } });
   expect(session.state.value.failed).toBeNull();
   session.close();
 });
@@ -118,7 +118,7 @@ describe('opening', () => {
     const session = await opened(hub);
     expect(session.loadState.value).toBe('ready');
     expect(session.hasOlder.value).toBe(true);
-    hub.say(chunk('new', 'hello'));
+    hub.emit(chunk('new', 'hello'));
     expect(keysOf(session).at(-1)).toBe('m:new');
   });
 
@@ -127,7 +127,7 @@ describe('opening', () => {
     const get = async <T>(path: string): Promise<T> => {
       const page = await hub.get<{ lastSeq?: number; nextAfter?: number | null }>(path);
       if (page.lastSeq !== undefined) {
-        hub.say(chunk('late', 'late '));
+        hub.emit(chunk('late', 'late '));
         [page.nextAfter, page.lastSeq] = [10, page.lastSeq + 1];
       }
       return page as T;
@@ -136,7 +136,7 @@ describe('opening', () => {
     await session.load();
     expect(session.atEnd.value).toBe(true);
     expect(textOf(session)).toContain('9 late ');
-    hub.say(chunk('new', 'new'));
+    hub.emit(chunk('new', 'new'));
     expect(textOf(session)).toBe(everything(hub));
   });
 
@@ -172,7 +172,7 @@ describe('opening', () => {
     const session = new OpenSession('ses_1', {
       get: async (path) => {
         const answer = await hub.get(path);
-        if (path.includes('history')) hub.say(chunk('late', 'x'));
+        if (path.includes('history')) hub.emit(chunk('late', 'x'));
         return answer as never;
       },
       connection: hub.connection,
@@ -200,7 +200,7 @@ describe('older pages', () => {
       const hub = new ScriptedHub(events.slice(0, cut), 1 + Math.floor(random() * 50));
       const session = await opened(hub);
       for (const event of events.slice(cut)) {
-        hub.say(event);
+        hub.emit(event);
         if (random() < 0.1) await session.loadOlder();
       }
       while (await session.loadOlder());
@@ -224,12 +224,12 @@ describe('a permalink', () => {
     const session = await opened(hub, 100);
     expect(session.atEnd.value).toBe(false);
     expect(keysOf(session)).toContain('m:m19');
-    hub.say(chunk('new', 'hello'));
+    hub.emit(chunk('new', 'hello'));
     expect(keysOf(session)).not.toContain('m:new');
     while (await session.loadNewer());
     expect(session.atEnd.value).toBe(true);
     expect(keysOf(session).at(-1)).toBe('m:new');
-    hub.say(chunk('newer', 'hello'));
+    hub.emit(chunk('newer', 'hello'));
     expect(keysOf(session).at(-1)).toBe('m:newer');
   });
 });
@@ -238,12 +238,12 @@ describe('the stream', () => {
   test('with a hole is mended from the journal', async () => {
     const hub = hubWith(10);
     const session = await opened(hub);
-    const { heard } = hub;
-    hub.heard = undefined;
-    hub.say(chunk('a', '1'));
-    hub.say(chunk('a', '2'));
-    hub.heard = heard;
-    hub.say(chunk('a', '3'));
+    const { follower: heard } = hub;
+    hub.follower = undefined;
+    hub.emit(chunk('a', '1'));
+    hub.emit(chunk('a', '2'));
+    hub.follower = heard;
+    hub.emit(chunk('a', '3'));
     await vi.waitFor(() => expect(textOf(session)).toBe(everything(hub)));
   });
 
@@ -251,7 +251,7 @@ describe('the stream', () => {
     const hub = hubWith(10);
     const session = await opened(hub);
     hub.events.splice(0);
-    hub.say(chunk('other', 'hub'));
+    hub.emit(chunk('other', 'hub'));
     hub.reset!(emptyState('ses_1'), 1);
     await vi.waitFor(() => expect(keysOf(session)).toEqual(['m:other']));
   });
@@ -259,16 +259,16 @@ describe('the stream', () => {
   test('keeps the view true: status, title, to-dos, money, queue', async () => {
     const hub = hubWith(1);
     const session = await opened(hub);
-    hub.say({ type: 'session:status_changed', from: 'idle', to: 'running', reason: 'a prompt came' });
-    hub.say({ type: 'progress:todo_update', todos: [{ content: 'a', status: 'pending' }] });
-    hub.say({ type: 'resource:cost', delta: { total: 1 }, cumulative: { total: 2, input: 1, output: 1, currency: 'USD' } });
-    hub.say({ type: 'custom', namespace: 'acp', eventName: 'session_info_update', data: { title: 'Named' } });
-    hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_queued', data: { turnId: 't2', content: [], queuedAt: '', by: 'me' } });
+    hub.emit({ type: 'session:status_changed', from: 'idle', to: 'running', reason: 'a prompt came' });
+    hub.emit({ type: 'progress:todo_update', todos: [{ content: 'a', status: 'pending' }] });
+    hub.emit({ type: 'resource:cost', delta: { total: 1 }, cumulative: { total: 2, input: 1, output: 1, currency: 'USD' } });
+    hub.emit({ type: 'custom', namespace: 'acp', eventName: 'session_info_update', data: { title: 'Named' } });
+    hub.emit({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_queued', data: { turnId: 't2', content: [], queuedAt: '', by: 'me' } });
     expect(session.state.value).toMatchObject({ status: 'running', title: 'Named', cost: { amount: 2 }, queue: [{ turnId: 't2' }] });
-    hub.say({ type: 'custom', namespace: 'acp', eventName: 'session_info_update', data: { title: 'x'.repeat(9_000) } });
+    hub.emit({ type: 'custom', namespace: 'acp', eventName: 'session_info_update', data: { title: 'x'.repeat(9_000) } });
     expect(session.state.value.title, 'as long as after a reload').toHaveLength(500);
     expect(session.reason.value.text).toBe('a prompt came');
-    hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 't2', turn: 2 } });
+    hub.emit({ type: 'custom', namespace: 'trunkline', eventName: 'turn_started', data: { turnId: 't2', turn: 2 } });
     expect(session.state.value).toMatchObject({ queue: [], turn: { turnId: 't2' } });
   });
 });
@@ -297,7 +297,7 @@ describe('a prompt of this page', () => {
     const session = await opened(hub);
     send(hub, 'go');
     expect(shown(session)).toEqual(['go']);
-    hub.say(message('t1', 'go'));
+    hub.emit(message('t1', 'go'));
     expect(shown(session)).toEqual([]);
   });
 
@@ -307,9 +307,9 @@ describe('a prompt of this page', () => {
     const { answer } = send(hub, 'go');
     await answer('t1');
     expect(shown(session)).toEqual(['go']);
-    hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_queued', data: { turnId: 't1', content: [{ type: 'text', text: 'go' }], queuedAt: '', by: '' } });
+    hub.emit({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_queued', data: { turnId: 't1', content: [{ type: 'text', text: 'go' }], queuedAt: '', by: '' } });
     expect(shown(session)).toEqual([]);
-    hub.say({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_dropped', data: { turnId: 't1' } });
+    hub.emit({ type: 'custom', namespace: 'trunkline', eventName: 'prompt_dropped', data: { turnId: 't1' } });
     expect(shown(session)).toEqual([]);
   });
 
@@ -318,7 +318,7 @@ describe('a prompt of this page', () => {
     const session = await opened(hub);
     send(hub, 'go');
     hub.outbox.value = [...hub.outbox.value, { ...hub.outbox.value[0]!, id: 'again' }];
-    hub.say(message('t1', 'go'));
+    hub.emit(message('t1', 'go'));
     expect(shown(session)).toEqual(['again']);
   });
 });

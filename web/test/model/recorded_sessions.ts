@@ -10,16 +10,16 @@ const FOLDER = join(import.meta.dirname, '../../../tests/session/golden');
 export function recordedSessions(): Map<string, ACPEvent[]> {
   const found = new Map<string, ACPEvent[]>();
   for (const file of readdirSync(FOLDER).filter((name) => name.endsWith('.jsonl'))) {
-    let story = file;
+    let name = file;
     for (const line of readFileSync(join(FOLDER, file), 'utf8').split('\n').filter(Boolean)) {
-      const told = JSON.parse(line) as Record<string, unknown>;
-      if ('story' in told) story = `${file} ${String(told['story'])}`;
-      else found.set(story, [...(found.get(story) ?? []), placed(told, found.get(story)?.length ?? 0)]);
+      const entry = JSON.parse(line) as Record<string, unknown>;
+      if ('story' in entry) name = `${file} ${String(entry['story'])}`;
+      else found.set(name, [...(found.get(name) ?? []), placed(entry, found.get(name)?.length ?? 0)]);
     }
   }
   return found;
 }
 
-function placed(told: Record<string, unknown>, index: number): ACPEvent {
-  return { ...told, seq: index + 1, sessionId: 'ses_1', timestamp: new Date(1_700_000_000_000 + index * 100).toISOString() } as unknown as ACPEvent;
+function placed(event: Record<string, unknown>, index: number): ACPEvent {
+  return { ...event, seq: index + 1, sessionId: 'ses_1', timestamp: new Date(1_700_000_000_000 + index * 100).toISOString() } as unknown as ACPEvent;
 }

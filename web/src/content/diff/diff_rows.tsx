@@ -6,7 +6,7 @@ import { http } from '../../hub/http';
 import { t } from '../../i18n';
 import type { DiffLine, FileDiff } from '../../text/diff/diff';
 import { languageByPath } from '../../text/code/language';
-import { fits, type Fold, inTwoColumns, rowsOf, type Row, type SplitRow } from '../../text/diff/rows';
+import { fits, type Fold, inTwoColumns, diffRowsOf, type DiffRow, type SplitRow } from '../../text/diff/rows';
 import { type Mark, pieces, type Token } from '../../text/code/tokens';
 import { marksOf } from '../../text/diff/changed_words';
 import { Icon } from '../../ui';
@@ -22,7 +22,7 @@ export function DiffRows({ file, name, split, sessionId }: { file: FileDiff; nam
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const [whole, setWhole] = useState<readonly string[] | null | undefined>(undefined);
   const look = useLook(file, whole ?? null);
-  const rows = useMemo(() => rowsOf(file, open, whole ?? null), [file, open, whole]);
+  const rows = useMemo(() => diffRowsOf(file, open, whole ?? null), [file, open, whole]);
   const pairs = useMemo(() => (split ? inTwoColumns(rows) : []), [rows, split]);
   const digits = String(Math.max(1, ...file.hunks.map((hunk) => Math.max(hunk.beforeStart, hunk.afterStart) + hunk.lines.length))).length;
   const openFold = async (fold: Fold): Promise<void> => {
@@ -32,7 +32,7 @@ export function DiffRows({ file, name, split, sessionId }: { file: FileDiff; nam
   const canOpen = (fold: Fold): boolean => fold.lines !== null || (whole === undefined && sessionId !== null && fold.count > 0);
   const shown = split ? pairs : rows;
   return (
-    <div class={split ? 'matter-diff-box matter-diff-split' : 'matter-diff-box'} tabIndex={0} role="group" aria-label={t('matter.changesOf', { path: name })} style={{ '--digits': String(digits) }}>
+    <div class={split ? 'matter-diff-box matter-diff-split' : 'matter-diff-box'} tabIndex={0} role="group" aria-label={t('content.changesOf', { path: name })} style={{ '--digits': String(digits) }}>
       <div class="matter-diff-lines">
         <Windowed count={shown.length} rowHeight={ROW_HEIGHT}>
           {(start, end) => <>{shown.slice(start, end).map((row, index) => <RowView key={start + index} row={row} look={look} canOpen={canOpen} openFold={openFold} />)}</>}
@@ -80,7 +80,7 @@ interface RowProps {
   openFold: (fold: Fold) => Promise<void>;
 }
 
-function RowView({ row, look, canOpen, openFold }: RowProps & { row: Row | SplitRow }): JSX.Element {
+function RowView({ row, look, canOpen, openFold }: RowProps & { row: DiffRow | SplitRow }): JSX.Element {
   if (row.row === 'fold') return <FoldView fold={row} open={canOpen(row) ? () => void openFold(row) : null} />;
   if (row.row === 'line') return <Unified line={row.line} look={look} />;
   return (
@@ -92,7 +92,7 @@ function RowView({ row, look, canOpen, openFold }: RowProps & { row: Row | Split
 }
 
 function FoldView({ fold, open }: { fold: Fold; open: (() => void) | null }): JSX.Element {
-  const text = fold.count > 0 ? t('matter.unchanged', { n: fold.count }) : '';
+  const text = fold.count > 0 ? t('content.unchanged', { n: fold.count }) : '';
   const inside = <><Icon name="more" size={14} /><span>{text}</span>{fold.heading !== '' && <code>{fold.heading}</code>}</>;
   if (open === null) return <div class="matter-fold">{inside}</div>;
   return <button type="button" class="matter-fold" onClick={open}>{inside}</button>;
@@ -126,9 +126,9 @@ function Text({ line, look }: { line: DiffLine; look: Look }): JSX.Element {
   const { tokens, marks } = look(line);
   return (
     <code>
-      {line.kind !== 'same' && <span class="visually-hidden matter-unselectable">{t(line.kind === 'added' ? 'matter.lineAdded' : 'matter.lineRemoved')}</span>}
+      {line.kind !== 'same' && <span class="visually-hidden matter-unselectable">{t(line.kind === 'added' ? 'content.lineAdded' : 'content.lineRemoved')}</span>}
       <Pieces pieces={pieces(line.text, tokens, marks)} />
-      {line.unended === true && <span class="matter-unended" title={t('matter.noNewline')} data-sign="⊘" />}
+      {line.unended === true && <span class="matter-unended" title={t('content.noNewline')} data-sign="⊘" />}
       {'\n'}
     </code>
   );

@@ -11,7 +11,7 @@ import { safeTree } from '../../text/markdown/sanitise';
 import { Button } from '../../ui';
 import { CodeBlock, OpenCodeBlock } from './code_block';
 import { type Direction, Heading, Inline, Nodes } from './inline';
-import { whileSame } from '../skip_unchanged';
+import { skipUnchanged } from '../skip_unchanged';
 import { VisibleText } from '../visible_text';
 
 const FIRST_ITEMS = 200;
@@ -23,7 +23,7 @@ const MORE_TIMES = 4;
 export const drawn = { blocks: 0 };
 
 /** A top-level block; drawn again only when it is another one. */
-export const BlockView = whileSame(({ block }: { block: Block }): JSX.Element => {
+export const BlockView = skipUnchanged(({ block }: { block: Block }): JSX.Element => {
   drawn.blocks += 1;
   return <One token={block.token} open={block.open} dir="auto" />;
 });
@@ -52,7 +52,7 @@ function Many({ tokens, open }: { tokens: readonly Token[]; open: boolean }): JS
 /** Of the items of a list, or the rows of a table, the first ones; the rest page by page. */
 function useSome<T>(all: readonly T[], first: number): { some: readonly T[]; more: JSX.Element | null } {
   const [shown, setShown] = useState(first);
-  const more = all.length > shown ? <Button kind="quiet" onClick={() => setShown(shown * MORE_TIMES)}>{t('matter.moreEntries', { n: all.length - shown })}</Button> : null;
+  const more = all.length > shown ? <Button kind="quiet" onClick={() => setShown(shown * MORE_TIMES)}>{t('content.moreEntries', { n: all.length - shown })}</Button> : null;
   return { some: more === null ? all : all.slice(0, shown), more };
 }
 
@@ -65,7 +65,7 @@ function ListView({ list, open, dir }: { list: Tokens.List; open: boolean; dir: 
 function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX.Element {
   return (
     <li class={item.task ? 'matter-task' : undefined}>
-      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={t(item.checked === true ? 'matter.taskDone' : 'matter.taskOpen')} />}
+      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={t(item.checked === true ? 'content.taskDone' : 'content.taskOpen')} />}
       <Many tokens={item.tokens} open={open} />
     </li>
   );
@@ -76,7 +76,7 @@ function TableView({ table, dir }: { table: Tokens.Table; dir: Direction }): JSX
   if (table.header.length > MOST_COLUMNS) return <p class="matter-literal"><VisibleText text={table.raw} /></p>;
   const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `matter-align-${each.align}`);
   return (
-    <div class="matter-table" dir={dir} tabIndex={0} role="group" aria-label={t('matter.table')}>
+    <div class="matter-table" dir={dir} tabIndex={0} role="group" aria-label={t('content.table')}>
       <table>
         <thead><tr>{table.header.map((each, index) => <th key={index} class={cell(each)} scope="col"><Inline tokens={each.tokens} /></th>)}</tr></thead>
         <tbody>{some.map((row, at) => <tr key={at}>{row.map((each, index) => <td key={index} class={cell(each)}><Inline tokens={each.tokens} /></td>)}</tr>)}</tbody>

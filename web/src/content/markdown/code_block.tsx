@@ -7,7 +7,7 @@ import type { OpenCode } from '../../text/markdown/lexer';
 import { languageByWord } from '../../text/code/language';
 import { pieces } from '../../text/code/tokens';
 import { Copy } from '../../ui';
-import { whileSame } from '../skip_unchanged';
+import { skipUnchanged } from '../skip_unchanged';
 import { Pieces, VisibleText } from '../visible_text';
 import { useTokens } from '../use_tokens';
 
@@ -37,12 +37,12 @@ export function OpenCodeBlock({ token }: { token: OpenCode }): JSX.Element {
   );
 }
 
-const FinishedPiece = whileSame(({ text }: { text: string }) => <span><VisibleText text={text} /></span>);
+const FinishedPiece = skipUnchanged(({ text }: { text: string }) => <span><VisibleText text={text} /></span>);
 
 function Frame({ language, copy, children }: { language: string; copy: string | (() => string); children: JSX.Element | (JSX.Element | JSX.Element[])[] }): JSX.Element {
   return (
     <div class="matter-code-block" dir="ltr">
-      <div class="matter-code-head"><span>{language}</span><Copy text={copy} label={t('matter.copyCode')} /></div>
+      <div class="matter-code-head"><span>{language}</span><Copy text={copy} label={t('content.copyCode')} /></div>
       <pre tabIndex={0}><code>{children}</code></pre>
     </div>
   );

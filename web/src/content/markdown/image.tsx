@@ -13,7 +13,7 @@ import { judgeLink, type JudgedLink } from '../../text/markdown/links';
 import { Button, Icon } from '../../ui';
 import '../../style/content/index.css';
 import { REL } from './link';
-import { contentHref, MatterFolder, useSessionId } from '../location';
+import { contentHref, ContentFolder, useSessionId } from '../location';
 
 const IN_TEXT = /^data:image\/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)[;,]/i;
 const NAMED_LIKE_ONE = /\.(?:png|jpe?g|gif|webp|avif|bmp|svg|ico)$/i;
@@ -24,16 +24,16 @@ export function Image({ src, alt = '', title }: { src: string; alt?: string; tit
   const [broken, setBroken] = useState(false);
   const [large, setLarge] = useState(false);
   const [wanted, setWanted] = useState(false);
-  const folder = useContext(MatterFolder);
+  const folder = useContext(ContentFolder);
   const isOwn = IN_TEXT.test(src) || OF_HUB.test(src);
   const link: JudgedLink = isOwn ? { kind: 'dead' } : judgeLink(src, '', folder);
   const address = isOwn ? src : addressOf(link, sessionId);
   if (address === null) return <Elsewhere link={link} alt={alt} />;
-  if (!wanted && !isOwn && !isPicture(link)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('matter.showPicture', { name: alt || src })}</Button>;
-  if (broken) return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('matter.pictureBroken') : t('matter.pictureBrokenNamed', { name: alt })}</span>;
+  if (!wanted && !isOwn && !isPicture(link)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('content.showPicture', { name: alt || src })}</Button>;
+  if (broken) return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('content.pictureBroken') : t('content.pictureBrokenNamed', { name: alt })}</span>;
   return (
     <button type="button" class={large ? 'matter-picture matter-picture-large' : 'matter-picture'} onClick={() => setLarge(!large)}
-      aria-label={t(large ? 'matter.pictureSmaller' : 'matter.pictureLarger', { name: alt || t('matter.picture') })}>
+      aria-label={t(large ? 'content.pictureSmaller' : 'content.pictureLarger', { name: alt || t('content.picture') })}>
       <img src={withBasePath(address)} alt={alt} title={title} loading="lazy" decoding="async" referrerpolicy="no-referrer" onError={() => setBroken(true)} />
     </button>
   );
@@ -49,12 +49,12 @@ function isPicture(link: JudgedLink): boolean {
 }
 
 function Elsewhere({ link, alt }: { link: JudgedLink; alt: string }): JSX.Element {
-  if (link.kind !== 'web') return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt || t('matter.pictureNone')}</span>;
+  if (link.kind !== 'web') return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt || t('content.pictureNone')}</span>;
   return (
     <a class="matter-picture-elsewhere" href={link.href} target="_blank" rel={REL} title={link.href}>
       <Icon name="image" size={16} />
-      <span>{alt !== '' && <b>{alt} </b>}{t('matter.loadPicture', { host: link.host })}</span>
-      <Icon name="external" size={12} label={t('matter.opensElsewhere')} />
+      <span>{alt !== '' && <b>{alt} </b>}{t('content.loadPicture', { host: link.host })}</span>
+      <Icon name="external" size={12} label={t('content.opensElsewhere')} />
     </a>
   );
 }

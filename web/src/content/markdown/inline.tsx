@@ -5,7 +5,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { withoutReferences } from '../../text/markdown/entities';
 import { type SafeNode, safeTree } from '../../text/markdown/sanitise';
 import { Image } from './image';
-import { Link } from './link';
+import { AgentLink } from './link';
 import { VisibleText } from '../visible_text';
 
 const DEEPEST = 24;
@@ -54,7 +54,7 @@ function plain(token: Token): ComponentChildren {
 function LinkToken({ link }: { link: Tokens.Link }): JSX.Element {
   const href = link.autolink === true ? link.href : withoutReferences(link.href);
   const shown = textOf(link.tokens);
-  return <Link address={href} shown={shown}>{shown === '' && !hasPicture(link.tokens) ? href : <Inline tokens={link.tokens} />}</Link>;
+  return <AgentLink address={href} shown={shown}>{shown === '' && !hasPicture(link.tokens) ? href : <Inline tokens={link.tokens} />}</AgentLink>;
 }
 
 /** What a reader reads of some tokens. */
@@ -94,7 +94,7 @@ function paired(raw: string, inside: readonly Token[]): ComponentChildren {
   }
   const [node] = safeTree(`${raw}</a>`) ?? [];
   const href = typeof node === 'object' ? node.attributes['href'] ?? '' : '';
-  return <Link address={href} shown={textOf(inside)}><Inline tokens={inside} /></Link>;
+  return <AgentLink address={href} shown={textOf(inside)}><Inline tokens={inside} /></AgentLink>;
 }
 
 /** A tag without a partner: a break or a picture is one, everything else is text. */
@@ -114,7 +114,7 @@ function NodeView({ node }: { node: SafeNode }): JSX.Element {
   if (typeof node === 'string') return <VisibleText text={node} />;
   const { name, attributes, children } = node;
   const inside = <Nodes nodes={children} />;
-  if (name === 'a') return <Link address={attributes['href'] ?? ''} shown={treeText(children)}>{inside}</Link>;
+  if (name === 'a') return <AgentLink address={attributes['href'] ?? ''} shown={treeText(children)}>{inside}</AgentLink>;
   if (name === 'img') return <Image src={attributes['src'] ?? ''} alt={attributes['alt'] ?? ''} />;
   if (name === 'br' || name === 'hr') return name === 'br' ? <br /> : <hr />;
   if (name === 'center') return <div class="matter-align-center">{inside}</div>;

@@ -8,14 +8,14 @@ import { useContext } from 'preact/hooks';
 import { t } from '../../i18n';
 import { isOwnName, judgeLink, type Doubt, type JudgedLink } from '../../text/markdown/links';
 import { Icon } from '../../ui';
-import { fileHref, MatterFolder, useSessionId } from '../location';
+import { fileHref, ContentFolder, useSessionId } from '../location';
 
 export const REL = 'noopener noreferrer nofollow';
 
-export function Link({ address, shown, children }: { address: string; shown: string; children: ComponentChildren }): JSX.Element {
+export function AgentLink({ address, shown, children }: { address: string; shown: string; children: ComponentChildren }): JSX.Element {
   const sessionId = useSessionId();
-  const link = judgeLink(address, shown, useContext(MatterFolder));
-  if (link.kind === 'dead') return <span class="matter-dead" title={t('matter.deadLink')}>{children}</span>;
+  const link = judgeLink(address, shown, useContext(ContentFolder));
+  if (link.kind === 'dead') return <span class="matter-dead" title={t('content.deadLink')}>{children}</span>;
   if (link.kind === 'file') return <FileLink sessionId={sessionId} path={link.path} line={link.line}>{children}</FileLink>;
   return <Away link={link} shown={shown}>{children}</Away>;
 }
@@ -26,14 +26,14 @@ function Away({ link, shown, children }: { link: Extract<JudgedLink, { kind: 'we
     <a class={link.doubt === null ? 'matter-link' : 'matter-link matter-link-doubt'} href={link.href} target="_blank" rel={REL} title={link.href}>
       <bdi>{children}</bdi>
       {!named && <Host host={link.host} doubt={link.doubt} />}
-      <Icon name="external" size={12} label={t('matter.opensElsewhere')} />
+      <Icon name="external" size={12} label={t('content.opensElsewhere')} />
     </a>
   );
 }
 
 function Host({ host, doubt }: { host: string; doubt: Doubt | null }): JSX.Element {
   if (doubt === null) return <span class="matter-host">{host}</span>;
-  return <span class="matter-host matter-host-doubt"><Icon name="warning" size={12} label={t('matter.linkDoubt')} />{t('matter.reallyLeadsTo', { host })}</span>;
+  return <span class="matter-host matter-host-doubt"><Icon name="warning" size={12} label={t('content.linkDoubt')} />{t('content.reallyLeadsTo', { host })}</span>;
 }
 
 /** A file of the session, in the files tab. */

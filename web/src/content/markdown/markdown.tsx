@@ -8,11 +8,11 @@ import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { type Block, MarkdownStream, PAGE_BLOCKS } from '../../text/markdown/stream';
-import { grewFrom } from '../../text/appended';
+import { isAppended } from '../../text/appended';
 import { Button } from '../../ui';
 import '../../style/content/index.css';
 import { BlockView } from './block';
-import { whileSame } from '../skip_unchanged';
+import { skipUnchanged } from '../skip_unchanged';
 
 interface MarkdownProps {
   text: string;
@@ -36,18 +36,18 @@ export function Markdown({ text, live = false, breaks = true }: MarkdownProps): 
   const [fromEnd] = useState(live);
   const pages = pagesOf(stream);
   const [start, end] = shownPages(pages, FIRST_WEIGHT * times, fromEnd);
-  const more = end - start < pages.length && <Button kind="quiet" onClick={() => setTimes(times * MORE_TIMES)}>{t('matter.showMore')}</Button>;
+  const more = end - start < pages.length && <Button kind="quiet" onClick={() => setTimes(times * MORE_TIMES)}>{t('content.showMore')}</Button>;
   return (
     <div class="matter-markdown">
       {fromEnd && more}
       {pages.slice(start, end).map((page, index) => <PageView key={start + index} page={page} />)}
       {!fromEnd && more}
-      {cut && <Button kind="quiet" onClick={() => setWhole(true)}>{t('matter.showRest', { n: Math.ceil((text.length - SHOWN_FIRST) / 1_000) })}</Button>}
+      {cut && <Button kind="quiet" onClick={() => setWhole(true)}>{t('content.showRest', { n: Math.ceil((text.length - SHOWN_FIRST) / 1_000) })}</Button>}
     </div>
   );
 }
 
-const PageView = whileSame(({ page }: { page: readonly Block[] }): JSX.Element => <>{page.map((block) => <BlockView key={block.key} block={block} />)}</>);
+const PageView = skipUnchanged(({ page }: { page: readonly Block[] }): JSX.Element => <>{page.map((block) => <BlockView key={block.key} block={block} />)}</>);
 
 /** The first pages, or, of a text that was seen while it was written, the last ones, that are not too much to draw; one at least. */
 function shownPages(pages: readonly (readonly Block[])[], most: number, fromEnd: boolean): [number, number] {
@@ -111,5 +111,5 @@ function useStream(text: string, live: boolean, breaks: boolean): MarkdownStream
 function continued(before: Held | null, text: string, live: boolean): MarkdownStream | null {
   if (before === null) return null;
   if (!live) return before.stream;
-  return before.live && grewFrom(before.text, text) ? before.stream : null;
+  return before.live && isAppended(before.text, text) ? before.stream : null;
 }

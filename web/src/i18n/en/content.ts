@@ -1,5 +1,5 @@
 /** Words around what agents show. */
-export const matter = {
+export const content = {
   binary: 'Not a text file; its content is not shown.',
   cannotCompare: 'The texts could not be compared.',
   changesOf: 'Changes of {path}',

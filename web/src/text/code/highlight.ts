@@ -9,7 +9,7 @@ const LONGEST = 300_000;
 const KEPT_CHARACTERS = 4_000_000;
 
 const kept = new Map<string, TokenLines | null>();
-const asked = new Map<string, Promise<TokenLines | null>>();
+const requested = new Map<string, Promise<TokenLines | null>>();
 let keptCharacters = 0;
 
 /** What is known already: tokens, null for "cannot be coloured", undefined for "not asked yet". */
@@ -22,8 +22,8 @@ export function tokensOf(text: string, language: string): Promise<TokenLines | n
   const known = knownTokens(text, language);
   if (known !== undefined) return Promise.resolve(known);
   const key = keyOf(text, language);
-  const running = asked.get(key) ?? offload({ what: 'highlight', text, language }).then((result) => keep(key, result as TokenLines | null));
-  asked.set(key, running);
+  const running = requested.get(key) ?? offload({ what: 'highlight', text, language }).then((result) => keep(key, result as TokenLines | null));
+  requested.set(key, running);
   return running;
 }
 
@@ -36,7 +36,7 @@ function keyOf(text: string, language: string): string {
 }
 
 function keep(key: string, tokens: TokenLines | null): TokenLines | null {
-  asked.delete(key);
+  requested.delete(key);
   kept.set(key, tokens);
   keptCharacters += key.length;
   for (const oldest of kept.keys()) {

@@ -26,15 +26,15 @@ interface PairRow {
   right: DiffLine | null;
 }
 
-export type Row = Fold | LineRow;
+export type DiffRow = Fold | LineRow;
 export type SplitRow = Fold | PairRow;
 
 const SHOWN_AROUND = 3;
 const FOLDED_LEAST = 6;
 
 /** The rows of a file, in one column. `open` are the keys of folds that are opened; `whole` the new file's lines, if known. */
-export function rowsOf(file: FileDiff, open: ReadonlySet<string>, whole: readonly string[] | null): Row[] {
-  const rows: Row[] = [];
+export function diffRowsOf(file: FileDiff, open: ReadonlySet<string>, whole: readonly string[] | null): DiffRow[] {
+  const rows: DiffRow[] = [];
   let [beforeAt, afterAt] = [1, 1];
   file.hunks.forEach((hunk, index) => {
     addGap(rows, { index, hunk, beforeAt, afterAt }, open, whole);
@@ -58,7 +58,7 @@ interface Gap {
   afterAt: number;
 }
 
-function addGap(rows: Row[], { index, hunk, beforeAt, afterAt }: Gap, open: ReadonlySet<string>, whole: readonly string[] | null): void {
+function addGap(rows: DiffRow[], { index, hunk, beforeAt, afterAt }: Gap, open: ReadonlySet<string>, whole: readonly string[] | null): void {
   const count = hunk.afterStart - afterAt;
   if (count <= 0) {
     if (index > 0) rows.push({ row: 'fold', key: `gap ${index}`, count: 0, before: beforeAt, after: afterAt, lines: null, heading: hunk.heading });
@@ -69,13 +69,13 @@ function addGap(rows: Row[], { index, hunk, beforeAt, afterAt }: Gap, open: Read
   addFold(rows, { row: 'fold', key, count, before: beforeAt, after: afterAt, lines, heading: hunk.heading }, open);
 }
 
-function addRest(rows: Row[], beforeAt: number, afterAt: number, open: ReadonlySet<string>, whole: readonly string[]): void {
+function addRest(rows: DiffRow[], beforeAt: number, afterAt: number, open: ReadonlySet<string>, whole: readonly string[]): void {
   const count = whole.length - afterAt + 1;
   if (count <= 0) return;
   addFold(rows, { row: 'fold', key: 'rest', count, before: beforeAt, after: afterAt, lines: sameLines(whole, beforeAt, afterAt, count), heading: '' }, open);
 }
 
-function addFold(rows: Row[], fold: Fold, open: ReadonlySet<string>): void {
+function addFold(rows: DiffRow[], fold: Fold, open: ReadonlySet<string>): void {
   if (open.has(fold.key) && fold.lines !== null) for (const line of fold.lines) rows.push({ row: 'line', line });
   else rows.push(fold);
 }
@@ -84,7 +84,7 @@ function sameLines(whole: readonly string[], before: number, after: number, coun
   return whole.slice(after - 1, after - 1 + count).map((text, index) => ({ kind: 'same', text, before: before + index, after: after + index }));
 }
 
-function addHunk(rows: Row[], hunk: Hunk, index: number, open: ReadonlySet<string>): void {
+function addHunk(rows: DiffRow[], hunk: Hunk, index: number, open: ReadonlySet<string>): void {
   for (const run of runsOf(hunk.lines)) {
     const first = run.start === 0 ? 0 : SHOWN_AROUND;
     const last = run.end === hunk.lines.length ? 0 : SHOWN_AROUND;
@@ -111,7 +111,7 @@ function runsOf(lines: readonly DiffLine[]): { start: number; end: number; same:
 }
 
 /** The same rows in two columns: removed lines left of the added ones that took their place. */
-export function inTwoColumns(rows: readonly Row[]): SplitRow[] {
+export function inTwoColumns(rows: readonly DiffRow[]): SplitRow[] {
   const found: SplitRow[] = [];
   let [removed, added]: [DiffLine[], DiffLine[]] = [[], []];
   const flush = (): void => {

@@ -6,7 +6,7 @@
 import { Lexer, type Links, type Token, type Tokens } from 'marked';
 
 /** Text that is shown as it is. */
-interface Plain {
+interface PlainText {
   type: 'plain';
   raw: string;
 }
@@ -21,7 +21,7 @@ export interface OpenCode {
   tail: string;
 }
 
-export type BlockToken = Token | Plain | OpenCode;
+export type BlockToken = Token | PlainText | OpenCode;
 
 const LIST_PIECE = 24;
 const LONGEST_INLINE = 16_384;

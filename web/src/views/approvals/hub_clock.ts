@@ -18,10 +18,10 @@ export const hubAhead: ReadonlySignal<number> = ahead;
 
 /** Begin to listen. */
 export function watchClock(): void {
-  sessionList.listen((event) => noteTime(event, Date.now()));
+  sessionList.listen((event) => onEvent(event, Date.now()));
 }
 
-export function noteTime(event: Pick<ACPEvent, 'timestamp'>, now: number): void {
+export function onEvent(event: Pick<ACPEvent, 'timestamp'>, now: number): void {
   const late = now - Date.parse(event.timestamp);
   if (Number.isNaN(late) || late >= least) return;
   least = late;

@@ -9,7 +9,7 @@
 import { effect } from '@preact/signals';
 import type { ACPCommand } from '../../generated/agent-context';
 import { connection, type Sent } from '../../hub/connection';
-import { answeredHere, note, resolutionIn } from './resolutions';
+import { markAnsweredHere, addResolution, resolutionIn } from './resolutions';
 
 /** The ask that a command is about; null for all others. */
 export function askOf(command: ACPCommand): string | null {
@@ -23,11 +23,11 @@ export function sentFor(ask: string): Sent | undefined {
 }
 
 /** Send it, in place of one that failed. */
-export function answer(sessionId: string, ask: string, command: ACPCommand): void {
+export function sendAnswer(sessionId: string, ask: string, command: ACPCommand): void {
   const before = connection.outbox.peek().filter((sent) => askOf(sent.command) === ask);
   if (before.some((sent) => sent.state !== 'failed')) return;
   before.forEach((sent) => sent.drop());
-  answeredHere(ask);
+  markAnsweredHere(ask);
   connection.command(sessionId, command);
 }
 
@@ -37,8 +37,8 @@ effect(() => {
     const ask = askOf(sent.command);
     const resolution = ask !== null && sent.error ? resolutionIn(sent.error) : null;
     if (ask === null || !resolution) continue;
-    answeredHere(ask, false);
-    note(ask, resolution);
+    markAnsweredHere(ask, false);
+    addResolution(ask, resolution);
     sent.drop();
   }
 });

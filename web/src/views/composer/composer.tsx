@@ -22,7 +22,7 @@ import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
-import { Suggesting, type Suggestion } from './suggestion_source';
+import { SuggestionSource, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
 import '../../style/composer.css';
 
@@ -64,8 +64,8 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
     field.current?.focus();
   };
   const attachments = attachmentsOf(session.sessionId);
-  useEffect(() => attachments.tell((path) => addPath(latest.current, field.current, path)), [attachments]);
-  const suggesting = useMemo(() => new Suggesting(session.sessionId, () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
+  useEffect(() => attachments.onUploaded((path) => addPath(latest.current, field.current, path)), [attachments]);
+  const suggesting = useMemo(() => new SuggestionSource(session.sessionId, () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
   const history = useHistory(session);
   useGrowing(field, text);
   useEffect(() => flushDrafts, []);
@@ -74,16 +74,16 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
   const pictures = view.capabilities?.features.multimodal ?? true;
   const add = (files: File[]): void => void attachments.add(files, pictures);
   const send = async (): Promise<void> => {
-    const said = latest.current.text;
-    if (flying.current || (!said.trim() && !attachments.any) || attachments.busy) return;
+    const message = latest.current.text;
+    if (flying.current || (!message.trim() && !attachments.any) || attachments.busy) return;
     flying.current = true;
     const taken = await attachments.take().finally(() => void (flying.current = false));
     if (taken === null) return toast(t('composer.tooManyPictures'), 'bad');
-    connection.command(session.sessionId, messageOf(said, taken.pictures));
+    connection.command(session.sessionId, messageOf(message, taken.pictures));
     attachments.sent(taken);
     suggesting.close();
     history.current = null;
-    latest.current.write(leftOf(latest.current.text, said));
+    latest.current.write(leftOf(latest.current.text, message));
     field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
@@ -115,8 +115,8 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
       <Attached attachments={attachments} />
       <textarea ref={field} class="composer-text" dir={fieldDirection(text)} rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
         role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
-        onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
-        onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
+        onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.onTextChanged(event.currentTarget.value, event.currentTarget.selectionStart); }}
+        onClick={(event) => suggesting.onTextChanged(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />
       <div class="composer-bar">
         <FilePicker onFiles={add} />
@@ -173,9 +173,9 @@ function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Elem
 }
 
 /** What was written while a message was made ready: that is the next one. */
-export function leftOf(now: string, said: string): string {
-  if (now === said) return '';
-  return now.startsWith(said) ? now.slice(said.length).trimStart() : now;
+export function leftOf(now: string, sent: string): string {
+  if (now === sent) return '';
+  return now.startsWith(sent) ? now.slice(sent.length).trimStart() : now;
 }
 
 /** Words that come back stand behind what is written. */
@@ -189,7 +189,7 @@ function addPath(writing: { text: string; write: (text: string, caret?: number) 
   writing.write(text, caret);
 }
 
-function suggestionKey(event: KeyboardEvent, suggesting: Suggesting, take: (suggestion: Suggestion) => void): boolean {
+function suggestionKey(event: KeyboardEvent, suggesting: SuggestionSource, take: (suggestion: Suggestion) => void): boolean {
   const shown = suggesting.current.peek();
   if (!shown) return false;
   const chosen = shown.choices[shown.selected];
@@ -219,16 +219,16 @@ function lookBack(event: KeyboardEvent, text: string, history: HistoryRef, sessi
   const field = event.currentTarget as HTMLTextAreaElement;
   const key = event.key as 'ArrowUp' | 'ArrowDown';
   if (event.shiftKey || event.ctrlKey || event.altKey || event.metaKey || !meansHistory(key, text, field.selectionStart, field.selectionEnd)) return;
-  if (!history.current?.looksBack) history.current = key === 'ArrowUp' ? new PromptHistory(saidBefore(session)) : null;
+  if (!history.current?.looksBack) history.current = key === 'ArrowUp' ? new PromptHistory(earlierPrompts(session)) : null;
   const found = key === 'ArrowUp' ? history.current?.older(text) : history.current?.newer();
   if (found === null || found === undefined) return;
   event.preventDefault();
   write(found, key === 'ArrowUp' ? 0 : found.length);
 }
 
-function saidBefore(session: OpenSession): string[] {
-  const said = session.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
-  return [...said, ...session.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
+function earlierPrompts(session: OpenSession): string[] {
+  const messages = session.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
+  return [...messages, ...session.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
 }
 
 /** As tall as what is written, up to a share of the screen. */

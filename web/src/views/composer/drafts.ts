@@ -81,12 +81,12 @@ onForgetPersonalData(forgetDrafts);
 
 /** Whether Enter sends. On a touch screen it begins a new line unless somebody said otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {
-  const said = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
-  return said === null ? !touch : said === 'send';
+  const chosen = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
+  return chosen === null ? !touch : chosen === 'send';
 }
 
 export function setEnterSends(sends: boolean): void {
-  const said = sends ? 'send' : 'newline';
-  memory.set(ENTER, said);
-  stored(() => localStorage.setItem(ENTER, said));
+  const chosen = sends ? 'send' : 'newline';
+  memory.set(ENTER, chosen);
+  stored(() => localStorage.setItem(ENTER, chosen));
 }

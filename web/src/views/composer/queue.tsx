@@ -12,7 +12,7 @@ import { t, type Key } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
-import { carryOut, useActing } from '../controls/run_control';
+import { sendCommand, useControl } from '../controls/run_control';
 
 /** A message whose words somebody changes, as they were and as they are by now. */
 interface Editing {
@@ -65,8 +65,8 @@ function waitsFor(view: SessionState): Key {
 }
 
 function SendNow({ sessionId }: { sessionId: string }): JSX.Element {
-  const { busy, act } = useActing();
-  return <Button kind="quiet" icon="send" busy={busy} onClick={() => void act(() => carryOut(sessionId, { command: 'resume' }))}>{t('composer.sendHeldBack')}</Button>;
+  const { busy, act } = useControl();
+  return <Button kind="quiet" icon="send" busy={busy} onClick={() => void act(() => sendCommand(sessionId, { command: 'resume' }))}>{t('composer.sendHeldBack')}</Button>;
 }
 
 interface WaitingProps {

@@ -24,23 +24,23 @@ export interface Suggested {
 const PAUSE_MS = 120;
 const SHOWN = 12;
 
-export class Suggesting {
+export class SuggestionSource {
   readonly current = signal<Suggested | null>(null);
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private asked = 0;
+  private requestCount = 0;
   /** A token that somebody said no to, until they type something else. */
   private dismissed = '';
 
   constructor(private readonly sessionId: string, private readonly commands: () => AgentCommand[]) {}
 
   /** The text or the caret changed. */
-  look(text: string, caret: number): void {
+  onTextChanged(text: string, caret: number): void {
     clearTimeout(this.timer);
     const token = tokenAt(text, caret);
     if (!token || nameOf(token) === this.dismissed) return this.close();
     this.dismissed = '';
     if (token.kind === 'command') this.showCommands(token);
-    else this.askFiles(token);
+    else this.loadFiles(token);
   }
 
   move(step: 1 | -1): void {
@@ -58,7 +58,7 @@ export class Suggesting {
   }
 
   close(): void {
-    this.asked += 1;
+    this.requestCount += 1;
     this.current.value = null;
   }
 
@@ -69,8 +69,8 @@ export class Suggesting {
     this.current.value = choices.length ? { token, choices, selected: 0, state: 'known' } : null;
   }
 
-  private askFiles(token: Token): void {
-    const number = (this.asked += 1);
+  private loadFiles(token: Token): void {
+    const number = (this.requestCount += 1);
     const before = this.current.peek();
     const choices = before?.token.kind === 'file' ? before.choices : [];
     this.current.value = { token, choices: token.query ? choices : [], selected: 0, state: token.query ? 'asking' : 'known' };
@@ -80,7 +80,7 @@ export class Suggesting {
   private async find(token: Token, number: number): Promise<void> {
     const path = pathOf(['sessions', this.sessionId, 'files', 'find'], { q: token.query, limit: SHOWN });
     const found = await http.get<FilesFound>(path).catch(() => null);
-    if (number !== this.asked) return;
+    if (number !== this.requestCount) return;
     const choices = (found?.files ?? []).map((file) => ({ word: file.path }));
     this.current.value = { token, choices, selected: 0, state: 'known' };
   }

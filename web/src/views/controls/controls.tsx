@@ -11,7 +11,7 @@ import { connection } from '../../hub/connection';
 import { t, type Key } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { Button, IconButton, Menu, Sheet, toast, type MenuItem } from '../../ui';
-import { carryOut, useActing } from './run_control';
+import { sendCommand, useControl } from './run_control';
 import { settingsOf, type Setting, type Settings } from './agent_settings';
 import { LimitsSheet } from './limits_sheet';
 import { actStates, type Act, type ActState, type Why } from './availability';
@@ -53,7 +53,7 @@ function hint(state: ActState, does: string): string {
 function menuOf(session: OpenSession, states: Record<Act, ActState>, settings: Settings, open: (what: Open) => void): MenuItem[] {
   const { turn } = session.state.peek();
   const off = (act: Act): { disabled: boolean } => ({ disabled: !states[act].can });
-  const interrupt = (): void => void carryOut(session.sessionId, { command: 'pause', _meta: { interrupt: true } }).catch(() => undefined);
+  const interrupt = (): void => void sendCommand(session.sessionId, { command: 'pause', _meta: { interrupt: true } }).catch(() => undefined);
   return [
     ...(settings.others.length ? [{ label: t('controls.options'), icon: 'sliders' as const, onSelect: () => open('options') }] : []),
     { label: t('controls.limits'), icon: 'coin', onSelect: () => open('limits') },
@@ -65,7 +65,7 @@ function menuOf(session: OpenSession, states: Record<Act, ActState>, settings: S
 function Stop({ session, turnId, state }: { session: OpenSession; turnId: string; state: ActState }): JSX.Element {
   const [stopping, setStopping] = useState<string | null>(null);
   const [late, setLate] = useState(false);
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const isStopping = stopping === turnId;
   useEffect(() => {
     setLate(false);
@@ -74,7 +74,7 @@ function Stop({ session, turnId, state }: { session: OpenSession; turnId: string
     return () => clearTimeout(timer);
   }, [isStopping]);
   const stop = async (): Promise<void> => {
-    if (await act(() => carryOut(session.sessionId, { command: 'cancel' }))) setStopping(turnId);
+    if (await act(() => sendCommand(session.sessionId, { command: 'cancel' }))) setStopping(turnId);
   };
   const words = isStopping ? t(late ? 'controls.cancelAgain' : 'controls.cancelling') : t('controls.cancel');
   return (
@@ -85,9 +85,9 @@ function Stop({ session, turnId, state }: { session: OpenSession; turnId: string
 
 function Hold({ session, states }: { session: OpenSession; states: Record<Act, ActState> }): JSX.Element {
   const { paused, status, turn } = session.state.value;
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const send = async (command: 'pause' | 'resume'): Promise<void> => {
-    if ((await act(() => carryOut(session.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
+    if ((await act(() => sendCommand(session.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
   };
   if (paused || status === 'completed') {
     const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: paused.by, reason: paused.reason ?? '' }) : t('controls.restart');
@@ -97,7 +97,7 @@ function Hold({ session, states }: { session: OpenSession; states: Record<Act, A
 }
 
 function Choose({ session, setting, state, wide = false }: { session: OpenSession; setting: Setting; state: ActState; wide?: boolean }): JSX.Element {
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const [wanted, setWanted] = useState<string | null>(null);
   const choose = async (value: string): Promise<void> => {
     setWanted(value);
@@ -126,7 +126,7 @@ function groupsOf(setting: Setting): [string, Setting['choices']][] {
 }
 
 function OptionsSheet({ session, settings, state, onClose }: { session: OpenSession; settings: Settings; state: ActState; onClose: () => void }): JSX.Element {
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const turn = (id: string, value: boolean): void => void act(() => http.post(pathOf(['sessions', session.sessionId, 'config']), { configId: id, value }));
   return (
     <Sheet title={t('controls.optionsTitle')} onClose={onClose}>
@@ -146,9 +146,9 @@ function OptionsSheet({ session, settings, state, onClose }: { session: OpenSess
 }
 
 function EndSheet({ session, onClose }: { session: OpenSession; onClose: () => void }): JSX.Element {
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const end = async (): Promise<void> => {
-    if (await act(() => carryOut(session.sessionId, { command: 'terminate' }))) onClose();
+    if (await act(() => sendCommand(session.sessionId, { command: 'terminate' }))) onClose();
   };
   return (
     <Sheet title={t('controls.terminateTitle')} onClose={onClose}

@@ -6,7 +6,7 @@ import { http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { Button, Sheet } from '../../ui';
-import { useActing } from './run_control';
+import { useControl } from './run_control';
 import { CAPS, capsOf, capTexts, shareSpent, waitChoices, type Cap, type CapProblem } from './limits';
 import type { ActState } from './availability';
 
@@ -18,7 +18,7 @@ export function LimitsSheet({ session, state, onClose }: { session: OpenSession;
   const [texts, setTexts] = useState(() => capTexts(view.caps));
   const [waitS, setWaitS] = useState(view.waits.approvalS ?? null);
   const [onTimeout, setOnTimeout] = useState(view.waits.onTimeout ?? 'reject');
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const { caps, problems } = capsOf(texts);
   const waitsChanged = waitS !== (view.waits.approvalS ?? null) || onTimeout !== (view.waits.onTimeout ?? 'reject');
   const save = async (): Promise<void> => {

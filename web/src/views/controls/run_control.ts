@@ -6,13 +6,13 @@ import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { toast } from '../../ui';
 
-interface Acting {
+interface ControlState {
   busy: boolean;
   /** True where it was done. */
   act(what: () => Promise<unknown>): Promise<boolean>;
 }
 
-export function useActing(): Acting {
+export function useControl(): ControlState {
   const [busy, setBusy] = useState(false);
   const act = async (what: () => Promise<unknown>): Promise<boolean> => {
     setBusy(true);
@@ -30,7 +30,7 @@ export function useActing(): Acting {
 }
 
 /** A command whose failure is told here, and so need not stay in the outbox. */
-export async function carryOut(sessionId: string, command: ACPCommand): Promise<unknown> {
+export async function sendCommand(sessionId: string, command: ACPCommand): Promise<unknown> {
   const sent = connection.command(sessionId, command);
   try {
     return await sent.done;

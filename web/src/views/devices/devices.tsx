@@ -9,7 +9,7 @@ import { asHubError, http, pathOf, type HubError } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { Badge, Button, Icon, Sheet, Spinner, Time, toast } from '../../ui';
-import { useActing } from '../controls/run_control';
+import { useControl } from '../controls/run_control';
 import { mayDo, type Scope } from '../controls/availability';
 import { offer } from './install_offer';
 import { Pair } from './pair_phone';
@@ -86,7 +86,7 @@ function DeviceLine({ device, onGone }: { device: Device; onGone: () => void }):
 }
 
 function RevokeSheet({ device, onClose, onGone }: { device: Device; onClose: () => void; onGone: () => void }): JSX.Element {
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const revoke = async (): Promise<void> => {
     if (!(await act(() => http.del(pathOf(['devices', device.id]))))) return;
     onClose();

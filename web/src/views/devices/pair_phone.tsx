@@ -9,7 +9,7 @@ import { http } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, Copy, now, toast } from '../../ui';
 import { clockText } from '../approvals/countdown';
-import { useActing } from '../controls/run_control';
+import { useControl } from '../controls/run_control';
 import type { Scope } from '../controls/availability';
 import type { Device } from './devices';
 import { drawQr } from './qr';
@@ -37,7 +37,7 @@ const OFFERED: Scope[] = ['control', 'approve', 'view', 'admin'];
 export function Pair({ devices, onPairing }: { devices: Device[]; onPairing: (pairing: boolean) => void }): JSX.Element {
   const [scope, setScope] = useState<Scope>('control');
   const [shown, setShown] = useState<Shown | null>(null);
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const show = (): Promise<boolean> => act(async () => {
     const made = await http.post<Pairing>('/pair', { scope });
     setShown({ ...made, until: Date.now() + LIFE_MS, known: new Set(devices.map((device) => device.id)) });

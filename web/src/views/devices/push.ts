@@ -41,7 +41,7 @@ export async function turnOn(kinds: readonly Kind[]): Promise<PushState> {
   const registration = await ready();
   const key = bytesOf(publicKey);
   const subscription = (await kept(registration, key)) ?? (await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }));
-  await tell(subscription, kinds);
+  await register(subscription, kinds);
   return { is: 'on', kinds: [...kinds] };
 }
 
@@ -50,7 +50,7 @@ export async function chooseKinds(kinds: readonly Kind[]): Promise<PushState> {
   const registration = await ready();
   const subscription = await registration.pushManager.getSubscription();
   if (!subscription) return { is: 'off' };
-  await tell(subscription, kinds);
+  await register(subscription, kinds);
   return { is: 'on', kinds: [...kinds] };
 }
 
@@ -62,7 +62,7 @@ export async function turnOff(): Promise<PushState> {
   return { is: 'off' };
 }
 
-async function tell(subscription: PushSubscription, kinds: readonly Kind[]): Promise<void> {
+async function register(subscription: PushSubscription, kinds: readonly Kind[]): Promise<void> {
   const { endpoint, keys } = subscription.toJSON();
   await http.post('/push', { endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, kinds });
 }

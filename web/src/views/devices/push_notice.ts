@@ -15,7 +15,7 @@ type NoticeKind = 'approval' | 'question' | 'finished' | 'failed' | 'resolved';
 type Words = Record<keyof typeof notices, string>;
 
 /** What the hub sends (`requestId` is our `ask`: the id of the approval or question). */
-interface Notice {
+interface PushNotice {
   kind: NoticeKind;
   sessionId: string;
   title: string;
@@ -36,7 +36,7 @@ export interface NoticeData {
   ask?: string;
 }
 
-interface Shown {
+interface ShownNotice {
   title: string;
   body: string;
   tag: string;
@@ -56,8 +56,8 @@ export function tagOf(data: NoticeData): string {
 }
 
 /** The notification of a push. */
-export function shownOf(push: unknown, words: Words = notices): Shown {
-  const notice = noticeOf(push);
+export function shownOf(push: unknown, words: Words = notices): ShownNotice {
+  const notice = readPushNotice(push);
   if (!notice) return { title: words.unknown, body: '', tag: 'unknown', data: { kind: 'unknown' }, actions: [], requireInteraction: false, silent: false };
   const data: NoticeData = { kind: notice.kind, sessionId: notice.sessionId };
   if (notice.ask) data.ask = notice.ask;
@@ -68,7 +68,7 @@ export function shownOf(push: unknown, words: Words = notices): Shown {
 }
 
 /** How an ask ended, in words. */
-function endOf(notice: Notice, words: Words): string {
+function endOf(notice: PushNotice, words: Words): string {
   const outcome = notice.outcome;
   if (outcome === 'approved' || outcome === 'denied' || outcome === 'answered' || outcome === 'dismissed') {
     return notice.by ? words[`${outcome}By`].replace('{by}', () => spelledOut(notice.by)) : words[outcome];
@@ -89,7 +89,7 @@ export function requestOf(data: NoticeData, action: string): { path: string; bod
   return { path, body: { decision: action === 'approve' ? 'allow' : 'deny' } };
 }
 
-function actionsOf(notice: Notice, words: Words): Shown['actions'] {
+function actionsOf(notice: PushNotice, words: Words): ShownNotice['actions'] {
   if (notice.kind !== 'approval' || !notice.ask || !notice.actions.length) return [];
   const safe = notice.riskLevel === 'low' || notice.riskLevel === 'medium';
   const look = !safe || notice.body.endsWith('…') || notice.body.length > WHOLE_MOST || !notice.actions.includes('approve');
@@ -97,16 +97,16 @@ function actionsOf(notice: Notice, words: Words): Shown['actions'] {
   return notice.actions.includes('deny') ? [first, { action: 'deny', title: words.deny }] : [first];
 }
 
-function noticeOf(push: unknown): Notice | null {
-  const said = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
-  const kind = said.kind;
+function readPushNotice(push: unknown): PushNotice | null {
+  const fields = (typeof push === 'object' && push !== null ? push : {}) as Record<string, unknown>;
+  const kind = fields.kind;
   if (kind !== 'approval' && kind !== 'question' && kind !== 'finished' && kind !== 'failed' && kind !== 'resolved') return null;
-  if (typeof said.sessionId !== 'string') return null;
-  const ask = text(said.requestId);
+  if (typeof fields.sessionId !== 'string') return null;
+  const ask = text(fields.requestId);
   return {
-    kind, sessionId: said.sessionId, title: text(said.title), body: text(said.body), outcome: text(said.outcome), by: text(said.by),
-    actions: Array.isArray(said.actions) ? said.actions.map(String) : [],
-    ...(ask ? { ask } : {}), ...(text(said.riskLevel) ? { riskLevel: text(said.riskLevel) } : {}),
+    kind, sessionId: fields.sessionId, title: text(fields.title), body: text(fields.body), outcome: text(fields.outcome), by: text(fields.by),
+    actions: Array.isArray(fields.actions) ? fields.actions.map(String) : [],
+    ...(ask ? { ask } : {}), ...(text(fields.riskLevel) ? { riskLevel: text(fields.riskLevel) } : {}),
   };
 }
 

@@ -3,26 +3,26 @@
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { route, write } from '../../route';
 
-export interface FilesPlace {
+export interface FilesAddress {
   path: string | null;
   line: number | null;
   list: 'tree' | 'changes';
 }
 
 /** The place, kept true by the address. */
-export const filesPlace: ReadonlySignal<FilesPlace> = computed(() => {
+export const filesAddress: ReadonlySignal<FilesAddress> = computed(() => {
   void route.value; // a change of the fragment is told by the route
-  return placeIn(location.hash);
+  return readFilesAddress(location.hash);
 });
 
-export function placeIn(fragment: string): FilesPlace {
+export function readFilesAddress(fragment: string): FilesAddress {
   const query = new URLSearchParams(fragment.split('?')[1] ?? '');
   const line = Number(query.get('line'));
   return { path: query.get('path'), line: Number.isInteger(line) && line > 0 ? line : null, list: query.get('list') === 'changes' ? 'changes' : 'tree' };
 }
 
 /** The address of a place in a session's files. */
-export function filesHref(sessionId: string, to: Partial<FilesPlace>): string {
+export function filesHref(sessionId: string, to: Partial<FilesAddress>): string {
   const given = Object.entries({ path: to.path, line: to.line, list: to.list === 'changes' ? 'changes' : null });
   const query = new URLSearchParams(given.flatMap(([key, value]) => (value == null ? [] : [[key, String(value)]])));
   return `#/s/${encodeURIComponent(sessionId)}/files${query.size > 0 ? `?${query}` : ''}`;

@@ -9,7 +9,7 @@ import { CodeView } from '../../content/code';
 import { Image } from '../../content/markdown/image';
 import { Markdown } from '../../content/markdown/markdown';
 import { VisibleText } from '../../content/visible_text';
-import { contentHref, folderOf, MatterFolder, pathIn, useFolder } from '../../content/location';
+import { contentHref, folderOf, ContentFolder, pathIn, useFolder } from '../../content/location';
 import { isMarkdownPath, isPicturePath } from '../../text/code/language';
 import { Button, Icon, Spinner } from '../../ui';
 import { useLoaded } from './use_loaded';
@@ -60,7 +60,7 @@ function TextFile({ address, path, line, version, rendered }: ContentProps): JSX
   if (value === null) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   if (BINARY.test(value.slice(0, 8_000))) return <NoText />;
   if (value === '') return <p class="files-faint">{t('files.emptyFile')}</p>;
-  if (rendered) return <div class="files-rendered"><MatterFolder.Provider value={folderOf(pathIn(root, path))}><Markdown text={value} breaks={false} /></MatterFolder.Provider></div>;
+  if (rendered) return <div class="files-rendered"><ContentFolder.Provider value={folderOf(pathIn(root, path))}><Markdown text={value} breaks={false} /></ContentFolder.Provider></div>;
   return <CodeView text={value} path={path} firstLine={1} line={line} whole />;
 }
 

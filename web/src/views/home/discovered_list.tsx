@@ -12,7 +12,7 @@ import { lastLine, projectOf, type Wanted } from './groups';
 
 const SHOWN = 6;
 
-export function Elsewhere({ want }: { want: Wanted }): JSX.Element | null {
+export function DiscoveredList({ want }: { want: Wanted }): JSX.Element | null {
   const [all, setAll] = useState(false);
   useEffect(() => void discover(), []);
   const { state, troubles } = looking.value;

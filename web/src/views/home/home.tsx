@@ -18,10 +18,10 @@ import { t } from '../../i18n';
 import { write } from '../../route';
 import { Button, Icon, IconButton, Spinner } from '../../ui';
 import { DeleteSheet, RenameSheet } from './rename_delete';
-import { Elsewhere } from './discovered_list';
-import { agentsToFilter, distinct, grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
-import { Hits } from './search_hits';
-import { filters, homePlace, keepHomePlace, useHomePlace } from './list_state';
+import { DiscoveredList } from './discovered_list';
+import { agentsToFilter, distinct, grouped, GROUPS, projectOf, filterOf, wanted, type Group, type Wanted } from './groups';
+import { HomeSearchHits } from './search_hits';
+import { filters, listState, keepListState, useListState } from './list_state';
 import { SessionRow } from './session_row';
 import { search, searchAgain, searchFor } from './search';
 
@@ -35,7 +35,7 @@ type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
 export function HomeView(): JSX.Element {
   const { agent, cwd } = filters;
   const list = useRef<HTMLDivElement>(null);
-  useHomePlace(list);
+  useListState(list);
   const dialog = useSignal<Dialog>(null);
   const online = connection.state.value === 'online';
   useEffect(() => {
@@ -47,7 +47,7 @@ export function HomeView(): JSX.Element {
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
   const hasOlder = sessionList.hasOlder.value;
   useEffect(() => {
-    const sought = soughtOf(want);
+    const sought = filterOf(want);
     if (sought === null || !online || !hasOlder) return undefined;
     const timer = setTimeout(() => void sessionList.search(sought).catch(() => undefined), SEEK_MS); // that the hub is away is said elsewhere
     return () => clearTimeout(timer);
@@ -60,7 +60,7 @@ export function HomeView(): JSX.Element {
         <SearchField />
         <Filters agent={agent} cwd={cwd} />
       </div>
-      <StorageNews />
+      <StorageNotice />
       <Content want={want} searching={searching} onDialog={(to) => (dialog.value = to)} onClear={() => ((agent.value = ''), (cwd.value = ''))} />
       {dialog.value?.kind === 'rename' && <RenameSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
       {dialog.value?.kind === 'delete' && <DeleteSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
@@ -136,9 +136,9 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
       })}
       {!sessions.value.length && !searching && <Empty />}
       {sessions.value.length > 0 && !fitting.length && !searching && (sessionList.searching.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
-      {searching && <Hits />}
+      {searching && <HomeSearchHits />}
       {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
-      <Elsewhere want={want} />
+      <DiscoveredList want={want} />
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
     </>
   );
@@ -158,10 +158,10 @@ interface GroupProps {
 }
 
 function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element {
-  const all = useSignal(homePlace().whole.includes(group));
+  const all = useSignal(listState().whole.includes(group));
   const showAll = (): void => {
     all.value = true;
-    keepHomePlace({ whole: [...homePlace().whole, group] });
+    keepListState({ whole: [...listState().whole, group] });
   };
   const shown = all.value ? views : views.slice(0, SHOWN[group]);
   return (
@@ -212,7 +212,7 @@ function NoneFit({ onClear }: { onClear: () => void }): JSX.Element {
 }
 
 /** What is wrong with the hub's storage, if anything: shown where people look first. */
-function StorageNews(): JSX.Element | null {
+function StorageNotice(): JSX.Element | null {
   const view = journalProblem.value;
   if (view === undefined) return null;
   if (view.state === 'unwritable') return <p class="home-hint home-storage" role="alert">{t('home.journalUnwritable', { why: view.unwritable ?? '' })}</p>;

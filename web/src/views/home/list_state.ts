@@ -13,7 +13,7 @@ import type { Group } from './groups';
 const KEY = 'trunkline.place.home';
 const WRITE_PAUSE_MS = 200;
 
-interface HomePlace {
+interface ListState {
   top: number;
   agent: string;
   cwd: string;
@@ -21,17 +21,17 @@ interface HomePlace {
   whole: readonly Group[];
 }
 
-const BEGINNING: HomePlace = { top: 0, agent: '', cwd: '', query: '', whole: [] };
+const BEGINNING: ListState = { top: 0, agent: '', cwd: '', query: '', whole: [] };
 
 let place = stored();
 let timer: ReturnType<typeof setTimeout> | undefined;
 addEventListener('pagehide', store);
 
-export function homePlace(): HomePlace {
+export function listState(): ListState {
   return place;
 }
 
-export function keepHomePlace(change: Partial<HomePlace>): void {
+export function keepListState(change: Partial<ListState>): void {
   place = { ...place, ...change };
   timer ??= setTimeout(store, WRITE_PAUSE_MS); // scrolling changes it with every frame
 }
@@ -39,7 +39,7 @@ export function keepHomePlace(change: Partial<HomePlace>): void {
 /** What the list is narrowed to. */
 export const filters = { agent: signal(place.agent), cwd: signal(place.cwd) };
 
-effect(() => keepHomePlace({ agent: filters.agent.value, cwd: filters.cwd.value }));
+effect(() => keepListState({ agent: filters.agent.value, cwd: filters.cwd.value }));
 onForgetPersonalData(() => {
   filters.agent.value = filters.cwd.value = '';
   place = BEGINNING;
@@ -49,7 +49,7 @@ onForgetPersonalData(() => {
 const MOVES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;
 
 /** Come back to where one was, and remember where one goes. */
-export function useHomePlace(list: { current: HTMLElement | null }): void {
+export function useListState(list: { current: HTMLElement | null }): void {
   useLayoutEffect(() => {
     let wanted: number | null = place.top;
     const reach = (): void => {
@@ -59,7 +59,7 @@ export function useHomePlace(list: { current: HTMLElement | null }): void {
     };
     const moved = (): void => void (wanted = null);
     const scrolled = (): void => {
-      if (wanted === null) keepHomePlace({ top: Math.round(scrollY) });
+      if (wanted === null) keepListState({ top: Math.round(scrollY) });
     };
     const grown = new ResizeObserver(reach);
     if (list.current) grown.observe(list.current);
@@ -74,9 +74,9 @@ export function useHomePlace(list: { current: HTMLElement | null }): void {
   }, []);
 }
 
-function stored(): HomePlace {
+function stored(): ListState {
   try {
-    const found = JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as HomePlace;
+    const found = JSON.parse(sessionStorage.getItem(KEY) ?? '{}') as ListState;
     return { ...BEGINNING, ...found };
   } catch {
     return BEGINNING; // A browser that keeps nothing begins at the top.

@@ -8,7 +8,7 @@ import { AgentSign, Button, Spinner, Time } from '../../ui';
 import { projectOf } from './groups';
 import { search, searchAgain } from './search';
 
-export function Hits(): JSX.Element {
+export function HomeSearchHits(): JSX.Element {
   const { query, busy, page, error } = search.value;
   const hits = page?.hits ?? [];
   return (

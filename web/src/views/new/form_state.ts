@@ -9,7 +9,7 @@ import { effect, signal } from '@preact/signals';
 import { onForgetPersonalData } from '../../hub/personal_data';
 import { draftOf, keepDraft } from '../composer/drafts';
 import { keepFiles, keptFiles, type KeptFile } from '../composer/kept_files';
-import { nextId, type Attached } from './attachments';
+import { nextId, type PromptFile } from './attachments';
 import { Starting, type SandboxChoice } from './start';
 
 const PROMPT = 'new';
@@ -21,7 +21,7 @@ class NewForm {
   readonly sandbox = signal<SandboxChoice>('');
   readonly options = signal<Record<string, string>>({});
   readonly prompt = signal(draftOf(PROMPT));
-  readonly files = signal<Attached[]>(keptFiles(PROMPT).flatMap(restored));
+  readonly files = signal<PromptFile[]>(keptFiles(PROMPT).flatMap(restored));
   /** Files of which only the name is left. */
   readonly lost = signal<string[]>(keptFiles(PROMPT).flatMap(({ name, body }) => (body === undefined ? [name] : [])));
   starting = new Starting();
@@ -50,6 +50,6 @@ effect(() => keepDraft(PROMPT, form.prompt.value));
 effect(() => keepFiles(PROMPT, [...form.lost.value.map((name) => ({ name })), ...form.files.value.map(({ name, ...more }) => ({ name, body: JSON.stringify(more) }))]));
 onForgetPersonalData(() => form.clear());
 
-function restored({ name, body }: KeptFile): Attached[] {
-  return body === undefined ? [] : [{ ...(JSON.parse(body) as Attached), name, id: nextId() }];
+function restored({ name, body }: KeptFile): PromptFile[] {
+  return body === undefined ? [] : [{ ...(JSON.parse(body) as PromptFile), name, id: nextId() }];
 }

@@ -5,11 +5,11 @@ import { useRef } from 'preact/hooks';
 import { t } from '../../i18n';
 import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
-import { read, Refused, type Attached } from './attachments';
+import { readPromptFile, Refused, type PromptFile } from './attachments';
 
 interface PromptFieldProps {
   text: Signal<string>;
-  files: Signal<Attached[]>;
+  files: Signal<PromptFile[]>;
   /** Names of files that have to be attached again. */
   lost: Signal<string[]>;
   takesPictures: boolean;
@@ -21,7 +21,7 @@ export function PromptField({ text, files, lost, takesPictures }: PromptFieldPro
   const add = async (given: Iterable<File>): Promise<void> => {
     for (const file of given) {
       try {
-        const attached = await read(file);
+        const attached = await readPromptFile(file);
         if (attached.kind === 'picture' && !takesPictures) throw new Refused(t('new.noPictures'));
         files.value = [...files.peek(), attached];
         lost.value = lost.peek().filter((name) => name !== attached.name);
@@ -80,7 +80,7 @@ function LostChip({ name, onRemove }: { name: string; onRemove: () => void }): J
   );
 }
 
-function FileChip({ file, onRemove }: { file: Attached; onRemove: () => void }): JSX.Element {
+function FileChip({ file, onRemove }: { file: PromptFile; onRemove: () => void }): JSX.Element {
   return (
     <li class="new-file">
       {file.kind === 'picture' ? <img src={`data:${file.mimeType};base64,${file.body}`} alt="" width="32" height="32" /> : <Icon name="file" />}

@@ -46,9 +46,9 @@ export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDr
       setElsewhere(false);
       toast(t('policy.saved'), 'good');
     } catch (error) {
-      const said = asHubError(error).message;
-      setProblem(said);
-      showLine(field.current, problemLine(said));
+      const message = asHubError(error).message;
+      setProblem(message);
+      showLine(field.current, problemLine(message));
     } finally {
       setBusy(false);
     }

@@ -13,7 +13,7 @@ import { useSessionView } from './view_state';
 import { nameOfPath } from './rows/labels';
 import { copyLink } from './rows/copy_link';
 import { sandboxWords } from './sandbox';
-import { Spent } from './spending';
+import { SpendingSummary } from './spending';
 
 export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
   const { session } = useSessionView();
@@ -34,7 +34,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
           </p>
         </div>
         <Status />
-        <Spent />
+        <SpendingSummary />
         <HeadMenu onRename={() => setRenaming(true)} />
       </div>
       {tabs}

@@ -40,7 +40,7 @@ function Plot({ points, width = 56, height = 18 }: { points: readonly Point[]; w
   );
 }
 
-export function Spent(): JSX.Element | null {
+export function SpendingSummary(): JSX.Element | null {
   const { session } = useSessionView();
   const [open, setOpen] = useState(false);
   const { usage, cost, tokens } = session.state.value;

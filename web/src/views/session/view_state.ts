@@ -8,7 +8,7 @@ import { rowsOf, type Row } from '../../model/timeline/rows';
 import type { OpenSession } from '../../model/open_session';
 import { typedIn } from '../approvals/typing';
 import { openRowsOf, type OpenRows } from './conversation/open_rows';
-import { keepPlace } from './conversation/reading_position';
+import { keepReadingPosition } from './conversation/reading_position';
 import { Scroller, type Anchor } from './conversation/scroller';
 
 export interface SessionViewState {
@@ -30,7 +30,7 @@ export function makeViewState(session: OpenSession): SessionViewState {
     if (session.loadState.peek() !== 'ready') return;
     const item = anchor && session.timeline.find(itemKey(anchor.key));
     if (item) lastSeq = item.seq;
-    keepPlace(session.sessionId, anchor && item ? { ...anchor, seq: item.seq } : undefined);
+    keepReadingPosition(session.sessionId, anchor && item ? { ...anchor, seq: item.seq } : undefined);
   };
   const more = (load: () => Promise<boolean>) => () => void load().catch(() => undefined); // Tried again when the reader scrolls on.
   const scroller = new Scroller(

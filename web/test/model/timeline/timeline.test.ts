@@ -15,7 +15,7 @@ import { seen } from '../plain_items';
 const recorded = recordedSessions();
 
 /** Events with positions and times, in their order. */
-function told(...events: object[]): ACPEvent[] {
+function numbered(...events: object[]): ACPEvent[] {
   return events.map((event, index) => ({
     sessionId: 'ses_1', timestamp: new Date(1_700_000_000_000 + index * 1000).toISOString(), seq: index + 1, ...event,
   }) as unknown as ACPEvent);
@@ -27,7 +27,7 @@ function folded(events: readonly ACPEvent[]): Timeline {
   return timeline;
 }
 
-const said = (id: string, delta: string) => ({ type: 'message:delta', messageId: id, role: 'assistant', delta });
+const messageDelta = (id: string, delta: string) => ({ type: 'message:delta', messageId: id, role: 'assistant', delta });
 const start = (id: string, name = 'bash', more: object = {}) => ({ type: 'tool:start', toolCallId: id, name, category: 'terminal', ...more });
 const runs = (id: string, input: object = {}) => (
   { type: 'tool:executing', toolCallId: id, name: 'bash', input, riskLevel: 'low', requiresApproval: false });
@@ -47,7 +47,7 @@ function only<T extends Item>(timeline: Timeline, kind: Item['kind']): T {
 
 describe('messages', () => {
   test('pieces concatenate, and the whole message is what counts', () => {
-    const timeline = folded(told(said('m', 'Hel'), said('m', 'lo'), {
+    const timeline = folded(numbered(messageDelta('m', 'Hel'), messageDelta('m', 'lo'), {
       type: 'message:complete', messageId: 'm', role: 'assistant', content: [{ type: 'text', text: 'Hello!' }], model: 'demo-1',
     }));
     const message = only<MessageItem>(timeline, 'message');
@@ -56,17 +56,17 @@ describe('messages', () => {
   });
 
   test('a piece touches its own message and never the list', () => {
-    const timeline = folded(told({ type: 'message:start', messageId: 'm', role: 'assistant' }));
+    const timeline = folded(numbered({ type: 'message:start', messageId: 'm', role: 'assistant' }));
     let lists = 0;
     let texts = 0;
     effect(() => void (timeline.items.value, (lists += 1)));
     effect(() => void (only<MessageItem>(timeline, 'message').text.value, (texts += 1)));
-    timeline.apply([told({}, said('m', 'a'))[1]!]);
+    timeline.apply([numbered({}, messageDelta('m', 'a'))[1]!]);
     expect([lists, texts]).toEqual([1, 2]);
   });
 
   test('what a person sent says by whom and in which turn', () => {
-    const timeline = folded(told({ type: 'message:start', messageId: 'user-turn_1', role: 'user', _meta: { by: 'phone', turnId: 'turn_1' } }));
+    const timeline = folded(numbered({ type: 'message:start', messageId: 'user-turn_1', role: 'user', _meta: { by: 'phone', turnId: 'turn_1' } }));
     expect(only<MessageItem>(timeline, 'message').state.value).toMatchObject({ by: 'phone', turnId: 'turn_1' });
   });
 });
@@ -74,7 +74,7 @@ describe('messages', () => {
 describe('tool calls', () => {
   test('go from pending over in progress to completed, with their exit code', () => {
     const timeline = new Timeline();
-    const events = told(start('c'), runs('c', { command: 'ls' }), result('c', 'a', {
+    const events = numbered(start('c'), runs('c', { command: 'ls' }), result('c', 'a', {
       structured: { type: 'command_output', exitCode: 3, stdout: 'a', stderr: '' },
     }));
     const states = events.map((event) => (timeline.apply([event]), only<ToolItem>(timeline, 'tool').call.value.status));
@@ -83,28 +83,28 @@ describe('tool calls', () => {
   });
 
   test('an end is never taken back by what comes late', () => {
-    const timeline = folded(told(result('c', 'out'), start('c'), runs('c')));
+    const timeline = folded(numbered(result('c', 'out'), start('c'), runs('c')));
     expect(only<ToolItem>(timeline, 'tool').call.value).toMatchObject({ status: 'completed', output: 'out', category: 'terminal' });
   });
 
   test('a call that its turn left open does not run for ever, and may still end', () => {
-    const timeline = folded(told(turnStarts, start('c'), runs('c'), turnEnds));
+    const timeline = folded(numbered(turnStarts, start('c'), runs('c'), turnEnds));
     const call = timeline.callOf('c')!.call;
     expect(call.value).toMatchObject({ status: 'in_progress', abandoned: true });
-    timeline.apply([told({}, {}, {}, {}, result('c', 'late'))[4]!]);
+    timeline.apply([numbered({}, {}, {}, {}, result('c', 'late'))[4]!]);
     expect(call.value).toMatchObject({ status: 'completed', abandoned: false, output: 'late' });
   });
 
   test('a call has the title that its agent gave it last, in whatever order its events are loaded', () => {
     const update = { type: 'custom', namespace: 'acp', eventName: 'tool_call_update', data: { toolCallId: 'c', changed: ['title'] }, _meta: { title: 'npm test' } };
-    const events = told({ ...start('c'), description: 'Terminal' }, update, { ...result('c', 'ok'), _meta: { title: 'npm test: passed' } });
+    const events = numbered({ ...start('c'), description: 'Terminal' }, update, { ...result('c', 'ok'), _meta: { title: 'npm test: passed' } });
     const title = (timeline: Timeline) => only<ToolItem>(timeline, 'tool').call.value.title;
     expect([1, 2, 3].map((count) => title(folded(events.slice(0, count))))).toEqual(['Terminal', 'npm test', 'npm test: passed']);
     expect(title(folded([events[2]!, events[0]!]))).toBe('npm test: passed');
   });
 
   test('an id that is used again after its end is another call', () => {
-    const timeline = folded(told(start('c'), result('c', 'one'), start('c'), result('c', 'two')));
+    const timeline = folded(numbered(start('c'), result('c', 'one'), start('c'), result('c', 'two')));
     expect(timeline.items.value.map((item) => (item as ToolItem).call.value.output)).toEqual(['one', 'two']);
   });
 
@@ -112,7 +112,7 @@ describe('tool calls', () => {
     const printed = (offset: number, output: string) => (
       { type: 'custom', namespace: 'trunkline', eventName: 'terminal_output', data: { toolCallId: 'c', terminalId: 't', offset, output } });
     const shown = { type: 'custom', namespace: 'acp', eventName: 'tool_call_update', data: { toolCallId: 'c', changed: ['content'], offset: 0, output: 'x' } };
-    const events = told(start('c'), runs('c'), printed(0, '1\n'), printed(2, '2\n'), shown, result('c', '1\n2\n3\n'), printed(4, '3\n'));
+    const events = numbered(start('c'), runs('c'), printed(0, '1\n'), printed(2, '2\n'), shown, result('c', '1\n2\n3\n'), printed(4, '3\n'));
     const timeline = folded(events.slice(0, 4));
     expect(partialText(only<ToolItem>(timeline, 'tool').partialOutput.value)).toBe('1\n2\n');
     timeline.apply([events[4]!]);
@@ -123,7 +123,7 @@ describe('tool calls', () => {
   });
 
   test('what a call changed, committed and decided is told on the call', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       start('c'),
       { type: 'approval:requested', requestId: 'r', toolCallId: 'c', toolName: 'bash', toolInput: {}, description: '', riskLevel: 'low', expiresAt: '' },
       { type: 'approval:resolved', requestId: 'r', toolCallId: 'c', approved: true, resolvedBy: 'user', _meta: { by: 'phone' } },
@@ -143,7 +143,7 @@ describe('sub-agents', () => {
   const spawned = { type: 'subagent:spawned', subAgentId: 'c', parentToolCallId: 'c', task: 'count' };
 
   test('take the place of their call and hold what they did', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       start('c', 'task'), runs('c'), spawned, start('d', 'bash', { _meta: { parentToolCallId: 'c' } }), result('d'),
       { type: 'subagent:completed', subAgentId: 'c', parentToolCallId: 'c', result: '42' }, result('c', '42'),
     ));
@@ -155,13 +155,13 @@ describe('sub-agents', () => {
   });
 
   test('are found under the same key when only their end is loaded', () => {
-    const timeline = folded(told({ ...start('d'), _meta: { parentToolCallId: 'c' } }, result('c', '42')));
+    const timeline = folded(numbered({ ...start('d'), _meta: { parentToolCallId: 'c' } }, result('c', '42')));
     expect(only<SubagentItem>(timeline, 'subagent').key).toBe('c:c');
     expect(only<SubagentItem>(timeline, 'subagent').tool?.call.value.output).toBe('42');
   });
 
   test('show an approval that waits below them even when closed', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       start('c', 'task'), spawned, start('d', 'bash', { _meta: { parentToolCallId: 'c' } }),
       { type: 'approval:requested', requestId: 'r', toolCallId: 'd', toolName: 'bash', toolInput: {}, description: '', riskLevel: 'low', expiresAt: '' },
     ));
@@ -170,7 +170,7 @@ describe('sub-agents', () => {
   });
 
   test('keep an approval that was decided elsewhere while somebody types in it', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       start('c', 'task'), spawned, start('d', 'bash', { _meta: { parentToolCallId: 'c' } }),
       { type: 'approval:requested', requestId: 'r', toolCallId: 'd', toolName: 'bash', toolInput: {}, description: '', riskLevel: 'low', expiresAt: '' },
       { type: 'approval:resolved', requestId: 'r', approved: true, resolvedBy: 'user' },
@@ -182,21 +182,21 @@ describe('sub-agents', () => {
 
 describe('what is left', () => {
   test('a type that nobody knows is a quiet notice with all of it', () => {
-    const timeline = folded(told({ type: 'moon:rise', phase: 'full' }));
+    const timeline = folded(numbered({ type: 'moon:rise', phase: 'full' }));
     const notice = only<NoticeItem>(timeline, 'notice');
     expect(notice).toMatchObject({ tone: 'quiet', aside: false });
     expect(notice.state.value.data).toMatchObject({ phase: 'full' });
   });
 
   test('the agent is waited for until its first word', () => {
-    const timeline = folded(told(turnStarts));
+    const timeline = folded(numbered(turnStarts));
     expect(timeline.waiting.value).toBe(true);
-    timeline.apply([told({}, said('m', 'a'))[1]!]);
+    timeline.apply([numbered({}, messageDelta('m', 'a'))[1]!]);
     expect(timeline.waiting.value).toBe(false);
   });
 
   test('a turn that failed tells its prompt, so that it can be tried again', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       turnStarts, { type: 'message:complete', messageId: 'user-turn_1', role: 'user', content: [{ type: 'text', text: 'go' }] },
       { type: 'session:error', error: { code: 'agent_died', message: 'gone', recoverable: true }, _meta: { turnId: 'turn_1' } },
     ));
@@ -204,7 +204,7 @@ describe('what is left', () => {
   });
 
   test('a turn says what it took', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       turnStarts, { type: 'resource:token_usage', delta: { inputTokens: 3, outputTokens: 4 }, cumulative: { inputTokens: 9, outputTokens: 9 } },
       { type: 'file:change', path: '/a', changeType: 'created' }, turnEnds,
     ));
@@ -212,7 +212,7 @@ describe('what is left', () => {
   });
 
   test('an answer is told on its question', () => {
-    const timeline = folded(told(
+    const timeline = folded(numbered(
       { type: 'interaction:question', questionId: 'q', question: 'Which?' },
       { type: 'custom', namespace: 'trunkline', eventName: 'question_resolved', data: { questionId: 'q', action: 'accept', content: { a: 1 } }, _meta: { by: 'me' } },
     ));
@@ -220,7 +220,7 @@ describe('what is left', () => {
   });
 
   test('the item of any entry is found, also of one inside a joined run', () => {
-    const timeline = folded(told(said('m', 'a'), { ...said('m', 'b'), seq: 9 }, { ...start('c'), seq: 10 }));
+    const timeline = folded(numbered(messageDelta('m', 'a'), { ...messageDelta('m', 'b'), seq: 9 }, { ...start('c'), seq: 10 }));
     expect([timeline.ownerOf(1), timeline.ownerOf(5), timeline.ownerOf(10), timeline.ownerOf(99)]).toEqual(['m:m', 'm:m', 'c:c', 'c:c']);
   });
 });
@@ -229,7 +229,7 @@ describe('rows', () => {
   const closed = { isOpen: () => undefined, details: false };
 
   test('a run of calls is one row; what failed stays in view', () => {
-    const timeline = folded(told(start('a'), result('a'), start('b'), failure('b'), start('c'), result('c'), said('m', 'done')));
+    const timeline = folded(numbered(start('a'), result('a'), start('b'), failure('b'), start('c'), result('c'), messageDelta('m', 'done')));
     const rows = rowsOf(timeline.items.value, closed);
     expect(rows.map((row) => row.key)).toEqual(['G:c:a', 'c:b', 'm:m']);
     const opened = rowsOf(timeline.items.value, { isOpen: () => true, details: false });
@@ -238,8 +238,8 @@ describe('rows', () => {
 
   test('one call alone is no group, and thoughts after the last call are not in it', () => {
     const thought = { type: 'thinking:complete', messageId: 't', content: 'hm' };
-    expect(rowsOf(folded(told(start('a'), result('a'), thought)).items.value, closed).map((row) => row.key)).toEqual(['c:a', 't:t']);
-    const more = folded(told(start('a'), result('a'), thought, start('b'), result('b'), { ...thought, messageId: 'u' }));
+    expect(rowsOf(folded(numbered(start('a'), result('a'), thought)).items.value, closed).map((row) => row.key)).toEqual(['c:a', 't:t']);
+    const more = folded(numbered(start('a'), result('a'), thought, start('b'), result('b'), { ...thought, messageId: 'u' }));
     expect(rowsOf(more.items.value, closed).map((row) => row.key)).toEqual(['G:c:a', 't:u']);
   });
 });

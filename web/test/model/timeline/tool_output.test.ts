@@ -3,33 +3,33 @@
 import { describe, expect, test } from 'vitest';
 import { NO_OUTPUT, putOutput, partialText, type PartialOutput } from '../../../src/model/timeline/tool_output';
 
-function told(...pieces: [number, string, string?][]): PartialOutput {
+function joined(...pieces: [number, string, string?][]): PartialOutput {
   return pieces.reduce<PartialOutput>((running, [offset, output, from = 'agent']) => putOutput(running, from, offset, output), NO_OUTPUT);
 }
 
 describe('running output', () => {
   test('grows at its end', () => {
-    expect(partialText(told([0, 'one\n'], [4, 'two\n']))).toBe('one\ntwo\n');
+    expect(partialText(joined([0, 'one\n'], [4, 'two\n']))).toBe('one\ntwo\n');
   });
 
   test('is replaced from the offset on', () => {
-    expect(partialText(told([0, '10 %'], [0, '20 %'], [2, '!']))).toBe('20!');
+    expect(partialText(joined([0, '10 %'], [0, '20 %'], [2, '!']))).toBe('20!');
   });
 
   test('counts characters as the hub does', () => {
-    expect(partialText(told([0, '🙂🙂'], [2, 'x'], [1, 'y']))).toBe('🙂y');
+    expect(partialText(joined([0, '🙂🙂'], [2, 'x'], [1, 'y']))).toBe('🙂y');
   });
 
   test('shows where something was not told', () => {
-    expect(partialText(told([0, 'start'], [100, 'end'], [103, '.']))).toBe('start\n…\nend.');
-    expect(partialText(told([50, 'only the end']))).toBe('…\nonly the end');
+    expect(partialText(joined([0, 'start'], [100, 'end'], [103, '.']))).toBe('start\n…\nend.');
+    expect(partialText(joined([50, 'only the end']))).toBe('…\nonly the end');
   });
 
   test('a piece before a gap takes the place of all that came after it', () => {
-    expect(partialText(told([0, 'start'], [100, 'end'], [5, 'ed']))).toBe('started');
+    expect(partialText(joined([0, 'start'], [100, 'end'], [5, 'ed']))).toBe('started');
   });
 
   test('two terminals of one call do not write into each other', () => {
-    expect(partialText(told([0, 'a', 't1'], [0, 'b', 't2'], [1, 'A', 't1']))).toBe('aA\nb');
+    expect(partialText(joined([0, 'a', 't1'], [0, 'b', 't2'], [1, 'A', 't1']))).toBe('aA\nb');
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { comparedTexts } from '../../../src/text/diff/compare';
 import { parseDiff } from '../../../src/text/diff/diff';
-import { fits, inTwoColumns, rowsOf } from '../../../src/text/diff/rows';
+import { fits, inTwoColumns, diffRowsOf } from '../../../src/text/diff/rows';
 import { changedWords, changeRuns } from '../../../src/text/diff/changed_words';
 
 const TWO_FILES = `diff --git a/src/a.py b/src/a.py
@@ -91,9 +91,9 @@ describe('rows', () => {
     const whole = ['one', '2', '2.5', 'three', 'l5', 'l6', 'l7', 'l8', 'l9', 'l10', 'TEN', 'eleven', 'l13'];
     expect(fits(file, whole)).toBe(true);
     expect(fits(file, ['else'])).toBe(false);
-    const folded = rowsOf(file, new Set(), null);
+    const folded = diffRowsOf(file, new Set(), null);
     expect(folded.filter((row) => row.row === 'fold')).toMatchObject([{ count: 6, before: 4, after: 5, heading: 'def f():' }]);
-    const opened = rowsOf(file, new Set(['gap 1']), whole);
+    const opened = diffRowsOf(file, new Set(['gap 1']), whole);
     expect(opened.flatMap((row) => (row.row === 'line' ? [row.line.text] : []))).toContain('l7');
     expect(opened[opened.length - 1]).toMatchObject({ row: 'fold', count: 1 });
   });
@@ -102,14 +102,14 @@ describe('rows', () => {
     const same = Array.from({ length: 40 }, (_, index) => ` line ${index}`).join('\n');
     const [file] = parseDiff(`--- a/x\n+++ b/x\n@@ -1,42 +1,42 @@\n-a\n+A\n${same}\n-b\n+B\n`);
     if (file === undefined) throw new Error('no file');
-    expect(rowsOf(file, new Set(), null)).toHaveLength(2 + 3 + 1 + 3 + 2);
-    expect(rowsOf(file, new Set(['run 0 2']), null)).toHaveLength(44);
+    expect(diffRowsOf(file, new Set(), null)).toHaveLength(2 + 3 + 1 + 3 + 2);
+    expect(diffRowsOf(file, new Set(['run 0 2']), null)).toHaveLength(44);
   });
 
   it('show a hunk whose first unchanged run is shorter than what is shown around a change', () => {
     const [file] = parseDiff(`--- a/x\n+++ b/x\n@@ -1,10 +1,11 @@\n import time\n+from x import y\n${Array.from({ length: 9 }, (_, n) => `-${n}\n+${n}!`).join('\n')}\n`);
     if (file === undefined) throw new Error('no file');
-    const rows = rowsOf(file, new Set(), null);
+    const rows = diffRowsOf(file, new Set(), null);
     expect(rows.filter((row) => row.row === 'fold')).toEqual([]);
     expect(rows[0]).toMatchObject({ line: { text: 'import time', before: 1, after: 1 } });
   });
@@ -117,7 +117,7 @@ describe('rows', () => {
   it('stand side by side', () => {
     const [file] = parseDiff(TWO_FILES);
     if (file === undefined) throw new Error('no file');
-    const pairs = inTwoColumns(rowsOf(file, new Set(), null)).flatMap((row) => (row.row === 'pair' ? [[row.left?.text, row.right?.text]] : []));
+    const pairs = inTwoColumns(diffRowsOf(file, new Set(), null)).flatMap((row) => (row.row === 'pair' ? [[row.left?.text, row.right?.text]] : []));
     expect(pairs).toEqual([['one', 'one'], ['two', '2'], [undefined, '2.5'], ['three', 'three'], ['ten', 'TEN'], ['eleven', 'eleven']]);
   });
 });

@@ -33,11 +33,11 @@ describe('a key', () => {
   it('is not for the page in a field or with a modifier', () => {
     const field = document.createElement('textarea');
     document.body.append(field);
-    const heard: boolean[] = [];
-    document.addEventListener('keydown', (event) => heard.push(isForPage(event)));
+    const typed: boolean[] = [];
+    document.addEventListener('keydown', (event) => typed.push(isForPage(event)));
     field.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
     document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true, ctrlKey: true }));
     document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true }));
-    expect(heard).toEqual([false, false, true]);
+    expect(typed).toEqual([false, false, true]);
   });
 });

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { connection } from '../../../src/hub/connection';
-import { answer, askOf, sentFor } from '../../../src/views/approvals/outgoing_answers';
+import { sendAnswer, askOf, sentFor } from '../../../src/views/approvals/outgoing_answers';
 
 const approve = (requestId: string) => ({ command: 'approve_tool_call' as const, requestId, toolCallId: 'c' });
 
@@ -12,20 +12,20 @@ beforeEach(() => {
 
 describe('an answer on its way', () => {
   it('is found by its ask', () => {
-    answer('s', 'one', approve('one'));
+    sendAnswer('s', 'one', approve('one'));
     expect(sentFor('one')?.command).toEqual(approve('one'));
     expect(sentFor('other')).toBeUndefined();
     expect(askOf({ command: 'cancel' })).toBeNull();
   });
   it('is the only one of its ask', () => {
-    answer('s', 'one', approve('one'));
+    sendAnswer('s', 'one', approve('one'));
     vi.advanceTimersByTime(1000);
-    answer('s', 'one', { command: 'deny_tool_call', requestId: 'one', toolCallId: 'c' });
+    sendAnswer('s', 'one', { command: 'deny_tool_call', requestId: 'one', toolCallId: 'c' });
     expect(connection.outbox.peek().map((sent) => sent.command.command)).toEqual(['approve_tool_call']);
   });
   it('does not keep the next one, to another ask, from counting', () => {
-    answer('s', 'one', approve('one'));
-    answer('s', 'two', approve('two'));
+    sendAnswer('s', 'one', approve('one'));
+    sendAnswer('s', 'two', approve('two'));
     expect([sentFor('one'), sentFor('two')].every((sent) => sent !== undefined)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { connection } from '../../../src/hub/connection';
 import { askId, sessionList } from '../../../src/hub/session_list';
 import { PAUSE_MS, Sentence } from '../../../src/views/approvals/keys';
 import { ApprovalsQueue } from '../../../src/views/approvals/queue';
-import { noteEvent } from '../../../src/views/approvals/resolutions';
+import { onEvent } from '../../../src/views/approvals/resolutions';
 import { Beginning, placesAfter, REST_MS, scrolledByPage, SEEN_MS, Steadiness } from '../../../src/views/approvals/steady';
 
 const idOf = (one: string): string => one;
@@ -94,11 +94,11 @@ describe('the beginning of what a card decides', () => {
 
 const root = document.createElement('div');
 let seq = 0;
-const heard = (event: object): Promise<void> => act(() => (sessionList as unknown as { heardAsk(event: ACPEvent): void }).heardAsk({ sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq: ++seq, ...event } as never));
-const asked = (requestId: string, expiresAt: string): Promise<void> => heard({ type: 'approval:requested', requestId, toolCallId: requestId, toolName: 'x', toolInput: {}, description: requestId, riskLevel: 'low', expiresAt });
-const resolved = (requestId: string): Promise<void> => heard({ type: 'approval:resolved', requestId, approved: true });
+const receive = (event: object): Promise<void> => act(() => (sessionList as unknown as { trackPending(event: ACPEvent): void }).trackPending({ sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq: ++seq, ...event } as never));
+const request = (requestId: string, expiresAt: string): Promise<void> => receive({ type: 'approval:requested', requestId, toolCallId: requestId, toolName: 'x', toolInput: {}, description: requestId, riskLevel: 'low', expiresAt });
+const resolved = (requestId: string): Promise<void> => receive({ type: 'approval:resolved', requestId, approved: true });
 const elsewhere = async (requestId: string): Promise<void> => {
-  await act(() => noteEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: true, resolvedBy: 'user', _meta: { by: 'Bo' } } as never));
+  await act(() => onEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: true, resolvedBy: 'user', _meta: { by: 'Bo' } } as never));
   await resolved(requestId);
 };
 const cardOf = (ask: string): HTMLElement | null => root.querySelector(`[data-ask="${ask}"]`);
@@ -128,7 +128,7 @@ afterEach(async () => {
 
 describe('the queue', () => {
   it('takes no press on a card that came just now, by key or by mouse', async () => {
-    await asked('q-a', '2');
+    await request('q-a', '2');
     const press = (): Promise<void> => act(() => { document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true })); approveOf('q-a')?.click(); });
     await press();
     expect(decided()).toEqual([]);
@@ -137,7 +137,7 @@ describe('the queue', () => {
     expect(decided()).toEqual(['q-a']);
   });
   it('takes no press on a card that moved under the pointer', async () => {
-    await asked('q-a', '2');
+    await request('q-a', '2');
     await later(REST_MS + 200);
     const card = root.querySelector<HTMLElement>('[data-ask="q-a"]')!;
     card.getBoundingClientRect = () => ({ top: 300 }) as DOMRect;
@@ -154,7 +154,7 @@ describe('the queue', () => {
   ])('%s', async (_, scroll, taken) => {
     sized(5_000);
     root.scrollTop = 90;
-    await asked('q-a', '2');
+    await request('q-a', '2');
     cardOf('q-a')!.getBoundingClientRect = () => ({ top: 300 - root.scrollTop }) as DOMRect;
     await later(2 * REST_MS + 200);
     scroll();
@@ -162,8 +162,8 @@ describe('the queue', () => {
     expect(decided()).toEqual(taken);
   });
   it('shows at once that a card that moved takes no press, also while a reason is written', async () => {
-    await asked('q-a', '1');
-    await asked('q-b', '2');
+    await request('q-a', '1');
+    await request('q-b', '2');
     await later(REST_MS + 200);
     const card = root.querySelector<HTMLElement>('[data-ask="q-b"]')!;
     const enabled = (): boolean[] => [...card.querySelectorAll<HTMLButtonElement>('.approvals-actions button')].map((button) => !button.disabled);
@@ -178,10 +178,10 @@ describe('the queue', () => {
     expect(enabled().every(Boolean)).toBe(true);
   });
   it('keeps places while somebody points at it, and puts them right when they leave', async () => {
-    await asked('q-b', '2');
-    await asked('q-c', '3');
+    await request('q-b', '2');
+    await request('q-c', '3');
     await point('pointerenter');
-    await asked('q-a', '1');
+    await request('q-a', '1');
     await resolved('q-b');
     expect(shown()).toEqual(['q-b', 'q-c', 'q-a']);
     expect(approveOf('q-b')).toBeNull();
@@ -189,8 +189,8 @@ describe('the queue', () => {
     expect(shown()).toEqual(['q-a', 'q-c']);
   });
   it('counts decisions on two asks in quick succession', async () => {
-    await asked('q-a', '1');
-    await asked('q-b', '2');
+    await request('q-a', '1');
+    await request('q-b', '2');
     await later(REST_MS + 200);
     await act(() => approveOf('q-a')?.click());
     await act(() => approveOf('q-b')?.click());
@@ -200,8 +200,8 @@ describe('the queue', () => {
 
 describe('while a reason is typed and the ask ends elsewhere', () => {
   const writing = async (one: string, other: string): Promise<HTMLInputElement> => {
-    await asked(one, '2026-01-01T00:10:00Z');
-    await asked(other, '2026-01-01T00:20:00Z');
+    await request(one, '2026-01-01T00:10:00Z');
+    await request(other, '2026-01-01T00:20:00Z');
     await later(REST_MS + 200);
     await type('d');
     const field = cardOf(one)!.querySelector<HTMLInputElement>('input')!;
@@ -224,7 +224,7 @@ describe('while a reason is typed and the ask ends elsewhere', () => {
     expect(shown()).toEqual(['w1-b']);
   });
   it('the clock of what is over is gone', async () => {
-    await asked('w2-a', new Date(Date.now() + 600_000).toISOString());
+    await request('w2-a', new Date(Date.now() + 600_000).toISOString());
     expect(cardOf('w2-a')!.querySelector('[role=timer]')).not.toBeNull();
     await point('pointerenter');
     await elsewhere('w2-a');
@@ -267,7 +267,7 @@ describe('a sentence', () => {
 describe('who uses keys', () => {
   const named = (): string[] => [...root.querySelectorAll('kbd')].map((key) => key.textContent ?? '');
   const decidedHere = async (requestId: string): Promise<void> => {
-    await act(() => noteEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: false, resolvedBy: 'user' } as never));
+    await act(() => onEvent({ type: 'approval:resolved', sessionId: 's', timestamp: '2026-01-01T00:00:00Z', seq, requestId, approved: false, resolvedBy: 'user' } as never));
     await resolved(requestId);
   };
   const deny = async (requestId: string): Promise<void> => {
@@ -279,8 +279,8 @@ describe('who uses keys', () => {
     await decidedHere(requestId);
   };
   it('is on the next card after a denial, and on the heading after the last', async () => {
-    await asked('k-a', '1');
-    await asked('k-b', '2');
+    await request('k-a', '1');
+    await request('k-b', '2');
     await deny('k-a');
     expect(document.activeElement).toBe(cardOf('k-b'));
     await deny('k-b');
@@ -288,7 +288,7 @@ describe('who uses keys', () => {
     expect(decided()).toEqual(['k-a', 'k-b']);
   });
   it('is told of the keys that do something only', async () => {
-    await asked('k-c', '1');
+    await request('k-c', '1');
     expect(named()).toEqual(['j', 'k', 'a', 'd']);
     await act(() => { (connection as unknown as { currentScope: { value: string } }).currentScope.value = 'view'; });
     expect(named()).toEqual(['j', 'k']);

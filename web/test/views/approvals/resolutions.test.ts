@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
 import { HubError } from '../../../src/hub/http';
 import { resolutionWords } from '../../../src/views/approvals/resolution_line';
-import { answeredHere, note, noteEvent, resolutionIn, resolutions } from '../../../src/views/approvals/resolutions';
+import { markAnsweredHere, addResolution, onEvent, resolutionIn, resolutions } from '../../../src/views/approvals/resolutions';
 
 const resolved = (requestId: string, more: object): ACPEvent => ({
   type: 'approval:resolved', seq: 1, sessionId: 's', timestamp: '2026-01-01T00:00:00.000Z', requestId, toolCallId: 'c', approved: true, resolvedBy: 'user',
@@ -10,35 +10,35 @@ const resolved = (requestId: string, more: object): ACPEvent => ({
 
 describe('how an ask ended', () => {
   it('is told with who decided and why', () => {
-    noteEvent(resolved('a', { approved: false, reason: 'not today' }));
+    onEvent(resolved('a', { approved: false, reason: 'not today' }));
     expect(resolutions.value.get('a')).toMatchObject({ how: 'denied', by: 'phone', reason: 'not today', here: false });
   });
   it('may be the word of the policy or of the clock', () => {
-    noteEvent(resolved('b', { resolvedBy: 'policy', _meta: { by: 'policy' } }));
-    noteEvent(resolved('c', { resolvedBy: 'timeout', approved: false }));
+    onEvent(resolved('b', { resolvedBy: 'policy', _meta: { by: 'policy' } }));
+    onEvent(resolved('c', { resolvedBy: 'timeout', approved: false }));
     expect([resolutions.value.get('b')?.by, resolutions.value.get('c')?.how]).toEqual(['policy', 'timeout']);
   });
   it('by a rule names who saved it', () => {
-    noteEvent(resolved('r', { resolvedBy: 'policy', _meta: { by: 'policy', rule: { text: 'x', source: 'session', savedBy: 'ann' } } }));
+    onEvent(resolved('r', { resolvedBy: 'policy', _meta: { by: 'policy', rule: { text: 'x', source: 'session', savedBy: 'ann' } } }));
     const end = resolutions.value.get('r');
     expect(end).toMatchObject({ by: 'policy', savedBy: 'ann' });
     expect(resolutionWords(end!)).toBe('Approved by a rule that ann saved');
   });
   it('is ours where we answered and nobody was faster', () => {
-    answeredHere('d');
-    noteEvent(resolved('d', {}));
+    markAnsweredHere('d');
+    onEvent(resolved('d', {}));
     expect(resolutions.value.get('d')?.here).toBe(true);
-    answeredHere('d', false);
-    note('d', { how: 'denied', by: 'tablet', at: 0 });
+    markAnsweredHere('d', false);
+    addResolution('d', { how: 'denied', by: 'tablet', at: 0 });
     expect(resolutions.value.get('d')).toMatchObject({ how: 'denied', by: 'tablet', here: false });
   });
   it('of a question is its action', () => {
-    noteEvent({ type: 'custom', namespace: 'trunkline', eventName: 'question_resolved', seq: 2, sessionId: 's', timestamp: '2026-01-01T00:00:00.000Z',
+    onEvent({ type: 'custom', namespace: 'trunkline', eventName: 'question_resolved', seq: 2, sessionId: 's', timestamp: '2026-01-01T00:00:00.000Z',
       data: { questionId: 'q', action: 'decline' }, _meta: { by: 'phone' } } as ACPEvent);
     expect(resolutions.value.get('q')).toMatchObject({ how: 'declined', by: 'phone' });
   });
   it('keeps only the last ones', () => {
-    for (let number = 0; number < 150; number += 1) note(`x${number}`, { how: 'approved', at: number });
+    for (let number = 0; number < 150; number += 1) addResolution(`x${number}`, { how: 'approved', at: number });
     expect(resolutions.value.size).toBe(100);
     expect(resolutions.value.has('x149')).toBe(true);
   });

@@ -11,7 +11,7 @@ const root = document.createElement('div');
 const view = { id: 's', agent: 'x', status: 'idle', turn: null, queue: [], paused: false, capabilities: null, commands: null, watchOnly: false };
 const session = { sessionId: 'composed', view: signal(view), timeline: { items: signal([]) }, prompts: signal([]) } as unknown as OpenSession;
 const scope = (connection as unknown as { currentScope: { value: string } }).currentScope;
-const said = (): string[] => connection.outbox.peek().map((sent) => (sent.command as { message: string }).message);
+const sentTexts = (): string[] => connection.outbox.peek().map((sent) => (sent.command as { message: string }).message);
 const field = (): HTMLTextAreaElement => root.querySelector('textarea')!;
 const type = (text: string): void => {
   field().value = text;
@@ -42,7 +42,7 @@ describe('sending', () => {
       enter();
       type('hello and more');
     });
-    await vi.waitFor(() => expect(said()).toEqual(['hello']));
+    await vi.waitFor(() => expect(sentTexts()).toEqual(['hello']));
     expect(field().value).toBe('and more');
   });
   it('leaves what is the next message', () => {

@@ -13,13 +13,13 @@ describe('pictures of a message', () => {
     expect([{ type: 'image/png' }, { type: 'image/svg+xml' }, { type: 'text/plain' }].map(isPicture)).toEqual([true, false, false]);
   });
   it('are had again from the hub, or as they are, and not from anywhere else', async () => {
-    const asked = vi.fn(async (url: string) => new Response(url.endsWith('/7') ? new Uint8Array([137, 80, 78, 71]) : null,
+    const fetched = vi.fn(async (url: string) => new Response(url.endsWith('/7') ? new Uint8Array([137, 80, 78, 71]) : null,
       { status: url.endsWith('/7') ? 200 : 404, headers: { 'Content-Type': 'image/png' } }));
-    vi.stubGlobal('fetch', asked);
+    vi.stubGlobal('fetch', fetched);
     expect((await sentBefore(['data:image/png;base64,AA==', '/sessions/s/images/7']))?.map(({ url }) => url))
       .toEqual(['data:image/png;base64,AA==', 'data:image/png;base64,iVBORw==']);
     expect([await sentBefore(['/sessions/s/images/8']), await sentBefore(['https://elsewhere.example/7'])]).toEqual([null, null]);
-    expect(asked).toHaveBeenCalledTimes(2);
+    expect(fetched).toHaveBeenCalledTimes(2);
     expect(messageOf(' look ', [{ url: 'data:x' }])).toEqual({ command: 'send_message', message: 'look', attachments: [{ type: 'image', url: 'data:x' }] });
     vi.unstubAllGlobals();
   });

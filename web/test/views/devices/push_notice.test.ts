@@ -24,8 +24,8 @@ describe('the notification of a push', () => {
     const ended = { kind: 'resolved', sessionId: 's1', requestId: 'r1', title: 'Fix the login', body: '', outcome: 'approved', by: 'Ada’s phone' };
     expect(shownOf(ended)).toEqual({
       title: 'Fix the login', body: 'Approved by Ada’s phone', tag: shownOf(PUSH).tag, data: { kind: 'resolved', sessionId: 's1', ask: 'r1' }, actions: [], requireInteraction: false, silent: true });
-    const said = (more: object): string => shownOf({ ...ended, by: '', ...more }).body;
-    expect([said({}), said({ outcome: 'denied', by: 'main$&' }), said({ outcome: 'dismissed' }), said({ outcome: 'expired' }), said({ outcome: 'over' }), said({ outcome: 7 })]).toEqual(
+    const shown = (more: object): string => shownOf({ ...ended, by: '', ...more }).body;
+    expect([shown({}), shown({ outcome: 'denied', by: 'main$&' }), shown({ outcome: 'dismissed' }), shown({ outcome: 'expired' }), shown({ outcome: 'over' }), shown({ outcome: 7 })]).toEqual(
       ['Approved', 'Denied by main$&', 'Dismissed', 'Nobody answered in time', 'No longer waits for you', 'No longer waits for you']);
     expect(shownOf({ ...ended, title: '' }).title).not.toBe('');
   });

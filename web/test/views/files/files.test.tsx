@@ -5,7 +5,7 @@ import { goInstead } from '../../../src/route';
 import { HOSTILE } from '../../text/hostile';
 import { ArtifactsTab } from '../../../src/views/files/artifacts';
 import { FilesTab } from '../../../src/views/files/files';
-import { artifactHref, filesHref, placeIn } from '../../../src/views/files/address';
+import { artifactHref, filesHref, readFilesAddress } from '../../../src/views/files/address';
 
 vi.setConfig({ testTimeout: 30_000 });
 // What is framed is the browser's business; here only how it is framed counts.
@@ -146,12 +146,12 @@ describe('the artifacts tab', () => {
   it('asks for an address of another kind only when the reader wants it live', async () => {
     await shown([artifact]);
     expect(place.textContent).toContain('Shown without scripts and remote content.');
-    const asked = vi.mocked(fetch);
-    const before = asked.mock.calls.length;
+    const fetched = vi.mocked(fetch);
+    const before = fetched.mock.calls.length;
     answers['/sessions/s1/artifacts/a1/preview'] = { preview_url: '/preview/11ee/made.html' };
     await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Run scripts and load remote content')?.click());
     await settled();
-    expect(asked.mock.calls.slice(before).map(([path, init]) => [path, init?.method, init?.body])).toEqual([['/sessions/s1/artifacts/a1/preview', 'POST', '{"live":true}']]);
+    expect(fetched.mock.calls.slice(before).map(([path, init]) => [path, init?.method, init?.body])).toEqual([['/sessions/s1/artifacts/a1/preview', 'POST', '{"live":true}']]);
     const frame = place.querySelector('iframe');
     expect([frame?.getAttribute('src'), frame?.getAttribute('sandbox')]).toEqual(['/preview/11ee/made.html', 'allow-scripts']);
     expect(place.textContent).not.toContain('Run scripts');
@@ -195,6 +195,6 @@ describe('the artifacts tab', () => {
 
 it('an address of the files tab leads to where it says', () => {
   const to = { path: 'a b/ä#1.py', line: 7, list: 'changes' as const };
-  expect(placeIn(filesHref('s1', to))).toEqual(to);
-  expect(placeIn('#/s/s1/files?line=x')).toEqual({ path: null, line: null, list: 'tree' });
+  expect(readFilesAddress(filesHref('s1', to))).toEqual(to);
+  expect(readFilesAddress('#/s/s1/files?line=x')).toEqual({ path: null, line: null, list: 'tree' });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SessionView } from '../../../src/generated/api';
-import { agentsToFilter, grouped, groupOf, lastLine, money, projectOf, soughtOf, wanted } from '../../../src/views/home/groups';
+import { agentsToFilter, grouped, groupOf, lastLine, money, projectOf, filterOf, wanted } from '../../../src/views/home/groups';
 
 function view(more: Partial<SessionView>): SessionView {
   return { id: 's', status: 'idle', agent: 'demo', cwd: '/home/me/atlas', title: 'Fix the login', pendingApprovals: [], pendingQuestions: [], ...more } as SessionView;
@@ -41,10 +41,10 @@ describe('what is shown', () => {
   });
 
   it('is asked of the hub as far as it can say it', () => {
-    expect(soughtOf({ agent: '', cwd: '', text: ' ' })).toBeNull();
-    expect(soughtOf({ agent: 'demo', cwd: '', text: '' })).toEqual({ agent: 'demo' });
-    expect(soughtOf({ agent: 'demo', cwd: '/p', text: 'login' })).toEqual({ agent: 'demo', text: '/p' });
-    expect(soughtOf({ agent: '', cwd: '', text: 'the login' })).toEqual({ text: 'login' });
+    expect(filterOf({ agent: '', cwd: '', text: ' ' })).toBeNull();
+    expect(filterOf({ agent: 'demo', cwd: '', text: '' })).toEqual({ agent: 'demo' });
+    expect(filterOf({ agent: 'demo', cwd: '/p', text: 'login' })).toEqual({ agent: 'demo', text: '/p' });
+    expect(filterOf({ agent: '', cwd: '', text: 'the login' })).toEqual({ text: 'login' });
   });
 
   it.each([

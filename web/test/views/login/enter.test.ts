@@ -6,15 +6,15 @@ const PAIR = 'ABCD-2345-EFGH-6789';
 const CODE = 'abcDEF_-0123456789abcDEF_-012345';
 
 describe('what somebody typed', () => {
-  let asked: string[];
+  let requests: string[];
   beforeEach(() => {
-    asked = [];
+    requests = [];
   });
   afterEach(() => vi.restoreAllMocks());
 
   function answering(...answers: (HubError | null)[]): void {
     vi.spyOn(http, 'enter').mockImplementation((path, body) => {
-      asked.push(`${path} ${Object.keys(body as object)[0]}`);
+      requests.push(`${path} ${Object.keys(body as object)[0]}`);
       const answer = answers.shift() ?? null;
       return answer ? Promise.reject(answer) : Promise.resolve(undefined as never);
     });
@@ -27,19 +27,19 @@ describe('what somebody typed', () => {
   it('is tried once where it is a pairing code, and why it was refused is kept', async () => {
     answering(new HubError('too_many_requests', 'wait', 429), null);
     expect(await enterByHand(PAIR)).toBe(false);
-    expect(asked).toEqual(['/pair/claim code']);
+    expect(requests).toEqual(['/pair/claim code']);
     expect(enterTrouble.value?.status).toBe(429);
   });
 
   it('is tried as a token where it is no one-time code, and not where it was refused for another reason', async () => {
     answering(new HubError('unauthorized', '', 401), null);
     expect(await enterByHand(CODE)).toBe(true);
-    expect(asked).toEqual(['/auth/login code', '/auth/login token']);
+    expect(requests).toEqual(['/auth/login code', '/auth/login token']);
     vi.restoreAllMocks();
-    asked = [];
+    requests = [];
     answering(new HubError('too_many_requests', 'wait', 429), null);
     expect(await enterByHand(CODE)).toBe(false);
-    expect(asked).toEqual(['/auth/login code']);
+    expect(requests).toEqual(['/auth/login code']);
     expect(enterTrouble.value?.status).toBe(429);
   });
 });

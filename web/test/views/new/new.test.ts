@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentView, SessionView } from '../../../src/generated/api';
-import { contentOf, featuresOf, read } from '../../../src/views/new/attachments';
+import { contentOf, featuresOf, readPromptFile } from '../../../src/views/new/attachments';
 import { choicesOf } from '../../../src/views/new/options';
 import { deviceName, kindOf } from '../../../src/views/login/enter';
 
@@ -8,18 +8,18 @@ describe('files of the first prompt', () => {
   const picture = (size: number): File => new File([new Uint8Array(size)], 'a.png', { type: 'image/png' });
 
   it('are read as pictures or as text', async () => {
-    expect(await read(new File([new Uint8Array([1, 2, 250])], 'a.png', { type: 'image/png' }))).toMatchObject({ kind: 'picture', body: 'AQL6', mimeType: 'image/png' });
-    expect(await read(new File(['grün'], 'notes', { type: '' }))).toMatchObject({ kind: 'text', body: 'grün', mimeType: 'text/plain' });
+    expect(await readPromptFile(new File([new Uint8Array([1, 2, 250])], 'a.png', { type: 'image/png' }))).toMatchObject({ kind: 'picture', body: 'AQL6', mimeType: 'image/png' });
+    expect(await readPromptFile(new File(['grün'], 'notes', { type: '' }))).toMatchObject({ kind: 'text', body: 'grün', mimeType: 'text/plain' });
   });
 
   it('are refused where they are too large or neither', async () => {
-    await expect(read(picture((5 << 20) + 1))).rejects.toThrow('a.png is too large');
-    await expect(read(new File([new Uint8Array([0, 255, 1])], 'a.bin'))).rejects.toThrow('neither a picture nor text');
-    await expect(read(new File(['x\0y'], 'b.bin'))).rejects.toThrow('neither');
+    await expect(readPromptFile(picture((5 << 20) + 1))).rejects.toThrow('a.png is too large');
+    await expect(readPromptFile(new File([new Uint8Array([0, 255, 1])], 'a.bin'))).rejects.toThrow('neither a picture nor text');
+    await expect(readPromptFile(new File(['x\0y'], 'b.bin'))).rejects.toThrow('neither');
   });
 
   it('become what the agent takes: a resource, or text in a fence that they cannot break', async () => {
-    const file = await read(new File(['a ```` b'], 'n.md', { type: 'text/markdown' }));
+    const file = await readPromptFile(new File(['a ```` b'], 'n.md', { type: 'text/markdown' }));
     expect(contentOf('look', [file], { embeddedContext: true })).toMatchObject([{ type: 'text', text: 'look' }, { type: 'resource', resource: { text: 'a ```` b' } }]);
     expect(contentOf('  ', [file], null)).toEqual([{ type: 'text', text: 'n.md\n`````\na ```` b\n`````' }]);
     expect(contentOf('', [], null)).toEqual([]);

@@ -13,11 +13,11 @@ import { agentName } from '../../../hub/agents';
 import { connection } from '../../../hub/connection';
 import { sessions, type Pending } from '../../../hub/session_list';
 import { t } from '../../../i18n';
-import { MatterSession } from '../../../content/location';
+import { ContentSession } from '../../../content/location';
 import { route, sessionHref } from '../../../route';
 import { Badge, Button, Icon, type IconName } from '../../../ui';
 import { mayDo } from '../../controls/availability';
-import { AskedCalls, Doubts } from './details';
+import { CoveredCalls, Doubts } from './details';
 import { Countdown } from '../countdown';
 import { AlwaysSheet, DenyPanel } from './deny_and_always';
 import { commandFor, offered, type Decision } from './decision';
@@ -27,7 +27,7 @@ import { Preview } from './preview';
 import { resolutions } from '../resolutions';
 import { ResolutionLine } from '../resolution_line';
 import { RISKS } from './details';
-import { answer, sentFor } from '../outgoing_answers';
+import { sendAnswer, sentFor } from '../outgoing_answers';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
 import { MarkedText } from '../../../content/visible_text';
@@ -56,8 +56,8 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
       </p>
       <Doubts approval={approval} />
       <div class="approvals-asked" data-decided>
-        <AskedCalls approval={approval} />
-        <MatterSession.Provider value={pending.sessionId}><Preview approval={approval} /></MatterSession.Provider>
+        <CoveredCalls approval={approval} />
+        <ContentSession.Provider value={pending.sessionId}><Preview approval={approval} /></ContentSession.Provider>
         <Decide pending={pending} approval={approval} over={over} />
       </div>
     </SteadyCard>
@@ -101,7 +101,7 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
   const decide = (decision: Decision): void => {
     backToCard(document.activeElement); // a button that is busy has no focus
     setPanel('none');
-    answer(pending.sessionId, ask, commandFor(approval, decision));
+    sendAnswer(pending.sessionId, ask, commandFor(approval, decision));
   };
   const turnId = approval.about?.turnId ?? sessions.value.find((view) => view.id === pending.sessionId)?.turn?.turnId;
   const choices = offered(approval, turnId, mayDo(connection.scope.value, 'control'));

@@ -27,7 +27,7 @@ export function Doubts({ approval }: { approval: ApprovalView }): JSX.Element | 
   );
 }
 
-export function AskedCalls({ approval }: { approval: ApprovalView }): JSX.Element | null {
+export function CoveredCalls({ approval }: { approval: ApprovalView }): JSX.Element | null {
   const calls = callsOf(approval);
   if (calls.length === 0) return null;
   return (

@@ -50,11 +50,11 @@ export function EditSheet({ approval, onDecide, onClose }: { approval: ApprovalV
 }
 
 function Field({ field, problem, onChange }: { field: EditField; problem: string | undefined; onChange: (field: EditField) => void }): JSX.Element {
-  const say = (text: string): void => onChange({ ...field, text });
+  const setText = (text: string): void => onChange({ ...field, text });
   if (field.kind === 'boolean') {
     return (
       <label class="approvals-edit-check">
-        <input type="checkbox" checked={field.text === 'true'} onChange={(event) => say(String(event.currentTarget.checked))} />
+        <input type="checkbox" checked={field.text === 'true'} onChange={(event) => setText(String(event.currentTarget.checked))} />
         <span>{field.name}</span>
       </label>
     );
@@ -64,8 +64,8 @@ function Field({ field, problem, onChange }: { field: EditField; problem: string
     <label class="approvals-edit-field">
       <span>{field.name}</span>
       {long
-        ? <textarea rows={Math.min(16, field.text.split('\n').length + 1)} value={field.text} spellcheck={false} onInput={(event) => say(event.currentTarget.value)} />
-        : <input type="text" value={field.text} inputMode={field.kind === 'number' ? 'decimal' : 'text'} spellcheck={false} autocapitalize="off" onInput={(event) => say(event.currentTarget.value)} />}
+        ? <textarea rows={Math.min(16, field.text.split('\n').length + 1)} value={field.text} spellcheck={false} onInput={(event) => setText(event.currentTarget.value)} />
+        : <input type="text" value={field.text} inputMode={field.kind === 'number' ? 'decimal' : 'text'} spellcheck={false} autocapitalize="off" onInput={(event) => setText(event.currentTarget.value)} />}
       {problem && <small class="approvals-problem" role="alert">{t(PROBLEMS[problem] ?? 'approvals.notJson')}</small>}
     </label>
   );

@@ -20,14 +20,14 @@ const Markdown = lazy(async () => (await import('../../../content/markdown/markd
 export function Preview({ approval }: { approval: ApprovalView }): JSX.Element {
   return (
     <>
-      {approval.preview && <Shown preview={approval.preview} parts={approval.parts} />}
-      <Said input={approval.toolInput} />
+      {approval.preview && <PreviewBody preview={approval.preview} parts={approval.parts} />}
+      <AgentReason input={approval.toolInput} />
       <WholeInput input={approval.toolInput} open={!approval.preview} />
     </>
   );
 }
 
-function Shown({ preview, parts }: { preview: ApprovalPreview; parts: CommandPart[] | undefined }): JSX.Element {
+function PreviewBody({ preview, parts }: { preview: ApprovalPreview; parts: CommandPart[] | undefined }): JSX.Element {
   switch (preview.type) {
     case 'diff':
       return <div class="approvals-diff"><DiffView diff={preview.diff} path={preview.path} /></div>;
@@ -72,7 +72,7 @@ function classOf({ kind, risk }: Segment): string | undefined {
 }
 
 /** What the agent says that it is for. Its words: they stand below what is really asked for. */
-function Said({ input }: { input: Record<string, unknown> }): JSX.Element | null {
+function AgentReason({ input }: { input: Record<string, unknown> }): JSX.Element | null {
   const words = input['description'];
   if (typeof words !== 'string' || !words.trim()) return null;
   return <p class="approvals-said">{t('approvals.agentSays')} <q><MarkedText text={words} /></q></p>;

@@ -21,7 +21,7 @@ import { filledIn, keepFilledIn } from './kept_values';
 import { keepKeys } from '../keys';
 import { resolutions } from '../resolutions';
 import { ResolutionLine } from '../resolution_line';
-import { answer } from '../outgoing_answers';
+import { sendAnswer } from '../outgoing_answers';
 import { Resting } from '../steady';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
@@ -48,7 +48,7 @@ function Answer({ pending, question, over }: { pending: Pending; question: Quest
   const settled = resolutions.value.get(ask);
   const send = (words: string, action: 'accept' | 'decline'): void => {
     const meta = action === 'accept' ? {} : { _meta: { action } };
-    answer(pending.sessionId, ask, { command: 'answer_question', questionId: ask, answer: words, ...meta });
+    sendAnswer(pending.sessionId, ask, { command: 'answer_question', questionId: ask, answer: words, ...meta });
   };
   const ended = settled !== undefined || over;
   useEffect(() => (ended ? undefined : keepKeys(ask, { approve: () => focusForm(ask), deny: () => focusDecline(ask) })), [ask, ended]);

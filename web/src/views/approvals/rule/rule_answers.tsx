@@ -38,9 +38,9 @@ export function RuleAnswers({ requestId, allow, scope }: RuleAnswersProps): JSX.
 
 async function answersTo(requestId: string, allow: boolean, scope: Scope): Promise<RuleAnswer[]> {
   try {
-    const said = await http.post<Partial<RulePreview> | undefined>(
+    const preview = await http.post<Partial<RulePreview> | undefined>(
       pathOf(['approvals', requestId, 'always-preview']), { decision: allow ? 'allow' : 'deny', scope });
-    return Array.isArray(said?.answers) ? said.answers : [];
+    return Array.isArray(preview?.answers) ? preview.answers : [];
   } catch {
     return []; // what cannot be foretold is told when it happens
   }

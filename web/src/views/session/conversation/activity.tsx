@@ -23,9 +23,9 @@ export function Activity(): JSX.Element {
 /** Nobody has said anything yet. */
 function Untouched(): JSX.Element | null {
   const { session } = useSessionView();
-  const said = session.timeline.items.value.some((item) => item.kind !== 'notice');
+  const begun = session.timeline.items.value.some((item) => item.kind !== 'notice');
   const { turn, status, watchOnly } = session.state.value;
-  if (said || session.hasOlder.value || turn || session.prompts.value.length > 0) return null;
+  if (begun || session.hasOlder.value || turn || session.prompts.value.length > 0) return null;
   return (
     <div class="session-empty">
       <p>{t('session.empty')}</p>

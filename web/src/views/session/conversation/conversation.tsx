@@ -9,7 +9,7 @@ import { Icon, Spinner } from '../../../ui';
 import { Activity } from './activity';
 import { useSessionView, type SessionViewState } from '../view_state';
 import { List } from './list';
-import { placeIn } from './reading_position';
+import { readingPositionIn } from './reading_position';
 import { reveal } from '../view_state';
 import { guessHeight, RowView } from '../rows/row';
 
@@ -60,7 +60,7 @@ function ToNewest(): JSX.Element | null {
 /** Where the reader was, when the session is openRows again. */
 function useReadingPlace({ session, scroller }: SessionViewState, ready: boolean, linked: boolean): void {
   const done = useRef(false);
-  const [place] = useState(() => (linked ? undefined : placeIn(session.sessionId))); // Read before the first drawing forgets it.
+  const [place] = useState(() => (linked ? undefined : readingPositionIn(session.sessionId))); // Read before the first drawing forgets it.
   useLayoutEffect(() => {
     if (!ready || done.current) return;
     done.current = true;

@@ -19,7 +19,7 @@ const SETTLED_MS = 150;
 
 type Reason = 'pointer' | 'focus' | 'seen';
 
-export function Still({ rowKey, children }: { rowKey: string; children: ComponentChildren }): JSX.Element {
+export function KeepStill({ rowKey, children }: { rowKey: string; children: ComponentChildren }): JSX.Element {
   const { scroller } = useSessionView();
   const reasons = useRef(new Set<Reason>());
   const timer = useRef<ReturnType<typeof setTimeout>>();

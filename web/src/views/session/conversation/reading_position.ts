@@ -1,6 +1,6 @@
 // Where the reader of a session is: kept over views and over a reload of the page.
 
-interface ReadingPlace {
+interface ReadingPosition {
   /** The entry of the row at the top of the screen. */
   seq: number;
   key: string;
@@ -12,11 +12,11 @@ const PREFIX = 'trunkline.place.';
 const WRITE_PAUSE_MS = 200;
 
 /** What is not written yet: scrolling changes it with every frame. */
-const unwritten = new Map<string, ReadingPlace | undefined>();
+const unwritten = new Map<string, ReadingPosition | undefined>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 addEventListener('pagehide', () => writeAll());
 
-export function placeIn(sessionId: string): ReadingPlace | undefined {
+export function readingPositionIn(sessionId: string): ReadingPosition | undefined {
   if (unwritten.has(sessionId)) return unwritten.get(sessionId);
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(PREFIX + sessionId) ?? 'null');
@@ -27,7 +27,7 @@ export function placeIn(sessionId: string): ReadingPlace | undefined {
 }
 
 /** Without a place the reader is at the end. */
-export function keepPlace(sessionId: string, place: ReadingPlace | undefined): void {
+export function keepReadingPosition(sessionId: string, place: ReadingPosition | undefined): void {
   unwritten.set(sessionId, place);
   timer ??= setTimeout(writeAll, WRITE_PAUSE_MS);
 }
@@ -39,7 +39,7 @@ function writeAll(): void {
   unwritten.clear();
 }
 
-function write(sessionId: string, place: ReadingPlace | undefined): void {
+function write(sessionId: string, place: ReadingPosition | undefined): void {
   try {
     if (place === undefined) sessionStorage.removeItem(PREFIX + sessionId);
     else sessionStorage.setItem(PREFIX + sessionId, JSON.stringify(place));
@@ -48,7 +48,7 @@ function write(sessionId: string, place: ReadingPlace | undefined): void {
   }
 }
 
-function isPlace(value: unknown): value is ReadingPlace {
-  const place = value as Partial<ReadingPlace> | null;
+function isPlace(value: unknown): value is ReadingPosition {
+  const place = value as Partial<ReadingPosition> | null;
   return typeof place?.seq === 'number' && typeof place.key === 'string' && typeof place.below === 'number';
 }

@@ -12,13 +12,13 @@ import { ApprovalCard, QuestionForm } from '../../approvals/card/card';
 import { typedIn } from '../../approvals/typing';
 import { useSessionView } from '../view_state';
 import { oneLine } from './labels';
-import { Still } from '../conversation/keep_still';
+import { KeepStill } from '../conversation/keep_still';
 import { Decision } from './tool_details';
 
 export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
   const decision = item.resolved.value;
   const ask = useAsk(item.requestId, decision === undefined);
-  if (ask !== undefined) return <Asked item={item}><ApprovalCard pending={ask} /></Asked>;
+  if (ask !== undefined) return <KeysGoOn item={item}><ApprovalCard pending={ask} /></KeysGoOn>;
   return (
     <p class="session-line">
       <Icon name="shield" size={16} />
@@ -31,7 +31,7 @@ export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
 export function QuestionRow({ item }: { item: QuestionItem }): JSX.Element {
   const answer = item.resolved.value;
   const ask = useAsk(item.questionId, answer === undefined);
-  if (ask !== undefined) return <Asked item={item}><QuestionForm pending={ask} /></Asked>;
+  if (ask !== undefined) return <KeysGoOn item={item}><QuestionForm pending={ask} /></KeysGoOn>;
   const elsewhere = item.request._meta?.['answerable'] === false && answer === undefined;
   return (
     <div class="session-line session-question">
@@ -56,7 +56,7 @@ function useAsk(id: string, waits: boolean): Pending | undefined {
 }
 
 /** A card in its place. Keys that were in it go on when it goes: when it is a line by now, or nobody is asked any more. */
-function Asked({ item, children }: { item: ApprovalItem | QuestionItem; children: ComponentChildren }): JSX.Element {
+function KeysGoOn({ item, children }: { item: ApprovalItem | QuestionItem; children: ComponentChildren }): JSX.Element {
   const id = item.kind === 'approval' ? item.requestId : item.questionId;
   useLayoutEffect(() => () => {
     const active = document.activeElement; // the card is still there
@@ -64,7 +64,7 @@ function Asked({ item, children }: { item: ApprovalItem | QuestionItem; children
     const waits = item.resolved.peek() === undefined && pending.peek().some((one) => askId(one) === id);
     if (!waits) requestAnimationFrame(() => nextPlace()?.focus());
   }, [id]);
-  return <Still rowKey={item.key}>{children}</Still>;
+  return <KeepStill rowKey={item.key}>{children}</KeepStill>;
 }
 
 function nextPlace(): HTMLElement | null {

@@ -6,7 +6,7 @@ import { sessionHref } from '../../../route';
 import { copyText, IconButton, toast } from '../../../ui';
 import { useSessionView } from '../view_state';
 
-export function LinkTo({ seq }: { seq: number }): JSX.Element {
+export function CopyLink({ seq }: { seq: number }): JSX.Element {
   const { session } = useSessionView();
   return <IconButton icon="link" size={16} label={t('session.link')} onClick={() => void copyLink(session.sessionId, seq)} />;
 }

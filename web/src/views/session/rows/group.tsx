@@ -13,7 +13,7 @@ import { LineCounts } from './tool_card';
 export function GroupRow({ row }: { row: Extract<Row, { kind: 'group' }> }): JSX.Element {
   const { openRows, scroller } = useSessionView();
   for (const member of row.members) if (member.kind === 'tool') void member.call.value; // Draw again when one of them goes on.
-  const deeds = summaryOf(row.members);
+  const summary = summaryOf(row.members);
   const toggle = (): void => {
     scroller.hold(row.key);
     openRows.set(row.key, !row.open);
@@ -21,11 +21,11 @@ export function GroupRow({ row }: { row: Extract<Row, { kind: 'group' }> }): JSX
   return (
     <Card icon={<CardIcon name="layers" />} look="group" open={row.open} onToggle={toggle} title={summaryInWords(row.members)}
       end={<>
-        <LineCounts added={deeds.linesAdded} removed={deeds.linesRemoved} />
-        {deeds.failed > 0 && <span class="session-exit">{t('session.didFailed', { n: deeds.failed })}</span>}
-        {deeds.running > 0
-          ? <span class="session-mark session-mark-runs"><Spinner size={16} label={t('session.didRunning', { n: deeds.running })} /></span>
-          : deeds.failed === 0 && <span class="session-mark session-mark-done"><Icon name="check" size={16} label={t('session.callDone')} /></span>}
+        <LineCounts added={summary.linesAdded} removed={summary.linesRemoved} />
+        {summary.failed > 0 && <span class="session-exit">{t('session.didFailed', { n: summary.failed })}</span>}
+        {summary.running > 0
+          ? <span class="session-mark session-mark-runs"><Spinner size={16} label={t('session.didRunning', { n: summary.running })} /></span>
+          : summary.failed === 0 && <span class="session-mark session-mark-done"><Icon name="check" size={16} label={t('session.callDone')} /></span>}
       </>} />
   );
 }

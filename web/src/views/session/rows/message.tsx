@@ -9,7 +9,7 @@ import { VisibleText } from '../../../content/visible_text';
 import type { MessageItem } from '../../../model/timeline/items';
 import { Copy } from '../../../ui';
 import { clockTime } from './labels';
-import { LinkTo } from './copy_link';
+import { CopyLink } from './copy_link';
 
 export function MessageRow({ item }: { item: MessageItem }): JSX.Element {
   return item.role === 'assistant' ? <AgentMessage item={item} /> : <PersonMessage item={item} />;
@@ -24,7 +24,7 @@ function AgentMessage({ item }: { item: MessageItem }): JSX.Element {
       {done && (
         <div class="session-tools">
           <Copy text={() => item.text.peek()} label={t('session.copyMessage')} />
-          <LinkTo seq={item.seq} />
+          <CopyLink seq={item.seq} />
           <time dateTime={new Date(item.at).toISOString()}>{clockTime(item.at)}</time>
           {model !== undefined && <span>{model}</span>}
         </div>
@@ -47,7 +47,7 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
         {replayed && <span>{t('session.replayed')}</span>}
         <time dateTime={new Date(item.at).toISOString()}>{clockTime(item.at)}</time>
         <Copy text={() => item.text.peek()} label={t('session.copyMessage')} />
-        <LinkTo seq={item.seq} />
+        <CopyLink seq={item.seq} />
       </div>
     </div>
   );

@@ -9,7 +9,7 @@ import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
 import { useOpenRow } from '../view_state';
 import { durationOf, oneLine, tokensInWords } from './labels';
-import { LinkTo } from './copy_link';
+import { CopyLink } from './copy_link';
 
 export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
   const [open, toggle] = useOpenRow(item.key);
@@ -29,7 +29,7 @@ export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
         {item.children.length > 0 && <span class="session-took">{t('session.subagentSteps', { n: item.children.length })}</span>}
         {duration !== undefined && <span class="session-took">{duration}</span>}
         <SubagentMark over={over} failed={failed} progress={state.progress} />
-      </>} tools={<LinkTo seq={item.seq} />}>
+      </>} tools={<CopyLink seq={item.seq} />}>
       {() => <SubagentInside item={item} />}
     </Card>
   );

@@ -9,8 +9,8 @@ import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
 import { useOpenRow, useSessionView } from '../view_state';
 import { durationOf, iconOf, subjectOf } from './labels';
-import { LinkTo } from './copy_link';
-import { decidedInWords, ToolInside } from './tool_details';
+import { CopyLink } from './copy_link';
+import { decidedInWords, ToolDetails } from './tool_details';
 
 export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   const { cwd } = useSessionView();
@@ -21,8 +21,8 @@ export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   return (
     <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}
       title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject"><VisibleText text={subject} /></span>}</>}
-      end={<CallEnd call={call} />} tools={<LinkTo seq={item.seq} />}>
-      {() => <ToolInside item={item} />}
+      end={<CallEnd call={call} />} tools={<CopyLink seq={item.seq} />}>
+      {() => <ToolDetails item={item} />}
     </Card>
   );
 }

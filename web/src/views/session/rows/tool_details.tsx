@@ -11,7 +11,7 @@ import { CodeView } from '../../../content/code';
 import { Command } from '../../../content/terminal';
 import { DiffView } from '../../../content/diff/diff';
 import { Json } from '../../../content/json';
-import { StructuredResult } from '../../../content/tool_result';
+import { ToolResult } from '../../../content/tool_result';
 import { Terminal } from '../../../content/terminal';
 import { isOver } from '../../../model/timeline/tool_call_state';
 import type { Call, Change, ToolItem } from '../../../model/timeline/items';
@@ -19,17 +19,17 @@ import { actionOf } from '../../../model/timeline/call_summary';
 import { partialText } from '../../../model/timeline/tool_output';
 import { Badge, Button, Icon } from '../../../ui';
 import { useSessionView } from '../view_state';
-import { FailedText } from './tool_error';
+import { ToolError } from './tool_error';
 import { shortPath } from './labels';
 import { TodoList } from '../todos';
 
-export function ToolInside({ item }: { item: ToolItem }): JSX.Element {
+export function ToolDetails({ item }: { item: ToolItem }): JSX.Element {
   const call = item.call.value;
   return (
     <>
       <About call={call} />
-      {call.error !== undefined && <FailedText message={call.error.message} output={showsOutput(call) ? printed(call) ?? partialText(item.partialOutput.value) : ''} />}
-      <Matter item={item} call={call} />
+      {call.error !== undefined && <ToolError message={call.error.message} output={showsOutput(call) ? printed(call) ?? partialText(item.partialOutput.value) : ''} />}
+      <CallContent item={item} call={call} />
     </>
   );
 }
@@ -76,14 +76,14 @@ export function decidedInWords(decision: ApprovalResolvedEvent): string {
   return t(decision.approved ? 'session.approvedBy' : 'session.deniedBy', { who });
 }
 
-function Matter({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
+function CallContent({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
   const command = call.reading?.command ?? undefined;
   if (command !== undefined) return <Ran item={item} call={call} command={command} />;
   if (call.changes.length > 0) return <Changes changes={call.changes} />;
   if (call.structured?.type === 'file_diff') return <DiffView diff={call.structured.diff} path={call.structured.path} />;
   const todos = todosIn(call);
   if (todos !== undefined) return <TodoList todos={todos} />;
-  if (call.structured !== undefined) return <StructuredResult output={call.structured} />;
+  if (call.structured !== undefined) return <ToolResult output={call.structured} />;
   if (actionOf(call) === 'read' && call.output) return <CodeView text={call.output} path={call.reading?.paths?.[0]} />;
   return <Plain item={item} call={call} />;
 }

@@ -14,7 +14,7 @@ const SHOWN_FIRST = 1_000;
 /** More than this is not worth reading in a line of red; the end of it says why. */
 const READ_MOST = 20_000;
 
-export function FailedText({ message, output }: { message: string; output: string }): JSX.Element | null {
+export function ToolError({ message, output }: { message: string; output: string }): JSX.Element | null {
   const [whole, setWhole] = useState(false);
   const text = useMemo(() => withoutOutput(printedOf(message), printedOf(output)), [message, output]);
   if (text === '') return null;
@@ -22,7 +22,7 @@ export function FailedText({ message, output }: { message: string; output: strin
   return (
     <p class="session-error-text">
       <VisibleText text={cut ? `${text.slice(0, SHOWN_FIRST)}…` : text} />
-      {cut && <Button kind="quiet" onClick={() => setWhole(true)}>{t('matter.showMore')}</Button>}
+      {cut && <Button kind="quiet" onClick={() => setWhole(true)}>{t('content.showMore')}</Button>}
     </p>
   );
 }

@@ -5,7 +5,7 @@ import type { ApprovalView } from '../../../../src/generated/api';
 import { callIdsOf, callsOf, doubtsOf, readApprovalMeta } from '../../../../src/hub/approval_meta';
 import { http, HubError } from '../../../../src/hub/http';
 import { CodeView } from '../../../../src/content/code';
-import { AskedCalls, Doubts } from '../../../../src/views/approvals/card/details';
+import { CoveredCalls, Doubts } from '../../../../src/views/approvals/card/details';
 import { RuleAnswers } from '../../../../src/views/approvals/rule/rule_answers';
 
 const ASK: ApprovalView = {
@@ -39,7 +39,7 @@ describe('an ask for several calls', () => {
   const several = { ...ASK, ...readApprovalMeta({ calls: [...CALLS, { junk: 1 }, null] }) };
   it('lists them all, each with its command, its paths and its risk', async () => {
     expect(callsOf(several).map((call) => call.toolCallId)).toEqual(['a', 'b']);
-    const text = await shown(<AskedCalls approval={several} />);
+    const text = await shown(<CoveredCalls approval={several} />);
     for (const part of ['Run: touch a', 'touch a', 'writes a file', '/etc/b', 'High risk', 'U+202E', 'a member that is not known: mode']) expect(text).toContain(part);
   });
   it('is about each of them, and else about its own', () => {

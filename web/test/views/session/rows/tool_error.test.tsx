@@ -1,11 +1,11 @@
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { describe, expect, it } from 'vitest';
-import { FailedText, withoutOutput } from '../../../../src/views/session/rows/tool_error';
+import { ToolError, withoutOutput } from '../../../../src/views/session/rows/tool_error';
 
 async function drawn(message: string, output: string): Promise<HTMLElement> {
   const root = document.createElement('div');
-  await act(() => render(<FailedText message={message} output={output} />, root));
+  await act(() => render(<ToolError message={message} output={output} />, root));
   return root;
 }
 
