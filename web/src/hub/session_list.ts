@@ -40,7 +40,7 @@ interface SessionSource {
 
 export class SessionList {
   private readonly byId = signal<ReadonlyMap<string, SessionView>>(new Map());
-  private readonly pendingById = signal<ReadonlyMap<string, Pending>>(new Map());
+  private readonly asks = signal<ReadonlyMap<string, Pending>>(new Map());
   private readonly isLoaded = signal(false);
   private readonly more = signal(false);
   private readonly looking = signal(0);
@@ -53,7 +53,7 @@ export class SessionList {
   readonly sessions: ReadonlySignal<SessionView[]> = computed(() => newestFirst([...this.byId.value.values()]));
 
   /** What waits for somebody; the one that expires first at the top. */
-  readonly pending: ReadonlySignal<Pending[]> = computed(() => firstToExpire([...this.pendingById.value.values()].map((ask) => this.withSession(ask))));
+  readonly pending: ReadonlySignal<Pending[]> = computed(() => firstToExpire([...this.asks.value.values()].map((ask) => this.withSession(ask))));
 
   private readonly seeks = computed(() => this.looking.value > 0);
 
@@ -65,7 +65,7 @@ export class SessionList {
   }
 
   attach(to: Connection): void {
-    to.onWelcome((welcome) => this.resetPending(welcome.pending));
+    to.onWelcome((welcome) => this.setAsks(welcome.pending));
     to.onUnfollowed((event) => this.onEvent(event));
     to.followAll(EVENT_TYPES, (event) => this.onEvent(event), (state) => this.reset(state.sessions ?? [], state.pending), (id) => this.forget(id));
   }
@@ -73,7 +73,7 @@ export class SessionList {
   reset(sessions: SessionView[], pending: Pending[]): void {
     const kept = this.olderThanSnapshot(sessions);
     this.byId.value = new Map([...sessions, ...kept].map((view) => [view.id, view]));
-    this.resetPending(pending);
+    this.setAsks(pending);
     this.isLoaded.value = true;
     this.more.value = sessions.length >= SNAPSHOT;
     this.olderThan = null;
@@ -160,8 +160,8 @@ export class SessionList {
   forget(id: string): void {
     const left = new Map(this.byId.peek());
     if (left.delete(id)) this.byId.value = left;
-    const asks = [...this.pendingById.peek()].filter(([, ask]) => ask.sessionId !== id);
-    if (asks.length !== this.pendingById.peek().size) this.pendingById.value = new Map(asks);
+    const asks = [...this.asks.peek()].filter(([, ask]) => ask.sessionId !== id);
+    if (asks.length !== this.asks.peek().size) this.asks.value = new Map(asks);
   }
 
   /** Called with every event that comes here; gives the end of it. */
@@ -180,23 +180,23 @@ export class SessionList {
   }
 
   private trackPending(event: ACPEvent): void {
-    if (event.type === 'approval:requested') this.addPending(event.requestId, { ...pendingIn(event), approval: approvalOf(event) });
-    else if (event.type === 'interaction:question') this.addPending(event.questionId, { ...pendingIn(event), question: questionOf(event) });
-    else if (event.type === 'approval:resolved') this.removePending(event.requestId);
-    else if (event.type === 'custom' && event.eventName === 'question_resolved') this.removePending(String(event.data['questionId']));
+    if (event.type === 'approval:requested') this.addAsk(event.requestId, { ...pendingIn(event), approval: approvalOf(event) });
+    else if (event.type === 'interaction:question') this.addAsk(event.questionId, { ...pendingIn(event), question: questionOf(event) });
+    else if (event.type === 'approval:resolved') this.removeAsk(event.requestId);
+    else if (event.type === 'custom' && event.eventName === 'question_resolved') this.removeAsk(String(event.data['questionId']));
   }
 
-  private addPending(id: string, ask: Pending): void {
-    if (!this.pendingById.peek().has(id)) this.pendingById.value = new Map(this.pendingById.peek()).set(id, ask);
+  private addAsk(id: string, ask: Pending): void {
+    if (!this.asks.peek().has(id)) this.asks.value = new Map(this.asks.peek()).set(id, ask);
   }
 
-  private removePending(id: string): void {
-    const left = new Map(this.pendingById.peek());
-    if (left.delete(id)) this.pendingById.value = left;
+  private removeAsk(id: string): void {
+    const left = new Map(this.asks.peek());
+    if (left.delete(id)) this.asks.value = left;
   }
 
-  private resetPending(pending: Pending[]): void {
-    this.pendingById.value = new Map(pending.map((ask) => [askId(ask), ask]));
+  private setAsks(pending: Pending[]): void {
+    this.asks.value = new Map(pending.map((ask) => [askId(ask), ask]));
   }
 
   /** An ask that came as an event does not say which agent and folder it is of. */

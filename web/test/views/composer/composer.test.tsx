@@ -9,7 +9,7 @@ import { keepDraft } from '../../../src/views/composer/drafts';
 
 const root = document.createElement('div');
 const view = { id: 's', agent: 'x', status: 'idle', turn: null, queue: [], paused: false, capabilities: null, commands: null, watchOnly: false };
-const session = { sessionId: 'composed', view: signal(view), timeline: { items: signal([]) }, prompts: signal([]) } as unknown as OpenSession;
+const session = { sessionId: 'composed', state: signal(view), timeline: { items: signal([]) }, prompts: signal([]) } as unknown as OpenSession;
 const scope = (connection as unknown as { currentScope: { value: string } }).currentScope;
 const sentTexts = (): string[] => connection.outbox.peek().map((sent) => (sent.command as { message: string }).message);
 const field = (): HTMLTextAreaElement => root.querySelector('textarea')!;

@@ -15,8 +15,8 @@ afterEach(() => {
 
 it('sets a wait that was chosen back to what the hub is set to', async () => {
   const post = vi.spyOn(http, 'post').mockResolvedValue({});
-  const view = signal({ caps: null, waits: { approvalS: 300, onTimeout: 'cancel' }, tokens: null, cost: null });
-  await act(() => render(<LimitsSheet session={{ sessionId: 's1', view } as unknown as OpenSession} state={{ can: true, why: null } as never} onClose={() => undefined} />, place));
+  const state = signal({ caps: null, waits: { approvalS: 300, onTimeout: 'cancel' }, tokens: null, cost: null });
+  await act(() => render(<LimitsSheet session={{ sessionId: 's1', state } as unknown as OpenSession} state={{ can: true, why: null } as never} onClose={() => undefined} />, place));
   const select = document.querySelector<HTMLSelectElement>('select');
   expect([...(select?.options ?? [])].map((option) => option.textContent)[0]).toBe('As the hub is set');
   if (select) select.value = '';

@@ -14,8 +14,8 @@ import { Folded } from './folded';
 import { segmentsOf, type Segment } from './command_parts';
 import { MarkedText } from '../../../content/visible_text';
 
-const DiffView = lazy(async () => (await import('../../../content/diff/diff')).DiffView);
-const Markdown = lazy(async () => (await import('../../../content/markdown/markdown')).Markdown);
+const DiffView = lazy(async () => (await import('./preview_content')).DiffView);
+const Markdown = lazy(async () => (await import('./preview_content')).Markdown);
 
 export function Preview({ approval }: { approval: ApprovalView }): JSX.Element {
   return (
