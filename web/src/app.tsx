@@ -1,5 +1,5 @@
 /**
- * The frame of the page: the bar at the top with the state of the line to the hub, and the view that the address names.
+ * The frame of the page: the bar at the top with the state of the connection, and the view that the address names.
  *
  * Rule 1: every view but the list of sessions is fetched when it is first shown.
  * Rule 2: without a token that counts there is only the login; while one is being got, there is nothing.

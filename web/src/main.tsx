@@ -1,6 +1,6 @@
 /**
  * Where the page begins. The order matters: the address first (it may carry a code that must not stay there), then who we are, then
- * the line to the hub.
+ * the connection to the hub.
  */
 import { lateSecret, secret } from './route';
 import './style/index.css';

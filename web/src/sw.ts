@@ -182,13 +182,13 @@ async function closeResolved(asks: string[]): Promise<void> {
   }
 }
 
-/** What the browser tells when its push service gave a subscription up. */
+/** What the browser sends when its push service gave a subscription up. */
 interface ChangedSubscription extends ExtendableEvent {
   newSubscription?: PushSubscription | null;
   oldSubscription?: PushSubscription | null;
 }
 
-/** The hub is told the new address, for the same things as before. */
+/** the hub gets the new address, for the same things as before. */
 async function subscribeAgain({ newSubscription, oldSubscription }: ChangedSubscription): Promise<void> {
   const known = (await (await fetch(await withSharedBasePath('/push'), { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
   if (!known.subscription) return;

@@ -1,17 +1,17 @@
-// Which session matter belongs to, in which of its folders it lies, and where one of its files is shown: links to files lead there.
+// Which session content belongs to, in which of its folders it lies, and where one of its files is shown: links to files lead there.
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { sessions } from '../hub/session_list';
 import { route } from '../route';
 
-/** The session by its id, for matter that is shown outside of its session's own view. */
+/** The session by its id, for content that is shown outside of its session's own view. */
 export const ContentSession = createContext<string | null>(null);
 
-/** The folder of the session's that matter lies in: what a file of it calls `pic.png` lies beside that file. */
+/** The folder of the session's that content lies in: what a file of it calls `pic.png` lies beside that file. */
 export const ContentFolder = createContext('');
 
-/** The session that matter belongs to; null where it is not known. */
+/** The session that content belongs to; null where it is not known. */
 export function useSessionId(): string | null {
   const given = useContext(ContentSession);
   const at = route.value;

@@ -1,4 +1,4 @@
-/** What was said and has not reached the hub, or was refused: always in sight while there is any. */
+/** What was given and has not reached the hub, or was refused: always in sight while there is any. */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -50,7 +50,7 @@ function stateOf(sent: Sent): string {
   return sent.state === 'sent' ? t('common.outboxSent') : t('common.outboxQueued');
 }
 
-/** What was said, or what is to be done. */
+/** The text of a prompt, or what is to be done. */
 export function wordsOf(command: ACPCommand): string {
   return command.command === 'send_message' ? command.message : t(`common.command_${command.command}`);
 }

@@ -1,4 +1,4 @@
-// Whether a text is an earlier one with more at its end, told without reading all of it.
+// Whether a text is an earlier one with more at its end, found without reading all of it.
 
 const LOOKED_AT = 256;
 

@@ -1,4 +1,4 @@
-/** A WebSocket that the test speaks through: what the page said is in `said`, what the hub says is told with `tell`. */
+/** A WebSocket that the test speaks through: what the page sent is in `sent`, frames of the hub come by `receive`. */
 import type { ClientFrame, HubFrame } from '../../src/generated/frames';
 
 export class FakeSocket {

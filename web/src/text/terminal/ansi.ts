@@ -4,7 +4,7 @@
 // Rule 2: colours, carriage return, backspace, tab, erasing and small moves of the cursor are carried out; every other sequence is
 // dropped, whole, also when it is cut in the middle by the end of a chunk.
 // Rule 3: a line has no more than so many runs.
-// Rule 4: no more than `most` lines are kept; how many were dropped is said.
+// Rule 4: no more than `most` lines are kept; how many were dropped is shown.
 
 import { colour256, type Rgb } from './colour';
 import { judgeLink } from '../markdown/links';

@@ -22,7 +22,7 @@ interface Remaining {
   urgency: Urgency;
 }
 
-/** Seconds left at which a screen reader is told. */
+/** Seconds left that a screen reader reads aloud. */
 const SPOKEN_MARKS = [300, 60, 30, 10] as const;
 
 const SOON_S = 60;

@@ -1,5 +1,5 @@
 /**
- * How far the hub's clock is from ours, told by the times of events as they come.
+ * How far the hub's clock is from ours, by the times of events as they come.
  *
  * Rule: an event comes after it was written, never before. So of many differences the smallest is the nearest to the truth.
  */

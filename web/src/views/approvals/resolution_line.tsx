@@ -34,7 +34,7 @@ export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.
   );
 }
 
-/** How it ended; `unknown` where nobody said how, null while it waits. */
+/** How it ended; `unknown` where nobody knows how, null while it waits. */
 type End = Resolution | 'unknown' | null;
 
 export const Ended = createContext<End>(null);

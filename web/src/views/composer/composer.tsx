@@ -208,7 +208,7 @@ function isWhole(query: string, chosen: Suggestion, key: string): boolean {
 
 type HistoryRef = { current: PromptHistory | null };
 
-/** Made when first looked back, from what was said in this session. */
+/** Made when first looked back, from the prompts of this session. */
 function useHistory(session: OpenSession): HistoryRef {
   const history = useRef<PromptHistory | null>(null);
   useEffect(() => () => void (history.current = null), [session]);

@@ -79,7 +79,7 @@ addEventListener('pagehide', flushDrafts);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && flushDrafts());
 onForgetPersonalData(forgetDrafts);
 
-/** Whether Enter sends. On a touch screen it begins a new line unless somebody said otherwise: there is no Shift to hold. */
+/** Whether Enter sends. On a touch screen it begins a new line unless somebody chose otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {
   const chosen = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
   return chosen === null ? !touch : chosen === 'send';

@@ -1,7 +1,7 @@
 /**
  * Messages that wait for their turn: they can be changed and dropped until it comes.
  *
- * Rule 1: what they wait for is said as it is. After a failed turn that is somebody's word, and here it can be given.
+ * Rule 1: what they wait for is shown as it is. After a failed turn that is somebody's word, and here it can be given.
  * Rule 2: what somebody writes here is never lost. Where the message goes out, or is dropped, before it is saved, the words are given back.
  */
 import type { JSX } from 'preact';

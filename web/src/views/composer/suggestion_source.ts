@@ -28,7 +28,7 @@ export class SuggestionSource {
   readonly current = signal<Suggested | null>(null);
   private timer: ReturnType<typeof setTimeout> | undefined;
   private requestCount = 0;
-  /** A token that somebody said no to, until they type something else. */
+  /** A token that somebody dismissed, until they type something else. */
   private dismissed = '';
 
   constructor(private readonly sessionId: string, private readonly commands: () => AgentCommand[]) {}

@@ -1,4 +1,4 @@
-/** Carrying out what a control stands for: one at a time each, and what fails is said. */
+/** Carrying out what a control stands for: one at a time each, and what fails is shown. */
 import { useState } from 'preact/hooks';
 import type { ACPCommand } from '../../generated/agent-context';
 import { asHubError } from '../../hub/http';
@@ -29,7 +29,7 @@ export function useControl(): ControlState {
   return { busy, act };
 }
 
-/** A command whose failure is told here, and so need not stay in the outbox. */
+/** A command whose failure is shown here, and so need not stay in the outbox. */
 export async function sendCommand(sessionId: string, command: ACPCommand): Promise<unknown> {
   const sent = connection.command(sessionId, command);
   try {

@@ -1,8 +1,8 @@
 /**
  * Notifications on this device: whether they can be had, and turning them on and off.
  *
- * Rule 1: what the browser does not offer is said with its reason, never tried.
- * Rule 2: the hub is told only what the browser agreed to, and told when that ends.
+ * Rule 1: what the browser does not offer is shown with its reason, never tried.
+ * Rule 2: the hub gets only what the browser agreed to, and word of its end.
  */
 import { http } from '../../hub/http';
 import { hasWorker } from './worker';
@@ -45,7 +45,7 @@ export async function turnOn(kinds: readonly Kind[]): Promise<PushState> {
   return { is: 'on', kinds: [...kinds] };
 }
 
-/** Be told of other things from now on. */
+/** Be notified of other things from now on. */
 export async function chooseKinds(kinds: readonly Kind[]): Promise<PushState> {
   const registration = await ready();
   const subscription = await registration.pushManager.getSubscription();

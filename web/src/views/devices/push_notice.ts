@@ -2,7 +2,7 @@
  * What a push says, as a notification, and what acting on it asks of the hub.
  *
  * Rule 1: pure; the service worker shows and sends. A push is read with care: what is no notice is shown as "something happened".
- * Rule 2: only what is of low or medium risk, and told whole, is approved from a notification; of the rest one sees too little there.
+ * Rule 2: only what is of low or medium risk, and shown whole, is approved from a notification; of the rest one sees too little there.
  * What nobody would see is spelled out.
  * Rule 3: a notification of one thing replaces the one before it (its tag), and can be found again to be closed.
  * Rule 4: every push has something to show. That an ask was answered is shown in the place of that ask, without a sound.

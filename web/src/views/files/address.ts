@@ -11,7 +11,7 @@ export interface FilesAddress {
 
 /** The place, kept true by the address. */
 export const filesAddress: ReadonlySignal<FilesAddress> = computed(() => {
-  void route.value; // a change of the fragment is told by the route
+  void route.value; // a change of the fragment comes by the route
   return readFilesAddress(location.hash);
 });
 
@@ -30,7 +30,7 @@ export function filesHref(sessionId: string, to: Partial<FilesAddress>): string 
 
 /** The artifact that the address is about. */
 export const chosenArtifact: ReadonlySignal<string | null> = computed(() => {
-  void route.value; // a change of the fragment is told by the route
+  void route.value; // a change of the fragment comes by the route
   return new URLSearchParams(location.hash.split('?')[1] ?? '').get('artifact');
 });
 

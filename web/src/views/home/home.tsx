@@ -49,7 +49,7 @@ export function HomeView(): JSX.Element {
   useEffect(() => {
     const sought = filterOf(want);
     if (sought === null || !online || !hasOlder) return undefined;
-    const timer = setTimeout(() => void sessionList.search(sought).catch(() => undefined), SEEK_MS); // that the hub is away is said elsewhere
+    const timer = setTimeout(() => void sessionList.search(sought).catch(() => undefined), SEEK_MS); // that the hub is away is shown elsewhere
     return () => clearTimeout(timer);
   }, [want.agent, want.cwd, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';

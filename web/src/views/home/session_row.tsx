@@ -1,4 +1,4 @@
-/** One session in the list: who works where on what, what it said last, what it took. The whole row leads to it. */
+/** One session in the list: who works where on what, its last words, what it took. The whole row leads to it. */
 import type { JSX } from 'preact';
 import type { Pending, SessionView } from '../../generated/api';
 import { agentName } from '../../hub/agents';
@@ -47,7 +47,7 @@ function failedOf(view: SessionView): SessionView['failed'] {
   return !view.turn && (view.status === 'idle' || view.status === 'error' || view.status === 'paused') ? view.failed : null;
 }
 
-/** What it waits for, how it failed, or what it said last. */
+/** What it waits for, how it failed, or its last words. */
 function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
   if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.title || ask.approval.description || ask.approval.toolName) });

@@ -1,7 +1,7 @@
 /**
  * Getting in: a one-time code, a pairing code or a token becomes the browser's cookie.
  *
- * Rule: what was tried and failed is said; a code is never tried twice by itself.
+ * Rule: what was tried and failed is shown; a code is never tried twice by itself.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import { asHubError, http, type HubError } from '../../hub/http';

@@ -61,7 +61,7 @@ interface PromptFeatures {
   embeddedContext?: boolean;
 }
 
-/** What the agent said that it takes, where it has ever run here. */
+/** What the agent takes, where it has ever run here. */
 export function featuresOf(agent: AgentView | undefined): PromptFeatures | null {
   const capabilities = agent?.capabilities as { promptCapabilities?: PromptFeatures } | null | undefined;
   return capabilities ? capabilities.promptCapabilities ?? {} : null;

@@ -49,7 +49,7 @@ function AgentIcon(): JSX.Element {
   return <span class="session-agent-icon" aria-hidden="true">{agent?.icon ?? '·'}</span>;
 }
 
-/** The state of the line to the hub, where it is not as it should be. */
+/** The state of the connection to the hub, where it is not as it should be. */
 function Line(): JSX.Element | null {
   const state = connection.state.value;
   if (state === 'online' || state === 'locked') return null;

@@ -1,4 +1,4 @@
-// What the rows of one openRows session share, made once: the session, what is open, the rows, the scrolling.
+// What the rows of one openRows session share, made once: the session, which rows are open, the rows, the scrolling.
 
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { createContext } from 'preact';
@@ -38,7 +38,7 @@ export function makeViewState(session: OpenSession): SessionViewState {
   return { session, openRows, rows, scroller, cwd: computed(() => session.state.value.cwd) };
 }
 
-/** Open what tells of an entry, until it has a row of its own; gives that row's key. */
+/** Open what shows an entry, until it has a row of its own; gives that row's key. */
 export function reveal(viewState: SessionViewState, seq: number): string | undefined {
   const key = shownFor(viewState, viewState.session.timeline.ownerOf(seq));
   for (let level = 0; key !== undefined && level < NESTED_MOST; level += 1) {

@@ -124,7 +124,7 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
   );
 }
 
-/** To the first field that is not as it must be, once that is told beside it. */
+/** To the first field that is not as it must be, once that is shown beside it. */
 function focusProblem(form: HTMLFormElement | null): void {
   requestAnimationFrame(() => form?.querySelector('.approvals-problem')?.closest('.approvals-field, label')?.querySelector<HTMLElement>('input, textarea, select')?.focus());
 }

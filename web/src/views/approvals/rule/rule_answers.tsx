@@ -1,5 +1,5 @@
 /**
- * Which asks that wait a rule would answer, told before it is written.
+ * Which asks that wait a rule would answer, shown before it is written.
  *
  * Rule: the hub says it. A hub that cannot say it (it does not know the address) shows nothing, and nothing stands in the way.
  */
@@ -42,7 +42,7 @@ async function answersTo(requestId: string, allow: boolean, scope: Scope): Promi
       pathOf(['approvals', requestId, 'always-preview']), { decision: allow ? 'allow' : 'deny', scope });
     return Array.isArray(preview?.answers) ? preview.answers : [];
   } catch {
-    return []; // what cannot be foretold is told when it happens
+    return []; // what cannot be known before is shown when it happens
   }
 }
 

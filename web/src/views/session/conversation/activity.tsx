@@ -20,7 +20,7 @@ export function Activity(): JSX.Element {
   );
 }
 
-/** Nobody has said anything yet. */
+/** Nothing has happened yet. */
 function Untouched(): JSX.Element | null {
   const { session } = useSessionView();
   const begun = session.timeline.items.value.some((item) => item.kind !== 'notice');

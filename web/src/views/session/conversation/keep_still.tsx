@@ -55,7 +55,7 @@ export function KeepStill({ rowKey, children }: { rowKey: string; children: Comp
   );
 }
 
-/** On a touch screen, tells while the end of a card is in view and nothing else is kept still. Gives where the card ends. */
+/** On a touch screen, calls while the end of a card is in view and nothing else is kept still. Gives where the card ends. */
 function useWhileSeen(keep: () => void, end: () => void): { current: HTMLDivElement | null } {
   const { scroller } = useSessionView();
   const touch = useMedia(COARSE);

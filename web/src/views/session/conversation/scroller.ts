@@ -5,7 +5,7 @@
 // then that row does. An ask that is taller than the screen is shown from its beginning, until the reader scrolls on.
 // Rule 2: only the reader leaves the end, and comes back to it: by scrolling, by opening something, by a button.
 // Rule 3: heights are measured before the browser paints, so that nobody sees a guess.
-// Rule 4: what this scrolls by itself is told to those who take presses (steady.ts); it is not the reader's doing.
+// Rule 4: what this scrolls by itself is passed on to those who take presses (steady.ts); it is not the reader's doing.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { lookAtCards, scrolledByPage } from '../../approvals/steady';

@@ -13,7 +13,7 @@ import { messageOf, sentBefore } from '../../composer/pictures';
 import { isHeldBack } from '../../composer/queue';
 import { useOpenRow, useSessionView } from '../view_state';
 
-/** Whether nothing was said since: only the newest failure can be tried again, whoever tried an older one. */
+/** Whether nothing came since: only the newest failure can be tried again, whoever tried an older one. */
 export function isNewest(items: readonly Item[], failed: Item): boolean {
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at];

@@ -1,4 +1,4 @@
-// What somebody said: a person's words in a bubble, the agent's as the text of the page.
+// A message: a person's words in a bubble, the agent's as the text of the page.
 
 import type { JSX } from 'preact';
 import type { ImagePart } from '../../../generated/agent-context';

@@ -1,6 +1,6 @@
 // Why a call failed, in the words that came with it.
 //
-// Rule 1: what stands in the output below is not said a second time.
+// Rule 1: what stands in the output below is not shown a second time.
 // Rule 2: controls are carried out as a terminal would, and a long text is cut; more of it is shown when somebody wants it.
 
 import type { JSX } from 'preact';
