@@ -94,7 +94,7 @@ def frames_typescript() -> str:
     names = sorted(_words(text) & {_name(kind) for kind in _api_structs()})
     head = HEAD.format(what="The frames of the hub's WebSocket as TypeScript types.") + "\n"
     imports = _import(("ACPCommand", "ACPEvent"), "./agent-context") + _import(names, "./api")
-    unions = [f"export type Said ={_tall(said)};\n", f"export type Told ={_tall(told)};\n"]
+    unions = [f"export type ClientFrame ={_tall(said)};\n", f"export type HubFrame ={_tall(told)};\n"]
     return "\n".join([head + imports, text, *unions])
 
 

@@ -25,6 +25,6 @@ export default defineConfig({
     // A document for each file: what one leaves behind in it made another fail.
     pool: 'threads',
     testTimeout: 30_000,
-    include: ['test/**/*.test.{ts,tsx}', 'src/**/*.test.{ts,tsx}'],
+    include: ['test/**/*.test.{ts,tsx}'],
   },
 });

@@ -24,7 +24,7 @@ REPLAY = f"{PYTHON} {shlex.quote(str(FOLDER.parents[1] / 'tooling' / 'replay_age
 RECORDED = {f"{agent}-{run}": f"{REPLAY} {shlex.quote(str(FOLDER / f'{agent}.jsonl'))} {run}"
             for agent in AGENTS for run in ("allow", "reject", "bare")}
 
-THEIRS = Path(__file__).parents[2] / "web" / "src" / "text" / "hostile.ts"
+THEIRS = Path(__file__).parents[2] / "web" / "test" / "text" / "hostile.ts"
 
 QUICK = (
     "test_coming_in.py", "test_approvals.py", "test_drafts_are_gone", "test_who_cannot_be_logged_out",

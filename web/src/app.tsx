@@ -1,5 +1,5 @@
 /**
- * The frame of the page: the bar at the top with the state of the line to the hub, and the view that the address names.
+ * The frame of the page: the bar at the top with the state of the connection, and the view that the address names.
  *
  * Rule 1: every view but the list of sessions is fetched when it is first shown.
  * Rule 2: without a token that counts there is only the login; while one is being got, there is nothing.
@@ -7,13 +7,13 @@
  */
 import type { JSX } from 'preact';
 import { useEffect, useErrorBoundary, useRef } from 'preact/hooks';
-import { link } from './hub/link';
+import { connection } from './hub/connection';
 import { t } from './i18n';
 import { route, type Route } from './route';
-import { TopBar } from './shell/bar';
-import { Banner } from './shell/banner';
+import { TopBar } from './shell/top_bar';
+import { Banner } from './shell/offline_banner';
 import { Button, lazy, Toasts } from './ui';
-import { pairingCode } from './views/devices/pairing';
+import { pairingCode } from './views/devices/pairing_code';
 import { HomeView } from './views/home/home';
 import { entering } from './views/login/enter';
 
@@ -23,10 +23,10 @@ const DevicesView = lazy(() => import('./views/devices/devices').then((part) => 
 const LoginView = lazy(() => import('./views/login/login').then((part) => part.LoginView));
 const NewView = lazy(() => import('./views/new/new').then((part) => part.NewView));
 const PolicyView = lazy(() => import('./views/policy/policy').then((part) => part.PolicyView));
-const SessionView = lazy(() => import('./views/session/view').then((part) => part.SessionView));
+const SessionView = lazy(() => import('./views/session/session').then((part) => part.SessionView));
 
 export function App(): JSX.Element {
-  const locked = link.state.value === 'locked';
+  const locked = connection.state.value === 'locked';
   const code = pairingCode.value;
   return (
     <div class="shell">

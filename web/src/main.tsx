@@ -1,6 +1,6 @@
 /**
  * Where the page begins. The order matters: the address first (it may carry a code that must not stay there), then who we are, then
- * the line to the hub.
+ * the connection to the hub.
  */
 import { lateSecret, secret } from './route';
 import './style/index.css';
@@ -8,12 +8,12 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { App } from './app';
 import { onUnauthorized } from './hub/http';
-import { link, wakeWithThePage } from './hub/link';
-import { followSessions } from './hub/sessions';
+import { connection, retryWhenPageWakes } from './hub/connection';
+import { followSessions } from './hub/session_list';
 import { applyTheme } from './theme';
 import { watchClock } from './views/approvals/hub_clock';
 import { rememberDecisions } from './views/approvals/resolutions';
-import { countInTitle } from './views/approvals/title';
+import { countInTitle } from './views/approvals/title_count';
 import { startWorker } from './views/devices/worker';
 import { enterWith } from './views/login/enter';
 
@@ -22,16 +22,16 @@ followSessions();
 rememberDecisions();
 watchClock();
 countInTitle();
-onUnauthorized(() => link.probe());
-wakeWithThePage(link);
+onUnauthorized(() => connection.probe());
+retryWhenPageWakes(connection);
 
 const entered = enterWith(secret?.kind === 'code' ? secret : null); // A pairing code waits for its owner's word.
 const root = document.getElementById('page');
 if (root) render(<App />, root);
 
-void entered.finally(() => link.start());
+void entered.finally(() => connection.start());
 startWorker();
 effect(() => {
   const late = lateSecret.value;
-  if (late?.kind === 'code') void enterWith(late).then((inside) => inside && link.retryNow());
+  if (late?.kind === 'code') void enterWith(late).then((inside) => inside && connection.retryNow());
 });

@@ -8,8 +8,8 @@
  * or nobody answers, the page opens instead; nothing is decided without authentication.
  * Rule 4: every push shows a notification. Browsers end the subscription of who does not (Safari), or show one of their own (Chrome).
  */
-import { belowShared } from './hub/base';
-import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/notice';
+import { withSharedBasePath } from './hub/base_path';
+import { placeOf, requestOf, shownOf, tagOf, type NoticeData } from './views/devices/push_notice';
 
 declare const self: ServiceWorkerGlobalScope;
 declare const __SHELL__: string[];
@@ -32,8 +32,8 @@ self.addEventListener('notificationclick', (event) => {
 });
 self.addEventListener('pushsubscriptionchange', (event) => (event as ExtendableEvent).waitUntil(subscribeAgain(event as ChangedSubscription)));
 self.addEventListener('message', (event) => {
-  const said = event.data as { type?: unknown; asks?: unknown } | null;
-  const asks = said?.type === 'pending' && Array.isArray(said.asks) ? said.asks.map(String) : null;
+  const message = event.data as { type?: unknown; asks?: unknown } | null;
+  const asks = message?.type === 'pending' && Array.isArray(message.asks) ? message.asks.map(String) : null;
   if (asks) event.waitUntil(inTurn(() => closeResolved(asks)));
 });
 
@@ -149,7 +149,7 @@ async function act(data: NoticeData, action: string): Promise<void> {
 
 async function send(request: { path: string; body: unknown }): Promise<boolean> {
   try {
-    const answer = await fetch(await belowShared(request.path), {
+    const answer = await fetch(await withSharedBasePath(request.path), {
       method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request.body),
     });
     return answer.ok;
@@ -182,15 +182,15 @@ async function closeResolved(asks: string[]): Promise<void> {
   }
 }
 
-/** What the browser tells when its push service gave a subscription up. */
+/** What the browser sends when its push service gave a subscription up. */
 interface ChangedSubscription extends ExtendableEvent {
   newSubscription?: PushSubscription | null;
   oldSubscription?: PushSubscription | null;
 }
 
-/** The hub is told the new address, for the same things as before. */
+/** the hub gets the new address, for the same things as before. */
 async function subscribeAgain({ newSubscription, oldSubscription }: ChangedSubscription): Promise<void> {
-  const known = (await (await fetch(await belowShared('/push'), { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
+  const known = (await (await fetch(await withSharedBasePath('/push'), { credentials: 'same-origin' })).json()) as { publicKey?: string; subscription?: { kinds: string[] } | null };
   if (!known.subscription) return;
   const options = oldSubscription?.options ?? { userVisibleOnly: true, applicationServerKey: known.publicKey ?? null };
   const made = newSubscription ?? (await self.registration.pushManager.subscribe(options));

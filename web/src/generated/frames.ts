@@ -128,14 +128,14 @@ export interface Pong {
   id?: string;
 }
 
-export type Said =
+export type ClientFrame =
   | Hello
   | Subscribe
   | Unsubscribe
   | CommandFrame
   | Ping;
 
-export type Told =
+export type HubFrame =
   | Welcome
   | SnapshotFrame
   | Resumed

@@ -7,7 +7,7 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import type { AgentView } from '../generated/api';
 import { asHubError, http, type HubError } from './http';
 
-export interface AgentList {
+interface AgentList {
   state: 'unasked' | 'asked' | 'known' | 'failed';
   agents: AgentView[];
   error?: HubError;
@@ -18,7 +18,7 @@ const list = signal<AgentList>({ state: 'unasked', agents: [] });
 export const agents: ReadonlySignal<AgentList> = list;
 
 /** Ask, unless it is known already. */
-export async function needAgents(again = false): Promise<void> {
+export async function loadAgents(again = false): Promise<void> {
   const { state } = list.peek();
   if (state === 'asked' || (state === 'known' && !again)) return;
   list.value = { ...list.peek(), state: 'asked' };

@@ -3,11 +3,11 @@
  *
  * Rule 1: every failure is a HubError: the hub's own code and words where it answered, `unreachable` where it did not.
  * An answer that is cut off, or does not come in time, is no answer.
- * Rule 2: an answer of 401 is told to who listens with `onUnauthorized`: the line to the hub finds out whether we are still let in.
+ * Rule 2: an answer of 401 calls who listens with `onUnauthorized`: the connection finds out whether we are still let in.
  */
 import type { ErrorBody } from '../generated/api';
 import { t } from '../i18n';
-import { below, keepBase } from './base';
+import { withBasePath, setBasePath } from './base_path';
 
 /** How long it may take until an answer begins: to a question, to an order (an agent may have to start), to a file. */
 const READ_MS = 30_000;
@@ -40,11 +40,11 @@ export function asHubError(error: unknown): HubError {
   return new HubError('failed', error instanceof Error ? error.message : String(error));
 }
 
-type Listener = () => void;
-const listeners = new Set<Listener>();
+type UnauthorizedListener = () => void;
+const listeners = new Set<UnauthorizedListener>();
 
-/** Be told when the hub does not know this browser (any more). */
-export function onUnauthorized(listener: Listener): () => void {
+/** Called when the hub does not know this browser (any more). */
+export function onUnauthorized(listener: UnauthorizedListener): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
@@ -56,15 +56,15 @@ interface Answer {
   text: string;
 }
 
-async function ask(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}, patienceMs = patienceFor(method)): Promise<string> {
+async function sendRequest(method: string, path: string, body?: BodyInit, headers: Record<string, string> = {}, patienceMs = timeoutFor(method)): Promise<string> {
   if (!path.startsWith('/') || path.startsWith('//')) throw new TypeError(`not a path of the hub: ${path}`);
-  const answer = await inTime(patienceMs, (signal) => fetch(below(path), { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store', signal }));
+  const answer = await withTimeout(patienceMs, (signal) => fetch(withBasePath(path), { method, body: body ?? null, headers, credentials: 'same-origin', cache: 'no-store', signal }));
   if (!answer.ok) throw failure(answer);
   return answer.text;
 }
 
 /** A connection that stalls is given up: to wait for ever looks like working. */
-async function inTime(patienceMs: number, fetching: (signal: AbortSignal) => Promise<Response>): Promise<Answer> {
+async function withTimeout(patienceMs: number, fetching: (signal: AbortSignal) => Promise<Response>): Promise<Answer> {
   const patience = new AbortController();
   const giveUp = (): void => patience.abort();
   let timer = setTimeout(giveUp, patienceMs);
@@ -80,7 +80,7 @@ async function inTime(patienceMs: number, fetching: (signal: AbortSignal) => Pro
   }
 }
 
-function patienceFor(method: string): number {
+function timeoutFor(method: string): number {
   return method === 'GET' ? READ_MS : WRITE_MS;
 }
 
@@ -99,28 +99,28 @@ function errorBody(answer: Answer): ErrorBody {
   return { code: 'failed', message: t('common.hubAnswered', { status: answer.status }), recoverable: answer.status >= 500 };
 }
 
-async function json<T>(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<T> {
+async function sendJson<T>(method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<T> {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const headers: Record<string, string> = { Accept: 'application/json', ...more };
   if (text !== undefined) headers['Content-Type'] = 'application/json';
-  const said = await ask(method, path, text, headers);
-  return (said ? JSON.parse(said) : undefined) as T;
+  const answer = await sendRequest(method, path, text, headers);
+  return (answer ? JSON.parse(answer) : undefined) as T;
 }
 
 export const http = {
-  get: <T>(path: string): Promise<T> => json<T>('GET', path),
-  post: <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> => json<T>('POST', path, body, headers),
+  get: <T>(path: string): Promise<T> => sendJson<T>('GET', path),
+  post: <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> => sendJson<T>('POST', path, body, headers),
   /** Log in or pair: from then on requests go where the new cookie counts. */
   enter: async <T>(path: '/auth/login' | '/pair/claim', body: unknown): Promise<T> => {
-    const answer = await json<T>('POST', path, body);
-    keepBase(answer);
+    const answer = await sendJson<T>('POST', path, body);
+    setBasePath(answer);
     return answer;
   },
-  put: <T>(path: string, body?: unknown): Promise<T> => json<T>('PUT', path, body),
-  patch: <T>(path: string, body?: unknown): Promise<T> => json<T>('PATCH', path, body),
-  del: <T = void>(path: string, body?: unknown): Promise<T> => json<T>('DELETE', path, body),
-  upload: async (path: string, form: FormData): Promise<unknown> => JSON.parse(await ask('POST', path, form, {}, UPLOAD_MS)),
-  text: (path: string): Promise<string> => ask('GET', path),
+  put: <T>(path: string, body?: unknown): Promise<T> => sendJson<T>('PUT', path, body),
+  patch: <T>(path: string, body?: unknown): Promise<T> => sendJson<T>('PATCH', path, body),
+  del: <T = void>(path: string, body?: unknown): Promise<T> => sendJson<T>('DELETE', path, body),
+  upload: async (path: string, form: FormData): Promise<unknown> => JSON.parse(await sendRequest('POST', path, form, {}, UPLOAD_MS)),
+  text: (path: string): Promise<string> => sendRequest('GET', path),
 };
 
 /** An address: its parts are quoted, what is undefined is left out of the query. */

@@ -1,12 +1,12 @@
 /**
- * Commands on their way to the hub: what was said and not answered yet.
+ * Commands on their way to the hub: what was given and not answered yet.
  *
  * Rule 1: a command keeps its id for as long as it lives, also over a reload: the hub carries each id out once.
  * Rule 2: what failed stays, and says why, until somebody drops it; a prompt also over a reload. Whoever shows the failure elsewhere
  * drops it.
  * Rule 3: what was stored stays stored: what does not fit beside it lives as long as the page.
  * Rule 4: what lies in storage is sent only by the tab whose it is (tab.ts).
- * Rule 5: what was said under one login is not sent under another (somebody else may have logged in in this browser): it has failed,
+ * Rule 5: what was given under one login is not sent under another (somebody else may have logged in in this browser): it has failed,
  * and stays until it is dropped.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
@@ -14,7 +14,7 @@ import type { ACPCommand } from '../generated/agent-context';
 import { t } from '../i18n';
 import { HubError } from './http';
 
-export interface Sent {
+export interface OutgoingCommand {
   readonly id: string;
   readonly sessionId: string;
   readonly command: ACPCommand;
@@ -26,8 +26,8 @@ export interface Sent {
   drop(): void;
 }
 
-interface Kept extends Pick<Sent, 'id' | 'sessionId' | 'command' | 'at'> {
-  /** The login under which it was said; none where the hub had not let anybody in yet. */
+interface StoredCommand extends Pick<OutgoingCommand, 'id' | 'sessionId' | 'command' | 'at'> {
+  /** The login under which it was given; none where the hub had not let anybody in yet. */
   by?: string;
   /** Why it was refused. */
   refused?: { code: string; message: string };
@@ -35,11 +35,11 @@ interface Kept extends Pick<Sent, 'id' | 'sessionId' | 'command' | 'at'> {
 
 const KEY = 'trunkline.outbox';
 
-/** The error's code of what was said under another login. */
+/** The error's code of what was given under another login. */
 export const ANOTHER_LOGIN = 'another_login';
 
-class Entry implements Sent {
-  state: Sent['state'] = 'queued';
+class OutboxEntry implements OutgoingCommand {
+  state: OutgoingCommand['state'] = 'queued';
   /** It came out of the storage, and whether it is ours is not known yet. */
   held = false;
   error?: HubError;
@@ -53,7 +53,7 @@ class Entry implements Sent {
     readonly sessionId: string,
     readonly command: ACPCommand,
     readonly at: number,
-    private readonly dropped: (entry: Entry) => void,
+    private readonly dropped: (entry: OutboxEntry) => void,
   ) {
     this.done = new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -68,20 +68,20 @@ class Entry implements Sent {
 }
 
 export class Outbox {
-  private readonly entries = new Map<string, Entry>();
-  private readonly listed = signal<Sent[]>([]);
+  private readonly entries = new Map<string, OutboxEntry>();
+  private readonly listed = signal<OutgoingCommand[]>([]);
   private stored = new Set<string>();
   private login: string | undefined;
 
   /** `ours`: whether what is in the storage is this tab's; nothing of it is sent before that is known. */
-  constructor(private readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, ours?: Promise<boolean>, private readonly claimed = (): void => undefined) {
-    const restored = this.restored();
-    for (const kept of restored) {
+  constructor(private readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null, ours?: Promise<boolean>, private readonly onClaimed = (): void => undefined) {
+    const readStored = this.restored();
+    for (const kept of readStored) {
       this.insert(kept).held = ours !== undefined;
       this.stored.add(kept.id);
     }
-    this.changed();
-    if (restored.length) void ours?.then((are) => this.claim(are));
+    this.publish();
+    if (readStored.length) void ours?.then((are) => this.claim(are));
   }
 
   /** What came out of the storage is ours, or it is another tab's and of no concern here. */
@@ -91,7 +91,7 @@ export class Outbox {
       if (!ours) this.drop(entry);
     }
     this.refuseOthers();
-    this.claimed();
+    this.onClaimed();
   }
 
   /** Forget everything: somebody leaves. */
@@ -101,48 +101,48 @@ export class Outbox {
   }
 
   /** The hub let us in under this login. */
-  entered(login: string): void {
+  setLogin(login: string): void {
     this.login = login;
     this.refuseOthers();
   }
 
-  /** What was said before anybody was let in is of who comes first. */
+  /** What was given before anybody was let in is of who comes first. */
   private refuseOthers(): void {
     if (this.login === undefined) return;
     for (const entry of this.unanswered) {
       entry.by ??= this.login;
-      if (entry.by !== this.login) this.answered(entry.id, null, new HubError(ANOTHER_LOGIN, t('common.outboxAnotherLogin')));
+      if (entry.by !== this.login) this.settle(entry.id, null, new HubError(ANOTHER_LOGIN, t('common.outboxAnotherLogin')));
     }
-    this.changed();
+    this.publish();
   }
 
-  get all(): ReadonlySignal<Sent[]> {
+  get all(): ReadonlySignal<OutgoingCommand[]> {
     return this.listed;
   }
 
   /** What the hub has not answered. */
-  get unanswered(): Entry[] {
+  get unanswered(): OutboxEntry[] {
     return [...this.entries.values()].filter((entry) => !entry.held && (entry.state === 'queued' || entry.state === 'sent'));
   }
 
-  add(sessionId: string, command: ACPCommand, now: number): Sent {
+  add(sessionId: string, command: ACPCommand, now: number): OutgoingCommand {
     const entry = this.insert({ id: newId(), sessionId, command, at: now, ...(this.login === undefined ? {} : { by: this.login }) });
-    this.changed();
+    this.publish();
     return entry;
   }
 
-  sent(id: string): void {
+  markSent(id: string): void {
     this.set(id, 'sent');
   }
 
   /** The connection went: nobody knows what became of them. */
-  lost(): void {
+  requeue(): void {
     for (const entry of this.unanswered) entry.state = 'queued';
-    this.changed();
+    this.publish();
   }
 
   /** The hub answered; false where it was no command of ours. */
-  answered(id: string, result: unknown, error: HubError | null): boolean {
+  settle(id: string, result: unknown, error: HubError | null): boolean {
     const entry = this.entries.get(id);
     if (!entry) return false;
     if (error) {
@@ -153,13 +153,13 @@ export class Outbox {
       entry.state = 'done';
       this.entries.delete(id);
       entry.resolve(result);
-      this.changed();
+      this.publish();
     }
     return true;
   }
 
-  private insert(kept: Kept): Entry {
-    const entry = new Entry(kept.id, kept.sessionId, kept.command, kept.at, (gone) => this.drop(gone));
+  private insert(kept: StoredCommand): OutboxEntry {
+    const entry = new OutboxEntry(kept.id, kept.sessionId, kept.command, kept.at, (gone) => this.drop(gone));
     entry.by = kept.by;
     this.entries.set(entry.id, entry);
     if (kept.refused) {
@@ -170,28 +170,28 @@ export class Outbox {
     return entry;
   }
 
-  private drop(entry: Entry): void {
+  private drop(entry: OutboxEntry): void {
     if (!this.entries.delete(entry.id)) return;
     if (entry.state !== 'failed') entry.reject(new HubError('dropped', t('common.outboxDropped')));
-    this.changed();
+    this.publish();
   }
 
-  private set(id: string, state: Sent['state']): void {
+  private set(id: string, state: OutgoingCommand['state']): void {
     const entry = this.entries.get(id);
     if (!entry || entry.state === state) return;
     entry.state = state;
-    this.changed();
+    this.publish();
   }
 
-  private changed(): void {
+  private publish(): void {
     this.listed.value = [...this.entries.values()];
-    this.keep();
+    this.store();
   }
 
   /** What is too large to be kept beside what is kept already lives as long as the page does. */
-  private keep(): void {
-    let kept = [...this.entries.values()].filter(isWorthKeeping).map((entry) => ({ id: entry.id, text: JSON.stringify(keptOf(entry)) }));
-    while (!this.put(kept.map((each) => each.text))) {
+  private store(): void {
+    let kept = [...this.entries.values()].filter(isWorthStoring).map((entry) => ({ id: entry.id, text: JSON.stringify(storedOf(entry)) }));
+    while (!this.writeStored(kept.map((each) => each.text))) {
       const newest = kept.filter((each) => !this.stored.has(each.id)).sort((one, other) => other.text.length - one.text.length)[0];
       if (newest === undefined) return;
       kept = kept.filter((each) => each !== newest);
@@ -199,7 +199,7 @@ export class Outbox {
     this.stored = new Set(kept.map((each) => each.id));
   }
 
-  private put(kept: readonly string[]): boolean {
+  private writeStored(kept: readonly string[]): boolean {
     try {
       if (kept.length) this.storage?.setItem(KEY, `[${kept.join()}]`);
       else this.storage?.removeItem(KEY);
@@ -209,28 +209,28 @@ export class Outbox {
     }
   }
 
-  private restored(): Kept[] {
+  private restored(): StoredCommand[] {
     try {
       const kept: unknown = JSON.parse(this.storage?.getItem(KEY) ?? '[]');
-      return Array.isArray(kept) ? kept.filter(isKept) : [];
+      return Array.isArray(kept) ? kept.filter(isStored) : [];
     } catch {
       return [];
     }
   }
 }
 
-/** A refused decision is told where it was made; a refused prompt is somebody's work. */
-function isWorthKeeping(entry: Entry): boolean {
+/** A refused decision is shown where it was made; a refused prompt is somebody's work. */
+function isWorthStoring(entry: OutboxEntry): boolean {
   return entry.state !== 'failed' || entry.command.command === 'send_message';
 }
 
-function keptOf({ id, sessionId, command, at, by, state, error }: Entry): Kept {
+function storedOf({ id, sessionId, command, at, by, state, error }: OutboxEntry): StoredCommand {
   const refused = state === 'failed' ? { refused: { code: error?.code ?? 'failed', message: error?.message ?? '' } } : {};
   return { id, sessionId, command, at, ...(by === undefined ? {} : { by }), ...refused };
 }
 
-function isKept(thing: unknown): thing is Kept {
-  const kept = thing as Partial<Kept> | null;
+function isStored(thing: unknown): thing is StoredCommand {
+  const kept = thing as Partial<StoredCommand> | null;
   return typeof kept?.id === 'string' && typeof kept.sessionId === 'string' && typeof kept.command === 'object';
 }
 

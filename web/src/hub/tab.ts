@@ -7,34 +7,34 @@
 const KEY = 'trunkline.tab';
 const PATIENCE_MS = 300;
 
-type Kept = Pick<Storage, 'getItem' | 'setItem'>;
+type TabStorage = Pick<Storage, 'getItem' | 'setItem'>;
 type Channel = Pick<BroadcastChannel, 'postMessage' | 'onmessage'>;
 
-interface Word {
+interface TabMessage {
   says: 'who' | 'mine';
   tab: string;
-  /** Which page says it: a page hears not itself, but both may ask at once. */
+  /** Which page it is from: a page gets none of its own, but both may ask at once. */
   page: string;
 }
 
 /** Whether what lies in the storage is ours: false in a duplicate of a tab that is still there. */
-export async function isOurs(storage: Kept | null, channel: Channel | null, newName: () => string): Promise<boolean> {
+export async function isOurs(storage: TabStorage | null, channel: Channel | null, newName: () => string): Promise<boolean> {
   const page = newName();
   let tab = nameIn(storage);
   const fresh = tab === null;
   tab ??= newName();
   if (channel === null) return true;
   let taken = false;
-  channel.onmessage = ({ data }: MessageEvent<Word>) => {
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
     if (data.tab !== tab || data.page === page) return;
     if (data.says === 'mine') taken = true;
-    else channel.postMessage({ says: 'mine', tab, page } satisfies Word);
+    else channel.postMessage({ says: 'mine', tab, page } satisfies TabMessage);
   };
   if (fresh) {
     keep(storage, tab);
     return true;
   }
-  channel.postMessage({ says: 'who', tab, page } satisfies Word);
+  channel.postMessage({ says: 'who', tab, page } satisfies TabMessage);
   await new Promise((done) => setTimeout(done, PATIENCE_MS));
   if (!taken) return true;
   tab = newName();
@@ -42,7 +42,7 @@ export async function isOurs(storage: Kept | null, channel: Channel | null, newN
   return false;
 }
 
-function nameIn(storage: Kept | null): string | null {
+function nameIn(storage: TabStorage | null): string | null {
   try {
     return storage?.getItem(KEY) ?? null;
   } catch {
@@ -50,7 +50,7 @@ function nameIn(storage: Kept | null): string | null {
   }
 }
 
-function keep(storage: Kept | null, tab: string): void {
+function keep(storage: TabStorage | null, tab: string): void {
   try {
     storage?.setItem(KEY, tab);
   } catch {

@@ -8,12 +8,12 @@
 import { signal } from '@preact/signals';
 import { en } from './en';
 
-export type Words = typeof en;
-export type Part = keyof Words;
+type Words = typeof en;
+type Part = keyof Words;
 export type Key = { [P in Part]: `${P}.${keyof Words[P] & string}` }[Part];
-export type Params = Record<string, string | number>;
-export type Message = string | { one: string; other: string };
-export type Dictionary = { [P in Part]?: { [K in keyof Words[P]]?: Message } };
+type Params = Record<string, string | number>;
+type Message = string | { one: string; other: string };
+type Dictionary = { [P in Part]?: { [K in keyof Words[P]]?: Message } };
 
 const spoken = signal<{ language: string; words: Dictionary }>({ language: 'en', words: en });
 

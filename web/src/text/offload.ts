@@ -5,10 +5,10 @@
 // Rule 2: an answer that takes too long ends the worker; the next question starts another. A text that hurt it once is not sent again.
 
 import workerAddress from './offload.worker?worker&url';
-import { trusted } from './trusted';
-import type { Token } from './tokens';
+import { trusted } from '../trusted_types';
+import type { Token } from './code/tokens';
 
-export type Work =
+type Work =
   | { what: 'highlight'; text: string; language: string }
   | { what: 'compare'; before: string; after: string };
 export type Question = Work & { id: number };

@@ -1,7 +1,7 @@
 // The worker's side of offload.ts: one question, one answer.
 
-import { highlighted } from './highlighter';
-import { comparedTexts } from './compare';
+import { highlighted } from './code/highlighter';
+import { comparedTexts } from './diff/compare';
 import type { Answer, Question } from './offload';
 
 const worker = globalThis as unknown as {

@@ -5,7 +5,7 @@
 // Rule 3: the text itself is not changed, only the way it is shown.
 
 /** A piece of a text: as it is, or one unseen character by its number. */
-export interface Piece {
+interface VisiblePiece {
   text: string;
   unseen: boolean;
 }
@@ -34,8 +34,8 @@ export function hasUnseen(text: string, prose = false): boolean {
 }
 
 /** The text in pieces, in order; a text without unseen characters is one piece. */
-export function revealed(text: string, prose = false): Piece[] {
-  const pieces: Piece[] = [];
+export function revealed(text: string, prose = false): VisiblePiece[] {
+  const pieces: VisiblePiece[] = [];
   let at = 0;
   for (const found of text.matchAll(prose ? IN_PROSE : IN_CODE)) {
     if (found.index > at) pieces.push({ text: text.slice(at, found.index), unseen: false });

@@ -1,7 +1,7 @@
 /** A small word or number beside a thing. */
 import type { ComponentChildren, JSX } from 'preact';
 
-export interface BadgeProps {
+interface BadgeProps {
   children: ComponentChildren;
   tone?: 'plain' | 'accent' | 'good' | 'warn' | 'bad';
   title?: string;

@@ -30,7 +30,7 @@ export function Button({ children, kind = 'plain', icon, type = 'button', busy, 
   );
 }
 
-export interface IconButtonProps {
+interface IconButtonProps {
   icon: IconName;
   /** What it does, for those who do not see it and as its tooltip. */
   label: string;

@@ -11,10 +11,8 @@ const SHAPES = {
   box: 'M4 8l8-4.5L20 8v8l-8 4.5L4 16zM4 8l8 4.5L20 8M12 12.5v8',
   branch: 'M7 4v16M7 14c6 0 10-1.5 10-6M17 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4z',
   bulb: 'M9 17a6 6 0 1 1 6 0v1.5H9zM10 21h4',
-  camera: 'M4 8h3.5L9 5.5h6L16.5 8H20v11H4zM12 16.5a3.2 3.2 0 1 0 0-6.4 3.2 3.2 0 0 0 0 6.4z',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   'chevron-down': 'M6 9.5l6 6 6-6',
-  'chevron-left': 'M14.5 6l-6 6 6 6',
   'chevron-right': 'M9.5 6l6 6-6 6',
   'chevron-up': 'M6 14.5l6-6 6 6',
   circle: 'M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16z',
@@ -26,12 +24,10 @@ const SHAPES = {
   diff: 'M12 4v8M8 8h8M8 18h8',
   download: 'M12 4v11M7 10.5l5 5 5-5M5 20h14',
   edit: 'M5 19l1-4L16.5 4.5l3 3L9 18zM14 7l3 3',
-  expand: 'M9 4H4v5M15 4h5v5M9 20H4v-5M15 20h5v-5',
   external: 'M10 5H5v14h14v-5M14 4h6v6M20 4l-9 9',
   eye: 'M3 12s3.3-6 9-6 9 6 9 6-3.3 6-9 6-9-6-9-6zM12 14.5a2.5 2.5 0 1 0 0-5 2.5 2.5 0 0 0 0 5z',
   file: 'M6 3.5h8L18.5 8v12.5H6zM14 3.5V8h4.5',
   files: 'M8 3.5h7L19 7.5V17H8zM5 7v13.5h10',
-  filter: 'M4 6h16M7 12h10M10 18h4',
   folder: 'M3.5 6h6l2 2.5h9V19h-17z',
   globe: 'M12 20a8 8 0 1 0 0-16 8 8 0 0 0 0 16zM4 12h16M12 4c2.5 2.3 3.5 5 3.5 8s-1 5.7-3.5 8c-2.5-2.3-3.5-5-3.5-8s1-5.7 3.5-8z',
   home: 'M4 11l8-7 8 7v9h-5v-6H9v6H4z',
@@ -44,8 +40,6 @@ const SHAPES = {
   lock: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
   menu: 'M4 7h16M4 12h16M4 17h16',
   minus: 'M5 12h14',
-  monitor: 'M4 5h16v11H4zM9 20h6M12 16v4',
-  moon: 'M19.5 14A8 8 0 0 1 10 4.5 8 8 0 1 0 19.5 14z',
   more: 'M5.5 11.2a.8.8 0 1 0 0 1.6.8.8 0 0 0 0-1.6zM12 11.2a.8.8 0 1 0 0 1.6.8.8 0 0 0 0-1.6zM18.5 11.2a.8.8 0 1 0 0 1.6.8.8 0 0 0 0-1.6z',
   pause: 'M8.5 5v14M15.5 5v14',
   phone: 'M7 3h10v18H7zM11 18h2',
@@ -62,21 +56,19 @@ const SHAPES = {
   shield: 'M12 3.5l7 2.5v5.5c0 4.5-3 7.5-7 9-4-1.5-7-4.5-7-9V6z',
   sliders: 'M4 8h9M17 8h3M15 10.5v-5M4 16h3M11 16h9M9 18.5v-5',
   stop: 'M6.5 6.5h11v11h-11z',
-  sun: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM12 3v2M12 19v2M3 12h2M19 12h2M5.6 5.6l1.4 1.4M17 17l1.4 1.4M5.6 18.4L7 17M17 7l1.4-1.4',
   terminal: 'M4 5h16v14H4zM7.5 9.5l3 2.5-3 2.5M12.5 15h4',
   todo: 'M4 6l1.5 1.5L8 5M4 12l1.5 1.5L8 11M4 18l1.5 1.5L8 17M11 6.5h9M11 12.5h9M11 18.5h9',
   tool: 'M14.5 6.5a4 4 0 0 1 5-2.5l-2.5 2.5 1 2.5 2.5 0a4 4 0 0 1-5.5 3L8 19a2 2 0 0 1-3-3l7-7a4 4 0 0 1 2.5-2.5z',
   trash: 'M5 7h14M10 7V4.5h4V7M7 7l1 13h8l1-13',
   upload: 'M12 15.5V4.5M7 9l5-5 5 5M5 20h14',
   user: 'M12 12a4 4 0 1 0 0-8 4 4 0 0 0 0 8zM4.5 20.5c.5-4 3.5-6 7.5-6s7 2 7.5 6',
-  users: 'M9 11.5a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 19.5c.5-3.5 3-5.5 6.5-5.5s6 2 6.5 5.5M15.5 5a3.5 3.5 0 0 1 0 6.5M17.5 14.5c2.3.5 3.7 2.3 4 5',
   warning: 'M12 4.5l8.5 15h-17zM12 10.5v4M12 17h.01',
   'wifi-off': 'M4 4l16 16M2.5 9.5A14 14 0 0 1 7 6.7M10.5 5.6a14 14 0 0 1 11 3.9M6 13.3a9 9 0 0 1 4-2.3M14.8 11.4a9 9 0 0 1 3.2 1.9M9.5 16.7a4 4 0 0 1 5 0M12 20h.01',
 } as const;
 
 export type IconName = keyof typeof SHAPES;
 
-export interface IconProps {
+interface IconProps {
   name: IconName;
   size?: number;
   /** Say what it means where no text does. */

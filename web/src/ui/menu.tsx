@@ -19,7 +19,7 @@ export interface MenuItem {
   apart?: boolean;
 }
 
-export interface MenuProps {
+interface MenuProps {
   /** What the button means. */
   label: string;
   items: MenuItem[];

@@ -8,7 +8,7 @@ import { useEffect, useId, useRef } from 'preact/hooks';
 import { t } from '../i18n';
 import { IconButton } from './button';
 
-export interface SheetProps {
+interface SheetProps {
   title: string;
   children: ComponentChildren;
   onClose: () => void;

@@ -10,7 +10,7 @@ export interface Tab<T extends string> {
   count?: number;
 }
 
-export interface TabsProps<T extends string> {
+interface TabsProps<T extends string> {
   label: string;
   tabs: readonly Tab<T>[];
   selected: T;

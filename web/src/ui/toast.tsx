@@ -5,7 +5,7 @@ import { t } from '../i18n';
 import { IconButton } from './button';
 import { Icon, type IconName } from './icon';
 
-export type Tone = 'info' | 'good' | 'bad';
+type Tone = 'info' | 'good' | 'bad';
 
 interface Note {
   id: number;

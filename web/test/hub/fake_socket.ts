@@ -1,17 +1,17 @@
-/** A WebSocket that the test speaks through: what the page said is in `said`, what the hub says is told with `tell`. */
-import type { Said, Told } from '../../src/generated/frames';
+/** A WebSocket that the test speaks through: what the page sent is in `sent`, frames of the hub come by `receive`. */
+import type { ClientFrame, HubFrame } from '../../src/generated/frames';
 
 export class FakeSocket {
   static readonly OPEN = 1;
   readyState = 0;
-  said: Said[] = [];
+  sent: ClientFrame[] = [];
   closed = false;
   onopen: (() => void) | null = null;
   onmessage: ((message: { data: string }) => void) | null = null;
   onclose: ((event: { code: number }) => void) | null = null;
 
   send(text: string): void {
-    this.said.push(JSON.parse(text) as Said);
+    this.sent.push(JSON.parse(text) as ClientFrame);
   }
 
   close(): void {
@@ -24,13 +24,13 @@ export class FakeSocket {
     this.onopen?.();
   }
 
-  tell(frame: Told): void {
+  receive(frame: HubFrame): void {
     this.onmessage?.({ data: JSON.stringify(frame) });
   }
 
   welcome(scope: 'admin' | 'view' = 'admin'): void {
     this.open();
-    this.tell({ type: 'welcome', version: '1.0.0', hub: { name: 'trunkline', version: '0.1.0' }, scope, tokenId: 't1', pos: 5, pending: [] });
+    this.receive({ type: 'welcome', version: '1.0.0', hub: { name: 'trunkline', version: '0.1.0' }, scope, tokenId: 't1', pos: 5, pending: [] });
   }
 
   /** The hub or the network ends it. */
@@ -39,8 +39,8 @@ export class FakeSocket {
     this.onclose?.({ code });
   }
 
-  ofType<T extends Said['type']>(type: T): Extract<Said, { type: T }>[] {
-    return this.said.filter((frame): frame is Extract<Said, { type: T }> => frame.type === type);
+  ofType<T extends ClientFrame['type']>(type: T): Extract<ClientFrame, { type: T }>[] {
+    return this.sent.filter((frame): frame is Extract<ClientFrame, { type: T }> => frame.type === type);
   }
 }
 

@@ -64,13 +64,13 @@ describe('asking the hub', () => {
   });
 
   it('tells who listens that it is not let in', async () => {
-    const told = vi.fn();
-    const stop = onUnauthorized(told);
+    const calls = vi.fn();
+    const stop = onUnauthorized(calls);
     answering('{"code":"unauthorized","message":"no token"}', 401);
     await http.get('/x').catch(() => undefined);
     stop();
     await http.get('/x').catch(() => undefined);
-    expect(told).toHaveBeenCalledTimes(1);
+    expect(calls).toHaveBeenCalledTimes(1);
   });
 
   it('quotes the parts of an address and leaves out what is undefined', () => {

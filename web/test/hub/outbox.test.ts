@@ -13,13 +13,13 @@ const waiting = (box: Outbox): string[] => box.unanswered.map((sent) => (sent.co
 describe('what was said under one login', () => {
   it('waits for that login and is sent under no other', async () => {
     const box = new Outbox(storage());
-    box.entered('ada');
+    box.setLogin('ada');
     const sent = box.add('s', prompt('of ada'), 0);
-    box.lost();
-    box.entered('ada');
+    box.requeue();
+    box.setLogin('ada');
     expect(waiting(box)).toEqual(['of ada']);
-    box.lost();
-    box.entered('bob');
+    box.requeue();
+    box.setLogin('bob');
     expect(waiting(box)).toEqual([]);
     expect([sent.state, sent.error?.code]).toEqual(['failed', ANOTHER_LOGIN]);
     await expect(sent.done).rejects.toThrow('written by another login');
@@ -30,13 +30,13 @@ describe('what was said under one login', () => {
   it('is known again after a reload, and stays until it is dropped', () => {
     const kept = storage();
     const before = new Outbox(kept);
-    before.entered('ada');
+    before.setLogin('ada');
     before.add('s', prompt('of ada'), 0);
     const bobs = new Outbox(kept);
-    bobs.entered('bob');
+    bobs.setLogin('bob');
     expect(waiting(bobs)).toEqual([]);
     const again = new Outbox(kept);
-    again.entered('ada');
+    again.setLogin('ada');
     expect(again.all.peek().map((sent) => sent.state)).toEqual(['failed']);
     again.all.peek()[0]?.drop();
     expect(new Outbox(kept).all.peek()).toEqual([]);
@@ -45,11 +45,11 @@ describe('what was said under one login', () => {
   it('is looked at once the tab knows that it is its own', async () => {
     const kept = storage();
     const before = new Outbox(kept);
-    before.entered('ada');
+    before.setLogin('ada');
     before.add('s', prompt('of ada'), 0);
     const ours = Promise.resolve(true);
     const box = new Outbox(kept, ours);
-    box.entered('bob');
+    box.setLogin('bob');
     await ours;
     expect([waiting(box), box.all.peek().map((sent) => sent.state)]).toEqual([[], ['failed']]);
   });
@@ -57,9 +57,9 @@ describe('what was said under one login', () => {
   it('is of who is let in first, where nobody was', () => {
     const box = new Outbox(storage());
     box.add('s', prompt('early'), 0);
-    box.entered('ada');
+    box.setLogin('ada');
     expect(waiting(box)).toEqual(['early']);
-    box.entered('bob');
+    box.setLogin('bob');
     expect(waiting(box)).toEqual([]);
   });
 });

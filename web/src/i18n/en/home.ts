@@ -30,7 +30,6 @@ export const home = {
   lookAgain: 'Look again',
   lookingFor: 'Looking …',
   lookFailed: '{agent} could not be asked: {why}',
-  attach: 'Open here',
   showMore: { one: 'Show {n} more', other: 'Show {n} more' },
   loadOlder: 'Load older sessions',
   unknownTitle: 'Nothing is known yet',
@@ -60,7 +59,6 @@ export const home = {
   watchOnlyHint: 'Somebody else runs this agent; it can only be watched from here.',
   queued: { one: '{n} queued', other: '{n} queued' },
   actions: 'Actions for {title}',
-  open: 'Open',
   renameTitle: 'Rename the session',
   newTitle: 'Title',
   deleteTitle: 'Delete the session?',
@@ -72,5 +70,4 @@ export const home = {
   journalAsides: 'The damaged file was kept: {path}',
   journalUnwritable: 'Nothing can be stored at the moment, so nothing new is shown or done: {why}',
   journalDismiss: 'Do not show again',
-  cannotControl: 'This browser may only watch.',
 } as const;

@@ -7,10 +7,10 @@ import { devices } from './devices';
 import { files } from './files';
 import { home } from './home';
 import { login } from './login';
-import { matter } from './matter';
+import { content } from './content';
 import { newSession } from './new';
 import { notices } from './notices';
 import { policy } from './policy';
 import { session } from './session';
 
-export const en = { approvals, common, composer, controls, devices, files, home, login, matter, new: newSession, notices, policy, session } as const;
+export const en = { approvals, common, composer, controls, devices, files, home, login, content, new: newSession, notices, policy, session } as const;

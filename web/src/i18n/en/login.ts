@@ -11,5 +11,4 @@ export const login = {
   usedCode: 'This code was used already, or has expired. Codes work once: ask for a new one.',
   wrong: 'This is no code or token that counts here.',
   tooOften: 'Too many wrong tries. Wait a while, then try again.',
-  entering: 'Logging in …',
 } as const;

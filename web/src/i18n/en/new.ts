@@ -23,7 +23,6 @@ export const newSession = {
   mode: 'Mode',
   asUsual: 'As the agent starts',
   optionsLater: 'This agent’s modes and models can be chosen as soon as it has run once here.',
-  optionsFrom: 'As this agent offered them last.',
   sandbox: 'Sandbox',
   sandboxNone: 'None',
   sandboxOn: 'Sandbox',

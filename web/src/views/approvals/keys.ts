@@ -8,7 +8,7 @@
  */
 import { fieldOf } from './typing';
 
-export interface CardKeys {
+interface CardKeys {
   approve(): void;
   deny(): void;
   edit?(): void;

@@ -9,19 +9,19 @@
  */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
-import { link } from '../../hub/link';
-import { askId, pending, type Pending } from '../../hub/sessions';
+import { connection } from '../../hub/connection';
+import { askId, pending, type Pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { sessionHref } from '../../route';
 import { Icon } from '../../ui';
-import { mayDo } from '../controls/states';
-import { ApprovalCard, QuestionForm } from './card';
+import { mayDo } from '../controls/availability';
+import { ApprovalCard, QuestionForm } from './card/card';
 import { isForPage, press, selectionAfter, Sentence, stepFrom } from './keys';
-import { ResolutionLine } from './resolution_view';
+import { ResolutionLine } from './resolution_line';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
 import { fieldOf, typedIn } from './typing';
-import '../../style/steering.css';
+import '../../style/approvals/index.css';
 
 const KEPT_DECIDED = 5;
 
@@ -148,7 +148,7 @@ function Keys({ selected }: { selected: Pending | undefined }): JSX.Element {
 }
 
 function mayDecide(ask: Pending): boolean {
-  return mayDo(link.scope.value, ask.question?.cap ? 'control' : 'approve');
+  return mayDo(connection.scope.value, ask.question?.cap ? 'control' : 'approve');
 }
 
 /** The focus is on a card that was decided here: it goes on to what is selected now, or to the heading where nothing waits. */

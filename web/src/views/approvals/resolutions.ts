@@ -5,9 +5,9 @@
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
-import { savedByOf } from '../../hub/asked';
+import { savedByOf } from '../../hub/approval_meta';
 import type { HubError } from '../../hub/http';
-import { store } from '../../hub/sessions';
+import { sessionList } from '../../hub/session_list';
 import { typedIn } from './typing';
 
 export interface Resolution {
@@ -28,7 +28,7 @@ const known = signal<ReadonlyMap<string, Resolution>>(new Map());
 const answered = new Set<string>();
 
 /** Somebody answers here; `false` takes it back: somebody else was first. */
-export function answeredHere(ask: string, here = true): void {
+export function markAnsweredHere(ask: string, here = true): void {
   if (here) answered.add(ask);
   else answered.delete(ask);
 }
@@ -50,21 +50,21 @@ export function resolutionOf(ask: string): Resolution | undefined {
 
 /** Begin to listen. */
 export function rememberDecisions(): void {
-  store.onHeard(noteEvent);
+  sessionList.listen(onEvent);
 }
 
 /** An event of any session; most are of no concern here. */
-export function noteEvent(event: ACPEvent): void {
+export function onEvent(event: ACPEvent): void {
   const at = Date.parse(event.timestamp);
   const by = typeof event._meta?.['by'] === 'string' ? event._meta['by'] : undefined;
   if (event.type === 'approval:resolved') {
     const how = event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
     const savedBy = event.resolvedBy === 'policy' ? savedByOf(event) : undefined;
-    note(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at, ...(savedBy ? { savedBy } : {}) });
+    addResolution(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at, ...(savedBy ? { savedBy } : {}) });
   } else if (event.type === 'custom' && event.eventName === 'question_resolved') {
     const action = String(event.data['action']);
     const how = by === 'timeout' ? 'timeout' : action === 'accept' ? 'answered' : action === 'decline' ? 'declined' : 'withdrawn';
-    note(String(event.data['questionId']), { how, by, at });
+    addResolution(String(event.data['questionId']), { how, by, at });
   }
 }
 
@@ -77,7 +77,7 @@ export function resolutionIn(error: HubError): Resolution | null {
 }
 
 /** Keep how an ask ended. */
-export function note(ask: string, resolution: Resolution): void {
+export function addResolution(ask: string, resolution: Resolution): void {
   const all = new Map(known.peek()).set(ask, { ...resolution, here: answered.has(ask) });
   for (const oldest of all.keys()) {
     if (all.size <= KEPT) break;

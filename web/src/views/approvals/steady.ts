@@ -16,7 +16,7 @@ const LOOK_MS = 100;
 const STILL_PX = 4;
 
 /** Where a card is: on the screen, and in what it is a part of, as far as the reader scrolls that. */
-export interface Spot {
+interface Spot {
   onScreen: number;
   inPage: number;
 }
@@ -112,7 +112,7 @@ function isOnScreen(decided: Element, x: number, y: number): boolean {
 /** Whether the card around this takes no press now. */
 export const Resting = createContext(false);
 
-export interface Steady {
+interface Steady {
   resting: boolean;
   /** Asked at the moment of a press: it looks where the card is now. */
   rests(): boolean;

@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button, type ButtonProps } from '../../ui';
-import { Ended, endOf } from './ended';
+import { Ended, endOf } from './resolution_line';
 import { keepRest } from './keys';
 import { Resting, useSteady } from './steady';
 import { focusCame, focusLeft, forgetGone } from './typing';

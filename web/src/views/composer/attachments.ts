@@ -8,7 +8,7 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { Uploads } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { onLeave } from '../../hub/leave';
+import { onForgetPersonalData } from '../../hub/personal_data';
 import { t } from '../../i18n';
 import { toast } from '../../ui';
 import { draftOf, keepDraft } from './drafts';
@@ -27,7 +27,7 @@ export interface Attached {
 }
 
 /** What goes with one message. */
-export interface Taken {
+interface Taken {
   keys: number[];
   pictures: Picture[];
 }
@@ -52,7 +52,7 @@ export class Attachments {
   }
 
   /** Somebody writes here: the path of an uploaded file goes to them, and while nobody does, to the draft. */
-  tell(onPath: (path: string) => void): () => void {
+  onUploaded(onPath: (path: string) => void): () => void {
     this.onPath = onPath;
     return () => void (this.onPath = null);
   }
@@ -108,14 +108,14 @@ export class Attachments {
     form.append('file', file, file.name);
     try {
       const done = (await http.upload(pathOf(['sessions', this.sessionId, 'files'], { path: FOLDER }), form)) as Uploads;
-      done.files.forEach((uploaded) => this.tellPath(uploaded.path));
+      done.files.forEach((uploaded) => this.addPath(uploaded.path));
     } catch (error) {
       toast(t('composer.uploadFailed', { name: file.name, why: asHubError(error).message }), 'bad');
     }
     this.remove(key);
   }
 
-  private tellPath(path: string): void {
+  private addPath(path: string): void {
     if (this.onPath !== null) return this.onPath(path);
     const draft = draftOf(this.sessionId);
     keepDraft(this.sessionId, withPath(draft, draft.length, path).text);
@@ -146,7 +146,7 @@ export class Attachments {
 }
 
 const known = new Map<string, Attachments>();
-onLeave(() => {
+onForgetPersonalData(() => {
   known.forEach((each) => each.forget());
   known.clear();
 });

@@ -10,42 +10,42 @@ import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'pr
 import type { SendMessageCommand } from '../../generated/agent-context';
 import type { SessionState } from '../../generated/api';
 import { agentName } from '../../hub/agents';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
-import { actStates } from '../controls/states';
+import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
 import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
-import { meansHistory, PromptHistory } from './history';
+import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
-import { Suggesting, type Suggestion } from './suggesting';
+import { SuggestionSource, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
-import '../../style/steering.css';
+import '../../style/composer.css';
 
 const TALLEST = 0.4;
 /** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
 const MEASURED_MOST = 100_000;
 
-export function Composer({ story }: { story: Story }): JSX.Element {
-  const view = story.view.value;
-  const can = actStates(view, true, link.scope.value).prompt;
-  const editable = can.can && link.state.value === 'online';
-  const takeBack = useRef((words: string): void => keepDraft(story.sessionId, joined(draftOf(story.sessionId), words)));
+export function Composer({ session }: { session: OpenSession }): JSX.Element {
+  const view = session.state.value;
+  const can = actStates(view, true, connection.scope.value).prompt;
+  const editable = can.can && connection.state.value === 'online';
+  const takeBack = useRef((words: string): void => keepDraft(session.sessionId, joined(draftOf(session.sessionId), words)));
   return (
     <div class="composer">
-      <Queue key={story.sessionId} story={story} editable={editable} onLeft={(words) => takeBack.current(words)} />
-      {can.can ? <Writing key={story.sessionId} story={story} takeBack={takeBack} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+      <Queue key={session.sessionId} session={session} editable={editable} onLeft={(words) => takeBack.current(words)} />
+      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
     </div>
   );
 }
 
-function Writing({ story, takeBack }: { story: Story; takeBack: { current: (words: string) => void } }): JSX.Element {
-  const view = story.view.value;
-  const [text, setText] = useState(() => draftOf(story.sessionId));
+function Writing({ session, takeBack }: { session: OpenSession; takeBack: { current: (words: string) => void } }): JSX.Element {
+  const view = session.state.value;
+  const [text, setText] = useState(() => draftOf(session.sessionId));
   const [over, setOver] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const list = useId();
@@ -55,7 +55,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
   const write = (words: string, caret?: number): void => {
     latest.current.text = words;
     setText(words);
-    keepDraft(story.sessionId, words);
+    keepDraft(session.sessionId, words);
     if (caret !== undefined) requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret));
   };
   latest.current = { text, write };
@@ -63,10 +63,10 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
     write(joined(latest.current.text, words));
     field.current?.focus();
   };
-  const attachments = attachmentsOf(story.sessionId);
-  useEffect(() => attachments.tell((path) => addPath(latest.current, field.current, path)), [attachments]);
-  const suggesting = useMemo(() => new Suggesting(story.sessionId, () => commandsOf(story.view.peek().commands as Record<string, unknown>[] | null)), [story]);
-  const history = useHistory(story);
+  const attachments = attachmentsOf(session.sessionId);
+  useEffect(() => attachments.onUploaded((path) => addPath(latest.current, field.current, path)), [attachments]);
+  const suggesting = useMemo(() => new SuggestionSource(session.sessionId, () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
+  const history = useHistory(session);
   useGrowing(field, text);
   useEffect(() => flushDrafts, []);
   const flying = useRef(false);
@@ -74,16 +74,16 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
   const pictures = view.capabilities?.features.multimodal ?? true;
   const add = (files: File[]): void => void attachments.add(files, pictures);
   const send = async (): Promise<void> => {
-    const said = latest.current.text;
-    if (flying.current || (!said.trim() && !attachments.any) || attachments.busy) return;
+    const message = latest.current.text;
+    if (flying.current || (!message.trim() && !attachments.any) || attachments.busy) return;
     flying.current = true;
     const taken = await attachments.take().finally(() => void (flying.current = false));
     if (taken === null) return toast(t('composer.tooManyPictures'), 'bad');
-    link.command(story.sessionId, messageOf(said, taken.pictures));
+    connection.command(session.sessionId, messageOf(message, taken.pictures));
     attachments.sent(taken);
     suggesting.close();
     history.current = null;
-    latest.current.write(leftOf(latest.current.text, said));
+    latest.current.write(leftOf(latest.current.text, message));
     field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
@@ -101,7 +101,7 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       event.preventDefault();
       void send();
     } else if (event.key === 'ArrowUp' || event.key === 'ArrowDown') {
-      lookBack(event, text, history, story, write);
+      lookBack(event, text, history, session, write);
     }
   };
   const label = placeholderOf(view);
@@ -115,8 +115,8 @@ function Writing({ story, takeBack }: { story: Story; takeBack: { current: (word
       <Attached attachments={attachments} />
       <textarea ref={field} class="composer-text" dir={fieldDirection(text)} rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
         role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
-        onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.look(event.currentTarget.value, event.currentTarget.selectionStart); }}
-        onClick={(event) => suggesting.look(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
+        onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.onTextChanged(event.currentTarget.value, event.currentTarget.selectionStart); }}
+        onClick={(event) => suggesting.onTextChanged(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />
       <div class="composer-bar">
         <FilePicker onFiles={add} />
@@ -173,9 +173,9 @@ function FilePicker({ onFiles }: { onFiles: (files: File[]) => void }): JSX.Elem
 }
 
 /** What was written while a message was made ready: that is the next one. */
-export function leftOf(now: string, said: string): string {
-  if (now === said) return '';
-  return now.startsWith(said) ? now.slice(said.length).trimStart() : now;
+export function leftOf(now: string, sent: string): string {
+  if (now === sent) return '';
+  return now.startsWith(sent) ? now.slice(sent.length).trimStart() : now;
 }
 
 /** Words that come back stand behind what is written. */
@@ -189,7 +189,7 @@ function addPath(writing: { text: string; write: (text: string, caret?: number) 
   writing.write(text, caret);
 }
 
-function suggestionKey(event: KeyboardEvent, suggesting: Suggesting, take: (suggestion: Suggestion) => void): boolean {
+function suggestionKey(event: KeyboardEvent, suggesting: SuggestionSource, take: (suggestion: Suggestion) => void): boolean {
   const shown = suggesting.current.peek();
   if (!shown) return false;
   const chosen = shown.choices[shown.selected];
@@ -208,27 +208,27 @@ function isWhole(query: string, chosen: Suggestion, key: string): boolean {
 
 type HistoryRef = { current: PromptHistory | null };
 
-/** Made when first looked back, from what was said in this session. */
-function useHistory(story: Story): HistoryRef {
+/** Made when first looked back, from the prompts of this session. */
+function useHistory(session: OpenSession): HistoryRef {
   const history = useRef<PromptHistory | null>(null);
-  useEffect(() => () => void (history.current = null), [story]);
+  useEffect(() => () => void (history.current = null), [session]);
   return history;
 }
 
-function lookBack(event: KeyboardEvent, text: string, history: HistoryRef, story: Story, write: (text: string, caret?: number) => void): void {
+function lookBack(event: KeyboardEvent, text: string, history: HistoryRef, session: OpenSession, write: (text: string, caret?: number) => void): void {
   const field = event.currentTarget as HTMLTextAreaElement;
   const key = event.key as 'ArrowUp' | 'ArrowDown';
   if (event.shiftKey || event.ctrlKey || event.altKey || event.metaKey || !meansHistory(key, text, field.selectionStart, field.selectionEnd)) return;
-  if (!history.current?.looksBack) history.current = key === 'ArrowUp' ? new PromptHistory(saidBefore(story)) : null;
+  if (!history.current?.looksBack) history.current = key === 'ArrowUp' ? new PromptHistory(earlierPrompts(session)) : null;
   const found = key === 'ArrowUp' ? history.current?.older(text) : history.current?.newer();
   if (found === null || found === undefined) return;
   event.preventDefault();
   write(found, key === 'ArrowUp' ? 0 : found.length);
 }
 
-function saidBefore(story: Story): string[] {
-  const said = story.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
-  return [...said, ...story.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
+function earlierPrompts(session: OpenSession): string[] {
+  const messages = session.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
+  return [...messages, ...session.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
 }
 
 /** As tall as what is written, up to a share of the screen. */

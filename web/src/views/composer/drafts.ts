@@ -7,7 +7,7 @@
  * Rule 4: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
  * Rule 5: how Enter is meant is of the device: all tabs share it.
  */
-import { onLeave } from '../../hub/leave';
+import { onForgetPersonalData } from '../../hub/personal_data';
 
 const DRAFT = 'trunkline.draft.';
 const ENTER = 'trunkline.enter';
@@ -69,7 +69,7 @@ export function flushDrafts(): void {
 }
 
 /** Nobody's draft is left for the next person; the storage is cleared by hub/leave.ts. */
-export function forgetDrafts(): void {
+function forgetDrafts(): void {
   clearTimeout(timer);
   unwritten.clear();
   for (const key of [...memory.keys()]) if (key.startsWith(DRAFT)) memory.delete(key);
@@ -77,16 +77,16 @@ export function forgetDrafts(): void {
 
 addEventListener('pagehide', flushDrafts);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && flushDrafts());
-onLeave(forgetDrafts);
+onForgetPersonalData(forgetDrafts);
 
-/** Whether Enter sends. On a touch screen it begins a new line unless somebody said otherwise: there is no Shift to hold. */
+/** Whether Enter sends. On a touch screen it begins a new line unless somebody chose otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {
-  const said = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
-  return said === null ? !touch : said === 'send';
+  const chosen = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
+  return chosen === null ? !touch : chosen === 'send';
 }
 
 export function setEnterSends(sends: boolean): void {
-  const said = sends ? 'send' : 'newline';
-  memory.set(ENTER, said);
-  stored(() => localStorage.setItem(ENTER, said));
+  const chosen = sends ? 'send' : 'newline';
+  memory.set(ENTER, chosen);
+  stored(() => localStorage.setItem(ENTER, chosen));
 }

@@ -5,7 +5,7 @@
  * Rule 2: a picture that fits stays as it is, byte for byte. One that does not is drawn smaller, then with less detail.
  */
 import type { SendMessageCommand } from '../../generated/agent-context';
-import { below } from '../../hub/base';
+import { withBasePath } from '../../hub/base_path';
 
 /** What agents take; anything else that a browser can draw becomes one of these. */
 const AS_THEY_ARE = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
@@ -66,7 +66,7 @@ export async function sentBefore(urls: readonly string[]): Promise<Picture[] | n
 async function readAgain(url: string, room: number): Promise<Picture | null> {
   if (url.startsWith('data:image/')) return { name: 'picture', url };
   if (!url.startsWith('/sessions/')) return null;
-  const answer = await fetch(below(url), { credentials: 'same-origin' });
+  const answer = await fetch(withBasePath(url), { credentials: 'same-origin' });
   return answer.ok ? readPicture(new File([await answer.blob()], 'picture', { type: answer.headers.get('Content-Type') ?? '' }), room) : null;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Messages that wait for their turn: they can be changed and dropped until it comes.
  *
- * Rule 1: what they wait for is said as it is. After a failed turn that is somebody's word, and here it can be given.
+ * Rule 1: what they wait for is shown as it is. After a failed turn that is somebody's word, and here it can be given.
  * Rule 2: what somebody writes here is never lost. Where the message goes out, or is dropped, before it is saved, the words are given back.
  */
 import type { JSX } from 'preact';
@@ -9,10 +9,10 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ContentBlock, QueuedPrompt, SessionState } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { Button, Icon, IconButton, toast } from '../../ui';
-import { carryOut, useActing } from '../controls/acting';
+import { sendCommand, useControl } from '../controls/run_control';
 
 /** A message whose words somebody changes, as they were and as they are by now. */
 interface Editing {
@@ -21,15 +21,15 @@ interface Editing {
   text: string;
 }
 
-export interface QueueProps {
-  story: Story;
+interface QueueProps {
+  session: OpenSession;
   editable: boolean;
   /** Takes words whose message has gone out without them. */
   onLeft: (words: string) => void;
 }
 
-export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | null {
-  const { queue } = story.view.value;
+export function Queue({ session, editable, onLeft }: QueueProps): JSX.Element | null {
+  const { queue } = session.state.value;
   const [editing, setEditing] = useState<Editing | null>(null);
   const gone = editing !== null && !queue.some((prompt) => prompt.turnId === editing.turnId);
   useLayoutEffect(() => {
@@ -44,11 +44,11 @@ export function Queue({ story, editable, onLeft }: QueueProps): JSX.Element | nu
     <section class="composer-queue" aria-label={t('composer.waiting', { n: queue.length })}>
       <header>
         <Icon name="queue" size={14} />
-        <span>{t('composer.waiting', { n: queue.length })} · {t(waitsFor(story.view.value))}</span>
-        {isHeldBack(story.view.value) && editable && <SendNow sessionId={story.sessionId} />}
-        {queue.length > 1 && editable && <Button kind="quiet" onClick={() => void change(() => http.del(pathOf(['sessions', story.sessionId, 'queue'])))}>{t('composer.dropAll')}</Button>}
+        <span>{t('composer.waiting', { n: queue.length })} · {t(waitsFor(session.state.value))}</span>
+        {isHeldBack(session.state.value) && editable && <SendNow sessionId={session.sessionId} />}
+        {queue.length > 1 && editable && <Button kind="quiet" onClick={() => void change(() => http.del(pathOf(['sessions', session.sessionId, 'queue'])))}>{t('composer.dropAll')}</Button>}
       </header>
-      <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={story.sessionId} editable={editable} editing={editing} edit={setEditing} />)}</ol>
+      <ol>{queue.map((prompt) => <Waiting key={prompt.turnId} prompt={prompt} sessionId={session.sessionId} editable={editable} editing={editing} edit={setEditing} />)}</ol>
     </section>
   );
 }
@@ -65,8 +65,8 @@ function waitsFor(view: SessionState): Key {
 }
 
 function SendNow({ sessionId }: { sessionId: string }): JSX.Element {
-  const { busy, act } = useActing();
-  return <Button kind="quiet" icon="send" busy={busy} onClick={() => void act(() => carryOut(sessionId, { command: 'resume' }))}>{t('composer.sendHeldBack')}</Button>;
+  const { busy, act } = useControl();
+  return <Button kind="quiet" icon="send" busy={busy} onClick={() => void act(() => sendCommand(sessionId, { command: 'resume' }))}>{t('composer.sendHeldBack')}</Button>;
 }
 
 interface WaitingProps {
@@ -130,12 +130,12 @@ function focusOnce(field: HTMLTextAreaElement | null): void {
   field.setSelectionRange(field.value.length, field.value.length);
 }
 
-export function textOf(content: readonly ContentBlock[]): string {
+function textOf(content: readonly ContentBlock[]): string {
   return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
 }
 
 /** The same prompt with other words; its pictures stay. */
-export function withText(content: readonly ContentBlock[], text: string): ContentBlock[] {
+function withText(content: readonly ContentBlock[], text: string): ContentBlock[] {
   const others = content.filter((block) => block.type !== 'text');
   return text.trim() ? [{ type: 'text', text }, ...others] : others;
 }

@@ -3,9 +3,9 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { t } from '../../i18n';
 import { Icon } from '../../ui';
-import type { Suggested, Suggestion } from './suggesting';
+import type { Suggested, Suggestion } from './suggestion_source';
 
-export interface SuggestionListProps {
+interface SuggestionListProps {
   id: string;
   shown: Suggested;
   agent: string;

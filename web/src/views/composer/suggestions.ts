@@ -50,7 +50,7 @@ export function matchingCommands(commands: readonly AgentCommand[], query: strin
     .map((found) => found.command);
 }
 
-/** The agent's list as the hub tells it; what is no command is left out. */
+/** The agent's list as the hub gives it; what is no command is left out. */
 export function commandsOf(listed: readonly Record<string, unknown>[] | null | undefined): AgentCommand[] {
   return (listed ?? []).flatMap((each) => {
     if (typeof each.name !== 'string' || !each.name) return [];

@@ -7,15 +7,16 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { OpenSession } from '../../model/open_session';
 import { Button, IconButton, Menu, Sheet, toast, type MenuItem } from '../../ui';
-import { carryOut, useActing } from './acting';
-import { settingsOf, type Setting, type Settings } from './config';
+import { sendCommand, useControl } from './run_control';
+import { settingsOf, type Setting, type Settings } from './agent_settings';
 import { LimitsSheet } from './limits_sheet';
-import { actStates, type Act, type ActState, type Why } from './states';
-import '../../style/steering.css';
+import { actStates, type Act, type ActState, type Why } from './availability';
+import '../../style/approvals/index.css';
+import '../../style/controls.css';
 
 const WHY: Record<Why, Key> = {
   offline: 'controls.whyOffline', noScope: 'controls.whyNoScope', watchOnly: 'controls.whyWatchOnly', noTurn: 'controls.whyNoTurn',
@@ -24,22 +25,22 @@ const WHY: Record<Why, Key> = {
 
 type Open = 'none' | 'end' | 'limits' | 'options';
 
-export function Controls({ story }: { story: Story }): JSX.Element {
-  const view = story.view.value;
-  const states = actStates(view, link.state.value === 'online', link.scope.value);
+export function Controls({ session }: { session: OpenSession }): JSX.Element {
+  const view = session.state.value;
+  const states = actStates(view, connection.state.value === 'online', connection.scope.value);
   const [open, setOpen] = useState<Open>('none');
   const settings = settingsOf(view.modes, view.mode, view.configOptions, t('controls.mode'));
   const close = (): void => setOpen('none');
   return (
     <div class="controls" role="group" aria-label={t('controls.label')}>
-      {view.turn && <Stop story={story} turnId={view.turn.turnId} state={states.cancel} />}
-      <Hold story={story} states={states} />
-      {settings.mode && <Choose story={story} setting={settings.mode} state={states.configure} />}
-      {settings.model && <Choose story={story} setting={settings.model} state={states.configure} />}
-      <Menu label={t('controls.more')} items={menuOf(story, states, settings, setOpen)} />
-      {open === 'end' && <EndSheet story={story} onClose={close} />}
-      {open === 'limits' && <LimitsSheet story={story} state={states.limits} onClose={close} />}
-      {open === 'options' && <OptionsSheet story={story} settings={settings} state={states.configure} onClose={close} />}
+      {view.turn && <Stop session={session} turnId={view.turn.turnId} state={states.cancel} />}
+      <Hold session={session} states={states} />
+      {settings.mode && <Choose session={session} setting={settings.mode} state={states.configure} />}
+      {settings.model && <Choose session={session} setting={settings.model} state={states.configure} />}
+      <Menu label={t('controls.more')} items={menuOf(session, states, settings, setOpen)} />
+      {open === 'end' && <EndSheet session={session} onClose={close} />}
+      {open === 'limits' && <LimitsSheet session={session} state={states.limits} onClose={close} />}
+      {open === 'options' && <OptionsSheet session={session} settings={settings} state={states.configure} onClose={close} />}
     </div>
   );
 }
@@ -49,10 +50,10 @@ function hint(state: ActState, does: string): string {
   return state.can ? does : t(WHY[state.why]);
 }
 
-function menuOf(story: Story, states: Record<Act, ActState>, settings: Settings, open: (what: Open) => void): MenuItem[] {
-  const { turn } = story.view.peek();
+function menuOf(session: OpenSession, states: Record<Act, ActState>, settings: Settings, open: (what: Open) => void): MenuItem[] {
+  const { turn } = session.state.peek();
   const off = (act: Act): { disabled: boolean } => ({ disabled: !states[act].can });
-  const interrupt = (): void => void carryOut(story.sessionId, { command: 'pause', _meta: { interrupt: true } }).catch(() => undefined);
+  const interrupt = (): void => void sendCommand(session.sessionId, { command: 'pause', _meta: { interrupt: true } }).catch(() => undefined);
   return [
     ...(settings.others.length ? [{ label: t('controls.options'), icon: 'sliders' as const, onSelect: () => open('options') }] : []),
     { label: t('controls.limits'), icon: 'coin', onSelect: () => open('limits') },
@@ -61,10 +62,10 @@ function menuOf(story: Story, states: Record<Act, ActState>, settings: Settings,
   ];
 }
 
-function Stop({ story, turnId, state }: { story: Story; turnId: string; state: ActState }): JSX.Element {
+function Stop({ session, turnId, state }: { session: OpenSession; turnId: string; state: ActState }): JSX.Element {
   const [stopping, setStopping] = useState<string | null>(null);
   const [late, setLate] = useState(false);
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const isStopping = stopping === turnId;
   useEffect(() => {
     setLate(false);
@@ -73,7 +74,7 @@ function Stop({ story, turnId, state }: { story: Story; turnId: string; state: A
     return () => clearTimeout(timer);
   }, [isStopping]);
   const stop = async (): Promise<void> => {
-    if (await act(() => carryOut(story.sessionId, { command: 'cancel' }))) setStopping(turnId);
+    if (await act(() => sendCommand(session.sessionId, { command: 'cancel' }))) setStopping(turnId);
   };
   const words = isStopping ? t(late ? 'controls.cancelAgain' : 'controls.cancelling') : t('controls.cancel');
   return (
@@ -82,11 +83,11 @@ function Stop({ story, turnId, state }: { story: Story; turnId: string; state: A
   );
 }
 
-function Hold({ story, states }: { story: Story; states: Record<Act, ActState> }): JSX.Element {
-  const { paused, status, turn } = story.view.value;
-  const { busy, act } = useActing();
+function Hold({ session, states }: { session: OpenSession; states: Record<Act, ActState> }): JSX.Element {
+  const { paused, status, turn } = session.state.value;
+  const { busy, act } = useControl();
   const send = async (command: 'pause' | 'resume'): Promise<void> => {
-    if ((await act(() => carryOut(story.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
+    if ((await act(() => sendCommand(session.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
   };
   if (paused || status === 'completed') {
     const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: paused.by, reason: paused.reason ?? '' }) : t('controls.restart');
@@ -95,13 +96,13 @@ function Hold({ story, states }: { story: Story; states: Record<Act, ActState> }
   return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => void send('pause')} />;
 }
 
-function Choose({ story, setting, state, wide = false }: { story: Story; setting: Setting; state: ActState; wide?: boolean }): JSX.Element {
-  const { busy, act } = useActing();
+function Choose({ session, setting, state, wide = false }: { session: OpenSession; setting: Setting; state: ActState; wide?: boolean }): JSX.Element {
+  const { busy, act } = useControl();
   const [wanted, setWanted] = useState<string | null>(null);
   const choose = async (value: string): Promise<void> => {
     setWanted(value);
     const [path, body] = setting.by === 'mode' ? ['mode', { modeId: value }] : ['config', { configId: setting.id, value }];
-    await act(() => http.post(pathOf(['sessions', story.sessionId, path as string]), body));
+    await act(() => http.post(pathOf(['sessions', session.sessionId, path as string]), body));
     setWanted(null);
   };
   const current = setting.choices.find((choice) => choice.value === (wanted ?? setting.current));
@@ -124,15 +125,15 @@ function groupsOf(setting: Setting): [string, Setting['choices']][] {
   return [...groups];
 }
 
-function OptionsSheet({ story, settings, state, onClose }: { story: Story; settings: Settings; state: ActState; onClose: () => void }): JSX.Element {
-  const { busy, act } = useActing();
-  const turn = (id: string, value: boolean): void => void act(() => http.post(pathOf(['sessions', story.sessionId, 'config']), { configId: id, value }));
+function OptionsSheet({ session, settings, state, onClose }: { session: OpenSession; settings: Settings; state: ActState; onClose: () => void }): JSX.Element {
+  const { busy, act } = useControl();
+  const turn = (id: string, value: boolean): void => void act(() => http.post(pathOf(['sessions', session.sessionId, 'config']), { configId: id, value }));
   return (
     <Sheet title={t('controls.optionsTitle')} onClose={onClose}>
       <div class="controls-options">
         {!state.can && <p class="approvals-note">{t(WHY[state.why])}</p>}
         {settings.others.map((option) => ('choices' in option
-          ? <Choose key={option.id} wide story={story} setting={option} state={state} />
+          ? <Choose key={option.id} wide session={session} setting={option} state={state} />
           : (
             <label key={option.id} class="approvals-choice">
               <input type="checkbox" checked={option.currentValue} disabled={!state.can || busy} onChange={(event) => turn(option.id, event.currentTarget.checked)} />
@@ -144,10 +145,10 @@ function OptionsSheet({ story, settings, state, onClose }: { story: Story; setti
   );
 }
 
-function EndSheet({ story, onClose }: { story: Story; onClose: () => void }): JSX.Element {
-  const { busy, act } = useActing();
+function EndSheet({ session, onClose }: { session: OpenSession; onClose: () => void }): JSX.Element {
+  const { busy, act } = useControl();
   const end = async (): Promise<void> => {
-    if (await act(() => carryOut(story.sessionId, { command: 'terminate' }))) onClose();
+    if (await act(() => sendCommand(session.sessionId, { command: 'terminate' }))) onClose();
   };
   return (
     <Sheet title={t('controls.terminateTitle')} onClose={onClose}

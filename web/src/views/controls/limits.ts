@@ -8,8 +8,8 @@ export type Cap = 'tokens' | 'cost' | 'minutes' | 'turns';
 export const CAPS: Cap[] = ['tokens', 'cost', 'minutes', 'turns'];
 const WHOLE: ReadonlySet<Cap> = new Set(['tokens', 'turns']);
 
-export type Caps = Partial<Record<Cap, number | null>>;
-export type CapTexts = Record<Cap, string>;
+type Caps = Partial<Record<Cap, number | null>>;
+type CapTexts = Record<Cap, string>;
 export type CapProblem = 'notNumber' | 'notWhole' | 'notAbove';
 
 /** What the fields show for caps that are set. */
@@ -45,7 +45,7 @@ function capOf(cap: Cap, text: string): number | CapProblem | null {
 }
 
 /** Lengths of a wait that can be chosen, in seconds. */
-export const WAITS_S = [60, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600];
+const WAITS_S = [60, 300, 600, 1800, 3600, 4 * 3600, 24 * 3600];
 
 /** The choices, with the one that is set among them. */
 export function waitChoices(current: number | null | undefined): number[] {

@@ -4,26 +4,26 @@ import { useState } from 'preact/hooks';
 import type { NewLimits, SessionState } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { t, type Key } from '../../i18n';
-import type { Story } from '../../model/story';
+import type { OpenSession } from '../../model/open_session';
 import { Button, Sheet } from '../../ui';
-import { useActing } from './acting';
+import { useControl } from './run_control';
 import { CAPS, capsOf, capTexts, shareSpent, waitChoices, type Cap, type CapProblem } from './limits';
-import type { ActState } from './states';
+import type { ActState } from './availability';
 
 const NAMES: Record<Cap, Key> = { tokens: 'controls.capTokens', cost: 'controls.capCost', minutes: 'controls.capMinutes', turns: 'controls.capTurns' };
 const PROBLEMS: Record<CapProblem, Key> = { notNumber: 'controls.notNumber', notWhole: 'controls.notWhole', notAbove: 'controls.notAbove' };
 
-export function LimitsSheet({ story, state, onClose }: { story: Story; state: ActState; onClose: () => void }): JSX.Element {
-  const view = story.view.value;
+export function LimitsSheet({ session, state, onClose }: { session: OpenSession; state: ActState; onClose: () => void }): JSX.Element {
+  const view = session.state.value;
   const [texts, setTexts] = useState(() => capTexts(view.caps));
   const [waitS, setWaitS] = useState(view.waits.approvalS ?? null);
   const [onTimeout, setOnTimeout] = useState(view.waits.onTimeout ?? 'reject');
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const { caps, problems } = capsOf(texts);
   const waitsChanged = waitS !== (view.waits.approvalS ?? null) || onTimeout !== (view.waits.onTimeout ?? 'reject');
   const save = async (): Promise<void> => {
     const body: NewLimits = { caps, ...(waitsChanged ? { waits: { approvalS: waitS, onTimeout } } : {}) };
-    if (await act(() => http.post(pathOf(['sessions', story.sessionId, 'limits']), body))) onClose();
+    if (await act(() => http.post(pathOf(['sessions', session.sessionId, 'limits']), body))) onClose();
   };
   return (
     <Sheet title={t('controls.limitsTitle')} onClose={onClose}

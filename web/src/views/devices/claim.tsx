@@ -6,15 +6,16 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { asHubError, http } from '../../hub/http';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { goInstead } from '../../route';
 import { Button, Icon, toast } from '../../ui';
-import type { Scope } from '../controls/states';
+import type { Scope } from '../controls/availability';
 import { deviceName } from '../login/enter';
-import { pairingCode } from './pairing';
+import { pairingCode } from './pairing_code';
 import { SCOPES } from './scopes';
-import '../../style/steering.css';
+import '../../style/approvals/index.css';
+import '../../style/devices.css';
 
 export function ClaimView({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState(() => deviceName(navigator.userAgent));
@@ -31,8 +32,8 @@ export function ClaimView({ code }: { code: string }): JSX.Element {
     try {
       const { scope } = await http.enter<{ scope: Scope }>('/pair/claim', { code, name: name.trim() });
       toast(t('devices.claimed', { scope: t(SCOPES[scope]) }), 'good');
-      link.lock(); // Whoever we were before, we are this device now.
-      link.retryNow();
+      connection.lock(); // Whoever we were before, we are this device now.
+      connection.retryNow();
       leave();
     } catch (error) {
       setWhy(asHubError(error).message);

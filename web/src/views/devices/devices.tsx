@@ -6,16 +6,17 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { Badge, Button, Icon, Sheet, Spinner, Time, toast } from '../../ui';
-import { useActing } from '../controls/acting';
-import { mayDo, type Scope } from '../controls/states';
-import { Install } from './install';
-import { Pair } from './pair';
+import { useControl } from '../controls/run_control';
+import { mayDo, type Scope } from '../controls/availability';
+import { offer } from './install_offer';
+import { Pair } from './pair_phone';
 import { PushPanel } from './push_panel';
 import { SCOPES } from './scopes';
-import '../../style/steering.css';
+import '../../style/approvals/index.css';
+import '../../style/devices.css';
 
 export interface Device {
   id: string;
@@ -47,11 +48,11 @@ export function DevicesView(): JSX.Element {
     void load();
     const timer = setInterval(() => document.visibilityState === 'visible' && void load(), pairing ? LOOK_WHILE_PAIRING_MS : LOOK_MS);
     return () => clearInterval(timer);
-  }, [pairing, link.state.value]);
+  }, [pairing, connection.state.value]);
   return (
     <div class="devices-view">
       <h1>{t('devices.title')}</h1>
-      {mayDo(link.scope.value, 'admin')
+      {mayDo(connection.scope.value, 'admin')
         ? <Pair devices={devices ?? []} onPairing={setPairing} />
         : <p class="approvals-note">{t('devices.noScopePair')}</p>}
       <PushPanel />
@@ -85,12 +86,12 @@ function DeviceLine({ device, onGone }: { device: Device; onGone: () => void }):
 }
 
 function RevokeSheet({ device, onClose, onGone }: { device: Device; onClose: () => void; onGone: () => void }): JSX.Element {
-  const { busy, act } = useActing();
+  const { busy, act } = useControl();
   const revoke = async (): Promise<void> => {
     if (!(await act(() => http.del(pathOf(['devices', device.id]))))) return;
     onClose();
     toast(t('devices.revoked', { name: device.name }), 'good');
-    if (device.current) link.lock();
+    if (device.current) connection.lock();
     else onGone();
   };
   return (
@@ -99,5 +100,18 @@ function RevokeSheet({ device, onClose, onGone }: { device: Device; onClose: () 
       <p>{t('devices.revokeText')}</p>
       {device.current && <p>{t('devices.revokeThis')}</p>}
     </Sheet>
+  );
+}
+
+/** Installing the page as an app, where the browser offers it. */
+function Install(): JSX.Element | null {
+  const offered = offer.value;
+  if (!offered) return null;
+  return (
+    <section class="devices-part" aria-labelledby="devices-install">
+      <h2 id="devices-install">{t('devices.installTitle')}</h2>
+      <p class="approvals-note">{t('devices.installText')}</p>
+      <Button icon="download" onClick={() => void offered.prompt().then(() => (offer.value = null))}>{t('devices.installDo')}</Button>
+    </section>
   );
 }

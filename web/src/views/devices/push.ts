@@ -1,8 +1,8 @@
 /**
  * Notifications on this device: whether they can be had, and turning them on and off.
  *
- * Rule 1: what the browser does not offer is said with its reason, never tried.
- * Rule 2: the hub is told only what the browser agreed to, and told when that ends.
+ * Rule 1: what the browser does not offer is shown with its reason, never tried.
+ * Rule 2: the hub gets only what the browser agreed to, and word of its end.
  */
 import { http } from '../../hub/http';
 import { hasWorker } from './worker';
@@ -41,16 +41,16 @@ export async function turnOn(kinds: readonly Kind[]): Promise<PushState> {
   const registration = await ready();
   const key = bytesOf(publicKey);
   const subscription = (await kept(registration, key)) ?? (await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key }));
-  await tell(subscription, kinds);
+  await register(subscription, kinds);
   return { is: 'on', kinds: [...kinds] };
 }
 
-/** Be told of other things from now on. */
+/** Be notified of other things from now on. */
 export async function chooseKinds(kinds: readonly Kind[]): Promise<PushState> {
   const registration = await ready();
   const subscription = await registration.pushManager.getSubscription();
   if (!subscription) return { is: 'off' };
-  await tell(subscription, kinds);
+  await register(subscription, kinds);
   return { is: 'on', kinds: [...kinds] };
 }
 
@@ -62,7 +62,7 @@ export async function turnOff(): Promise<PushState> {
   return { is: 'off' };
 }
 
-async function tell(subscription: PushSubscription, kinds: readonly Kind[]): Promise<void> {
+async function register(subscription: PushSubscription, kinds: readonly Kind[]): Promise<void> {
   const { endpoint, keys } = subscription.toJSON();
   await http.post('/push', { endpoint, keys: { p256dh: keys?.['p256dh'], auth: keys?.['auth'] }, kinds });
 }

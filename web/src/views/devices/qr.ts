@@ -1,7 +1,7 @@
 /** A QR code as the path of a drawing: one square of one unit for each dark module, runs joined. */
 import qrcode from 'qrcode-generator';
 
-export interface Drawn {
+interface Drawn {
   /** Modules along an edge, with the quiet margin of four on both sides. */
   size: number;
   path: string;

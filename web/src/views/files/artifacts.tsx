@@ -9,18 +9,18 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ArtifactView, PreviewAddress } from '../../generated/api';
-import { below } from '../../hub/base';
+import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
-import { Shown } from '../../matter';
-import { contentHref } from '../../matter/place';
+import { VisibleText } from '../../content/visible_text';
+import { contentHref } from '../../content/location';
 import { Badge, Button, Icon, IconButton, type IconName, Spinner, Tabs, Time } from '../../ui';
 import '../../style/files.css';
-import '../../style/matter.css';
-import { isMarkdownPath } from '../../text/language';
-import { useLoaded } from './load';
-import { artifactHref, chosenArtifact } from './place';
-import { Content } from './preview';
+import '../../style/content/index.css';
+import { isMarkdownPath } from '../../text/code/language';
+import { useLoaded } from './use_loaded';
+import { artifactHref, chosenArtifact } from './address';
+import { Content } from './file_preview';
 
 type Side = 'preview' | 'source';
 
@@ -55,7 +55,7 @@ function Row({ artifact, selected }: { artifact: ArtifactView; selected: boolean
   return (
     <a class="files-entry files-artifact" href={artifactHref(artifact.sessionId, artifact.id)} aria-current={selected ? 'true' : undefined}>
       <Icon name={ICONS[artifact.type] ?? 'file'} size={20} />
-      <span><b><Shown text={artifact.name} /></b><small><Shown text={artifact.path} /></small></span>
+      <span><b><VisibleText text={artifact.name} /></b><small><VisibleText text={artifact.path} /></small></span>
       <small>{artifact.version > 1 && <Badge>{t('files.version', { n: artifact.version })}</Badge>} <Time at={artifact.updatedAt} /></small>
     </a>
   );
@@ -72,9 +72,9 @@ function Artifact({ artifact, refresh }: { artifact: ArtifactView; refresh: () =
     <article class="files-preview" aria-label={artifact.name}>
       <header class="files-preview-head">
         <a class="files-back ui-icon-button" href={artifactHref(artifact.sessionId)} aria-label={t('files.back')}><Icon name="arrow-left" /></a>
-        <h2 title={artifact.path}><bdi><Shown text={artifact.name} /></bdi></h2>
+        <h2 title={artifact.path}><bdi><VisibleText text={artifact.name} /></bdi></h2>
         <IconButton icon="refresh" label={t('files.reloadPreview')} onClick={refresh} />
-        {isFile && <a class="ui-icon-button" href={below(contentHref(artifact.sessionId, artifact.path))} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
+        {isFile && <a class="ui-icon-button" href={withBasePath(contentHref(artifact.sessionId, artifact.path))} download={artifact.name} aria-label={t('files.download')} title={t('files.download')}><Icon name="download" /></a>}
         {address !== null && <a class="ui-icon-button" href={address} target="_blank" rel="noopener noreferrer" aria-label={t('files.openInTab')} title={t('files.openInTab')}><Icon name="external" /></a>}
       </header>
       {hasSides && <Tabs label={t('files.sides')} selected={side} onSelect={setSide} tabs={[{ id: 'preview', label: t('files.preview') }, { id: 'source', label: t('files.source') }]} />}

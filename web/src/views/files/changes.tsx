@@ -4,10 +4,11 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { Diff } from '../../generated/api';
 import { t } from '../../i18n';
-import { DiffView, Shown } from '../../matter';
+import { DiffView } from '../../content/diff/diff';
+import { VisibleText } from '../../content/visible_text';
 import { Button, Icon, Spinner } from '../../ui';
-import type { Loaded } from './load';
-import { filesHref } from './place';
+import type { Loaded } from './use_loaded';
+import { filesHref } from './address';
 
 export function ChangesList({ loaded, sessionId, selected }: { loaded: Loaded<Diff>; sessionId: string; selected: string | null }): JSX.Element {
   const { value, error, again } = loaded;
@@ -22,7 +23,7 @@ export function ChangesList({ loaded, sessionId, selected }: { loaded: Loaded<Di
           <li key={file.path}>
             <a class="files-entry" href={filesHref(sessionId, { path: file.path, list: 'changes' })} aria-current={file.path === selected ? 'page' : undefined} title={file.path}>
               <span class={`files-mark files-mark-${file.status}`} title={t(`files.status_${file.status}`)} aria-label={t(`files.status_${file.status}`)} role="img">{file.status.charAt(0).toUpperCase()}</span>
-              <span><Shown text={file.path} /></span>
+              <span><VisibleText text={file.path} /></span>
               <small><Counts added={file.additions} removed={file.deletions} /></small>
             </a>
           </li>

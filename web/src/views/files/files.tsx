@@ -10,18 +10,18 @@ import { http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, Icon, IconButton, Spinner, Tabs } from '../../ui';
 import '../../style/files.css';
-import '../../style/matter.css';
+import '../../style/content/index.css';
 import { ChangesList, ChangesView } from './changes';
-import { useLoaded } from './load';
-import { type FilesPlace, filesHref, filesPlace } from './place';
-import { Preview } from './preview';
+import { useLoaded } from './use_loaded';
+import { type FilesAddress, filesHref, filesAddress } from './address';
+import { Preview } from './file_preview';
 import { Leaf, Tree } from './tree';
 import { sendFiles, Upload } from './upload';
 
 const TYPED_MS = 200;
 
 export function FilesTab({ sessionId }: { sessionId: string }): JSX.Element {
-  const at = filesPlace.value;
+  const at = filesAddress.value;
   const [version, setVersion] = useState(0);
   const diff = useLoaded<Diff>(`${sessionId} ${version}`, () => http.get(pathOf(['sessions', sessionId, 'diff'])));
   const again = (): void => setVersion(version + 1);
@@ -36,7 +36,7 @@ export function FilesTab({ sessionId }: { sessionId: string }): JSX.Element {
   );
 }
 
-function Lists({ sessionId, at, version, diff, again }: { sessionId: string; at: FilesPlace; version: number; diff: ReturnType<typeof useLoaded<Diff>>; again: () => void }): JSX.Element {
+function Lists({ sessionId, at, version, diff, again }: { sessionId: string; at: FilesAddress; version: number; diff: ReturnType<typeof useLoaded<Diff>>; again: () => void }): JSX.Element {
   const [query, setQuery] = useState('');
   const changed = diff.value?.files.length;
   const drop = (event: DragEvent): void => {
@@ -96,7 +96,7 @@ function useSettled(text: string): string {
   return settled;
 }
 
-function Looked({ sessionId, at, version, diff }: { sessionId: string; at: FilesPlace; version: number; diff: ReturnType<typeof useLoaded<Diff>> }): JSX.Element {
+function Looked({ sessionId, at, version, diff }: { sessionId: string; at: FilesAddress; version: number; diff: ReturnType<typeof useLoaded<Diff>> }): JSX.Element {
   if (at.list === 'changes') {
     return (
       <>

@@ -6,9 +6,9 @@ import type { FileEntry, FileList } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, Icon, Spinner } from '../../ui';
-import { Shown } from '../../matter';
-import { useLoaded } from './load';
-import { filesHref } from './place';
+import { VisibleText } from '../../content/visible_text';
+import { useLoaded } from './use_loaded';
+import { filesHref } from './address';
 
 /** What git keeps for itself is nobody's file. */
 const GIT = '.git';
@@ -44,7 +44,7 @@ function Branch({ entry, ...props }: TreeProps & { entry: FileEntry }): JSX.Elem
   return (
     <>
       <button type="button" class="files-entry" aria-expanded={open} onClick={() => setOpen(!open)}>
-        <Icon name={open ? 'chevron-down' : 'chevron-right'} size={14} /><Icon name="folder" size={16} /><span><Shown text={entry.name} /></span>
+        <Icon name={open ? 'chevron-down' : 'chevron-right'} size={14} /><Icon name="folder" size={16} /><span><VisibleText text={entry.name} /></span>
       </button>
       {open && <Folder path={entry.path} {...props} />}
     </>
@@ -54,13 +54,13 @@ function Branch({ entry, ...props }: TreeProps & { entry: FileEntry }): JSX.Elem
 export function Leaf({ entry, sessionId, selected, whole = false }: { entry: FileEntry; sessionId: string; selected: string | null; whole?: boolean }): JSX.Element {
   return (
     <a class="files-entry" href={filesHref(sessionId, { path: entry.path })} aria-current={entry.path === selected ? 'page' : undefined} title={entry.path}>
-      <Icon name="file" size={16} /><span><Shown text={whole ? entry.path : entry.name} /></span>
+      <Icon name="file" size={16} /><span><VisibleText text={whole ? entry.path : entry.name} /></span>
       {entry.size !== null && <small>{sizeInWords(entry.size)}</small>}
     </a>
   );
 }
 
-export function sizeInWords(bytes: number): string {
+function sizeInWords(bytes: number): string {
   if (bytes < 1_000) return t('files.bytes', { n: bytes });
   return bytes < 1_000_000 ? t('files.kb', { n: (bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0) }) : t('files.mb', { n: (bytes / 1_000_000).toFixed(1) });
 }

@@ -7,7 +7,7 @@ import { asHubError, http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import { IconButton, toast } from '../../ui';
 
-/** Sends files to a folder and tells what became of them. */
+/** Sends files to a folder and shows what became of them. */
 export async function sendFiles(sessionId: string, files: readonly File[]): Promise<boolean> {
   const form = new FormData();
   for (const file of files) form.append('file', file, file.name);

@@ -8,10 +8,10 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { DiscoveredSession } from '../../generated/agent-context';
 import type { AdapterInfo, AdapterSessions, SessionView } from '../../generated/api';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { link } from '../../hub/link';
-import { sessions, store } from '../../hub/sessions';
+import { connection } from '../../hub/connection';
+import { sessions, sessionList } from '../../hub/session_list';
 
-export interface Looking {
+interface Looking {
   state: 'unasked' | 'asked' | 'known';
   /** Agents that could not be asked, and why. */
   troubles: { agent: string; message: string }[];
@@ -31,7 +31,7 @@ export const discovered: ReadonlySignal<DiscoveredSession[]> = computed(() => {
 /** Look, unless somebody did already. */
 export async function discover(again = false): Promise<void> {
   if (current.peek().state === 'asked' || (current.peek().state === 'known' && !again)) return;
-  if (link.scope.peek() === 'view' || link.scope.peek() === 'approve') return;
+  if (connection.scope.peek() === 'view' || connection.scope.peek() === 'approve') return;
   current.value = { state: 'asked', troubles: [] };
   try {
     await lookEverywhere();
@@ -68,6 +68,6 @@ function newestFirst(all: DiscoveredSession[]): DiscoveredSession[] {
 /** Make it a session of the hub. */
 export async function attach(one: DiscoveredSession): Promise<SessionView> {
   const view = await http.post<SessionView>(pathOf(['adapters', one.agent, 'sessions', one.id, 'attach']), {});
-  store.learn(view);
+  sessionList.put(view);
   return view;
 }

@@ -2,7 +2,7 @@
  * Sessions sorted by what they need: somebody's answer, nothing yet, the next prompt, nothing any more. Pure.
  */
 import type { SessionView } from '../../generated/api';
-import type { Sought } from '../../hub/sessions';
+import type { SessionFilter } from '../../hub/session_list';
 import { spelledOut } from '../../text/unseen';
 
 export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;
@@ -15,8 +15,8 @@ export interface Wanted {
 }
 
 /** Which group a session belongs to; `asked` are the sessions with an open approval or question. */
-export function groupOf(view: SessionView, asked: ReadonlySet<string>): Group {
-  if (asked.has(view.id) || view.pendingApprovals.length || view.pendingQuestions.length) return 'waiting';
+export function groupOf(view: SessionView, waiting: ReadonlySet<string>): Group {
+  if (waiting.has(view.id) || view.pendingApprovals.length || view.pendingQuestions.length) return 'waiting';
   switch (view.status) {
     case 'waiting_for_approval':
     case 'waiting_for_input':
@@ -33,9 +33,9 @@ export function groupOf(view: SessionView, asked: ReadonlySet<string>): Group {
 }
 
 /** The sessions of each group, in the order given. */
-export function grouped(views: readonly SessionView[], asked: ReadonlySet<string>): Map<Group, SessionView[]> {
+export function grouped(views: readonly SessionView[], waiting: ReadonlySet<string>): Map<Group, SessionView[]> {
   const groups = new Map<Group, SessionView[]>(GROUPS.map((group) => [group, []]));
-  for (const view of views) groups.get(groupOf(view, asked))?.push(view);
+  for (const view of views) groups.get(groupOf(view, waiting))?.push(view);
   return groups;
 }
 
@@ -48,7 +48,7 @@ export function wanted(view: SessionView, want: Wanted): boolean {
 }
 
 /** What to ask the hub for, so that all that is wanted is loaded: it knows one text, of a title or a folder. Null: nothing in particular. */
-export function soughtOf(want: Wanted): Sought | null {
+export function filterOf(want: Wanted): SessionFilter | null {
   const words = want.text.split(/\s+/).filter(Boolean).sort((one, other) => other.length - one.length);
   const text = want.cwd || words[0];
   if (!want.agent && !text) return null;

@@ -10,21 +10,20 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
-import { agentName, agents as catalog, needAgents } from '../../hub/agents';
-import { needJournal } from '../../hub/journal';
-import { link } from '../../hub/link';
-import { pending, sessions, store } from '../../hub/sessions';
+import { agentName, agents as catalog, loadAgents } from '../../hub/agents';
+import { dismissJournalProblem, journalProblem, loadJournalHealth } from '../../hub/journal_health';
+import { connection } from '../../hub/connection';
+import { pending, sessions, sessionList } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { write } from '../../route';
 import { Button, Icon, IconButton, Spinner } from '../../ui';
-import { DeleteSheet, RenameSheet } from './actions';
-import { Elsewhere } from './elsewhere';
-import { agentsToFilter, distinct, grouped, GROUPS, projectOf, soughtOf, wanted, type Group, type Wanted } from './groups';
-import { Hits } from './hits';
-import { filters, homePlace, keepHomePlace, useHomePlace } from './place';
-import { SessionRow } from './row';
+import { DeleteSheet, RenameSheet } from './rename_delete';
+import { DiscoveredList } from './discovered_list';
+import { agentsToFilter, distinct, grouped, GROUPS, projectOf, filterOf, wanted, type Group, type Wanted } from './groups';
+import { HomeSearchHits } from './search_hits';
+import { filters, listState, keepListState, useListState } from './list_state';
+import { SessionRow } from './session_row';
 import { search, searchAgain, searchFor } from './search';
-import { StorageNews } from './storage';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -36,21 +35,21 @@ type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
 export function HomeView(): JSX.Element {
   const { agent, cwd } = filters;
   const list = useRef<HTMLDivElement>(null);
-  useHomePlace(list);
+  useListState(list);
   const dialog = useSignal<Dialog>(null);
-  const online = link.state.value === 'online';
+  const online = connection.state.value === 'online';
   useEffect(() => {
     if (!online) return;
-    void needAgents();
-    void needJournal();
+    void loadAgents();
+    void loadJournalHealth();
     searchAgain();
   }, [online]);
   const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
-  const hasOlder = store.hasOlder.value;
+  const hasOlder = sessionList.hasOlder.value;
   useEffect(() => {
-    const sought = soughtOf(want);
+    const sought = filterOf(want);
     if (sought === null || !online || !hasOlder) return undefined;
-    const timer = setTimeout(() => void store.seek(sought).catch(() => undefined), SEEK_MS); // that the hub is away is said elsewhere
+    const timer = setTimeout(() => void sessionList.search(sought).catch(() => undefined), SEEK_MS); // that the hub is away is shown elsewhere
     return () => clearTimeout(timer);
   }, [want.agent, want.cwd, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';
@@ -61,7 +60,7 @@ export function HomeView(): JSX.Element {
         <SearchField />
         <Filters agent={agent} cwd={cwd} />
       </div>
-      <StorageNews />
+      <StorageNotice />
       <Content want={want} searching={searching} onDialog={(to) => (dialog.value = to)} onClear={() => ((agent.value = ''), (cwd.value = ''))} />
       {dialog.value?.kind === 'rename' && <RenameSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
       {dialog.value?.kind === 'delete' && <DeleteSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
@@ -99,7 +98,7 @@ type Choice = { value: string };
 function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | null {
   const all = sessions.value;
   const known = catalog.value.agents;
-  const hasOlder = store.hasOlder.value;
+  const hasOlder = sessionList.hasOlder.value;
   const agents = useMemo(() => agentsToFilter(all, known, hasOlder), [all, known, hasOlder]);
   const folders = useMemo(() => distinct(all.map((view) => view.cwd)), [all]);
   if (agents.length < 2 && folders.length < 2 && !agent.value && !cwd.value) return null;
@@ -125,7 +124,7 @@ interface ContentProps {
 }
 
 function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Element {
-  if (!store.loaded.value) return link.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
+  if (!sessionList.loaded.value) return connection.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   const fitting = sessions.value.filter((view) => wanted(view, want));
   const asks = asksBySession(pending.value);
   const groups = grouped(fitting, new Set(asks.keys()));
@@ -136,10 +135,10 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
         return views.length > 0 && <SessionGroup key={group} group={group} views={views} asks={asks} onDialog={onDialog} />;
       })}
       {!sessions.value.length && !searching && <Empty />}
-      {sessions.value.length > 0 && !fitting.length && !searching && (store.seeking.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
-      {searching && <Hits />}
-      {store.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void store.loadOlder()}>{t('home.loadOlder')}</Button>}
-      <Elsewhere want={want} />
+      {sessions.value.length > 0 && !fitting.length && !searching && (sessionList.searching.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
+      {searching && <HomeSearchHits />}
+      {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
+      <DiscoveredList want={want} />
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
     </>
   );
@@ -159,10 +158,10 @@ interface GroupProps {
 }
 
 function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element {
-  const all = useSignal(homePlace().whole.includes(group));
+  const all = useSignal(listState().whole.includes(group));
   const showAll = (): void => {
     all.value = true;
-    keepHomePlace({ whole: [...homePlace().whole, group] });
+    keepListState({ whole: [...listState().whole, group] });
   };
   const shown = all.value ? views : views.slice(0, SHOWN[group]);
   return (
@@ -208,6 +207,21 @@ function NoneFit({ onClear }: { onClear: () => void }): JSX.Element {
     <div class="ui-empty">
       <p>{t('home.noneFit')}</p>
       <Button onClick={onClear}>{t('home.clearFilters')}</Button>
+    </div>
+  );
+}
+
+/** What is wrong with the hub's storage, if anything: shown where people look first. */
+function StorageNotice(): JSX.Element | null {
+  const view = journalProblem.value;
+  if (view === undefined) return null;
+  if (view.state === 'unwritable') return <p class="home-hint home-storage" role="alert">{t('home.journalUnwritable', { why: view.unwritable ?? '' })}</p>;
+  const aside = view.asides.at(-1);
+  return (
+    <div class="home-hint home-storage" role="status">
+      <p>{view.damages.length ? t('home.journalHurt', { n: view.damages.length }) : t('home.journalAside')}</p>
+      {aside !== undefined && <p><bdi>{t('home.journalAsides', { path: aside })}</bdi></p>}
+      <Button kind="quiet" onClick={dismissJournalProblem}>{t('home.journalDismiss')}</Button>
     </div>
   );
 }

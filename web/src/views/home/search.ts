@@ -7,36 +7,36 @@
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { SearchPage } from '../../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
-import { onLeave } from '../../hub/leave';
-import { homePlace, keepHomePlace } from './place';
+import { onForgetPersonalData } from '../../hub/personal_data';
+import { listState, keepListState } from './list_state';
 
 const PAUSE_MS = 250;
 const READ_ON_MS = 1_500;
 const MOST = 50;
 
-export interface Search {
+interface Search {
   query: string;
   busy: boolean;
   page?: SearchPage;
   error?: HubError;
 }
 
-const current = signal<Search>({ query: homePlace().query, busy: false });
+const current = signal<Search>({ query: listState().query, busy: false });
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 export const search: ReadonlySignal<Search> = current;
 
 export function searchFor(query: string): void {
   clearTimeout(timer);
-  keepHomePlace({ query });
-  const asked = query.trim();
-  if (!asked) {
+  keepListState({ query });
+  const trimmed = query.trim();
+  if (!trimmed) {
     current.value = { query, busy: false };
     return;
   }
   const { page } = current.peek();
   current.value = { query, busy: true, ...(page ? { page } : {}) };
-  timer = setTimeout(() => void ask(query, asked), PAUSE_MS);
+  timer = setTimeout(() => void runSearch(query, trimmed), PAUSE_MS);
 }
 
 /** The hub is there: ask for what has no answer yet. */
@@ -45,14 +45,14 @@ export function searchAgain(): void {
   if (!busy && (error || !page)) searchFor(query);
 }
 
-onLeave(() => searchFor(''));
+onForgetPersonalData(() => searchFor(''));
 
-async function ask(query: string, asked: string): Promise<void> {
+async function runSearch(query: string, trimmed: string): Promise<void> {
   try {
-    const page = await http.get<SearchPage>(pathOf(['search'], { q: asked, limit: MOST }));
+    const page = await http.get<SearchPage>(pathOf(['search'], { q: trimmed, limit: MOST }));
     if (current.peek().query !== query) return;
     current.value = { query, busy: !page.complete, page };
-    if (!page.complete) timer = setTimeout(() => void ask(query, asked), READ_ON_MS);
+    if (!page.complete) timer = setTimeout(() => void runSearch(query, trimmed), READ_ON_MS);
   } catch (error) {
     if (current.peek().query === query) current.value = { query, busy: false, error: asHubError(error) };
   }

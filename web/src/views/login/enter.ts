@@ -1,7 +1,7 @@
 /**
  * Getting in: a one-time code, a pairing code or a token becomes the browser's cookie.
  *
- * Rule: what was tried and failed is said; a code is never tried twice by itself.
+ * Rule: what was tried and failed is shown; a code is never tried twice by itself.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import { asHubError, http, type HubError } from '../../hub/http';
@@ -29,7 +29,7 @@ export async function enterWith(secret: Secret): Promise<boolean> {
 }
 
 /** Trade a code or a token for the cookie. */
-export async function enter(by: { code: string } | { token: string }): Promise<boolean> {
+async function enter(by: { code: string } | { token: string }): Promise<boolean> {
   return attempt(() => http.enter('/auth/login', by));
 }
 
@@ -49,7 +49,7 @@ export function kindOf(typed: string): 'pair' | 'code' | 'token' {
 }
 
 /** Become a device of the hub's. */
-export async function claim(code: string): Promise<boolean> {
+async function claim(code: string): Promise<boolean> {
   return attempt(() => http.enter('/pair/claim', { code, name: deviceName(navigator.userAgent) }));
 }
 

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import '../../style/login.css';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import type { HubError } from '../../hub/http';
 import { t } from '../../i18n';
 import { secret as opened } from '../../route';
@@ -21,7 +21,7 @@ export function LoginView(): JSX.Element {
     setBusy(false);
     if (!entered) return;
     setSecret('');
-    link.retryNow();
+    connection.retryNow();
   };
   return (
     <div class="login">

@@ -10,7 +10,7 @@ const PICTURE_MOST = 5 << 20;
 const TEXT_MOST = 256 << 10;
 const PICTURES = /^image\/(png|jpeg|gif|webp)$/;
 
-export interface Attached {
+export interface PromptFile {
   id: number;
   name: string;
   kind: 'picture' | 'text';
@@ -28,7 +28,7 @@ export function nextId(): number {
   return (last += 1);
 }
 
-export async function read(file: File): Promise<Attached> {
+export async function readPromptFile(file: File): Promise<PromptFile> {
   const name = file.name || t('new.attached');
   if (PICTURES.test(file.type)) {
     if (file.size > PICTURE_MOST) throw new Refused(t('new.tooLarge', { name, most: '5 MB' }));
@@ -61,19 +61,19 @@ interface PromptFeatures {
   embeddedContext?: boolean;
 }
 
-/** What the agent said that it takes, where it has ever run here. */
+/** What the agent takes, where it has ever run here. */
 export function featuresOf(agent: AgentView | undefined): PromptFeatures | null {
-  const said = agent?.capabilities as { promptCapabilities?: PromptFeatures } | null | undefined;
-  return said ? said.promptCapabilities ?? {} : null;
+  const capabilities = agent?.capabilities as { promptCapabilities?: PromptFeatures } | null | undefined;
+  return capabilities ? capabilities.promptCapabilities ?? {} : null;
 }
 
 /** The prompt as the agent gets it. */
-export function contentOf(text: string, files: readonly Attached[], features: PromptFeatures | null): ContentBlock[] {
+export function contentOf(text: string, files: readonly PromptFile[], features: PromptFeatures | null): ContentBlock[] {
   const words: ContentBlock[] = text.trim() ? [{ type: 'text', text }] : [];
   return [...words, ...files.map((file) => blockOf(file, features?.embeddedContext === true))];
 }
 
-function blockOf(file: Attached, embeds: boolean): ContentBlock {
+function blockOf(file: PromptFile, embeds: boolean): ContentBlock {
   if (file.kind === 'picture') return { type: 'image', data: file.body, mimeType: file.mimeType };
   if (embeds) return { type: 'resource', resource: { uri: `attachment:///${encodeURIComponent(file.name)}`, mimeType: file.mimeType, text: file.body } };
   const fence = '`'.repeat(Math.max(3, longestFence(file.body) + 1));

@@ -7,21 +7,21 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import '../../style/new.css';
-import { agentOf, agents, needAgents } from '../../hub/agents';
+import { agentOf, agents, loadAgents } from '../../hub/agents';
 import type { AgentInfo, RecentFolder } from '../../generated/api';
 import { asHubError } from '../../hub/http';
-import { link } from '../../hub/link';
-import { sessions } from '../../hub/sessions';
+import { connection } from '../../hub/connection';
+import { sessions } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { goInstead } from '../../route';
 import { Button, Icon } from '../../ui';
 import { projectOf } from '../home/groups';
-import { AgentChoice } from './agents';
+import { AgentChoice } from './agent_choice';
 import { contentOf, featuresOf } from './attachments';
-import { FolderSheet, foldersIn } from './folders';
-import { form } from './form';
+import { FolderSheet, foldersIn } from './folder_sheet';
+import { form } from './form_state';
 import { choicesOf, type Choice } from './options';
-import { PromptField } from './prompt';
+import { PromptField } from './prompt_field';
 import { sandboxWords } from '../session/sandbox';
 import { Starting, type SandboxChoice } from './start';
 
@@ -32,7 +32,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   const { agent, cwd, sandbox, options, prompt, files } = form;
   const busy = useSignal(false);
   const problem = useSignal('');
-  useEffect(() => void needAgents(true), []);
+  useEffect(() => void loadAgents(true), []);
   useEffect(() => chooseAgent(agent), [agents.value]);
   const choices = useMemo(() => choicesOf(agent.value, sessions.value), [agent.value, sessions.value.length]);
   const choose = (name: string): void => {
@@ -58,7 +58,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
       busy.value = false;
     }
   };
-  const mayStart = link.scope.value === 'control' || link.scope.value === 'admin';
+  const mayStart = connection.scope.value === 'control' || connection.scope.value === 'admin';
   return (
     <form class="new" onSubmit={(event) => void start(event)}>
       <h1>{t('new.title')}</h1>
@@ -69,7 +69,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
       <PromptField text={prompt} files={files} lost={form.lost} takesPictures={featuresOf(agentOf(agent.value))?.image !== false} />
       {problem.value && <p class="new-error" role="alert"><Icon name="warning" /> {problem.value}</p>}
       <div class="new-end">
-        <Button kind="primary" type="submit" icon="play" busy={busy.value} disabled={!mayStart || link.state.value !== 'online'}>{t('new.start')}</Button>
+        <Button kind="primary" type="submit" icon="play" busy={busy.value} disabled={!mayStart || connection.state.value !== 'online'}>{t('new.start')}</Button>
         <span class="new-hint" role="status">{busy.value ? t('new.starting') : mayStart ? '' : t('new.onlyControl')}</span>
       </div>
     </form>

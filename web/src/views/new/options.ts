@@ -1,4 +1,4 @@
-/** What an agent lets one choose: known from its newest session, because an agent tells only when it runs. Pure. */
+/** What an agent lets one choose: known from its newest session, because an agent lists it only when it runs. Pure. */
 import type { SessionConfigSelect, SessionConfigSelectEntry, SessionView } from '../../generated/api';
 
 export interface Choice {

@@ -7,12 +7,12 @@
 import type { ContentBlock, NewSession, SessionView } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { newId } from '../../hub/outbox';
-import { store } from '../../hub/sessions';
+import { sessionList } from '../../hub/session_list';
 
 /** What is asked for: nothing beyond the agent's settings, a sandbox, or one without network. */
 export type SandboxChoice = '' | 'on' | 'offline';
 
-export interface Plan {
+interface SessionPlan {
   agent: string;
   cwd: string;
   mode: string;
@@ -33,7 +33,7 @@ export class Starting {
   private prompt = { words: '', key: '' };
   private key = newId();
 
-  async run(plan: Plan): Promise<SessionView> {
+  async run(plan: SessionPlan): Promise<SessionView> {
     const where = JSON.stringify([plan.agent, plan.cwd, plan.mode, plan.sandbox]);
     if (where !== this.begun) this.forget();
     this.begun = where;
@@ -47,10 +47,10 @@ export class Starting {
   }
 
   /** Where the answer is lost, the same key finds what was made. */
-  private async create({ agent, cwd, mode, sandbox }: Plan): Promise<SessionView> {
-    const asked: NewSession = { agent, cwd, ...(mode && { mode }), ...SANDBOX[sandbox] };
-    const view = await http.post<SessionView>('/sessions', asked, { 'Idempotency-Key': this.key });
-    store.learn(view);
+  private async create({ agent, cwd, mode, sandbox }: SessionPlan): Promise<SessionView> {
+    const request: NewSession = { agent, cwd, ...(mode && { mode }), ...SANDBOX[sandbox] };
+    const view = await http.post<SessionView>('/sessions', request, { 'Idempotency-Key': this.key });
+    sessionList.put(view);
     return view;
   }
 

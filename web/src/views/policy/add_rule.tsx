@@ -4,8 +4,8 @@ import { useState } from 'preact/hooks';
 import type { RiskLevel } from '../../generated/agent-context';
 import { t } from '../../i18n';
 import { Button, Sheet } from '../../ui';
-import { ruleText, type Rule } from '../approvals/rule';
-import { RuleText } from '../approvals/rule_view';
+import { ruleText, type Rule } from '../approvals/rule/rule';
+import { RuleText } from '../approvals/rule/rule_view';
 
 const RISKS: RiskLevel[] = ['low', 'medium', 'high', 'critical'];
 const ACTIONS: [Rule['action'], 'approvals.ruleAllow' | 'approvals.ruleAsk' | 'approvals.ruleDeny'][] = [

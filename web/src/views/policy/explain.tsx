@@ -3,10 +3,10 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Explanation, Question, RuleLookedAt } from '../../generated/api';
 import { asHubError, http } from '../../hub/http';
-import { sessions } from '../../hub/sessions';
+import { sessions } from '../../hub/session_list';
 import { t, type Key } from '../../i18n';
 import { Badge, Button, Icon, type IconName } from '../../ui';
-import { RuleAction, RuleLimits } from '../approvals/rule_view';
+import { RuleAction, RuleLimits } from '../approvals/rule/rule_view';
 
 type What = 'command' | 'path' | 'tool';
 
@@ -27,17 +27,17 @@ const RISKS: Record<Explanation['risk'], { words: Key; tone: 'plain' | 'good' | 
 
 export function ExplainPolicy({ unsaved }: { unsaved: boolean }): JSX.Element {
   const [what, setWhat] = useState<What>('command');
-  const [said, setSaid] = useState({ command: '', path: '', tool: '', input: '{}', sessionId: '', cwd: '' });
+  const [form, setForm] = useState({ command: '', path: '', tool: '', input: '{}', sessionId: '', cwd: '' });
   const [answer, setAnswer] = useState<Explanation | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
-  const set = (key: keyof typeof said) => (event: JSX.TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) => setSaid({ ...said, [key]: event.currentTarget.value });
+  const set = (key: keyof typeof form) => (event: JSX.TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) => setForm({ ...form, [key]: event.currentTarget.value });
   const ask = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
     setError(null);
     try {
-      setAnswer(await http.post<Explanation>('/policy/explain', questionOf(what, said)));
+      setAnswer(await http.post<Explanation>('/policy/explain', questionOf(what, form)));
     } catch (failure) {
       setAnswer(null);
       setError(failure instanceof SyntaxError ? t('approvals.notJson') : asHubError(failure).message);
@@ -55,22 +55,22 @@ export function ExplainPolicy({ unsaved }: { unsaved: boolean }): JSX.Element {
             <label key={each} class="approvals-choice"><input type="radio" name="what" checked={what === each} onChange={() => setWhat(each)} /><span>{t(words)}</span></label>
           ))}
         </fieldset>
-        {what === 'command' && <label><span>{t('policy.explainCommandLabel')}</span><textarea class="policy-code" rows={2} required spellcheck={false} value={said.command} placeholder="npm test && rm -rf build" onInput={set('command')} /></label>}
-        {what === 'path' && <label><span>{t('policy.explainPathLabel')}</span><input type="text" required spellcheck={false} autocapitalize="off" value={said.path} placeholder="src/app.ts" onInput={set('path')} /></label>}
+        {what === 'command' && <label><span>{t('policy.explainCommandLabel')}</span><textarea class="policy-code" rows={2} required spellcheck={false} value={form.command} placeholder="npm test && rm -rf build" onInput={set('command')} /></label>}
+        {what === 'path' && <label><span>{t('policy.explainPathLabel')}</span><input type="text" required spellcheck={false} autocapitalize="off" value={form.path} placeholder="src/app.ts" onInput={set('path')} /></label>}
         {what === 'tool' && (
           <>
-            <label><span>{t('policy.explainToolLabel')}</span><input type="text" required spellcheck={false} autocapitalize="off" value={said.tool} onInput={set('tool')} /></label>
-            <label><span>{t('policy.explainInputLabel')}</span><textarea class="policy-code" rows={3} spellcheck={false} value={said.input} onInput={set('input')} /></label>
+            <label><span>{t('policy.explainToolLabel')}</span><input type="text" required spellcheck={false} autocapitalize="off" value={form.tool} onInput={set('tool')} /></label>
+            <label><span>{t('policy.explainInputLabel')}</span><textarea class="policy-code" rows={3} spellcheck={false} value={form.input} onInput={set('input')} /></label>
           </>
         )}
         <label>
           <span>{t('policy.explainSession')}</span>
-          <select value={said.sessionId} onChange={set('sessionId')}>
+          <select value={form.sessionId} onChange={set('sessionId')}>
             <option value="">{t('policy.explainNoSession')}</option>
             {sessions.value.slice(0, 50).map((view) => <option key={view.id} value={view.id}>{view.title || view.id} · {view.cwd}</option>)}
           </select>
         </label>
-        {!said.sessionId && <label><span>{t('policy.explainFolder')}</span><input type="text" spellcheck={false} autocapitalize="off" value={said.cwd} placeholder="~" onInput={set('cwd')} /></label>}
+        {!form.sessionId && <label><span>{t('policy.explainFolder')}</span><input type="text" spellcheck={false} autocapitalize="off" value={form.cwd} placeholder="~" onInput={set('cwd')} /></label>}
         <Button kind="primary" type="submit" busy={busy} icon="question">{t('policy.explainDo')}</Button>
       </form>
       {error && <p class="policy-problem" role="alert">{error}</p>}
@@ -79,11 +79,11 @@ export function ExplainPolicy({ unsaved }: { unsaved: boolean }): JSX.Element {
   );
 }
 
-function questionOf(what: What, said: Record<string, string>): Question {
-  const where = said['sessionId'] ? { sessionId: said['sessionId'] } : said['cwd']?.trim() ? { cwd: said['cwd'].trim() } : {};
-  if (what === 'command') return { command: said['command'] ?? '', ...where };
-  if (what === 'path') return { path: said['path'] ?? '', ...where };
-  return { tool: said['tool'] ?? '', input: JSON.parse(said['input'] || '{}') as Record<string, unknown>, ...where };
+function questionOf(what: What, form: Record<string, string>): Question {
+  const where = form['sessionId'] ? { sessionId: form['sessionId'] } : form['cwd']?.trim() ? { cwd: form['cwd'].trim() } : {};
+  if (what === 'command') return { command: form['command'] ?? '', ...where };
+  if (what === 'path') return { path: form['path'] ?? '', ...where };
+  return { tool: form['tool'] ?? '', input: JSON.parse(form['input'] || '{}') as Record<string, unknown>, ...where };
 }
 
 function Answer({ answer }: { answer: Explanation }): JSX.Element {

@@ -3,20 +3,25 @@
  *
  * Rule 1: the text is the policy. The table shows what is in force; changes are made in the text, where comments live too.
  * Rule 2: nothing counts before it is saved, and what the hub refuses is shown at its line, with the text as it was written.
+ * Rule 3: changes that are not saved yet are there again after a look elsewhere, and after a reload. They know of which version of the
+ * file they are changes, so that what others changed meanwhile is not overwritten unseen.
  */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { PolicyView as Policy } from '../../generated/api';
 import { asHubError, http, type HubError } from '../../hub/http';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { Button, Spinner, Tabs } from '../../ui';
-import { mayDo } from '../controls/states';
-import { keepPolicy, keptPolicy, type PolicyDraft } from './draft';
+import { draftOf, keepDraft } from '../composer/drafts';
+import { mayDo } from '../controls/availability';
 import { ExplainPolicy } from './explain';
-import { PolicyFile } from './file';
-import { PolicyRules } from './rules';
-import '../../style/steering.css';
+import { PolicyFile } from './policy_file';
+import { PolicyRules } from './rule_table';
+import '../../style/approvals/index.css';
+import '../../style/policy.css';
+
+const DRAFT = 'policy';
 
 type Tab = 'rules' | 'text' | 'explain';
 
@@ -51,7 +56,7 @@ export function PolicyView(): JSX.Element {
     write(null);
     setLine(null);
   };
-  const mayWrite = mayDo(link.scope.value, 'admin');
+  const mayWrite = mayDo(connection.scope.value, 'admin');
   const text = draft?.text ?? policy.text;
   const unsaved = text !== policy.text;
   const base = unsaved && draft ? draft.base : policy.version;
@@ -74,4 +79,23 @@ export function PolicyView(): JSX.Element {
       </div>
     </div>
   );
+}
+
+interface PolicyDraft {
+  text: string;
+  /** The version of the file that was changed. */
+  base: string;
+}
+
+function keptPolicy(): PolicyDraft | null {
+  try {
+    const found = JSON.parse(draftOf(DRAFT)) as Partial<PolicyDraft> | null;
+    return typeof found?.text === 'string' && typeof found.base === 'string' ? { text: found.text, base: found.base } : null;
+  } catch {
+    return null;
+  }
+}
+
+function keepPolicy(draft: PolicyDraft | null): void {
+  keepDraft(DRAFT, draft === null ? '' : JSON.stringify(draft));
 }

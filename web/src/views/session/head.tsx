@@ -3,21 +3,21 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SessionStatus } from '../../generated/agent-context';
-import { below } from '../../hub/base';
+import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
-import { link } from '../../hub/link';
+import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { write } from '../../route';
 import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
-import { useRoom } from './context';
-import { nameOfPath } from './labels';
-import { copyLink } from './link_to';
+import { useSessionView } from './view_state';
+import { nameOfPath } from './rows/labels';
+import { copyLink } from './rows/copy_link';
 import { sandboxWords } from './sandbox';
-import { Spent } from './spending_view';
+import { SpendingSummary } from './spending';
 
 export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
-  const { story } = useRoom();
-  const view = story.view.value;
+  const { session } = useSessionView();
+  const view = session.state.value;
   const [renaming, setRenaming] = useState(false);
   return (
     <header class="session-head">
@@ -34,7 +34,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
           </p>
         </div>
         <Status />
-        <Spent />
+        <SpendingSummary />
         <HeadMenu onRename={() => setRenaming(true)} />
       </div>
       {tabs}
@@ -44,14 +44,14 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
 }
 
 function AgentIcon(): JSX.Element {
-  const { story } = useRoom();
-  const agent = story.view.value.capabilities?.agent;
+  const { session } = useSessionView();
+  const agent = session.state.value.capabilities?.agent;
   return <span class="session-agent-icon" aria-hidden="true">{agent?.icon ?? '·'}</span>;
 }
 
-/** The state of the line to the hub, where it is not as it should be. */
+/** The state of the connection to the hub, where it is not as it should be. */
 function Line(): JSX.Element | null {
-  const state = link.state.value;
+  const state = connection.state.value;
   if (state === 'online' || state === 'locked') return null;
   return <span class={`session-connection session-connection-${state}`}><Icon name="wifi-off" size={14} />{t(`session.${state}`)}</span>;
 }
@@ -64,10 +64,10 @@ const EXPLAINED = new Set<SessionStatus>(['paused', 'waiting_for_approval', 'wai
 const BUSY = new Set<SessionStatus>(['running', 'thinking', 'starting']);
 
 function Status(): JSX.Element {
-  const { story } = useRoom();
-  const { status, turn, watchOnly, paused } = story.view.value;
+  const { session } = useSessionView();
+  const { status, turn, watchOnly, paused } = session.state.value;
   const words = t(`session.status_${status}`);
-  const reason = paused ? paused.reason ?? undefined : story.reason.value.text;
+  const reason = paused ? paused.reason ?? undefined : session.reason.value.text;
   return (
     <div class="session-status" role="status" aria-live="polite">
       {watchOnly && <span class="session-status-watched"><Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge></span>}
@@ -82,8 +82,8 @@ function Status(): JSX.Element {
 }
 
 function HeadMenu({ onRename }: { onRename: () => void }): JSX.Element {
-  const { story, opened } = useRoom();
-  const { sessionId } = story;
+  const { session, openRows } = useSessionView();
+  const { sessionId } = session;
   const exportAs = (format: string): void => download(pathOf(['sessions', sessionId, 'export'], { format }));
   const items: MenuItem[] = [
     { label: t('session.copyLink'), icon: 'link', onSelect: () => void copyLink(sessionId) },
@@ -91,8 +91,8 @@ function HeadMenu({ onRename }: { onRename: () => void }): JSX.Element {
     { label: t('session.exportMarkdown'), icon: 'download', onSelect: () => exportAs('markdown') },
     { label: t('session.exportJson'), icon: 'download', onSelect: () => exportAs('json') },
     {
-      label: opened.details.value ? t('session.hideDetails') : t('session.showDetails'), icon: 'list',
-      onSelect: () => (opened.details.value = !opened.details.peek()),
+      label: openRows.details.value ? t('session.hideDetails') : t('session.showDetails'), icon: 'list',
+      onSelect: () => (openRows.details.value = !openRows.details.peek()),
     },
   ];
   return <Menu label={t('session.menu')} items={items} />;
@@ -101,19 +101,19 @@ function HeadMenu({ onRename }: { onRename: () => void }): JSX.Element {
 /** The browser's own download: the hub names the file. */
 function download(path: string): void {
   const anchor = document.createElement('a');
-  anchor.href = below(path);
+  anchor.href = withBasePath(path);
   anchor.download = '';
   anchor.click();
 }
 
 function Rename({ onClose }: { onClose: () => void }): JSX.Element {
-  const { story } = useRoom();
-  const [title, setTitle] = useState(story.view.peek().title);
+  const { session } = useSessionView();
+  const [title, setTitle] = useState(session.state.peek().title);
   const [busy, setBusy] = useState(false);
   const save = (event: Event): void => {
     event.preventDefault();
     setBusy(true);
-    http.patch(pathOf(['sessions', story.sessionId]), { title }).then(onClose, (error: unknown) => {
+    http.patch(pathOf(['sessions', session.sessionId]), { title }).then(onClose, (error: unknown) => {
       setBusy(false);
       toast(t('session.renameFailed', { why: asHubError(error).message }), 'bad');
     });

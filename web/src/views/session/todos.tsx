@@ -1,9 +1,9 @@
-// The agent's list of what there is to do: always in view above the conversation, closed to one line where there is little room.
+// The agent's list of what there is to do: always in view above the conversation, closed to one line where there is little viewState.
 
 import type { JSX } from 'preact';
 import { t } from '../../i18n';
 import { Icon, Spinner, type IconName } from '../../ui';
-import { useRoom } from './context';
+import { useSessionView } from './view_state';
 
 interface Shown {
   content: string;
@@ -33,16 +33,16 @@ function wordsOf(status: string): string {
 const KEY = 'todos';
 
 export function TodoCard(): JSX.Element | null {
-  const { story, opened } = useRoom();
-  const { todos, turn } = story.view.value;
+  const { session, openRows } = useSessionView();
+  const { todos, turn } = session.state.value;
   if (todos.length === 0) return null;
   const done = todos.filter((todo) => todo.status === 'completed').length;
   const now = todos.find((todo) => todo.status === 'in_progress');
   if (done === todos.length) return null;
-  const open = opened.of(KEY) ?? false;
+  const open = openRows.of(KEY) ?? false;
   return (
     <section class="session-todo-card" aria-label={t('session.todos')}>
-      <button type="button" class="session-todo-line" aria-expanded={open} onClick={() => opened.set(KEY, !open)}>
+      <button type="button" class="session-todo-line" aria-expanded={open} onClick={() => openRows.set(KEY, !open)}>
         {turn && now ? <Spinner size={16} /> : <Icon name="todo" size={16} />}
         <span class="session-todo-now">{now ? now.content : done === todos.length ? t('session.todosAll') : t('session.todos')}</span>
         <span class="session-todo-bar" aria-hidden="true"><i style={{ width: `${(100 * done) / todos.length}%` }} /></span>

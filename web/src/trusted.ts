@@ -1,6 +1,0 @@
-/** The one way for an address to become a script: `new Worker(scriptUrl(url))`, `serviceWorker.register(scriptUrl('/sw.js'))`. */
-import { trusted } from './text/trusted';
-
-export function scriptUrl(url: string): string {
-  return trusted().createScriptURL(url);
-}

@@ -1,0 +1,43 @@
+/**
+ * Which control of a session can be used now, and if not, why: a button that does nothing lies.
+ *
+ * Rule: pure. A reason is a key of the texts, never an empty promise.
+ */
+
+export type Scope = 'view' | 'approve' | 'control' | 'admin';
+export type Act = 'cancel' | 'pause' | 'resume' | 'terminate' | 'configure' | 'limits' | 'prompt';
+export type Why = 'offline' | 'noScope' | 'watchOnly' | 'noTurn' | 'cancelling' | 'paused' | 'notPaused' | 'over' | 'deleted';
+export type ActState = { can: true } | { can: false; why: Why };
+
+interface SessionFacts {
+  status: string;
+  turn: unknown;
+  paused: unknown;
+  watchOnly: boolean;
+}
+
+const SCOPES: Scope[] = ['view', 'approve', 'control', 'admin'];
+
+/** Whether a token of this scope may do what needs the other. */
+export function mayDo(scope: Scope | null | undefined, needed: Scope): boolean {
+  return scope != null && SCOPES.indexOf(scope) >= SCOPES.indexOf(needed);
+}
+
+/** Whether each act can be done now. Commands wait while the page is offline, so offline keeps only what is sent by HTTP. */
+export function actStates(session: SessionFacts, online: boolean, scope: Scope | null | undefined): Record<Act, ActState> {
+  const over = session.status === 'completed';
+  return {
+    cancel: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !session.turn && 'noTurn', !online && 'offline'),
+    pause: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', over && 'over', !!session.paused && 'paused', !online && 'offline'),
+    resume: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !session.paused && !over && 'notPaused', !online && 'offline'),
+    terminate: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', over && 'over', !online && 'offline'),
+    configure: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !online && 'offline'),
+    limits: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !online && 'offline'),
+    prompt: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly'),
+  };
+}
+
+function first(...reasons: (Why | false)[]): ActState {
+  const why = reasons.find((reason): reason is Why => reason !== false);
+  return why ? { can: false, why } : { can: true };
+}

@@ -1,0 +1,95 @@
+/** One session in the list: who works where on what, its last words, what it took. The whole row leads to it. */
+import type { JSX } from 'preact';
+import type { Pending, SessionView } from '../../generated/api';
+import { agentName } from '../../hub/agents';
+import { language, t, type Key } from '../../i18n';
+import { sessionHref } from '../../route';
+import { AgentSign, Badge, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
+import { failureLine, groupOf, lastLine, money, projectOf } from './groups';
+
+interface RowProps {
+  view: SessionView;
+  /** What it waits for somebody with. */
+  asks: readonly Pending[];
+  onRename: (view: SessionView) => void;
+  onDelete: (view: SessionView) => void;
+}
+
+export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.Element {
+  const title = view.title || t('home.untitled');
+  const group = groupOf(view, new Set(asks.map((ask) => ask.sessionId)));
+  return (
+    <li class={`home-row home-row-${group}`}>
+      <AgentSign name={view.agent} size={36} />
+      <div class="home-row-head">
+        <a class="home-row-title" dir="auto" href={sessionHref(view.id)} title={title}>{title}</a>
+        <StatusBadge view={view} waiting={asks.length > 0} />
+        {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
+        {view.watchOnly && <Badge title={t('home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
+        {view.queue.length > 0 && <Badge>{t('home.queued', { n: view.queue.length })}</Badge>}
+      </div>
+      <p class="home-row-place" title={view.cwd}>
+        <span class="home-row-project">{projectOf(view.cwd)}</span>
+        <span class="home-row-agent">{agentName(view.agent)}</span>
+      </p>
+      <p class="home-row-line" dir="auto">{lineOf(view, asks)}</p>
+      <Figures view={view} />
+      <Menu label={t('home.actions', { title })} class="home-row-menu" items={[
+        { label: t('common.rename'), icon: 'edit', onSelect: () => onRename(view) },
+        { label: t('common.delete'), icon: 'trash', danger: true, onSelect: () => onDelete(view) },
+      ]} />
+    </li>
+  );
+}
+
+/** How its last turn broke off, where nothing has been tried since. */
+function failedOf(view: SessionView): SessionView['failed'] {
+  return !view.turn && (view.status === 'idle' || view.status === 'error' || view.status === 'paused') ? view.failed : null;
+}
+
+/** What it waits for, how it failed, or its last words. */
+function lineOf(view: SessionView, asks: readonly Pending[]): string {
+  const ask = asks[0];
+  if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.title || ask.approval.description || ask.approval.toolName) });
+  if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
+  const failed = failedOf(view);
+  if (failed) return failureLine(failed);
+  return lastLine(view.lastText) || (view.turn ? t('home.nothingSaid') : '');
+}
+
+function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean }): JSX.Element | null {
+  const text = t(`home.status_${view.status}` as Key);
+  if (waiting || view.status === 'waiting_for_approval' || view.status === 'waiting_for_input') return <Badge tone="warn">{text}</Badge>;
+  switch (view.status) {
+    case 'starting':
+    case 'running':
+    case 'thinking':
+      return <Badge tone="accent"><Spinner size={12} />{text}</Badge>;
+    case 'error':
+      return <Badge tone="bad">{text}</Badge>;
+    case 'paused':
+      return <Badge tone="warn"><Icon name="pause" size={12} />{text}</Badge>;
+    default:
+      return null;
+  }
+}
+
+function Figures({ view }: { view: SessionView }): JSX.Element {
+  const { files, linesAdded, linesRemoved } = view.changes;
+  const counted = t('home.files', { n: files });
+  return (
+    <ul class="home-row-figures">
+      {files > 0 && (
+        <li title={t('home.changed', { files: counted, added: linesAdded, removed: linesRemoved })}>
+          {counted} {linesAdded > 0 && <ins>+{linesAdded}</ins>} {linesRemoved > 0 && <del>−{linesRemoved}</del>}
+        </li>
+      )}
+      {view.cost && view.cost.amount > 0 && <li title={t('home.cost')}>{money(view.cost.amount, view.cost.currency, language())}</li>}
+      <li class="home-row-when">
+        {view.turn
+          ? <><span class="visually-hidden">{t('home.turnFor')} </span><Elapsed since={view.turn.startedAt} /></>
+          : <><span class="visually-hidden">{t('home.lastActivity')} </span><Time at={view.updatedAt} /></>}
+      </li>
+    </ul>
+  );
+}

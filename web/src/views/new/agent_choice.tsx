@@ -1,0 +1,55 @@
+/** Choosing an agent: those that are installed, and why the others cannot be chosen. */
+import type { JSX } from 'preact';
+import type { AgentView } from '../../generated/api';
+import { agents, loadAgents } from '../../hub/agents';
+import { t } from '../../i18n';
+import { AgentSign, Badge, Button, Copy, Spinner } from '../../ui';
+
+export function AgentChoice({ chosen, onChoose }: { chosen: string; onChoose: (name: string) => void }): JSX.Element {
+  const { state, error, agents: all } = agents.value;
+  const installed = all.filter((agent) => agent.installed);
+  const others = all.filter((agent) => !agent.installed);
+  return (
+    <fieldset class="new-part">
+      <legend>{t('new.agent')}</legend>
+      {state === 'failed' && (
+        <p class="new-error" role="alert">
+          {t('new.agentsFailed', { why: error?.message ?? '' })} <Button kind="quiet" icon="refresh" onClick={() => void loadAgents(true)}>{t('common.retry')}</Button>
+        </p>
+      )}
+      {!all.length && state === 'asked' && <Spinner label={t('common.loading')} />}
+      {state === 'known' && !installed.length && <p class="new-hint">{t('new.noneInstalled')}</p>}
+      <div class="new-agents">{installed.map((agent) => <AgentCard key={agent.name} agent={agent} chosen={agent.name === chosen} onChoose={onChoose} />)}</div>
+      {others.length > 0 && (
+        <details class="new-others" open={!installed.length}>
+          <summary>{t('new.notInstalled', { n: others.length })}</summary>
+          <ul>{others.map((agent) => <MissingAgent key={agent.name} agent={agent} />)}</ul>
+        </details>
+      )}
+    </fieldset>
+  );
+}
+
+function AgentCard({ agent, chosen, onChoose }: { agent: AgentView; chosen: boolean; onChoose: (name: string) => void }): JSX.Element {
+  return (
+    <label class="new-agent">
+      <input type="radio" name="agent" value={agent.name} checked={chosen} onChange={() => onChoose(agent.name)} />
+      <AgentSign name={agent.name} size={32} />
+      <span class="new-agent-words">
+        <span class="new-agent-name">{agent.displayName} {agent.version && <small>{agent.version}</small>}</span>
+        {!agent.asksPermission && <Badge tone="warn" title={t('new.mayActHint')}>{t('new.mayAct')}</Badge>}
+      </span>
+    </label>
+  );
+}
+
+function MissingAgent({ agent }: { agent: AgentView }): JSX.Element {
+  return (
+    <li class="new-missing">
+      <AgentSign name={agent.name} size={28} />
+      <span class="new-agent-name">{agent.displayName}</span>
+      {agent.docsUrl && <a href={agent.docsUrl} target="_blank" rel="noopener noreferrer">{t('new.howToInstall')}</a>}
+      {agent.installHint && <span class="new-install"><code>{agent.installHint}</code><Copy text={agent.installHint} /></span>}
+    </li>
+  );
+}

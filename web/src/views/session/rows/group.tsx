@@ -1,0 +1,31 @@
+// A run of calls in one line that says what happened.
+
+import type { JSX } from 'preact';
+import { t } from '../../../i18n';
+import { summaryOf } from '../../../model/timeline/call_summary';
+import type { Row } from '../../../model/timeline/rows';
+import { Icon, Spinner } from '../../../ui';
+import { Card, CardIcon } from './card';
+import { useSessionView } from '../view_state';
+import { summaryInWords } from './labels';
+import { LineCounts } from './tool_card';
+
+export function GroupRow({ row }: { row: Extract<Row, { kind: 'group' }> }): JSX.Element {
+  const { openRows, scroller } = useSessionView();
+  for (const member of row.members) if (member.kind === 'tool') void member.call.value; // Draw again when one of them goes on.
+  const summary = summaryOf(row.members);
+  const toggle = (): void => {
+    scroller.hold(row.key);
+    openRows.set(row.key, !row.open);
+  };
+  return (
+    <Card icon={<CardIcon name="layers" />} look="group" open={row.open} onToggle={toggle} title={summaryInWords(row.members)}
+      end={<>
+        <LineCounts added={summary.linesAdded} removed={summary.linesRemoved} />
+        {summary.failed > 0 && <span class="session-exit">{t('session.didFailed', { n: summary.failed })}</span>}
+        {summary.running > 0
+          ? <span class="session-mark session-mark-runs"><Spinner size={16} label={t('session.didRunning', { n: summary.running })} /></span>
+          : summary.failed === 0 && <span class="session-mark session-mark-done"><Icon name="check" size={16} label={t('session.callDone')} /></span>}
+      </>} />
+  );
+}

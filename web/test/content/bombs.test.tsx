@@ -1,0 +1,76 @@
+// Texts that are made to be too much to draw.
+
+import { render } from 'preact';
+import { act } from 'preact/test-utils';
+import { describe, expect, it } from 'vitest';
+import { ansiLines } from '../../src/text/terminal/ansi';
+import { revealed, spelledOut } from '../../src/text/unseen';
+import { Markdown } from '../../src/content/markdown/markdown';
+import { VisibleText } from '../../src/content/visible_text';
+import { Terminal } from '../../src/content/terminal';
+
+async function drawn(what: preact.JSX.Element): Promise<HTMLElement> {
+  const root = document.createElement('div');
+  await act(() => render(what, root));
+  return root;
+}
+
+const nodes = (root: HTMLElement): number => root.querySelectorAll('*').length;
+const press = (root: HTMLElement, name: RegExp): Promise<void> => act(() => [...root.querySelectorAll('button')].find((each) => name.test(each.textContent ?? ''))?.click());
+
+describe('a terminal', () => {
+  it('draws only so many colours at once, and more on demand', async () => {
+    const line = '\x1b[31ma\x1b[32mb'.repeat(50);
+    const root = await drawn(<Terminal text={`${line}\n`.repeat(180)} />);
+    expect(nodes(root)).toBeLessThan(8_000);
+    const before = root.querySelectorAll('.matter-terminal-line').length;
+    await press(root, /Show more/);
+    expect(root.querySelectorAll('.matter-terminal-line').length).toBeGreaterThan(before);
+  });
+  it('bounds the runs of one line and keeps its text', () => {
+    const [line] = ansiLines('\x1b[31ma\x1b[32mb'.repeat(2_000));
+    expect(line?.runs.length).toBeLessThanOrEqual(501);
+    expect(line?.runs.map((run) => run.text).join('')).toBe('ab'.repeat(2_000));
+    const [again] = ansiLines(`${'x'.repeat(3_000)}\r${'\x1b[31ma\x1b[32mb'.repeat(1_000)}`);
+    expect(again?.runs.length).toBeLessThanOrEqual(502);
+    expect(again?.runs.map((run) => run.text).join('')).toBe('ab'.repeat(1_000) + 'x'.repeat(1_000));
+  });
+  it('is not stopped by carriage returns and backspaces', async () => {
+    for (const bomb of ['a\r', 'a\b', '\x1b[2J\x1b[H']) expect(nodes(await drawn(<Terminal text={bomb.repeat(50_000)} />))).toBeLessThan(100);
+  });
+});
+
+describe('markdown', () => {
+  it('draws a long table by pages', async () => {
+    const row = `|${' a |'.repeat(20)}\n`;
+    const root = await drawn(<Markdown text={`${row}|${' --- |'.repeat(20)}\n${row.repeat(600)}`} />);
+    expect(root.querySelectorAll('td').length).toBe(2_000);
+    await press(root, /500 more/);
+    expect(root.querySelectorAll('td').length).toBe(8_000);
+  });
+  it('draws very many blocks by pages, of a live text the last ones', async () => {
+    const text = Array.from({ length: 6_000 }, (_, at) => `p${at}.`).join('\n\n');
+    const root = await drawn(<Markdown text={text} />);
+    const first = root.querySelectorAll('p').length;
+    expect(first).toBeLessThan(4_000);
+    expect(root.textContent).toContain('p0.');
+    await press(root, /Show more/);
+    expect(root.querySelectorAll('p').length).toBeGreaterThan(first);
+    const live = await drawn(<Markdown text={text} live />);
+    expect([live.querySelectorAll('p').length < 4_000, live.textContent?.includes('p5999.')]).toEqual([true, true]);
+  });
+});
+
+describe('marks', () => {
+  it('that pile up on one letter are counted', () => {
+    const pile = `a${'\u0301'.repeat(50_000)}b`;
+    expect(spelledOut(pile)).toBe(`a${'\u0301'.repeat(16)}+49984b`);
+    expect(revealed(pile, true)).toHaveLength(3);
+    expect(revealed('e\u0301\u0302').length).toBe(1);
+  });
+  it('that nobody sees are elements only so often', async () => {
+    const root = await drawn(<VisibleText text={'a\u202e'.repeat(20_000)} />);
+    expect(nodes(root)).toBeLessThan(500);
+    expect(root.textContent?.match(/U\+202E/g)).toHaveLength(20_000);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { SessionView } from '../../../src/generated/api';
+import { agentsToFilter, grouped, groupOf, lastLine, money, projectOf, filterOf, wanted } from '../../../src/views/home/groups';
+
+function view(more: Partial<SessionView>): SessionView {
+  return { id: 's', status: 'idle', agent: 'demo', cwd: '/home/me/atlas', title: 'Fix the login', pendingApprovals: [], pendingQuestions: [], ...more } as SessionView;
+}
+
+describe('groups', () => {
+  it.each([
+    ['waiting_for_approval', 'waiting'], ['waiting_for_input', 'waiting'], ['starting', 'running'], ['running', 'running'], ['thinking', 'running'],
+    ['paused', 'idle'], ['idle', 'idle'], ['error', 'idle'], ['completed', 'finished'],
+  ] as const)('%s is %s', (status, group) => expect(groupOf(view({ status }), new Set())).toBe(group));
+
+  it('what somebody has to answer comes first, whatever the status says', () => {
+    expect(groupOf(view({ status: 'running' }), new Set(['s']))).toBe('waiting');
+    expect(groupOf(view({ status: 'running', pendingQuestions: [{}] as never }), new Set())).toBe('waiting');
+  });
+
+  it('keep the order that they were given in', () => {
+    const groups = grouped([view({ id: 'b' }), view({ id: 'a' }), view({ id: 'c', status: 'completed' })], new Set());
+    expect(groups.get('idle')!.map((each) => each.id)).toEqual(['b', 'a']);
+    expect(groups.get('finished')).toHaveLength(1);
+  });
+});
+
+describe('what is shown', () => {
+  it('fits every filter', () => {
+    const want = { agent: '', cwd: '', text: '' };
+    expect(wanted(view({}), want)).toBe(true);
+    expect(wanted(view({}), { ...want, text: 'LOGIN atlas' })).toBe(true);
+    expect(wanted(view({}), { ...want, text: 'logout' })).toBe(false);
+    expect(wanted(view({}), { ...want, agent: 'other' })).toBe(false);
+    expect(wanted(view({}), { ...want, cwd: '/home/me' })).toBe(false);
+  });
+
+  it('offers the agents of the sessions, and all of the hub where there are sessions that are not loaded', () => {
+    const views = [view({}), view({ agent: 'gone' }), view({})];
+    expect(agentsToFilter(views, [{ name: 'actor' }, { name: 'demo' }], false)).toEqual(['demo', 'gone']);
+    expect(agentsToFilter(views, [{ name: 'actor' }, { name: 'demo' }], true)).toEqual(['actor', 'demo', 'gone']);
+  });
+
+  it('is asked of the hub as far as it can say it', () => {
+    expect(filterOf({ agent: '', cwd: '', text: ' ' })).toBeNull();
+    expect(filterOf({ agent: 'demo', cwd: '', text: '' })).toEqual({ agent: 'demo' });
+    expect(filterOf({ agent: 'demo', cwd: '/p', text: 'login' })).toEqual({ agent: 'demo', text: '/p' });
+    expect(filterOf({ agent: '', cwd: '', text: 'the login' })).toEqual({ text: 'login' });
+  });
+
+  it.each([
+    ['', ''], ['one\ntwo\n\n', 'two'], ['# A heading', 'A heading'], ['- [x] **done**', 'done'], ['see [the docs](https://x.y)', 'see the docs'],
+    ['text\n```', 'text'], ['| a | b |\n|---|---|\n| `c` | d |', 'c · d'], ['3. third', 'third'], ['> quoted', 'quoted'],
+  ])('the last line of %j is %j', (text, line) => expect(lastLine(text)).toBe(line));
+
+  it('names a project by its folder', () => {
+    expect(['/home/me/atlas/', 'C:\\work\\web', '/'].map(projectOf)).toEqual(['atlas', 'web', '/']);
+  });
+
+  it('writes money as people do, and survives a currency that is none', () => {
+    expect([money(1.5, 'USD', 'en'), money(0.0042, 'USD', 'en'), money(0, 'EUR', 'en')]).toEqual(['$1.50', '$0.0042', '€0.00']);
+    expect(money(2, 'no such', 'en')).toBe('2.00 no such');
+  });
+});
