@@ -23,6 +23,13 @@ else:
     AgentSpec = Network = Webhook = object  # the table needs the names alone; who sets one loads the rest
 
 DEFAULT_PORT = 7420
+
+CANCEL_GRACE_S = 30.0
+"""After a person's cancel. Some agents finish a running tool first, which took 28 s in the slowest one measured."""
+
+SILENCE_GRACE_S = 10.0
+"""After a silent agent was cancelled."""
+
 FROM_NAME = "(from the name)"
 
 Seconds = float
@@ -113,10 +120,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     approval_timeout: Annotated[Seconds, Info(TIME, "how long a permission waits before it is denied")] = 600.0
     idle_timeout: Annotated[Seconds, Info(TIME, "how long an agent may be silent in a turn")] = 900.0
     tool_timeout: Annotated[Seconds, Info(TIME, "the same while a tool is running")] = 7200.0
-    # Some agents finish a running tool first, which took 28 s in the slowest one measured.
     cancel_grace: Annotated[Seconds, Info(
-        TIME, "how long an agent may take to end a turn that was cancelled before it is killed")] = 30.0
-    silence_grace: Annotated[Seconds, Info(TIME, "the same for a turn that is ended because the agent fell silent")] = 10.0
+        TIME, "how long an agent may take to end a turn that was cancelled before it is killed")] = CANCEL_GRACE_S
+    silence_grace: Annotated[Seconds, Info(
+        TIME, "the same for a turn that is ended because the agent fell silent")] = SILENCE_GRACE_S
     agent_idle_stop: Annotated[Seconds, Info(TIME, "stop an agent's process after this long without a turn")] = 1800.0
     idle_exit: Annotated[Seconds, Info(
         TIME, "end the hub after this long without turn, client or pending approval; 0 = never")] = 0.0

@@ -237,15 +237,14 @@ def test_every_error_becomes_a_response_with_its_status_and_code(kind: type[erro
 
 
 def test_what_nobody_foresaw_is_an_internal_error_that_tells_only_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture,
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    class Broken(dict[str, Any]):
-        def values(self) -> Any:
-            raise RuntimeError("a secret detail")
+    async def broken() -> Any:
+        raise RuntimeError("a secret detail")
 
     async def check() -> None:
         async with site(tmp_path) as hub:
-            hub.hub.agents = Broken()
+            monkeypatch.setattr(hub.hub, "agent_infos", broken)
             with caplog.at_level(logging.ERROR):
                 answer = await hub.ask("GET", "/agents")
             assert (answer.status, answer.json()["code"]) == (500, "internal")
