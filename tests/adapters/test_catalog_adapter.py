@@ -368,7 +368,7 @@ def test_a_session_has_the_capabilities_that_it_has_shown(tmp_path: Path) -> Non
     spec = adhoc("x", "x")
     assert not session_capabilities(spec, fold).features.approval.tool_calls
     ask = PermissionAsk("r", b'{"toolCallId":"c","title":"x"}', (PermissionOption("a", "Allow", "allow_once"),))
-    told.at(1).hear([ask])
+    told.at(1).on_signals([ask])
     told.at(2).usage.tokens(TokenUsage(input_tokens=1, output_tokens=1))
     found = session_capabilities(spec, restore(checkpoint(fold))).features
     assert found.approval.tool_calls and found.resources.token_usage and not found.git

@@ -114,7 +114,7 @@ class ScriptedDriver:
     def die(self, code: int = 1, stderr: str = "boom") -> None:
         self._session.agent.exited(Exit(code=code), stderr)
 
-    def told_of(self, what: str) -> list[tuple[Any, ...]]:
+    def known_call(self, what: str) -> list[tuple[Any, ...]]:
         return [each for each in self.told if each[0] == what]
 
 

@@ -62,8 +62,8 @@ def test_rules_have_to_cover_every_call_and_one_that_is_denied_denies_all(
             assert list(stage.session.fold.approvals) == ["req-1"]
             return
         (event,) = await resolved(stage)
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", chosen)]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", chosen)]
         assert (event.approved, event.resolved_by) == (chosen == "yes", "policy")
         calls = stage.session.fold.calls
         assert all((call.approved, call.denied) == (chosen == "yes", chosen == "no") for call in calls.values())

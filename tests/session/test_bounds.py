@@ -86,7 +86,7 @@ def test_no_rule_allows_what_such_a_turn_asks_for(tmp_path: Path, monkeypatch: p
         session.fold.rules.append(Rule(action="allow", risk=["low", "medium", "high"]))
         await stage.send()
         stage.driver.say(ask(1))
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
         assert not session.fold.approvals, "the rule allowed it"
         stage.driver.say(*(call(number) for number in range(5)), ask(2))
         await session.agent._intake.settled()
@@ -104,8 +104,8 @@ def test_permissions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: p
         stage.driver.say(*(ask(number) for number in range(12)))
         await session.agent._intake.settled()
         assert len(session.fold.approvals) == 5
-        assert [told[1] for told in stage.driver.told_of("refuse")] == [f"req-{number}" for number in range(5, 12)]
-        assert "5 permissions" in stage.driver.told_of("refuse")[0][2]
+        assert [told[1] for told in stage.driver.known_call("refuse")] == [f"req-{number}" for number in range(5, 12)]
+        assert "5 permissions" in stage.driver.known_call("refuse")[0][2]
         await session.snapshot()
         refused = [entry for entry in await session.feed.read(after=0) if b'"permission_refused"' in entry.event]
         assert len(refused) == 7, "each is written down"
@@ -121,7 +121,7 @@ def test_questions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pyt
         await stage.send()
         stage.driver.say(*(QuestionAsk(f"q-{number}", "Which?", None) for number in range(4)))
         assert list(session.fold.questions) == ["q-0", "q-1"]
-        assert [told[1] for told in stage.driver.told_of("refuse")] == ["q-2", "q-3"]
+        assert [told[1] for told in stage.driver.known_call("refuse")] == ["q-2", "q-3"]
 
     run(play())
 
@@ -229,7 +229,7 @@ def test_what_an_agent_offers_is_kept_up_to_a_bound() -> None:
 def test_sub_agents_artifacts_and_files_are_kept_up_to_a_bound() -> None:
     told = Told().turn()
     for number in range(subagents.SENT_OFF + 10):
-        subagents.told(told.interpret.writer, SubAgentReport(sub_agent_id=f"s{number}", state="background"))
+        subagents.on_report(told.interpret.writer, SubAgentReport(sub_agent_id=f"s{number}", state="background"))
     assert len(told.fold.sub_agents) == subagents.SENT_OFF
     for number in range(KEPT_ARTIFACTS + 5):
         told.at().artifact(Artifact(id=f"a{number}", type="file", name="n", path=f"/w/{number}", relative_path="n", created_at="",

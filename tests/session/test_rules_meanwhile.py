@@ -46,8 +46,8 @@ def test_nobody_approves_what_a_rule_denies_by_then(tmp_path: Path, decision: De
         stage.services.policies.replace(DENY)
         with pytest.raises(Forbidden, match="not today"):
             await stage.session.approvals.decide("req-1", decision, by="ann")
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "no")]
         assert [len(stage.services.policies.policy.rules), stage.session.fold.rules] == [1, []], "no rule was made of it"
         with pytest.raises(AlreadyResolved, match="policy"):
             await stage.session.approvals.decide("req-1", decision, by="ann")
@@ -72,8 +72,8 @@ def test_what_waits_is_looked_at_again_when_the_rules_change(tmp_path: Path, tex
         stage = await waiting(Stage(tmp_path), "req-1", "req-2")
         stage.services.policies.replace(text)
         stage.session.rules.on_change()
-        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
-        assert {option for _, _, option in stage.driver.told_of("permission")} == {chosen}
+        await stage.until(lambda: len(stage.driver.known_call("permission")) == 2)
+        assert {option for _, _, option in stage.driver.known_call("permission")} == {chosen}
         assert await sealed_whole(stage)
 
     run(scenario())
@@ -92,7 +92,7 @@ def test_a_file_that_is_edited_on_the_disk_is_noticed_while_something_waits(
         await waiting(stage)
         (tmp_path / "policy.toml").write_text(ALLOW)
         (tmp_path / "policy.toml").chmod(0o600)
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())

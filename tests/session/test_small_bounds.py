@@ -146,7 +146,7 @@ def test_only_so_many_options_are_set_in_a_session(tmp_path: Path, monkeypatch: 
             await session.settings.set_config("c", "1", by="ann")
         await session.settings.set_config("a", "2", by="ann")
         assert session.fold.chosen_options == {"a": "2", "b": "1"}
-        assert [told[1] for told in stage.driver.told_of("config")] == ["a", "b", "a"], "the agent was not told of the other"
+        assert [told[1] for told in stage.driver.known_call("config")] == ["a", "b", "a"], "the agent was not told of the other"
 
     run(scenario())
 

@@ -40,14 +40,14 @@ def test_a_prompt_that_cannot_be_stored_is_refused_and_never_reaches_the_agent(
         with pytest.raises(StorageError):
             await stage.send("lost?")
         assert stage.session.feed.last_seq == seen
-        assert stage.driver.told_of("prompt") == [] and stage.driver.paused
+        assert stage.driver.known_call("prompt") == [] and stage.driver.paused
         journal.full = False
         packets = await stage.packets("error")
         assert packets[-1]["details"]["code"] == "storage_error"
-        assert stage.driver.told_of("prompt") == []
+        assert stage.driver.known_call("prompt") == []
         await stage.until(lambda: not stage.driver.paused)
         await stage.send("now")
-        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: bool(stage.driver.known_call("prompt")))
         entries = await journal.read("ses-1", after=0)
         assert [entry.seq for entry in entries] == list(range(1, len(entries) + 1)), "no seq is lost or used twice"
 
@@ -61,7 +61,7 @@ def test_what_the_agent_says_meanwhile_is_kept_in_order(tmp_path: Path, monkeypa
         stage = Stage(tmp_path, journal=journal)
         await stage.open()
         await stage.send()
-        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: bool(stage.driver.known_call("prompt")))
         journal.full = True
         for word in ("a", "b", "c"):
             stage.driver.say(text(word))
@@ -106,10 +106,10 @@ def test_a_decision_made_while_the_disk_is_full_reaches_the_agent_when_it_is_sto
         journal.full = True
         with pytest.raises(StorageError):
             await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
-        assert stage.driver.told_of("permission") == []
+        assert stage.driver.known_call("permission") == []
         journal.full = False
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
 
@@ -122,13 +122,13 @@ def test_a_cancel_while_the_disk_is_full_is_refused_at_once_and_reaches_the_agen
         stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
         await stage.send()
-        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: bool(stage.driver.known_call("prompt")))
         journal.full = True
         with pytest.raises(StorageError):
             await session.turns.cancel(by="ann")
-        assert stage.driver.told_of("cancel") == []
+        assert stage.driver.known_call("cancel") == []
         journal.full = False
-        await stage.until(lambda: bool(stage.driver.told_of("cancel")))
+        await stage.until(lambda: bool(stage.driver.known_call("cancel")))
         stage.driver.end()
         packets = await stage.packets("prompt_response")
         assert packets[-1]["stopReason"] == "cancelled"
@@ -144,14 +144,14 @@ def test_a_turn_that_ended_before_its_cancel_was_stored_leaves_nothing_running(
         stage = Stage(tmp_path, journal=journal)
         session = await stage.open()
         await stage.send()
-        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: bool(stage.driver.known_call("prompt")))
         journal.full = True
         with pytest.raises(StorageError):
             await session.turns.cancel(by="ann")
         stage.driver.end()
         await stage.until(lambda: session.fold.turn is None)
         journal.full = False
-        await stage.until(lambda: bool(stage.driver.told_of("cancel_late")))
-        assert stage.driver.told_of("cancel") == [], "the agent has nothing to cancel any more"
+        await stage.until(lambda: bool(stage.driver.known_call("cancel_late")))
+        assert stage.driver.known_call("cancel") == [], "the agent has nothing to cancel any more"
 
     run(scenario())

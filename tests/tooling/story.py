@@ -176,7 +176,7 @@ class Player:
             now.turns.start_queued()
 
     def _hear(self, now: Interpreter, signal: Signal) -> None:
-        now.hear([signal])
+        now.on_signals([signal])
         turn = self.fold.turn
         if isinstance(signal, PermissionAsk) and (turn is None or turn.cancelled):
             now.asks.resolve(signal.request_id, approved=False, resolved_by="user", who="hub", reason="the turn was cancelled")

@@ -46,7 +46,7 @@ def test_a_permission_waits_and_is_answered_by_option_id(tmp_path: Path) -> None
         with pytest.raises(Invalid, match="yes, forever, no"):
             await session.approvals.decide("req-1", Decision(option_id="maybe"), by="ann")
         await session.approvals.decide("req-1", Decision(decision="deny", reason="too risky"), by="ann")
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "no")]
         resolved = next(p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved")
         assert (resolved["approved"], resolved["resolvedBy"], resolved["reason"]) == (False, "user", "too risky")
         with pytest.raises(AlreadyResolved, match="ann"):
@@ -64,7 +64,7 @@ def test_nothing_is_told_to_the_agent_before_it_is_in_the_journal(tmp_path: Path
         journal.let.clear()
         sending = asyncio.create_task(stage.send())
         await asyncio.sleep(0.02)
-        assert not sending.done() and stage.driver.told_of("prompt") == []
+        assert not sending.done() and stage.driver.known_call("prompt") == []
         journal.let.set()
         await sending
         stage.driver.ask()
@@ -72,10 +72,10 @@ def test_nothing_is_told_to_the_agent_before_it_is_in_the_journal(tmp_path: Path
         journal.let.clear()
         deciding = asyncio.create_task(session.approvals.decide("req-1", Decision(decision="allow"), by="ann"))
         await asyncio.sleep(0.02)
-        assert not deciding.done() and stage.driver.told_of("permission") == []
+        assert not deciding.done() and stage.driver.known_call("permission") == []
         journal.let.set()
         await deciding
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
 
@@ -91,8 +91,8 @@ def test_always_answers_allow_once_and_later_asks_by_rule(tmp_path: Path, decisi
         await session.approvals.decide("req-1", decision, by="ann")
         stage.driver.ask("req-2", toolCallId="call-2")
         stage.driver.ask("req-3", toolCallId="call-3", rawInput={"command": "make install"})
-        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes"), ("permission", "req-2", "yes")]
+        await stage.until(lambda: len(stage.driver.known_call("permission")) == 2)
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes"), ("permission", "req-2", "yes")]
         assert [view.request_id for view in session.view().pending_approvals] == ["req-3"]
         resolved = [p for p in await stage.packets("approval_resolved", 2) if p["type"] == "approval_resolved"]
         assert [p["resolvedBy"] for p in resolved] == ["user", "policy"]
@@ -108,8 +108,8 @@ def test_an_approval_that_nobody_answers_times_out_closed(tmp_path: Path) -> Non
         stage.driver.ask()
         resolved = next(p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved")
         assert (resolved["approved"], resolved["resolvedBy"]) == (False, "timeout")
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "no")]
 
     run(scenario())
 
@@ -123,7 +123,7 @@ def test_an_ask_that_the_agent_withdraws_is_resolved_and_not_answered(tmp_path: 
         stage.driver.say(AskWithdrawn("req-1"))
         resolved = next(p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved")
         assert resolved["resolvedBy"] == "policy" and "withdrew" in resolved["reason"]
-        assert session.view().pending_approvals == [] and stage.driver.told_of("permission") == []
+        assert session.view().pending_approvals == [] and stage.driver.known_call("permission") == []
 
     run(scenario())
 
@@ -139,7 +139,7 @@ def test_a_question_is_asked_and_answered(tmp_path: Path) -> None:
         assert (asked["question"], asked["options"]) == ("Which database?", ["pg", "sqlite"])
         assert session.view().status == "waiting_for_input"
         await session.approvals.answer("q-1", Answer(content={"db": "pg"}), by="ann")
-        assert stage.driver.told_of("question") == [("question", "q-1", "accept", {"db": "pg"})]
+        assert stage.driver.known_call("question") == [("question", "q-1", "accept", {"db": "pg"})]
         with pytest.raises(AlreadyResolved):
             await session.approvals.answer("q-1", Answer(action="decline"), by="bob")
 
@@ -154,8 +154,8 @@ def test_a_denial_for_good_denies_the_same_again_by_rule(tmp_path: Path) -> None
         stage.driver.ask("req-1")
         await session.approvals.decide("req-1", Decision(decision="deny", scope="always"), by="ann")
         stage.driver.ask("req-2", toolCallId="call-2")
-        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "no"), ("permission", "req-2", "no")]
+        await stage.until(lambda: len(stage.driver.known_call("permission")) == 2)
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "no"), ("permission", "req-2", "no")]
         rules = [event for event in await stage.events() if getattr(event, "event_name", "") == "rule_added"]
         assert len(rules) == 1 and rules[0].meta == {"by": "ann"}, "the rule is in the journal, with who made it"
 
@@ -169,8 +169,8 @@ def test_a_question_that_nobody_answers_is_cancelled_in_time(tmp_path: Path) -> 
         await stage.send()
         stage.driver.say(QuestionAsk("q-1", "Well?"))
         assert session.view().pending_questions[0].expires_at
-        await stage.until(lambda: bool(stage.driver.told_of("question")))
-        assert stage.driver.told_of("question") == [("question", "q-1", "cancel", None)]
+        await stage.until(lambda: bool(stage.driver.known_call("question")))
+        assert stage.driver.known_call("question") == [("question", "q-1", "cancel", None)]
 
     run(scenario())
 
@@ -183,7 +183,7 @@ def test_an_ask_behind_the_end_of_its_turn_leaves_the_session_idle(tmp_path: Pat
         stage.driver.end()
         await stage.packets("prompt_response")
         stage.driver.ask("late")
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
         assert session.view().status == "idle" and session.view().pending_approvals == []
 
     run(scenario())

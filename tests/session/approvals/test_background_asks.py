@@ -29,7 +29,7 @@ def test_an_ask_between_turns_waits_for_a_person_who_answers_it(tmp_path: Path) 
         assert list(session.fold.approvals) == ["req-1"] and session.busy
         assert session.fold.status == "waiting_for_approval"
         await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
         assert session.fold.status == "idle"
         await session.lifecycle.close(HubStopping("over"))
 
@@ -46,10 +46,10 @@ def test_an_ask_of_the_background_still_waits_when_the_turn_has_ended(tmp_path: 
         await stage.packets("prompt_response")
         assert (list(session.fold.approvals), list(session.fold.questions)) == (["req-1"], ["ques-1"])
         assert session.fold.status == "waiting_for_approval"
-        assert stage.driver.told_of("permission") == [], "nobody denied it"
+        assert stage.driver.known_call("permission") == [], "nobody denied it"
         await session.approvals.decide("req-1", Decision(decision="deny"), by="ann")
         await session.approvals.answer("ques-1", Answer(action="decline"), by="ann")
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "no")]
         assert session.fold.status == "idle"
         await session.lifecycle.close(HubStopping("over"))
 

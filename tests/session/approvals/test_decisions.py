@@ -47,7 +47,7 @@ def test_it_reaches_the_agent_and_stands_in_the_journal(tmp_path: Path, way: str
         stage = await asked(tmp_path)
         assert stage.session.view().pending_approvals[0].editable
         await approve(stage, way, "make check")
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
         assert [bytes(given or b"") for given in stage.driver.inputs] == [b'{"command":"make check"}']
         events = [msgspec.json.decode(entry.event) for entry in await stage.session.feed.read(after=0)]
         (resolved,) = [event for event in events if event["type"] == "approval:resolved"]
@@ -62,9 +62,9 @@ def test_what_a_rule_denies_cannot_be_edited_in_and_the_ask_still_waits(tmp_path
         stage = await asked(tmp_path)
         with pytest.raises(Forbidden, match="edited input"):
             await approve(stage, way, "make install")
-        assert stage.driver.told_of("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
+        assert stage.driver.known_call("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
         await approve(stage, way, "make check")
-        assert len(stage.driver.told_of("permission")) == 1
+        assert len(stage.driver.known_call("permission")) == 1
 
     run(scenario())
 
@@ -79,7 +79,7 @@ def test_it_says_something_and_goes_with_an_approval_for_once(tmp_path: Path, de
         stage = await asked(tmp_path)
         with pytest.raises(Invalid):
             await stage.session.approvals.decide("req-1", decision, by="ann")
-        assert stage.driver.told_of("permission") == []
+        assert stage.driver.known_call("permission") == []
 
     run(scenario())
 
@@ -90,6 +90,6 @@ def test_an_edit_that_is_no_input_is_refused_and_the_ask_still_waits(tmp_path: P
         stage = await asked(tmp_path)
         with pytest.raises(Invalid):
             await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"updatedInput": edited})
-        assert stage.driver.told_of("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
+        assert stage.driver.known_call("permission") == [] and list(stage.session.fold.approvals) == ["req-1"]
 
     run(scenario())

@@ -54,7 +54,7 @@ def test_a_write_that_nobody_asked_about_is_asked_about_with_a_diff_and_told_as_
         await session.snapshot()
         types = await stage.types()
         assert types.index("tool:start") < types.index("approval:requested") < types.index("tool:result")
-        assert stage.driver.told_of("permission") == [], "the agent did not ask"
+        assert stage.driver.known_call("permission") == [], "the agent did not ask"
 
     run(scenario())
 

@@ -30,7 +30,7 @@ def test_send_message_starts_a_turn_and_is_written_down_with_its_sender(tmp_path
         stage = Stage(tmp_path)
         await stage.open()
         result = await stage.execute("send_message", "c-1", message="hello")
-        assert (result["queued"], len(stage.driver.told_of("prompt"))) == (False, 1)
+        assert (result["queued"], len(stage.driver.known_call("prompt"))) == (False, 1)
         (written,) = await commands_written(stage)
         assert written["data"]["command"] == {"command": "send_message", "message": "hello"}
         assert (written["data"]["id"], written["data"]["ok"], written["_meta"]["by"]) == ("c-1", True, "ann")
@@ -47,7 +47,7 @@ def test_a_command_that_comes_again_is_answered_and_not_carried_out_again(tmp_pa
         both = await asyncio.gather(*(stage.execute("send_message", "same", message="once") for _ in range(2)))
         again = await stage.execute("send_message", "same", message="once")
         assert both[0] == both[1] == again
-        assert len(stage.driver.told_of("prompt")) == 1
+        assert len(stage.driver.known_call("prompt")) == 1
         assert len(await commands_written(stage)) == 1
         with pytest.raises(Invalid, match="used for another command"):
             await stage.execute("cancel", "same")
@@ -76,7 +76,7 @@ def test_an_image_goes_with_a_message_as_data_or_as_a_file_of_the_session(tmp_pa
         address = f"/sessions/{stage.session.id}/files/content?path=shot.png"
         await stage.execute("send_message", message="look", attachments=[
             {"type": "image", "url": "data:image/png;base64,aGk="}, {"type": "image", "url": address}])
-        (prompt,) = stage.driver.told_of("prompt")
+        (prompt,) = stage.driver.known_call("prompt")
         blocks = [msgspec.json.decode(block) for block in prompt[1]]
         assert [(block["type"], block.get("data")) for block in blocks] == [
             ("text", None), ("image", "aGk="), ("image", "iVBORw==")]
@@ -155,7 +155,7 @@ def test_an_option_of_an_unknown_kind_is_chosen_by_its_name_and_never_a_yes(tmp_
         with pytest.raises(Invalid, match="decide once"):
             await stage.execute("deny_tool_call", **about, _meta={"optionId": "odd", "scope": "session"})
         assert await stage.execute("deny_tool_call", **about, _meta={"optionId": "odd"}) == {"approved": False}
-        assert stage.driver.told_of("permission") == [("permission", "r", "odd")]
+        assert stage.driver.known_call("permission") == [("permission", "r", "odd")]
         assert session.fold.calls["c"].denied is False, "what it lets the agent do is the agent's own"
 
     run(scenario())
@@ -171,7 +171,7 @@ def test_approve_and_deny_name_the_call_that_they_are_about(tmp_path: Path) -> N
         with pytest.raises(Invalid, match="about tool call call-1, not call-9"):
             await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-9")
         await stage.execute("deny_tool_call", requestId="req-1", toolCallId="call-1", reason="not now")
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "no")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "no")]
         assert stage.driver.reasons == ["not now"]
         with pytest.raises(AlreadyResolved, match="ann"):
             await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", by="bob")
@@ -203,7 +203,7 @@ def test_an_edited_input_is_unsupported_where_the_agent_cannot_take_it(tmp_path:
         with pytest.raises(Unsupported):
             await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1",
                                 _meta={"updatedInput": {"command": "make safe"}})
-        assert stage.driver.told_of("permission") == []
+        assert stage.driver.known_call("permission") == []
 
     run(scenario())
 
@@ -233,7 +233,7 @@ def test_a_question_is_answered_by_a_plain_string_or_an_object(tmp_path: Path) -
         with pytest.raises(Invalid, match="red, blue"):
             await stage.execute("answer_question", questionId="q-1", answer="green")
         await stage.execute("answer_question", questionId="q-1", answer="red")
-        assert stage.driver.told_of("question") == [("question", "q-1", "accept", {"colour": "red"})]
+        assert stage.driver.known_call("question") == [("question", "q-1", "accept", {"colour": "red"})]
 
     run(scenario())
 
@@ -253,17 +253,17 @@ def test_pause_holds_rules_and_the_queue_until_resume(tmp_path: Path) -> None:
         await stage.packets("approval_requested")
         assert session.view().status == "paused"
         stage.driver.say(text("still talking"))
-        assert stage.driver.told_of("permission") == [], "a rule allows it, but the session is held"
+        assert stage.driver.known_call("permission") == [], "a rule allows it, but the session is held"
         await stage.execute("resume")
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
         await stage.execute("pause")
         stage.driver.end()
         await stage.packets("prompt_response")
-        assert len(stage.driver.told_of("prompt")) == 1, "the queue waits"
+        assert len(stage.driver.known_call("prompt")) == 1, "the queue waits"
         assert session.view().status == "paused"
         await stage.execute("resume", prompt="third")
-        await stage.until(lambda: len(stage.driver.told_of("prompt")) == 2)
+        await stage.until(lambda: len(stage.driver.known_call("prompt")) == 2)
         assert [prompt.content for prompt in session.view().queue] != []
         types = await stage.types()
         assert types.count("session:paused") == 2 and types.count("session:resumed") == 2
@@ -282,7 +282,7 @@ async def failed_before(stage: Stage, *waiting: str) -> None:
 
 def prompts_told(stage: Stage) -> list[str]:
     """What all agents of the session were prompted with, in order."""
-    told = [each for driver in stage.drivers for each in driver.told_of("prompt")]
+    told = [each for driver in stage.drivers for each in driver.known_call("prompt")]
     return [msgspec.json.decode(content[0])["text"] for _, content in told]
 
 
@@ -323,7 +323,7 @@ def test_pause_can_end_the_turn_too(tmp_path: Path) -> None:
         session = await stage.open()
         await stage.send()
         assert await stage.execute("pause", _meta={"interrupt": True}) == {"held": ["approvals", "queue", "turn"]}
-        assert stage.driver.told_of("cancel") == [("cancel",)]
+        assert stage.driver.known_call("cancel") == [("cancel",)]
         stage.driver.end("cancelled")
         await stage.packets("prompt_response")
         assert session.view().status == "paused"
@@ -337,9 +337,9 @@ def test_a_prompt_to_a_held_session_waits(tmp_path: Path) -> None:
         session = await stage.open()
         await stage.execute("pause")
         assert (await stage.execute("send_message", message="later"))["queued"] is True
-        assert session.view().status == "paused" and stage.driver.told_of("prompt") == []
+        assert session.view().status == "paused" and stage.driver.known_call("prompt") == []
         await stage.execute("resume")
-        await stage.until(lambda: bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: bool(stage.driver.known_call("prompt")))
 
     run(scenario())
 
@@ -353,7 +353,7 @@ def test_terminate_ends_turn_and_agent_and_tells_a_true_summary(tmp_path: Path) 
         stage.driver.ask()
         await stage.packets("approval_requested")
         await stage.execute("terminate")
-        assert stage.driver.told_of("stop") and not session.agent.running
+        assert stage.driver.known_call("stop") and not session.agent.running
         assert (session.view().status, session.view().queue) == ("completed", [])
         types = await stage.types()
         assert types.index("session:completed") > types.index("approval:resolved")
@@ -376,8 +376,8 @@ def test_a_permission_policy_decides_also_what_waits_already(tmp_path: Path) -> 
         stage.driver.ask()
         await stage.packets("approval_requested")
         await stage.execute("set_permission_policy", policy=ALLOW_READS)
-        await stage.until(lambda: bool(stage.driver.told_of("permission")))
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        await stage.until(lambda: bool(stage.driver.known_call("permission")))
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
         stage.driver.ask("req-2", toolCallId="call-2", rawInput={"command": "make && rm -rf x"})
         await stage.packets("approval_requested", 2)
         assert [view.request_id for view in session.view().pending_approvals] == ["req-2"]
@@ -397,7 +397,7 @@ def test_a_command_whose_option_says_the_opposite_is_refused_and_the_answer_is_t
             await stage.execute("deny_tool_call", _meta={"optionId": "yes"}, **ids)
         with pytest.raises(Invalid, match="option no means reject_once"):
             await stage.execute("approve_tool_call", _meta={"optionId": "no"}, **ids)
-        assert stage.driver.told_of("permission") == []
+        assert stage.driver.known_call("permission") == []
         assert await stage.execute("deny_tool_call", _meta={"optionId": "no"}, **ids) == {"approved": False}
 
     run(scenario())
@@ -435,7 +435,7 @@ def test_an_agent_that_allows_only_for_good_is_not_answered_so_by_a_plain_approv
         await stage.execute("set_permission_policy", policy=ALLOW_READS)
         with pytest.raises(Unsupported, match="ever"):
             await stage.execute("approve_tool_call", **ids)
-        assert stage.driver.told_of("permission") == [] and session.view().pending_approvals
+        assert stage.driver.known_call("permission") == [] and session.view().pending_approvals
         await stage.execute("deny_tool_call", **ids)
 
     run(scenario())
@@ -532,7 +532,7 @@ def test_always_holds_for_a_long_command_too(tmp_path: Path) -> None:
         assert session.view().pending_approvals[0].always is not None
         await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"scope": "always"})
         asking_for(stage, 2, command)
-        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
+        await stage.until(lambda: len(stage.driver.known_call("permission")) == 2)
         assert session.fold.decided["req-2"].resolved_by == "policy"
 
     run(scenario())
@@ -549,7 +549,7 @@ def test_always_is_not_offered_where_it_could_not_be_written_and_for_the_session
         with pytest.raises(Invalid, match="16384"):
             await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"scope": "always"})
         await stage.execute("approve_tool_call", requestId="req-1", toolCallId="call-1", _meta={"scope": "session"})
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
 

@@ -23,7 +23,7 @@ def test_an_agent_that_comes_back_gets_its_mode_and_options_again(tmp_path: Path
         ScriptedDriver.modes_of_new = msgspec.Raw(b'{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"}]}')
         stage.driver.die()
         await stage.send()
-        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.known_call("prompt")))
         told = [what[0] for what in stage.driver.told]
         assert told == ["start", "mode", "config", "prompt"], "before the prompt, so that nothing runs in the wrong mode"
         assert session.view().mode == "plan"
@@ -66,7 +66,7 @@ def test_an_agent_that_is_being_stopped_is_waited_for_before_the_next_one_comes(
         with pytest.raises(AgentNotRunning):
             _ = link.driver
         await link.ensure()
-        assert stopping.done() and first.told_of("stop") and stage.driver is not first and link.running
+        assert stopping.done() and first.known_call("stop") and stage.driver is not first and link.running
 
     run(scenario())
 
@@ -84,7 +84,7 @@ def test_a_start_that_fails_leaves_no_agent_behind_and_the_next_one_may_succeed(
         works, link._make_driver = link._make_driver, broken
         with pytest.raises(AgentStartFailed, match="no such program"):
             await link.ensure()
-        assert not link.running and stage.driver.told_of("stop")
+        assert not link.running and stage.driver.known_call("stop")
         link._make_driver = works
         await link.ensure()
         assert link.running

@@ -196,7 +196,7 @@ def test_a_turn_is_cancelled_while_the_disk_hangs_and_its_ask_ends_with_it(tmp_p
         await stage.send()
         stage.driver.ask(**EDIT)
         await session.turns.cancel(by="ann")
-        assert stage.driver.told_of("cancel")
+        assert stage.driver.known_call("cancel")
         disk.answers.set()
         (resolved,) = [each for each in await stage.packets("approval_resolved") if each["type"] == "approval_resolved"]
         assert (resolved["approved"], resolved["reason"]) == (False, "the turn was cancelled")
@@ -216,7 +216,7 @@ def test_a_disk_that_does_not_answer_allows_nothing_by_rule(tmp_path: Path, disk
         await stage.packets("approval_requested")
         assert list(session.fold.approvals) == ["req-1"], "a person decides"
         await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
-        assert stage.driver.told_of("permission") == [("permission", "req-1", "yes")]
+        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
 

@@ -64,7 +64,7 @@ def test_the_fold_finds_what_was_read_and_takes_for_high_what_was_not(ask: bool)
     def folded() -> str:
         fold = Fold(session_id="s", agent="a", cwd="/work", created_at=1, updated_at=1)
         interpret = Interpreter(fold, roots=("/work",), home="/home/ada").at(1)
-        interpret.hear([signal])
+        interpret.on_signals([signal])
         return fold.approvals["r"].risk_level if ask else str(fold.calls["c1"].risk_level)
 
     signal = PermissionAsk("r", json.dumps(call(line)).encode(), ()) if ask else Update(

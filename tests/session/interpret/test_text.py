@@ -183,7 +183,7 @@ def test_text_is_heard_up_to_what_is_none() -> None:
     told = Told().turn()
     call, behind = update(sessionUpdate="tool_call", toolCallId="c1", title="List", kind="read"), text("three")
     rest = iter([text("one "), text("hm", "agent_thought_chunk"), text("two"), call, behind])
-    assert told.at().hear_text(rest) is call
+    assert told.at().on_text(rest) is call
     assert list(rest) == [behind]
     assert [entry.update for entry in told.take() if entry.update is not None] == [
         each.raw for each in (text("one "), text("hm", "agent_thought_chunk"), text("two"))]

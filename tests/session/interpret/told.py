@@ -30,7 +30,7 @@ class Told:
 
     def hear(self, *signals: Signal, later_us: int = 1_000) -> list[Entry]:
         """Tell it; returns the new entries."""
-        self.at(later_us).hear(signals)
+        self.at(later_us).on_signals(signals)
         return self.take()
 
     def take(self) -> list[Entry]:

@@ -69,7 +69,7 @@ def test_a_prompt_that_comes_while_a_session_is_ended_begins_afresh(tmp_path: Pa
         await asyncio.sleep(0)
         accepted = await stage.send("second", when_busy="queue")
         assert ending.done() and not accepted.queued
-        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.known_call("prompt")))
         assert session.view().status == "running"
         types = await stage.types()
         assert types.count("session:completed") == 1
@@ -101,7 +101,7 @@ def test_ending_a_session_does_not_wait_for_its_agent_to_start(tmp_path: Path) -
         session = await stage.open()
         await session.turns.terminate(by="ann")
         await stage.send("again")
-        await stage.until(lambda: bool(stage.driver.told_of("starting")))
+        await stage.until(lambda: bool(stage.driver.known_call("starting")))
         await session.turns.terminate(by="ann")
         assert_over(session)
         gc.collect()

@@ -23,7 +23,7 @@ def test_a_prompt_is_in_the_journal_before_the_agent_hears_it(tmp_path: Path) ->
         stored = await stage.journal.read("ses-1", after=accepted.seq)
         assert any(b"hello" in entry.event for entry in stored)
         await asyncio.sleep(0)
-        assert stage.driver.told_of("prompt") == [("prompt", [b'{"type":"text","text":"hello"}'])]
+        assert stage.driver.known_call("prompt") == [("prompt", [b'{"type":"text","text":"hello"}'])]
 
     run(scenario())
 
@@ -43,8 +43,8 @@ def test_a_busy_session_refuses_or_queues(tmp_path: Path) -> None:
         with pytest.raises(NotFound):
             await session.turns.drop_queued(dropped.turn_id, by="test")
         stage.driver.end()
-        await stage.until(lambda: len(stage.driver.told_of("prompt")) == 2)
-        assert b"two, better" in stage.driver.told_of("prompt")[1][1][0]
+        await stage.until(lambda: len(stage.driver.known_call("prompt")) == 2)
+        assert b"two, better" in stage.driver.known_call("prompt")[1][1][0]
         assert session.view().queue == []
 
     run(scenario())
@@ -58,7 +58,7 @@ def test_the_same_idempotency_key_sends_once(tmp_path: Path) -> None:
         again = await stage.send("x", idempotency_key="k")
         assert (again.turn_id, again.seq) == (first.turn_id, first.seq)
         await asyncio.sleep(0)
-        assert len(stage.driver.told_of("prompt")) == 1
+        assert len(stage.driver.known_call("prompt")) == 1
 
     run(scenario())
 

@@ -37,7 +37,7 @@ def test_four_fifths_are_told_and_the_whole_holds_the_session_and_asks(tmp_path:
         await session.snapshot()
         assert await titles(stage) == ["A cap is near"]
         stage.driver.say(spent(1.2))  # type: ignore[arg-type]
-        await stage.until(lambda: bool(stage.driver.told_of("cancel")))
+        await stage.until(lambda: bool(stage.driver.known_call("cancel")))
         await session.snapshot()
         assert await titles(stage) == ["A cap is near", "A cap is reached"]
         assert session.view().status == "paused"
@@ -48,7 +48,7 @@ def test_four_fifths_are_told_and_the_whole_holds_the_session_and_asks(tmp_path:
         await session.approvals.answer(question.question_id, Answer(content={"choice": DOUBLE}), by="ann")
         assert session.view().caps == Caps(cost=2.0)
         assert session.view().status == "idle"
-        assert stage.driver.told_of("question") == [], "the agent did not ask"
+        assert stage.driver.known_call("question") == [], "the agent did not ask"
 
     run(scenario())
 
@@ -102,10 +102,10 @@ def test_two_caps_reached_at_once_hold_once_and_cancel_once(tmp_path: Path) -> N
         for _ in range(100):
             stage.services.clock()
         stage.driver.say(spent(2))  # type: ignore[arg-type]
-        await stage.until(lambda: bool(stage.driver.told_of("cancel")))
+        await stage.until(lambda: bool(stage.driver.known_call("cancel")))
         await session.snapshot()
         assert {view.cap for view in session.view().pending_questions} == {"minutes", "cost"}
-        assert (stage.driver.told_of("cancel"), stage.driver.told_of("stop")) == ([("cancel",)], [])
+        assert (stage.driver.known_call("cancel"), stage.driver.known_call("stop")) == ([("cancel",)], [])
         assert (await stage.types()).count("session:paused") == 1
         events = [msgspec.json.decode(entry.event) for entry in await session.feed.read(after=0)]
         assert len([event for event in events if event.get("eventName") == "cancel_requested"]) == 1

@@ -120,8 +120,8 @@ def test_cancel_answers_open_asks_and_ends_as_cancelled_whatever_the_agent_says(
         assert await session.turns.cancel(by="ann")
         assert stage.driver.told[-2:] == [("cancel",), ("permission", "req-1", None)]
         stage.driver.ask("req-2", toolCallId="call-2")
-        await stage.until(lambda: len(stage.driver.told_of("permission")) == 2)
-        assert stage.driver.told_of("permission")[1] == ("permission", "req-2", None)
+        await stage.until(lambda: len(stage.driver.known_call("permission")) == 2)
+        assert stage.driver.known_call("permission")[1] == ("permission", "req-2", None)
         stage.driver.say(TurnEnd(error=AgentFault(-32603, "interrupted")))
         packets = await stage.packets("prompt_response")
         assert packets[-1]["stopReason"] == "cancelled"
@@ -140,7 +140,7 @@ def test_a_second_cancel_stops_an_agent_that_will_not_end(tmp_path: Path) -> Non
         await session.turns.cancel(by="ann")
         packets = await stage.packets("prompt_response")
         assert packets[-1]["stopReason"] == "cancelled"
-        await stage.until(lambda: bool(stage.driver.told_of("stop")))
+        await stage.until(lambda: bool(stage.driver.known_call("stop")))
 
     run(scenario())
 
@@ -158,7 +158,7 @@ def test_a_dying_agent_ends_its_turn_with_one_error_and_starts_again_for_the_nex
         assert "no space left" in error["message"]
         assert [p["status"] for p in packets if p["type"] == "tool_call_progress"] == ["in_progress", "failed"]
         await stage.send("again")
-        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.told_of("prompt")))
+        await stage.until(lambda: len(stage.drivers) == 2 and bool(stage.driver.known_call("prompt")))
         assert stage.driver.told[0] == ("start", "agent-1")
         assert any(event.meta and event.meta.get("how") == "new" for event in await stage.events()
                    if type(event).__name__ == "SessionResumedEvent")
@@ -195,9 +195,9 @@ def test_silence_cancels_then_ends_the_turn_but_not_while_a_person_is_waited_for
         stage.driver.ask()
         await stage.packets("approval_requested")
         await asyncio.sleep(0.15)
-        assert not stage.driver.told_of("cancel"), "the clock stands still while an approval is open"
+        assert not stage.driver.known_call("cancel"), "the clock stands still while an approval is open"
         await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
-        await stage.until(lambda: bool(stage.driver.told_of("cancel")))
+        await stage.until(lambda: bool(stage.driver.known_call("cancel")))
         stage.driver.end("cancelled")
         packets = await stage.packets("error")
         assert packets[-1]["details"]["code"] == "idle_timeout"

@@ -164,7 +164,7 @@ class Permits:
         update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": act.tool_call_id, "status": status}
         if message is not None:
             update["rawOutput"] = {"error": message}
-        self._recorder.at().hear([Update(_encode(update))])
+        self._recorder.at().on_signals([Update(_encode(update))])
         self._recorder.write()
 
     def _open_calls(self) -> list[OpenCall]:

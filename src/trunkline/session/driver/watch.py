@@ -158,7 +158,7 @@ class Watched:
     def _fold(self, at: int, signal: Signal) -> None:
         interpret = self._recorder.as_of(at)
         if not isinstance(signal, TurnEnd):
-            interpret.hear([signal])
+            interpret.on_signals([signal])
         elif interpret.fold.turn is not None:
             interpret.turns.end(signal.stop or "end_turn", signal.usage, said=signal.said)
 

@@ -124,7 +124,7 @@ class Intake:
         """Take the text that these begin with: there is nothing to do for it but to write it. Returns the others."""
         for start in range(0, len(signals), TEXT_PIECE):
             piece = iter(signals[start:start + TEXT_PIECE])
-            other = self._recorder.at().hear_text(piece)
+            other = self._recorder.at().on_text(piece)
             self._recorder.write()
             self._written()
             if other is not None:
@@ -236,7 +236,7 @@ class Intake:
             elif type(signal) is PermissionAsk:
                 announced = self._announce(signal)
             elif type(signal) is QuestionAsk and self._approvals.has_room(signal):
-                interpret.hear([signal])
+                interpret.on_signals([signal])
                 self._approvals.on_question(signal)
             start = index + 1
             if announced is not None or (type(signal) is not TurnEnd and self._is_time_up()):
@@ -253,7 +253,7 @@ class Intake:
     def _fold(self, signals: list[Signal]) -> list[Signal] | None:
         """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""
         interpret = self._recorder.at()
-        left = interpret.hear(signals, looks=not self._hurried)
+        left = interpret.on_signals(signals, looks=not self._hurried)
         return left if interpret.tools.wanted is not None else None
 
     def _announce(self, ask: PermissionAsk) -> Announced | None:

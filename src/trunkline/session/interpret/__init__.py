@@ -20,8 +20,7 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import read_update, text_chunk
-from trunkline.dialects.acp.decode import usual_text as acp_usual_text
+from trunkline.dialects.acp.decode import read_update, text_chunk, usual_text
 from trunkline.dialects.acp.large import abridged
 from trunkline.dialects.acp.updates import (
     AgentMessageChunk,
@@ -49,18 +48,18 @@ from trunkline.dialects.signals import (
 )
 from trunkline.journal.base import Entry
 from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandDone, Disk, Fold, remember
-from trunkline.session.interpret.asks.asks import NO_TEXTS, Announced, AskStory
-from trunkline.session.interpret.asks.questions import tell_questions
+from trunkline.session.interpret.asks.asks import NO_TEXTS, Announced, AskInterpreter
+from trunkline.session.interpret.asks.questions import emit_questions
 from trunkline.session.interpret.calls.blocks import tool_part
 from trunkline.session.interpret.calls.evidence import keep_before
 from trunkline.session.interpret.calls.facts import name_of
-from trunkline.session.interpret.calls.tools import ToolStory
-from trunkline.session.interpret.conditions import ConditionStory
-from trunkline.session.interpret.lifecycle import LifecycleStory
-from trunkline.session.interpret.notes import NoteStory
-from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.turns import TurnStory
-from trunkline.session.interpret.usage import UsageStory, usage_of
+from trunkline.session.interpret.calls.tools import ToolInterpreter
+from trunkline.session.interpret.conditions import ConditionInterpreter
+from trunkline.session.interpret.lifecycle import LifecycleInterpreter
+from trunkline.session.interpret.notes import NoteInterpreter
+from trunkline.session.interpret.text import TextInterpreter
+from trunkline.session.interpret.turns import TurnInterpreter
+from trunkline.session.interpret.usage import UsageInterpreter, usage_of
 from trunkline.session.interpret.writer import Carried, Writer
 
 DEFAULT_APPROVAL_TIMEOUT_S = 600.0
@@ -74,15 +73,15 @@ class Interpreter:
                  raw_as_sent: bool = False) -> None:
         self.fold = fold
         self.writer = Writer(fold)
-        self.text = TextStory(self.writer)
-        self.tools = ToolStory(self.writer, self.text, tools, home=home, roots=roots, raw_as_sent=raw_as_sent)
-        self.asks = AskStory(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home, roots=roots,
-                             guarded=guarded)
-        self.lifecycle = LifecycleStory(self.writer, self.text, self.tools)
-        self.usage = UsageStory(self.writer)
-        self.conditions = ConditionStory(self.writer, self.usage, self.lifecycle)
-        self.notes = NoteStory(self.writer, self.text, self.tools, self.usage, self.lifecycle)
-        self.turns = TurnStory(self.writer, self.text, self.tools, self.asks, self.usage)
+        self.text = TextInterpreter(self.writer)
+        self.tools = ToolInterpreter(self.writer, self.text, tools, home=home, roots=roots, raw_as_sent=raw_as_sent)
+        self.asks = AskInterpreter(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home,
+                                   roots=roots, guarded=guarded)
+        self.lifecycle = LifecycleInterpreter(self.writer, self.text, self.tools)
+        self.usage = UsageInterpreter(self.writer)
+        self.conditions = ConditionInterpreter(self.writer, self.usage, self.lifecycle)
+        self.notes = NoteInterpreter(self.writer, self.text, self.tools, self.usage, self.lifecycle)
+        self.turns = TurnInterpreter(self.writer, self.text, self.tools, self.asks, self.usage)
         self._names = tools or ToolNames()
         self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
         self._can_ask = "ask_user" in self._names.roles.values()
@@ -98,14 +97,14 @@ class Interpreter:
         """The entries written since the last take."""
         return self.writer.take()
 
-    def hear(self, signals: Iterable[Signal], *, looks: bool = False) -> list[Signal]:
+    def on_signals(self, signals: Iterable[Signal], *, looks: bool = False) -> list[Signal]:
         """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns.
 
         Who ``looks`` is left with a result for which the disk has to be looked at (``tools.wanted``), and gets back what stands
         behind it."""
         rest = iter(signals)
         self.tools.looks = looks
-        while (signal := self.hear_text(rest)) is not None:
+        while (signal := self.on_text(rest)) is not None:
             if type(signal) is Update:
                 self._update(signal.raw)
             else:
@@ -114,17 +113,17 @@ class Interpreter:
                 return list(rest)
         return []
 
-    def hear_text(self, signals: Iterator[Signal]) -> Signal | None:
+    def on_text(self, signals: Iterator[Signal]) -> Signal | None:
         """Fold what the agent said as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
-        usual_text, said = acp_usual_text, self.text.said
+        append = self.text.append
         for signal in signals:
             if type(signal) is not Update:
                 return signal
             raw = signal.raw
             token = usual_text(raw)
             if token is not None:
-                said(False, None, token, raw)
-            elif not self._hear_chunk(raw):
+                append(False, None, token, raw)
+            elif not self._on_chunk(raw):
                 return signal
         return None
 
@@ -132,7 +131,7 @@ class Interpreter:
         """Put an ask to a person that was announced (``asks.announce``); ``texts`` and ``disk`` were found on the disk."""
         keep_before(announced.own.call, texts)
         self.asks.request(announced, texts, disk)
-        self._call_told(announced.own.call.state.tool_call_id)
+        self._after_call(announced.own.call.state.tool_call_id)
 
     def replayed(self) -> None:
         """The agent has told all of its history: what is open in it will not be told on."""
@@ -153,7 +152,7 @@ class Interpreter:
         )
         self.writer.custom("artifact_created", artifact, packet=artifact_packet(info, self.writer.at))
 
-    def _hear_chunk(self, raw: bytes) -> bool:
+    def _on_chunk(self, raw: bytes) -> bool:
         """Fold a chunk of the agent's text or thoughts; False where it is none."""
         chunk = text_chunk(raw)
         if chunk is None or chunk.kind == "user_message_chunk":
@@ -166,8 +165,8 @@ class Interpreter:
         kept = None if wire is raw else raw
         match update:
             case ToolCall() | ToolCallUpdate():
-                self.tools.told(update, wire, kept)
-                self._call_told(update.tool_call_id)
+                self.tools.on_update(update, wire, kept)
+                self._after_call(update.tool_call_id)
             case UserMessageChunk():
                 self._user_chunk(update, wire, raw)
             case AgentMessageChunk() | AgentThoughtChunk():
@@ -175,21 +174,21 @@ class Interpreter:
             case UnknownUpdate() if (told := tool_part(wire)) is not None:
                 self.text.parts(told[0], [told[1]], Carried(wire, None, kept))
             case _:
-                self.conditions.told(update, wire, kept)
+                self.conditions.on_update(update, wire, kept)
 
     def _large(self, raw: bytes) -> None:
         """An update of many megabytes: a call is told by its beginning, and the entry has all of it."""
         short = abridged(raw)
         if short is None:
-            if not self._hear_chunk(raw):
+            if not self._on_chunk(raw):
                 self._update(raw)
             return
         update, wire = read_update(short.update)
         if isinstance(update, ToolCall | ToolCallUpdate):
-            self.tools.told(update, wire, raw, input_cut=short.input_cut)
-            self._call_told(update.tool_call_id)
+            self.tools.on_update(update, wire, raw, input_cut=short.input_cut)
+            self._after_call(update.tool_call_id)
         else:
-            self.conditions.told(update, wire, raw)
+            self.conditions.on_update(update, wire, raw)
 
     def _chunk(self, update: AgentMessageChunk | AgentThoughtChunk, wire: bytes, kept: bytes | None) -> None:
         """A chunk off the hot path: one that was normalised, that has remarks on it, or that is no plain text."""
@@ -218,13 +217,13 @@ class Interpreter:
             self.text.close()
             self._close_calls()
         packet = chunk_packet(update, self.writer.at)
-        self.text.user_said(update, Carried(wire, packet, None if wire is raw else raw), replayed=self.replaying)
+        self.text.append_user(update, Carried(wire, packet, None if wire is raw else raw), replayed=self.replaying)
 
     def _close_calls(self) -> None:
         self.tools.close_all(cancelled=False)
         self.tools.forget_all()
 
-    def _call_told(self, tool_call_id: str) -> None:
+    def _after_call(self, tool_call_id: str) -> None:
         """What a call's input says beyond the call itself: a plan, a question."""
         call = self.fold.calls.get(tool_call_id)
         if call is None:
@@ -232,7 +231,7 @@ class Interpreter:
         if call.state.kind == "switch_mode":
             self.conditions.plan_shown(call.state)
         if self._can_ask and not call.questioned and self._names.role_of(name_of(call.state)) == "ask_user":
-            tell_questions(self.writer, call)
+            emit_questions(self.writer, call)
 
     def _other(self, signal: Signal) -> None:
         match signal:
@@ -245,7 +244,7 @@ class Interpreter:
             case AskWithdrawn():
                 self._withdrawn(signal.request_id)
             case AgentNote():
-                self.notes.told(signal)
+                self.notes.on_note(signal)
             case CustomNote():
                 self.notes.custom(signal)
             case Malformed():

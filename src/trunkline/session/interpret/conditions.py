@@ -34,10 +34,10 @@ from trunkline.errors import Invalid
 from trunkline.session.commands.requests import TITLE_MOST
 from trunkline.session.fold import Sandboxed, Waits
 from trunkline.session.fold.caps import Caps
-from trunkline.session.interpret.lifecycle import LifecycleStory
+from trunkline.session.interpret.lifecycle import LifecycleInterpreter
 from trunkline.session.interpret.options import choice_of, current_model, model_of
 from trunkline.session.interpret.plans import write_plan
-from trunkline.session.interpret.usage import UsageStory
+from trunkline.session.interpret.usage import UsageInterpreter
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 
 OFFERED_BYTES = 1 << 20
@@ -47,15 +47,15 @@ MODE_CHARS = 1024
 """Characters of the name of a mode; a longer one names none that could be chosen."""
 
 
-class ConditionStory:
+class ConditionInterpreter:
     """The agent's standing, beyond what it says and does."""
 
-    def __init__(self, writer: Writer, usage: UsageStory, lifecycle: LifecycleStory) -> None:
+    def __init__(self, writer: Writer, usage: UsageInterpreter, lifecycle: LifecycleInterpreter) -> None:
         self._writer = writer
         self._usage = usage
         self._lifecycle = lifecycle
 
-    def told(self, update: SessionUpdate | UnknownUpdate, wire: bytes, raw: bytes | None) -> None:
+    def on_update(self, update: SessionUpdate | UnknownUpdate, wire: bytes, raw: bytes | None) -> None:
         """One update that is neither text nor a tool call."""
         match update:
             case Plan():

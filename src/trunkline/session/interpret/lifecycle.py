@@ -33,8 +33,8 @@ from trunkline.dialects.context.types import (
 )
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import Fold, Pause
-from trunkline.session.interpret.calls.tools import ToolStory
-from trunkline.session.interpret.text import TextStory
+from trunkline.session.interpret.calls.tools import ToolInterpreter
+from trunkline.session.interpret.text import TextInterpreter
 from trunkline.session.interpret.usage import breakdown_of, other_costs
 from trunkline.session.interpret.writer import Writer
 
@@ -54,10 +54,10 @@ class _AgentInfo(msgspec.Struct):
     version: str | None = None
 
 
-class LifecycleStory:
+class LifecycleInterpreter:
     """From the first entry of a session to its last."""
 
-    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory) -> None:
+    def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter) -> None:
         self._writer = writer
         self._text = text
         self._tools = tools

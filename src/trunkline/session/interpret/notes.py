@@ -27,18 +27,19 @@ from trunkline.dialects.notes import (
     SubAgentReport,
     TokensSpent,
 )
-from trunkline.session.interpret.calls.tools import ToolStory
+from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.effects import subagents
-from trunkline.session.interpret.lifecycle import LifecycleStory
-from trunkline.session.interpret.text import TextStory
-from trunkline.session.interpret.usage import UsageStory
+from trunkline.session.interpret.lifecycle import LifecycleInterpreter
+from trunkline.session.interpret.text import TextInterpreter
+from trunkline.session.interpret.usage import UsageInterpreter
 from trunkline.session.interpret.writer import Writer
 
 
-class NoteStory:
+class NoteInterpreter:
     """Notes, told as what they mean."""
 
-    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory, usage: UsageStory, lifecycle: LifecycleStory) -> None:
+    def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter,
+                 usage: UsageInterpreter, lifecycle: LifecycleInterpreter) -> None:
         self._writer = writer
         self._text = text
         self._tools = tools
@@ -49,7 +50,7 @@ class NoteStory:
         """A note that we do not understand."""
         self._writer.custom(note.kind, as_object(note.to_json()), namespace="agent")
 
-    def told(self, note: AgentNote) -> None:
+    def on_note(self, note: AgentNote) -> None:
         """A note that we understand."""
         match note.body:
             case ArgsDelta(tool_call_id, delta):
@@ -71,7 +72,7 @@ class NoteStory:
             case Progressed() as progress:
                 self._progress(progress)
             case SubAgentReport() as report:
-                subagents.told(self._writer, report)
+                subagents.on_report(self._writer, report)
             case RuledOut(tool_call_id, _, reason):
                 self._tools.ruled_out(tool_call_id, reason)
                 self._writer.custom(note.kind, as_object(note.to_json()))

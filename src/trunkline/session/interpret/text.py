@@ -49,7 +49,7 @@ TITLE_SOUGHT = 4 << 10
 Chunk = AgentMessageChunk | AgentThoughtChunk
 
 
-class TextStory:
+class TextInterpreter:
     """The open message or thought of a session."""
 
     def __init__(self, writer: Writer) -> None:
@@ -59,9 +59,9 @@ class TextStory:
 
     def chunk(self, chunk: TextChunk, raw: bytes) -> None:
         """One piece of text from the agent."""
-        self.said(chunk.kind == "agent_thought_chunk", chunk.message_id, chunk.text, raw)
+        self.append(chunk.kind == "agent_thought_chunk", chunk.message_id, chunk.text, raw)
 
-    def said(self, thinking: bool, message_id: str | None, token: bytes, raw: bytes) -> None:
+    def append(self, thinking: bool, message_id: str | None, token: bytes, raw: bytes) -> None:
         """The same, taken apart: the text is a JSON string token."""
         fold = self._fold
         text = fold.text
@@ -105,7 +105,7 @@ class TextStory:
         message = self._fold.user_message
         return message is not None and agent_message_id in (None, message.agent_message_id)
 
-    def user_said(self, update: UserMessageChunk, carried: Carried, *, replayed: bool) -> None:
+    def append_user(self, update: UserMessageChunk, carried: Carried, *, replayed: bool) -> None:
         """A piece of what the person said: once, as the agent tells it again, or just now, and not through the hub."""
         message = self._fold.user_message
         if message is None or not self.user_goes_on(update.message_id):

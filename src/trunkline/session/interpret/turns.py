@@ -25,22 +25,23 @@ from trunkline.dialects.packets.notices import error_packet, prompt_response_pac
 from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
-from trunkline.session.interpret.asks.asks import AskStory
-from trunkline.session.interpret.calls.tools import ToolStory
+from trunkline.session.interpret.asks.asks import AskInterpreter
+from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.echo import Echo
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.text import TextStory, entitle, part_of
-from trunkline.session.interpret.usage import UsageStory
+from trunkline.session.interpret.text import TextInterpreter, entitle, part_of
+from trunkline.session.interpret.usage import UsageInterpreter
 from trunkline.session.interpret.writer import Writer
 
 FAILURE_SHOWN = 500
 """Characters of an error that the state of the session keeps; all of it is in the event."""
 
 
-class TurnStory:
+class TurnInterpreter:
     """The running turn and the prompts that wait."""
 
-    def __init__(self, writer: Writer, text: TextStory, tools: ToolStory, asks: AskStory, usage: UsageStory) -> None:
+    def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter,
+                 asks: AskInterpreter, usage: UsageInterpreter) -> None:
         self._writer = writer
         self._text = text
         self._tools = tools

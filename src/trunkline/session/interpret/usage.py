@@ -30,7 +30,7 @@ CURRENCY_CHARS = 16
 """Characters of the name of a currency; ISO 4217 has three."""
 
 
-class UsageStory:
+class UsageInterpreter:
     """The session's account."""
 
     def __init__(self, writer: Writer) -> None:

@@ -24,7 +24,7 @@ def ended(said: dict[str, Any], **more: Any) -> Told:
     told = Told().turn()
     told.hear(call(status="in_progress", **said))
     done = call(**{"status": "completed", **said, **more})
-    assert told.interpret.hear([done], looks=True) == []
+    assert told.interpret.on_signals([done], looks=True) == []
     return told
 
 
@@ -87,10 +87,10 @@ def test_what_stands_behind_a_result_waits_for_the_look_and_comes_in_its_order()
     told = Told().turn()
     told.hear(call(status="in_progress", **WRITE))
     behind = call(toolCallId="next", title="next")
-    left = told.interpret.hear([call(status="completed", **WRITE), behind], looks=True)
+    left = told.interpret.on_signals([call(status="completed", **WRITE), behind], looks=True)
     assert len(left) == 1
     told.interpret.tools.seen({PATH: SeenFile(True, 4, "new\n")})
-    told.interpret.hear(left)
+    told.interpret.on_signals(left)
     kinds = [event["type"] for event in events(told.interpret.take())]
     assert kinds.index("tool:result") < kinds.index("file:change") < kinds.index("tool:start")
 

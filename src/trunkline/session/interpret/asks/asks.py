@@ -43,7 +43,7 @@ from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is_shown_whole, preview_of
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
-from trunkline.session.interpret.calls.tools import ID_CHARS, ToolStory, name_of
+from trunkline.session.interpret.calls.tools import ID_CHARS, ToolInterpreter, name_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
@@ -117,10 +117,10 @@ class Announced(NamedTuple):
         return tuple(subject.about for subject in self.covers) or (self.own.about,)
 
 
-class AskStory:
+class AskInterpreter:
     """Open permissions and questions."""
 
-    def __init__(self, writer: Writer, tools: ToolStory, approval_timeout_us: int, *, chain_key: bytes = b"",
+    def __init__(self, writer: Writer, tools: ToolInterpreter, approval_timeout_us: int, *, chain_key: bytes = b"",
                  roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = ()) -> None:
         self._writer = writer
         self._tools = tools
@@ -148,8 +148,8 @@ class AskStory:
     def _subjects(self, ask: PermissionAsk) -> tuple[OpenCall, list[OpenCall]]:
         """The ask as a call, and the calls that it is about where it says nothing itself; then it is not made one of them."""
         asked = _asked_for(ask)
-        known = self._tools.told_of(asked.tool_call_id)
-        own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._tools.not_told(asked)
+        known = self._tools.known_call(asked.tool_call_id)
+        own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._tools.unannounced_call(asked)
         if not says_nothing(own.state, self._tools.reading(own)):
             return own if known is not None else self._tools.announced(asked, is_act=ask.is_act), []
         waiting = self._tools.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
@@ -226,7 +226,7 @@ class AskStory:
         size = sum(len(call.state.raw_input or b"") for call in waiting)
         if len(waiting) <= ASKED_CALLS and size <= ASKED_BYTES:
             return None
-        own = self._tools.as_asked(_asked_for(ask))
+        own = self._tools.call_with_ask(_asked_for(ask))
         if not says_nothing(own.state, self._tools.reading(own)):
             return None
         return f"a permission that names no call would be about {len(waiting)} calls of {size} bytes, more than can be shown"
@@ -299,7 +299,7 @@ class AskStory:
     def about(self, ask: PermissionAsk) -> PolicyAsk:
         """What the rules look at in an ask that is not (yet) told of."""
         asked = msgspec.structs.replace(_asked_for(ask), tool_call_id=ask.request_id)
-        return self._about(self._tools.not_told(asked))
+        return self._about(self._tools.unannounced_call(asked))
 
     def about_tool(self, name: str, given: bytes) -> PolicyAsk:
         """What the rules look at in a tool that is about to run."""

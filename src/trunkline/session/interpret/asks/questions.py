@@ -34,7 +34,7 @@ def questions_in(raw_input: bytes | None) -> list[tuple[str, list[str]]]:
     return [question for question in found if question[0]]
 
 
-def tell_questions(writer: Writer, call: OpenCall) -> None:
+def emit_questions(writer: Writer, call: OpenCall) -> None:
     """Tell what a call asks, once it is known."""
     questions = questions_in(call.state.raw_input)
     if call.questioned or not questions:

@@ -32,12 +32,12 @@ _FIELDS: Final = {"name": "name", "kind": "kind", "status": "status", "content":
 Members = dict[str, Raw]
 
 
-def untold_of(call: OpenCall, changed: frozenset[str], said: bytes) -> tuple[Members, bool]:
+def leftover_of(call: OpenCall, changed: frozenset[str], said: bytes) -> tuple[Members, bool]:
     """The members of an update that its event carries, and whether all that should be are there."""
     if call.finished:
         return _fitting(members_of(said), TEXT_LIMIT)
     members = members_of(without_text(said))  # output that is streamed is told otherwise, and is not worth reading again
-    news = {name: value for name, value in members.items() if not _is_told(name, call.state, changed)}
+    news = {name: value for name, value in members.items() if not _is_emitted(name, call.state, changed)}
     if "_meta" in news:
         news["_meta"] = _unprinted(news["_meta"], call.state)
     kept, whole = _fitting(news, TOLD_CHARS - call.told_beside)
@@ -45,7 +45,7 @@ def untold_of(call: OpenCall, changed: frozenset[str], said: bytes) -> tuple[Mem
     return kept, whole
 
 
-def _is_told(name: str, state: CallState, changed: frozenset[str]) -> bool:
+def _is_emitted(name: str, state: CallState, changed: frozenset[str]) -> bool:
     if name in _NAMED:
         return True
     field = _FIELDS.get(name)

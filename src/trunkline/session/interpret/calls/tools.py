@@ -42,7 +42,7 @@ from trunkline.session.interpret.calls.endings import Ending, Endings, waits
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.evidence import evidence_of, keep_claims, observe, printed
 from trunkline.session.interpret.calls.facts import Facts, name_of, read_open_call, shown_text
-from trunkline.session.interpret.calls.leftover import untold_of
+from trunkline.session.interpret.calls.leftover import leftover_of
 from trunkline.session.interpret.calls.output import news_of, title_news
 from trunkline.session.interpret.calls.spliced import long_text
 from trunkline.session.interpret.calls.structured import run_of
@@ -50,10 +50,10 @@ from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.effects.changes import CHANGING
 from trunkline.session.interpret.effects.disk import Wanted, open_paths
 from trunkline.session.interpret.plans import write_plan
-from trunkline.session.interpret.text import TextStory
+from trunkline.session.interpret.text import TextInterpreter
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
-__all__ = ["ToolNames", "ToolStory", "name_of"]
+__all__ = ["ToolInterpreter", "ToolNames", "name_of"]
 
 _READ: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
 """What a call's reading is made from, beside changes of files that it shows and the words of an ask."""
@@ -82,10 +82,10 @@ class _TerminalEnd(msgspec.Struct, frozen=True):
     exit_code: int | None
 
 
-class ToolStory:
+class ToolInterpreter:
     """The calls of the current turn. ``names`` are the agent's own names for its tools; ``home`` and ``roots`` judge paths."""
 
-    def __init__(self, writer: Writer, text: TextStory, names: ToolNames | None = None, *, home: str | None = None,
+    def __init__(self, writer: Writer, text: TextInterpreter, names: ToolNames | None = None, *, home: str | None = None,
                  roots: Sequence[str] = (), raw_as_sent: bool = False) -> None:
         self._raw_as_sent = raw_as_sent
         self._writer = writer
@@ -105,14 +105,14 @@ class ToolStory:
         self.wanted: Wanted | None = None
         """Whether somebody looks at the disk for a result that leaves open what it changed; the result that waits for that."""
 
-    def told(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
+    def on_update(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
         call = self._writer.fold.calls.get(update.tool_call_id)
         if call is None and not self._may_follow(update.tool_call_id):
             self._leave_untracked(update.tool_call_id, Carried(wire, None, raw))
             return
         if call is None:
-            self._first_told(update, wire, raw, input_cut=input_cut)
+            self._on_first_update(update, wire, raw, input_cut=input_cut)
             return
         changed = self._merge(call, update)
         call.input_cut = call.input_cut or input_cut
@@ -146,7 +146,7 @@ class ToolStory:
             call.claims, call.risk_level = None, None
             self._readings.pop(call.state.tool_call_id, None)
 
-    def told_of(self, tool_call_id: str) -> OpenCall | None:
+    def known_call(self, tool_call_id: str) -> OpenCall | None:
         """The agent's own open call of this id; None where only asks have it, or it is over."""
         call = self._writer.fold.calls.get(tool_call_id)
         return call if call is not None and call.counted and not call.finished else None
@@ -333,7 +333,7 @@ class ToolStory:
         self._bodies.forget(tool_call_id)
         self._ran.pop(tool_call_id, None)  # agents use ids again
 
-    def _first_told(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
+    def _on_first_update(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
         self._text.close()
         self._writer.thinking(False)
         call = self._open(update, wire, raw)
@@ -383,9 +383,9 @@ class ToolStory:
             # The input of a running call grows while the model writes it: what was said of its risk no longer holds.
             self.executing(call, requires_approval=False, wire=wire, raw=raw, packet=packet)
         else:
-            self._tell_update(call, changed, Carried(wire, packet, raw))
+            self._emit_update(call, changed, Carried(wire, packet, raw))
             if call.spawned and "content" in changed:
-                self._sub_agent_said(call)
+                self._emit_sub_agent_progress(call)
         if not call.finished and not waits(self._writer.fold, call):
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
@@ -422,28 +422,28 @@ class ToolStory:
             remember(self._ran, call.state.tool_call_id, beside, KEPT_TERMINALS)
         return beside
 
-    def _tell_update(self, call: OpenCall, changed: frozenset[str], carried: Carried) -> None:
+    def _emit_update(self, call: OpenCall, changed: frozenset[str], carried: Carried) -> None:
         """An update that no other event tells: what is new in it."""
         said = carried.raw or carried.update or b""
-        update, whole = untold_of(call, changed, said)
+        update, whole = leftover_of(call, changed, said)
         data = {"toolCallId": call.state.tool_call_id, "changed": sorted(changed), **self._printed(call),
                 **({"update": update} if update else {})}
         cut = {} if whole else self._writer.truncated(len(said), has_packet=carried.packet is not None)
         self._writer.custom("tool_call_update", data, namespace="acp", update=carried.update, packet=carried.packet,
                             raw=carried.raw, meta={**title_news(call), **cut})
 
-    def not_told(self, update: ToolCallUpdate) -> OpenCall:
+    def unannounced_call(self, update: ToolCallUpdate) -> OpenCall:
         """A call that an ask is about, and that is not (yet) told of."""
         call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at, input_cut=names_too_much(update))
         merge_call(call.state, update)
         observe(call, update, self._names)
         return call
 
-    def as_asked(self, update: ToolCallUpdate) -> OpenCall:
+    def call_with_ask(self, update: ToolCallUpdate) -> OpenCall:
         """The call that an ask is about as it would be with what the ask says, which is not told of."""
-        known = self.told_of(update.tool_call_id)
+        known = self.known_call(update.tool_call_id)
         if known is None:
-            return self.not_told(update)
+            return self.unannounced_call(update)
         call = msgspec.structs.replace(known, state=msgspec.structs.replace(known.state), evidence=known.evidence and
                                        msgspec.structs.replace(known.evidence, terminals=[*known.evidence.terminals]))
         call.shows_ask = call.shows_ask or bool(update.content)
@@ -479,7 +479,7 @@ class ToolStory:
             return {}
         return news_of(call, shown_text(call.state) or (call.evidence.printed if call.evidence else ""))
 
-    def _sub_agent_said(self, call: OpenCall) -> None:
+    def _emit_sub_agent_progress(self, call: OpenCall) -> None:
         if self._writer.at - call.progress_at >= PROGRESS_GAP_US:
             call.progress_at = self._writer.at
             lines = self.facts(call).text.rstrip()[-2 * subagents.PROGRESS_CHARS:].split("\n")

@@ -81,7 +81,7 @@ def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, ext
     url = diff_url(writer.fold, shown_by)
     call_id = facts.state.tool_call_id
     if len(changes) > 1:
-        _tell_batch(writer, facts, changes, url, extra or {})
+        _emit_batch(writer, facts, changes, url, extra or {})
         return
     change = changes[0]
     meta = {**change.meta, **(extra or {}), **diff_left_out(change, url)}
@@ -102,7 +102,7 @@ def diff_left_out(change: Change, url: str) -> dict[str, Any]:
     return {"diff": {"lines": change.lines, "url": url}} if change.diff is None and change.lines else {}
 
 
-def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, extra: dict[str, Any]) -> None:
+def _emit_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, extra: dict[str, Any]) -> None:
     lines, chars = sum(change.lines for change in changes), sum(len(change.diff or "") for change in changes)
     short = lines <= DIFF_LINES and chars <= DIFF_CHARS
     listed = [
@@ -245,7 +245,7 @@ def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
         path = facts.paths[0]
         before = _text_before(facts, path)
         kind = _kind_of_write(facts, path, files)
-        assumed = {} if before is not None or _told_kind(facts) else {"assumed": ["changeType"]}
+        assumed = {} if before is not None or _declared_kind(facts) else {"assumed": ["changeType"]}
         yield _change(facts, path, "modified" if before else kind, before, content, assumed)
 
 
@@ -276,14 +276,14 @@ def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> ChangeType:
     """Whether a write made the file: as the agent says, else by whether this session knows it already."""
-    told = _told_kind(facts)
+    told = _declared_kind(facts)
     if told is not None:
         return told
     known = files.get(path)
     return "modified" if known is not None and known.change_type != "deleted" else "created"
 
 
-def _told_kind(facts: Facts) -> ChangeType | None:
+def _declared_kind(facts: Facts) -> ChangeType | None:
     exists = facts.look("exists", kind=bool)
     if exists is not None:
         return "modified" if exists else "created"

@@ -57,7 +57,7 @@ def compare(old: str | None, new: str | None, name: str) -> Compared:
     if isinstance(edits, Compared):
         return edits
     shifted = [(a + start, b + start, c + start, d + start) for a, b, c, d in edits]
-    return _told(_header(old, new, name), before, after, shifted)
+    return _compared(_header(old, new, name), before, after, shifted)
 
 
 def whole(old: str | None, new: str | None, name: str) -> str:
@@ -238,7 +238,7 @@ def _rows(a: list[str], b: list[str]) -> list[bytes]:
     return rows
 
 
-def _told(header: str, before: list[str], after: list[str], edits: list[Edit]) -> Compared:
+def _compared(header: str, before: list[str], after: list[str], edits: list[Edit]) -> Compared:
     added = sum(d - c for _, _, c, d in edits)
     removed = sum(b - a for a, b, _, _ in edits)
     shown: list[str] = []

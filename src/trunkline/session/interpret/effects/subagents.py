@@ -59,7 +59,7 @@ def progress(writer: Writer, call_id: str, message: str) -> None:
         writer.add(SubAgentProgressEvent(sub_agent_id=call_id, message=message[:PROGRESS_CHARS]))
 
 
-def told(writer: Writer, note: SubAgentReport) -> None:
+def on_report(writer: Writer, note: SubAgentReport) -> None:
     """The agent says itself what a sub-agent does."""
     match note.state:
         case "spawned":
