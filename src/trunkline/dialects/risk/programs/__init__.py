@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs import (
     archives,
     clouds,
@@ -38,7 +38,7 @@ from trunkline.dialects.risk.programs import (
 )
 from trunkline.dialects.shell import WRAPPERS
 
-Judge = Callable[[Call], None]
+Judge = Callable[[ProgramCall], None]
 
 _JUDGES: Final[dict[str, Judge]] = {
     **dict.fromkeys(WRAPPERS, reading.silent),
@@ -87,7 +87,7 @@ def program_of(first: str) -> Program:
     return Program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
 
 
-def _unknown(call: Call) -> None:
+def _unknown(call: ProgramCall) -> None:
     if call.longs <= {"--version", "--help"} and call.longs and not call.operands:
         return
     call.note("medium", "runs a program that is not known here", call.command.text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs.rows import note_row, row
 
 ROWS: Final = (
@@ -24,7 +24,7 @@ _MOUNT: Final = re.compile(
 )
 
 
-def _container(call: Call) -> None:
+def _container(call: ProgramCall) -> None:
     escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
     mount = next(
         (arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))),
@@ -46,12 +46,12 @@ def _container(call: Call) -> None:
             call.write(words[-1])
 
 
-def _escape_apart(call: Call, at: int, arg: str) -> bool:
+def _escape_apart(call: ProgramCall, at: int, arg: str) -> bool:
     follows = call.args[at + 1] if at + 1 < len(call.args) else ""
     return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (
         arg == "--security-opt" and "unconfined" in follows
     )
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = dict.fromkeys(
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = dict.fromkeys(
     ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container)
