@@ -134,11 +134,13 @@ def test_every_face_of_a_hub_says_the_same_of_a_call(session: Session, row: Row)
     assert not any(event["type"].startswith(("web:", "git:", "file:")) for event in events)
 
 
-@pytest.mark.parametrize("about", ["a delete with the input of a glob", "a server's purge", "steps that run", "a read with a command",
+@pytest.mark.parametrize("about", ["a delete with the input of a glob", "a server's purge", "steps that run",
+                                   "a read with a command",
                                    "a character that cannot be seen"])
 def test_the_packet_of_an_ask_and_its_push_say_what_its_event_says(session: Session, about: str) -> None:
     row, asks = ROWS[about], []
-    steps = [["ask", "session/request_permission", {"toolCall": {"toolCallId": "c", "title": "", **row.call}, "options": OPTIONS}]]
+    steps = [["ask", "session/request_permission", {"toolCall": {"toolCallId": "c", "title": "", **row.call},
+              "options": OPTIONS}]]
     with session.send(json.dumps(steps)) as stream:
         for packet in stream:
             if packet.type == "approval_requested":
@@ -146,9 +148,9 @@ def test_the_packet_of_an_ask_and_its_push_say_what_its_event_says(session: Sess
                 session.post(f"permissions/{packet.value['requestId']}", {"decision": "deny"})
     page: dict[str, Any] = session.wire.get(f"{session.path}/history?after={session.view()['lastSeq'] - 50}&limit=1000")
     event = [event for event in page["events"] if event["type"] == "approval:requested"][-1]
-    (packet,) = asks
-    assert (packet["toolName"], packet["toolCategory"], packet["riskLevel"]) == (row.tool, row.category, row.level)
-    assert packet["riskReason"] == event["_meta"]["risk"]["reason"] and event["requestId"] == packet["requestId"]
+    (told,) = asks
+    assert (told["toolName"], told["toolCategory"], told["riskLevel"]) == (row.tool, row.category, row.level)
+    assert told["riskReason"] == event["_meta"]["risk"]["reason"] and event["requestId"] == told["requestId"]
     note = note_of(session.id, Entry(seq=event["_meta"].get("seq", 1), at=1, event=json.dumps(event).encode()))
     assert note is not None and note.risk_level == row.level
     assert note.text.removeprefix("Use ").startswith((row.tool, "rm -rf"))

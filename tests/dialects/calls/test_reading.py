@@ -255,7 +255,8 @@ def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:
     ("mcp__fs__purge", {"paths": ["a.py", "b.py", "c.py"]}, "mcp__fs__purge: a.py and 2 more"),
     ("mcp__x__run", {"command": "npm test"}, "mcp__x__run, which runs: npm test"),
     ("Read", {"path": "a.py", "command": "npm test"}, "Read, which runs: npm test"),
-    ("bash", {"command": "npm test"}, "Run: npm test"), ("edit", {"path": "a.py"}, "Edit: a.py"), ("other_tool", {"n": 1}, "other_tool"),
+    ("bash", {"command": "npm test"}, "Run: npm test"), ("edit", {"path": "a.py"}, "Edit: a.py"),
+    ("other_tool", {"n": 1}, "other_tool"),
 ])
 def test_a_call_has_the_line_that_describe_tool_call_gives_it(name: str, given: dict[str, Any], line: str) -> None:
     assert describe_tool_call(name, given) == line

@@ -134,14 +134,19 @@ def test_a_project_keeps_its_own_dot_files(path: str) -> None:
 
 
 LOADED = """
-    .envrc sub/.envrc .vscode/tasks.json .vscode/launch.json .vscode/settings.json .idea/workspace.xml .idea/runConfigurations/x.xml .npmrc
-    pkg/.npmrc .yarnrc .yarnrc.yml .yarn/releases/yarn.cjs .github/workflows/ci.yml .github/actions/x/action.yml .gitea/workflows/x.yml
-    .forgejo/workflows/x.yml .gitlab-ci.yml .circleci/config.yml .travis.yml .drone.yml .woodpecker.yml .buildkite/pipeline.yml .cirrus.yml
+    .envrc sub/.envrc .vscode/tasks.json .vscode/launch.json .vscode/settings.json .idea/workspace.xml
+    .idea/runConfigurations/x.xml
+    .npmrc
+    pkg/.npmrc .yarnrc .yarnrc.yml .yarn/releases/yarn.cjs .github/workflows/ci.yml .github/actions/x/action.yml
+    .gitea/workflows/x.yml
+    .forgejo/workflows/x.yml .gitlab-ci.yml .circleci/config.yml .travis.yml .drone.yml .woodpecker.yml .buildkite/pipeline.yml
+    .cirrus.yml
     Jenkinsfile ci/Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml lefthook.yml .pre-commit-config.yaml .devcontainer.json
     .devcontainer/devcontainer.json .devcontainer/Dockerfile .cargo/config.toml .mvn/extensions.xml .bazelrc .dir-locals.el .ENVRC
 """.split()
 HARMLESS = """
-    .gitignore .gitattributes .editorconfig .prettierrc .prettierrc.json .prettierignore .eslintrc .eslintrc.json .eslintignore .dockerignore
+    .gitignore .gitattributes .editorconfig .prettierrc .prettierrc.json .prettierignore .eslintrc .eslintrc.json .eslintignore
+    .dockerignore
     .npmignore .nvmrc .python-version .stylelintrc .markdownlint.json .flake8 .coveragerc .browserslistrc .vscode/extensions.json
     .github/CODEOWNERS .github/pull_request_template.md .github/dependabot.yml .vscode .github/workflows .env.example .gitkeep
     docs/pipelines.md src/jenkins.py

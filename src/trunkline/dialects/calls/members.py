@@ -30,8 +30,10 @@ _HARMLESS_ENDS: Final = frozenset({"encoding", "format", "language"})
 _SORTS: Final = frozenset({"type", "kind", "tool"})
 """They say what sort of thing is meant, where that is a sort that is known; another word may be something to do."""
 _KNOWN_SORTS: Final = frozenset(
-    "file files directory directories dir folder symlink text string image binary json yaml toml markdown html css regex regexp literal "
-    "glob pattern exact fuzzy fixed keyword keywords semantic auto any all none default fast deep neural web news content contents "
+    "file files directory directories dir folder symlink text string image binary json yaml toml markdown html css "
+    "regex regexp literal "
+    "glob pattern exact fuzzy fixed keyword keywords semantic auto any all none default fast deep neural web news "
+    "content contents "
     "filename filenames path paths name names count read view open cat list ls search find grep look get show fetch query "
     "python javascript typescript rust golang java kotlin swift ruby perl php scala haskell elixir erlang clojure csharp cpp "
     "shell bash docker make cmake config lock xml csv sql proto graphql svelte vue react jsx tsx protobuf terraform "

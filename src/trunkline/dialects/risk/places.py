@@ -39,7 +39,8 @@ Kind = Literal[
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
 no roots are known · ``system`` · ``startup`` what shells and
 logins run, wherever it lies · ``hook`` what git runs · ``agent`` an agent's own
-settings · ``loaded`` what editors, package managers and forges run by themselves · ``device`` · ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
+settings · ``loaded`` what editors, package managers and forges run by themselves · ``device``
+· ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
 
 _NULLS: Final = frozenset(
     "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/ptmx".split()

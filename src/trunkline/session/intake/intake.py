@@ -16,6 +16,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -303,7 +304,7 @@ class Intake:
                 tools.found(call_id, {})
                 continue
             task = self._foreseen[call_id] = asyncio.get_running_loop().create_task(self._find(call_id, paths))
-            task.add_done_callback(lambda _, call_id=call_id: self._found(call_id, {}))
+            task.add_done_callback(partial(self._look_over, call_id))
 
     async def _find(self, call_id: str, paths: list[str]) -> None:
         try:
@@ -311,8 +312,11 @@ class Intake:
         except Exception:  # the look's boundary: a call goes on, seen or not
             log.exception("a look at the disk failed")
 
+    def _look_over(self, call_id: str, task: asyncio.Task[None]) -> None:
+        """A look beforehand has ended; one that was cancelled found nothing."""
+        self._found(call_id, {})
+
     def _found(self, call_id: str, files: dict[str, SeenFile]) -> None:
-        """Also called when the look is over, however it ended; then it is too late to find anything."""
         if self._foreseen.pop(call_id, None) is not None:
             self._pen.at().tools.found(call_id, files)
 

@@ -25,7 +25,8 @@ DUMPS: Final = (row("", "medium", "copies a database", "pg_dump x"),)
 
 def _database(call: Call) -> None:
     """psql, mysql, redis-cli: by the statement in the arguments."""
-    statements = [arg for arg in call.args if " " in arg or "(" in arg or _SQL_LOSES.fullmatch(arg) or arg.startswith((".", "\\"))]
+    statements = [arg for arg in call.args if " " in arg or "(" in arg or _SQL_LOSES.fullmatch(arg)
+                  or arg.startswith((".", "\\"))]
     for saved in filter(None, map(_SQL_SAVES.match, statements)):
         call.write(saved[1])
     if any(_SQL_RUNS.search(text) for text in statements):

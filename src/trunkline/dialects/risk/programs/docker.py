@@ -10,7 +10,8 @@ from trunkline.dialects.risk.call import Call
 from trunkline.dialects.risk.programs.rows import note_row, row
 
 ROWS: Final = (
-    row("rm rmi prune reset kill down remove login logout push swarm", "high", "deletes or publishes containers, images or volumes",
+    row("rm rmi prune reset kill down remove login logout push swarm", "high",
+        "deletes or publishes containers, images or volumes",
         "docker rm x"),
     row("ps images logs inspect info version stats top port events history diff search ls df config help context-ls", "low",
         "looks", "docker ps"),

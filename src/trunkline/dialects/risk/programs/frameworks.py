@@ -1,7 +1,7 @@
-"""Tasks of frameworks that lose data, whatever runs them: ``rails db:drop``, ``npx prisma migrate reset``, ``python manage.py flush``.
+"""Tasks of frameworks that lose data, whatever runs them: ``rails db:drop``, ``npx prisma migrate reset``.
 
-Rule 1: what runs a task (a build tool, a package manager, an interpreter, a file of the project) is judged elsewhere; here are only
-the words behind it, and they only ever raise.
+Rule 1: what runs a task (a build tool, a package manager, an interpreter, a file of the project) is judged elsewhere; here are
+only the words behind it, and they only ever raise.
 Rule 2: what is known of tasks is data.
 """
 

@@ -25,7 +25,8 @@ _TAKES: Final = frozenset(
     -H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode
     --json -F --form -o --output
     -X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file
-    -x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --doh-url -w --write-out --cert --key
+    -x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --doh-url
+    -w --write-out --cert --key
     --cacert --retry -K --config --resolve --url -D --dump-header -r --range
     --limit-rate --interface --data-ascii --form-string -C
     """.split()

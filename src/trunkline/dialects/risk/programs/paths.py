@@ -22,7 +22,7 @@ ALL: Final = 1 << 16
 _OUTSIDE: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
 
 
-_LABELLED: Final = re.compile(r"[a-z][a-z-]{1,20}:(?=[/~.])")
+_LABELLED: Final = re.compile(r"[a-z][a-z-]{1,20}:(?=[/~.])(?!//)")
 """A format before the file that it is written to: ``xml:../x``."""
 
 
@@ -65,7 +65,8 @@ _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
 _MAKING: Final = frozenset("venv new init create".split())
 _PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True)
-_ELSEWHERE: Final = _row(everything=True, writes="-o --output --output-dir --output-directory --destination --dest --cidfile --iidfile --metadata-file -E --log-file", copies=True)
+_ELSEWHERE: Final = _row(everything=True, writes="-o --output --output-dir --output-directory --destination --dest "
+                         "--cidfile --iidfile --metadata-file -E --log-file", copies=True)
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
 

@@ -200,7 +200,8 @@ _BUILDERS: Final[dict[str, Runner]] = {
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
                                    changes="--pyargs --pdbcls --tx --ds --dc --cov-config --ssh-config --driver-path -W "
-                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file", targets=True, takes="-k -m -n -r --maxfail --durations --tb --cov "
+                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file",
+                                   targets=True, takes="-k -m -n -r --maxfail --durations --tb --cov "
                                    "--cov-report --junitxml --basetemp --log-file --ignore --deselect --numprocesses --dist")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
