@@ -8,7 +8,7 @@ from typing import Any, get_args
 import msgspec
 
 from scripts.context_types import ENUMS, ENVELOPE, STRUCTS, UNIONS, is_event, public_name
-from trunkline.dialects import context
+from trunkline.dialects.context.versions import ACP_VERSION
 
 REF = "#/$defs/"
 
@@ -22,7 +22,7 @@ def context_schema() -> str:
               for name, union in UNIONS.items()}
     whole = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": f"Agent Context Protocol {context.ACP_VERSION}",
+        "title": f"Agent Context Protocol {ACP_VERSION}",
         **_ref("ACPEvent"),
         "$defs": {**enums, **structs, **unions},
     }

@@ -11,6 +11,43 @@ from typing import Any, get_args
 import msgspec
 
 from trunkline.dialects import context
+from trunkline.dialects.context.capabilities import (
+    AgentIdentity,
+    ApprovalFeatures,
+    Capabilities,
+    Features,
+    FileOperationFeatures,
+    PlanningFeatures,
+    ResourceFeatures,
+    SessionControlFeatures,
+    StreamingFeatures,
+    UserInteractionFeatures,
+)
+from trunkline.dialects.context.commands import Attachment, Command, CommandEnvelope
+from trunkline.dialects.context.events import Event, EventBase
+from trunkline.dialects.context.types import (
+    AgentDataPaths,
+    AutoApprove,
+    CostBreakdown,
+    DiscoveredSession,
+    EnvironmentAgent,
+    EnvironmentContext,
+    EnvironmentModel,
+    EnvironmentProject,
+    EnvironmentRuntime,
+    ErrorInfo,
+    FileBatchChange,
+    FileChangeSummary,
+    PermissionPolicy,
+    SearchResult,
+    SessionDiscoveryEvent,
+    SessionSummary,
+    StartSessionOptions,
+    Todo,
+    TokenUsage,
+    WebSearchResult,
+)
+from trunkline.dialects.context.unions import ApprovalPreview, GitOperation, MessageContent, ToolStructuredOutput, WebOperation
 
 ENUMS: dict[str, Any] = {
     name: getattr(context, name)
@@ -19,48 +56,48 @@ ENUMS: dict[str, Any] = {
 }
 
 OBJECTS: tuple[type[msgspec.Struct], ...] = (
-    context.ErrorInfo,
-    context.TokenUsage,
-    context.CostBreakdown,
-    context.FileChangeSummary,
-    context.SessionSummary,
-    context.EnvironmentAgent,
-    context.EnvironmentModel,
-    context.EnvironmentProject,
-    context.EnvironmentRuntime,
-    context.EnvironmentContext,
-    context.AutoApprove,
-    context.PermissionPolicy,
-    context.AgentDataPaths,
-    context.DiscoveredSession,
-    context.SessionDiscoveryEvent,
-    context.StartSessionOptions,
-    context.FileBatchChange,
-    context.Todo,
-    context.SearchResult,
-    context.WebSearchResult,
-    context.Attachment,
-    context.CommandEnvelope,
-    context.AgentIdentity,
-    context.StreamingFeatures,
-    context.ApprovalFeatures,
-    context.SessionControlFeatures,
-    context.PlanningFeatures,
-    context.ResourceFeatures,
-    context.FileOperationFeatures,
-    context.UserInteractionFeatures,
-    context.Features,
-    context.Capabilities,
+    ErrorInfo,
+    TokenUsage,
+    CostBreakdown,
+    FileChangeSummary,
+    SessionSummary,
+    EnvironmentAgent,
+    EnvironmentModel,
+    EnvironmentProject,
+    EnvironmentRuntime,
+    EnvironmentContext,
+    AutoApprove,
+    PermissionPolicy,
+    AgentDataPaths,
+    DiscoveredSession,
+    SessionDiscoveryEvent,
+    StartSessionOptions,
+    FileBatchChange,
+    Todo,
+    SearchResult,
+    WebSearchResult,
+    Attachment,
+    CommandEnvelope,
+    AgentIdentity,
+    StreamingFeatures,
+    ApprovalFeatures,
+    SessionControlFeatures,
+    PlanningFeatures,
+    ResourceFeatures,
+    FileOperationFeatures,
+    UserInteractionFeatures,
+    Features,
+    Capabilities,
 )
 
 UNIONS: dict[str, Any] = {
-    "MessageContent": context.MessageContent,
-    "ToolStructuredOutput": context.ToolStructuredOutput,
-    "ApprovalPreview": context.ApprovalPreview,
-    "GitOperation": context.GitOperation,
-    "WebOperation": context.WebOperation,
-    "ACPEvent": context.Event,
-    "ACPCommand": context.Command,
+    "MessageContent": MessageContent,
+    "ToolStructuredOutput": ToolStructuredOutput,
+    "ApprovalPreview": ApprovalPreview,
+    "GitOperation": GitOperation,
+    "WebOperation": WebOperation,
+    "ACPEvent": Event,
+    "ACPCommand": Command,
 }
 
 VARIANTS: tuple[type[msgspec.Struct], ...] = tuple(kind for union in UNIONS.values() for kind in get_args(union))
@@ -79,4 +116,4 @@ def public_name(kind: type[msgspec.Struct]) -> str:
 
 
 def is_event(kind: type[msgspec.Struct]) -> bool:
-    return issubclass(kind, context.EventBase)
+    return issubclass(kind, EventBase)

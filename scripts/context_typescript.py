@@ -10,14 +10,14 @@ import msgspec
 from msgspec import inspect
 
 from scripts.context_types import ENUMS, ENVELOPE, OBJECTS, STRUCTS, UNIONS, VARIANTS, is_event, public_name
-from trunkline.dialects import context
+from trunkline.dialects.context.versions import ACP_MIN_VERSION, ACP_VERSION
 
 HEAD = f"""\
-// The Agent Context Protocol {context.ACP_VERSION} as TypeScript types. Generated from the code by `make docs`; do not edit.
+// The Agent Context Protocol {ACP_VERSION} as TypeScript types. Generated from the code by `make docs`; do not edit.
 // Optional means absent, never null. What Trunkline adds beyond the protocol rides in `_meta`.
 
-export const ACP_VERSION = '{context.ACP_VERSION}';
-export const ACP_MIN_VERSION = '{context.ACP_MIN_VERSION}';
+export const ACP_VERSION = '{ACP_VERSION}';
+export const ACP_MIN_VERSION = '{ACP_MIN_VERSION}';
 """
 
 TAIL = """\

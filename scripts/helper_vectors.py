@@ -14,7 +14,9 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.categories import categorize_tool
+from trunkline.dialects.context.descriptions import describe_tool_call
+from trunkline.dialects.risk import assess_risk
 
 VECTORS = Path(__file__).parent.parent / "tests" / "data" / "agent_context_helper_vectors.json"
 
@@ -80,9 +82,9 @@ class Vector(msgspec.Struct, frozen=True):
 
 
 OURS: dict[str, Callable[..., str]] = {
-    "assessRisk": lambda *args: context.assess_risk(*args),
-    "categorizeTool": context.categorize_tool,
-    "describeToolCall": context.describe_tool_call,
+    "assessRisk": lambda *args: assess_risk(*args),
+    "categorizeTool": categorize_tool,
+    "describeToolCall": describe_tool_call,
 }
 """Our helper of each name; the risk assessor is only looked up when it is called, as everywhere."""
 

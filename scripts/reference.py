@@ -29,8 +29,9 @@ from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.cli.group import trunkline
 from trunkline.cli.settings import SETTINGS
-from trunkline.dialects import context
-from trunkline.dialects.packets import PACKETS
+from trunkline.dialects.context.commands import COMMANDS
+from trunkline.dialects.context.events import EVENTS
+from trunkline.dialects.packets.shapes import PACKETS
 from trunkline.server.context.ws import frames
 from trunkline.server.routes import ROUTES, Query
 
@@ -91,12 +92,12 @@ def payload(kind: type[msgspec.Struct]) -> str:
 
 
 def event_table() -> str:
-    rows = [(f"`{name}`", sentence(kind), payload(kind)) for name, kind in context.EVENTS.items()]
+    rows = [(f"`{name}`", sentence(kind), payload(kind)) for name, kind in EVENTS.items()]
     return table(["event", "means", "fields"], rows)
 
 
 def command_table() -> str:
-    rows = [(f"`{name}`", sentence(kind), payload(kind)) for name, kind in context.COMMANDS.items()]
+    rows = [(f"`{name}`", sentence(kind), payload(kind)) for name, kind in COMMANDS.items()]
     return table(["command", "means", "fields"], rows)
 
 

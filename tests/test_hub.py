@@ -15,7 +15,7 @@ import pytest
 
 from tests.aio import run
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects.acp import ImageContent, TextContent
+from trunkline.dialects.acp.content import ImageContent, TextContent
 from trunkline.errors import HubStopping, Invalid, NotFound, SessionNotFound, Unsupported
 from trunkline.feeds.session import packet_of
 from trunkline.hub import Answer, Decision, Hub, HubOptions, NewSession, Session

@@ -15,7 +15,8 @@ from tests.session.golden import FILE_AGENT, STREAM_AGENT, events_of, lines_of_f
 from tests.tooling.claude_runs import runs, sent_image
 from tests.tooling.transcripts import AGENTS, greetings, stories
 from trunkline.agents import catalog
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import InitializeResponse
+from trunkline.dialects.acp.lenient import read_lenient
 
 Event = dict[str, Any]
 Events = Sequence[Event]
@@ -95,7 +96,7 @@ def shown_by_file() -> set[str]:
 
 
 def _takes_images(greeting: bytes) -> bool:
-    return acp.read(greeting, acp.InitializeResponse).capabilities.prompt.image
+    return read_lenient(greeting, InitializeResponse).capabilities.prompt.image
 
 
 if __name__ == "__main__":

@@ -15,15 +15,21 @@ from tests.tooling.processes import processes_with
 from trunkline.adapters import ACPAdapter, ACPSession, CatalogAdapter
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects import context
-from trunkline.dialects.context import SessionDiscoveryEvent, StartSessionOptions
+from trunkline.dialects.context.commands import SendMessageCommand
+from trunkline.dialects.context.types import (
+    AgentDataPaths,
+    DiscoveredSession,
+    SessionDiscoveryEvent,
+    StartSessionOptions,
+    TokenUsage,
+)
 from trunkline.dialects.signals import PermissionAsk, PermissionOption
 from trunkline.errors import AgentError, NotFound, Unsupported
 from trunkline.session.fold import Fold, checkpoint, restore
 from trunkline.session.interpret import Interpreter
 
 
-def names(sessions: list[context.DiscoveredSession]) -> list[str]:
+def names(sessions: list[DiscoveredSession]) -> list[str]:
     return [session.id for session in sessions]
 
 
@@ -66,7 +72,7 @@ def test_every_agent_of_the_catalog_has_an_adapter_with_all_methods(tmp_path: Pa
                 capabilities = typed.get_capabilities()
                 assert capabilities.agent.name == adapter.name
                 assert capabilities.agent.integration_method == "sdk"
-                assert isinstance(typed.get_data_paths(), context.AgentDataPaths)
+                assert isinstance(typed.get_data_paths(), AgentDataPaths)
                 assert isinstance(await typed.is_installed(), bool)
             with pytest.raises(NotFound, match="no agent 'nobody'; known are: "):
                 line.adapter("nobody")
@@ -91,7 +97,7 @@ def test_an_installed_agent_tells_its_version_and_a_missing_one_has_none(tmp_pat
 def test_data_paths_are_those_of_this_machine(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with library(tmp_path) as line:
-            assert line.adapter("demo").get_data_paths() == context.AgentDataPaths()
+            assert line.adapter("demo").get_data_paths() == AgentDataPaths()
             assert line.adapter("claude-agent-acp").get_data_paths().sessions == str(tmp_path / "home" / ".claude" / "projects")
         async with library(tmp_path, environ={"CLAUDE_CONFIG_DIR": "/elsewhere"}) as line:
             assert line.adapter("claude-agent-acp").get_data_paths().sessions == "/elsewhere/projects"
@@ -104,7 +110,7 @@ def test_the_agents_own_sessions_are_asked_for_page_by_page_and_nothing_is_left_
         async with library(tmp_path, puppet=store(tmp_path, "list", sessions=5, page_size=2)) as line:
             found = await line.adapter("puppet").discover_sessions()
             assert names(found) == ["own-4", "own-3", "own-2", "own-1", "own-0"], "all pages, newest activity first"
-            assert found[0] == context.DiscoveredSession(
+            assert found[0] == DiscoveredSession(
                 id="own-4", agent="puppet", project_path=str(tmp_path / "project"), project_name="project",
                 created_at="2026-01-05T00:00:00.000Z", last_activity="2026-01-05T00:00:00.000Z", session_name="Session 4")
             assert processes_with(f"HOME={tmp_path / 'home'}") == []
@@ -297,7 +303,7 @@ def test_a_watcher_hears_of_sessions_that_come_change_and_go(tmp_path: Path) -> 
             created = await heard.get()
             assert created == SessionDiscoveryEvent(type="session_created", session_id=session.session_id, agent="demo-fast")
             await until(session, "message:complete", 2)
-            await session.execute(context.SendMessageCommand(message="/echo two"))
+            await session.execute(SendMessageCommand(message="/echo two"))
             while (await heard.get()).type != "session_updated":
                 continue
             await line.delete(session.session_id)
@@ -327,7 +333,7 @@ def test_history_is_the_same_for_who_was_there_and_who_came_later(tmp_path: Path
             await session.detach()
             count = len(heard)
             later = await adapter.attach_to_session(session.session_id)
-            await later.execute(context.SendMessageCommand(message="/echo two"))
+            await later.execute(SendMessageCommand(message="/echo two"))
             await until(later, "message:complete", 4)
             assert len(heard) == count, "who let go is called no more, and the agent goes on"
 
@@ -363,7 +369,7 @@ def test_a_session_has_the_capabilities_that_it_has_shown(tmp_path: Path) -> Non
     assert not session_capabilities(spec, fold).features.approval.tool_calls
     ask = PermissionAsk("r", b'{"toolCallId":"c","title":"x"}', (PermissionOption("a", "Allow", "allow_once"),))
     told.at(1).hear([ask])
-    told.at(2).usage.tokens(context.TokenUsage(input_tokens=1, output_tokens=1))
+    told.at(2).usage.tokens(TokenUsage(input_tokens=1, output_tokens=1))
     found = session_capabilities(spec, restore(checkpoint(fold))).features
     assert found.approval.tool_calls and found.resources.token_usage and not found.git
 

@@ -16,7 +16,7 @@ from trunkline import discovery
 from trunkline.adapters.capabilities import agent_capabilities
 from trunkline.agents import catalog
 from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS, features_of, flags_of
-from trunkline.dialects.context import StartSessionOptions
+from trunkline.dialects.context.types import StartSessionOptions
 from trunkline.errors import Invalid
 
 UNRECORDED = sorted(catalog.load().keys() - set(RECORDED) - {"demo", STREAM_AGENT})

@@ -18,7 +18,8 @@ from tests.adapters.test_catalog_adapter import history, said, until
 from tests.aio import run
 from tests.tooling.processes import processes_with
 from trunkline.adapters.watching import watch_hub
-from trunkline.dialects.context import SendMessageCommand, StartSessionOptions
+from trunkline.dialects.context.commands import SendMessageCommand
+from trunkline.dialects.context.types import StartSessionOptions
 from trunkline.errors import HubLocked, HubStopping, Invalid, SessionNotFound
 from trunkline.hub import Hub, HubOptions
 

@@ -16,8 +16,18 @@ from tests.adapters.test_catalog_adapter import history, kind_of, said, types_of
 from tests.aio import run
 from trunkline.adapters import ACPSession, Library
 from trunkline.agents.catalog.features import flags_of
-from trunkline.dialects import context
-from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.dialects.context.commands import (
+    AnswerQuestionCommand,
+    ApproveToolCallCommand,
+    CancelCommand,
+    Command,
+    DenyToolCallCommand,
+    PauseCommand,
+    ResumeCommand,
+    SendMessageCommand,
+    TerminateCommand,
+)
+from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.errors import Invalid, NotFound, Unsupported
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "projects"
@@ -137,12 +147,12 @@ def test_every_command_is_refused_and_the_capabilities_said_so(tmp_path: Path) -
             assert not {flag for flag in flags if flag.startswith(("approval", "sessionControl"))}
             assert "multimodal" not in flags and "userInteraction.questions" not in flags
             before = len(await history(session))
-            commands: list[context.Command] = [
-                context.SendMessageCommand(message="hi"), context.CancelCommand(), context.PauseCommand(),
-                context.ResumeCommand(), context.TerminateCommand(),
-                context.ApproveToolCallCommand(request_id="r", tool_call_id="c"),
-                context.DenyToolCallCommand(request_id="r", tool_call_id="c"),
-                context.AnswerQuestionCommand(question_id="q", answer="a"),
+            commands: list[Command] = [
+                SendMessageCommand(message="hi"), CancelCommand(), PauseCommand(),
+                ResumeCommand(), TerminateCommand(),
+                ApproveToolCallCommand(request_id="r", tool_call_id="c"),
+                DenyToolCallCommand(request_id="r", tool_call_id="c"),
+                AnswerQuestionCommand(question_id="q", answer="a"),
             ]
             for command in commands:
                 with pytest.raises(Unsupported, match="only watched"):

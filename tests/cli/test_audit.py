@@ -12,8 +12,9 @@ import pytest
 
 from tests.aio import run
 from tests.cli.conftest import Place
-from trunkline.dialects import context
-from trunkline.dialects.packets import approval_resolved_packet
+from trunkline.dialects.context.envelope import encode_event
+from trunkline.dialects.context.events import ApprovalResolvedEvent, CustomEvent
+from trunkline.dialects.packets.notices import approval_resolved_packet
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.sqlite.block import decode, decode_parts, encode
 from trunkline.journal.sqlite.store import SqliteJournal
@@ -25,13 +26,13 @@ AT = 1_800_000_000_000_000
 
 
 def approval(session: str, seq: int) -> bytes:
-    return context.encode_event(seq, session, AT + seq, context.ApprovalResolvedEvent(
+    return encode_event(seq, session, AT + seq, ApprovalResolvedEvent(
         request_id=f"r{seq}", tool_call_id="c", approved=True, resolved_by="user", meta={"by": "ann"}))
 
 
 def told(session: str, seq: int) -> bytes:
     data = msgspec.Raw(b'{"type":"approval:resolved"}')
-    return context.encode_event(seq, session, AT + seq, context.CustomEvent(namespace="trunkline", event_name="told", data=data))
+    return encode_event(seq, session, AT + seq, CustomEvent(namespace="trunkline", event_name="told", data=data))
 
 
 def written(place: Place, session: str, count: int) -> Chain:

@@ -16,7 +16,9 @@ from trunkline import client as public
 from trunkline.client import AutoApprove, Caps, Client, Packet, PermissionPolicy, PolicyRule, Waits, hub_views, views
 from trunkline.client.faults import error_of
 from trunkline.client.http import Response
-from trunkline.dialects import context
+from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
+from trunkline.dialects.context.types import AutoApprove as ContextAutoApprove
+from trunkline.dialects.context.types import PermissionPolicy as ContextPermissionPolicy
 from trunkline.errors import (
     AgentError,
     Forbidden,
@@ -290,14 +292,14 @@ def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
 
 
 @pytest.mark.parametrize(("reads", "writes"), [
-    (hub_views.PolicyRule, policy.Rule), (hub_views.AutoApprove, context.AutoApprove),
-    (hub_views.PermissionPolicy, context.PermissionPolicy), (hub_views.PolicyView, policies.PolicyView),
+    (hub_views.PolicyRule, policy.Rule), (hub_views.AutoApprove, ContextAutoApprove),
+    (hub_views.PermissionPolicy, ContextPermissionPolicy), (hub_views.PolicyView, policies.PolicyView),
     (hub_views.RuleLookedAt, policies.RuleLookedAt), (hub_views.Explanation, policies.Explanation), (hub_views.Caps, caps.Caps),
     (hub_views.Waits, fold.Waits), (hub_views.SnippetPart, search.SnippetPart), (hub_views.SearchHit, search.SearchHit),
     (hub_views.SearchPage, search.SearchPage), (hub_views.Folder, folders.Folder), (hub_views.RecentFolder, folders.RecentFolder),
     (hub_views.FolderPage, folders.FolderPage), (hub_views.AdapterView, adapters.AdapterInfo),
     (hub_views.Pairing, devices.Pairing), (hub_views.DeviceView, devices.DeviceView),
-    (hub_views.DataPaths, context.AgentDataPaths), (hub_views.DiscoveredSession, context.DiscoveredSession),
+    (hub_views.DataPaths, AgentDataPaths), (hub_views.DiscoveredSession, DiscoveredSession),
     (views.AgentView, AgentInfo),
 ], ids=lambda kind: kind.__name__)
 def test_what_the_client_reads_of_the_hub_is_what_the_hub_writes(

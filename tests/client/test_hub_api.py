@@ -10,7 +10,7 @@ from tests.aio import run
 from tests.server.http.test_listen import listening
 from tests.server.site import TOKEN
 from trunkline.client import AutoApprove, Caps, Client, PermissionPolicy, PolicyRule, Waits
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Conflict, Invalid
 from trunkline.hub import Session
 

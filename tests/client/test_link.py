@@ -19,8 +19,8 @@ from tests.server.site import TOKEN, Site
 from tests.tooling.examples import examples
 from trunkline.client import Client, ContextEvent, Endpoint, Link, Watch, WatchSnapshot
 from trunkline.client import watch as watches
-from trunkline.dialects.acp import TextContent
-from trunkline.dialects.context import MessageDeltaEvent
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.context.events import MessageDeltaEvent
 from trunkline.errors import AlreadyResolved, Invalid, SessionDeleted, SessionNotFound, Unauthorized, Unavailable
 from trunkline.hub import Decision, Session
 

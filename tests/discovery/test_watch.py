@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.discovery import notice, watch
 from trunkline.discovery.claude import ClaudeStore
 

@@ -17,8 +17,9 @@ from scripts.reference import error_classes, every_command, shown_path
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.cli.settings import SETTINGS
-from trunkline.dialects import context
-from trunkline.dialects.packets import PacketType
+from trunkline.dialects.context.commands import COMMANDS
+from trunkline.dialects.context.events import EVENTS
+from trunkline.dialects.packets.shapes import PacketType
 from trunkline.hub import Decision
 from trunkline.server.context.snapshot import SessionState
 from trunkline.server.routes import ROUTES
@@ -46,12 +47,12 @@ def test_a_setting_is_documented(key: str) -> None:
         assert place is None or f"`{place}`" in row
 
 
-@pytest.mark.parametrize("name", list(context.EVENTS))
+@pytest.mark.parametrize("name", list(EVENTS))
 def test_an_event_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("events")
 
 
-@pytest.mark.parametrize("name", list(context.COMMANDS))
+@pytest.mark.parametrize("name", list(COMMANDS))
 def test_a_context_command_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("events")
 

@@ -12,7 +12,8 @@ import pytest
 from scripts.reference import FILES, REFERENCE
 from tests.dialects.context.protocol import protocol, resolve, sample
 from tests.spec import seeds
-from trunkline.dialects.context import COMMANDS, EVENTS
+from trunkline.dialects.context.commands import COMMANDS
+from trunkline.dialects.context.events import EVENTS
 
 SCHEMA: dict[str, Any] = json.loads((REFERENCE / "agent-context.schema.json").read_text(encoding="utf-8"))
 TYPESCRIPT = (REFERENCE / "agent-context.ts").read_text(encoding="utf-8")

@@ -24,12 +24,17 @@ from trunkline.agents import catalog
 from trunkline.cli.acp import messages
 from trunkline.cli.settings import load
 from trunkline.client.sse import EventParser
-from trunkline.dialects import acp, context, packets
+from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
+from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.claude.transcript import Transcript as ClaudeTranscript
+from trunkline.dialects.context.commands import decode_command, decode_command_envelope
+from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.context.filters import encoded_type, parse_types
 from trunkline.dialects.jsonrpc import Peer
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.packets import detect, tools
+from trunkline.dialects.packets.wire import decode_packet
 from trunkline.dialects.risk import command_parts
 from trunkline.dialects.shell import parse_shell, spans
 from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, Update
@@ -84,13 +89,13 @@ def acp_update(data: bytes) -> None:
     if utf8_fault(data) is not None:
         return
     try:
-        acp.read_update(data)
+        read_update(data)
     except TrunklineError:
         return
     player = Player()
     player.play(Update(data))
     for entry in player.entries:
-        _ended(context.encoded_type(entry.event), entry.update is not None, entry.packet is not None, entry.raw is not None)
+        _ended(encoded_type(entry.event), entry.update is not None, entry.packet is not None, entry.raw is not None)
         entry.event.decode()
         passage_of(entry)
         Transcript().tell(entry.event)
@@ -98,8 +103,8 @@ def acp_update(data: bytes) -> None:
 
 def acp_params(data: bytes) -> None:
     """Params and results of every method."""
-    for method in acp.METHODS:
-        for read in (acp.decode_params, acp.decode_result):
+    for method in METHODS:
+        for read in (decode_params, decode_result):
             _tolerant(read, method, data)
 
 
@@ -141,15 +146,15 @@ def packet_detection(data: bytes) -> None:
     """A packet of anybody's."""
     for look in (detect.packet_type, detect.fields_of, detect.tool_name, detect.is_todo_write, detect.is_task,
                  detect.is_new_file, detect.display_title, detect.file_path, detect.tool_kind, tools.tool_input,
-                 tools.tool_output, packets.decode_packet):
+                 tools.tool_output, decode_packet):
         _tolerant(look, data)
 
 
 def context_commands(data: bytes) -> None:
     """Commands and events of the Agent Context Protocol."""
-    for read in (context.decode_command, context.decode_command_envelope, context.decode_event):
+    for read in (decode_command, decode_command_envelope, decode_event):
         _tolerant(read, data)
-    _tolerant(context.parse_types, _text(data))
+    _tolerant(parse_types, _text(data))
 
 
 def request_bodies(data: bytes) -> None:

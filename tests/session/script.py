@@ -11,8 +11,9 @@ import msgspec
 
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import Exit
-from trunkline.dialects.acp import TextContent
-from trunkline.dialects.context import decode_command, decode_event
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.context.commands import decode_command
+from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Signal, TurnEnd, Update
 from trunkline.errors import TrunklineError
 from trunkline.feeds.session import TailBudget, packet_of

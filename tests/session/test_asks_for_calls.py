@@ -10,8 +10,9 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, update
-from trunkline.dialects.acp import Diff
-from trunkline.dialects.context import ApprovalRequestedEvent, ApprovalResolvedEvent, AutoApprove, PermissionPolicy
+from trunkline.dialects.acp.tools import Diff
+from trunkline.dialects.context.events import ApprovalRequestedEvent, ApprovalResolvedEvent
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
 from trunkline.session.commands.requests import Decision
 from trunkline.session.fold import DISK_PLACES, Disk

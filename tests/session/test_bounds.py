@@ -12,8 +12,11 @@ from tests.aio import run
 from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects.acp.aliases import CLIENT_METHODS
 from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
 from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
+from trunkline.dialects.acp.large import LARGE_UPDATE, large_write
+from trunkline.dialects.acp.methods import FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, SESSION_REQUEST_PERMISSION, TERMINAL_OUTPUT
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, SubAgentTold, Update
 from trunkline.errors import Invalid, TooManyRequests
@@ -238,16 +241,16 @@ def test_sub_agents_artifacts_and_files_are_kept_up_to_a_bound() -> None:
 
 
 def on_wire(**message: object) -> tuple[jsonrpc.Peer, list[jsonrpc.Message]]:
-    peer = jsonrpc.Peer(methods=acp.CLIENT_METHODS)
+    peer = jsonrpc.Peer(methods=CLIENT_METHODS)
     peer.receive_data(msgspec.json.encode({"jsonrpc": "2.0", **message}) + b"\n")
     return peer, peer.messages_received()
 
 
 def test_a_request_by_too_long_an_id_is_refused() -> None:
-    peer, messages = on_wire(id="i" * jsonrpc.ID_BYTES, method=acp.FS_READ_TEXT_FILE, params={})
+    peer, messages = on_wire(id="i" * jsonrpc.ID_BYTES, method=FS_READ_TEXT_FILE, params={})
     assert [type(message) for message in messages] == [Malformed]
     assert b'"id":null,"error"' in b"".join(peer.data_to_send())
-    peer, messages = on_wire(id="i" * (jsonrpc.ID_BYTES - 2), method=acp.FS_READ_TEXT_FILE, params={})
+    peer, messages = on_wire(id="i" * (jsonrpc.ID_BYTES - 2), method=FS_READ_TEXT_FILE, params={})
     assert [type(message) for message in messages] == [jsonrpc.Request]
 
 
@@ -255,7 +258,7 @@ def test_the_id_of_a_request_does_not_hold_its_line() -> None:
     tracemalloc.start()
     try:
         ids = [request.id for _ in range(8) for request in on_wire(
-            id=7, method=acp.FS_READ_TEXT_FILE, params={"x": "p" * 1_000_000})[1] if isinstance(request, jsonrpc.Request)]
+            id=7, method=FS_READ_TEXT_FILE, params={"x": "p" * 1_000_000})[1] if isinstance(request, jsonrpc.Request)]
         assert len(ids) == 8
         assert tracemalloc.get_traced_memory()[0] < 4_000_000, "the lines are gone"
     finally:
@@ -263,28 +266,28 @@ def test_the_id_of_a_request_does_not_hold_its_line() -> None:
 
 
 def test_a_line_that_says_too_much_of_an_ask_is_not_read() -> None:
-    peer, (message,) = on_wire(id=1, method=acp.SESSION_REQUEST_PERMISSION, params={"_meta": "p" * asks.ASK_BYTES})
+    peer, (message,) = on_wire(id=1, method=SESSION_REQUEST_PERMISSION, params={"_meta": "p" * asks.ASK_BYTES})
     assert isinstance(message, jsonrpc.Request)
-    heard = AcpAsks(peer, lambda: "req", lambda session_id: True).asked(acp.SESSION_REQUEST_PERMISSION, message)
+    heard = AcpAsks(peer, lambda: "req", lambda session_id: True).asked(SESSION_REQUEST_PERMISSION, message)
     assert isinstance(heard, Malformed) and len(heard.line) <= 4096
     assert b"at most 8 MiB" in b"".join(peer.data_to_send())
 
 
 def test_what_an_agent_has_the_hub_do_carries_only_so_much_together() -> None:
     work = served.Served()
-    assert work.refusal(acp.FS_WRITE_TEXT_FILE, served.SERVED_BYTES) is None, "one longest line fits"
+    assert work.refusal(FS_WRITE_TEXT_FILE, served.SERVED_BYTES) is None, "one longest line fits"
     work.begin(served.SERVED_BYTES - 10)
-    assert work.refusal(acp.FS_WRITE_TEXT_FILE, 11) is not None
+    assert work.refusal(FS_WRITE_TEXT_FILE, 11) is not None
     work.end(served.SERVED_BYTES - 10)
-    assert work.refusal(acp.FS_WRITE_TEXT_FILE, 11) is None
+    assert work.refusal(FS_WRITE_TEXT_FILE, 11) is None
     for _ in range(served.SERVED_AT_ONCE):
         work.begin(0)
-    assert work.refusal(acp.TERMINAL_OUTPUT, 0) is not None
+    assert work.refusal(TERMINAL_OUTPUT, 0) is not None
 
 
 def test_a_request_without_a_text_says_only_so_much() -> None:
-    assert served.Served().refusal(acp.FS_READ_TEXT_FILE, served.REQUEST_BYTES) is None
-    assert served.Served().refusal(acp.FS_READ_TEXT_FILE, served.REQUEST_BYTES + 1) is not None
+    assert served.Served().refusal(FS_READ_TEXT_FILE, served.REQUEST_BYTES) is None
+    assert served.Served().refusal(FS_READ_TEXT_FILE, served.REQUEST_BYTES + 1) is not None
 
 
 def test_paths_and_commands_are_refused_beyond_what_a_system_takes() -> None:
@@ -299,10 +302,10 @@ def test_paths_and_commands_are_refused_beyond_what_a_system_takes() -> None:
 
 
 def test_a_long_write_to_too_long_a_path_is_not_read() -> None:
-    ask = {"sessionId": "s", "path": "p" * acp.LARGE_UPDATE, "content": "x"}
+    ask = {"sessionId": "s", "path": "p" * LARGE_UPDATE, "content": "x"}
     with pytest.raises(Invalid, match="a path"):
-        acp.large_write(msgspec.json.encode(ask))
-    assert acp.large_write(msgspec.json.encode({**ask, "path": "a/b", "content": "x" * acp.LARGE_UPDATE})).path == "a/b"
+        large_write(msgspec.json.encode(ask))
+    assert large_write(msgspec.json.encode({**ask, "path": "a/b", "content": "x" * LARGE_UPDATE})).path == "a/b"
 
 
 def test_a_message_that_nobody_understands_is_told_by_its_size_where_it_is_long() -> None:

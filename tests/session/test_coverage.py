@@ -14,8 +14,9 @@ from tests.aio import run
 from tests.session.golden import events_of
 from tests.tooling.transcripts import AGENTS, stories
 from trunkline.agents.catalog import AgentSpec, adhoc
-from trunkline.dialects import context
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.context.commands import PauseCommand
+from trunkline.dialects.context.events import EVENTS
 from trunkline.hub import Answer, Decision, Hub, HubOptions, NewSession, Session
 
 TOUR_LEAST = 25
@@ -69,7 +70,7 @@ def visited(tmp_path: Path, *prompts: str) -> tuple[list[dict[str, Any]], dict[s
                 if prompt == "/leave":
                     await visit.until(lambda event: event["type"] == "session:completed")
             if prompts[-1] != "/leave":
-                await visit.session.execute(context.PauseCommand(), command_id=None, by="test")
+                await visit.session.execute(PauseCommand(), command_id=None, by="test")
                 await visit.until(lambda event: event["type"] == "session:paused")
             return visit
 
@@ -110,7 +111,7 @@ def test_the_demo_shows_what_the_tour_leaves_out(tmp_path: Path) -> None:
 
 def test_every_event_type_is_told_by_a_recorded_agent_or_by_the_demo(tmp_path: Path, recorded: set[str]) -> None:
     events, _ = visited(tmp_path, "Show me around", "/question", "/limit 0", "/leave", "/echo again")
-    missing = set(context.EVENTS) - recorded - types_of(events)
+    missing = set(EVENTS) - recorded - types_of(events)
     assert not missing
 
 

@@ -22,10 +22,10 @@ from tests.tooling.examples import examples
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, Prompt, Step, openings, stories
 from trunkline.agents import catalog
-from trunkline.dialects import context
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.describe import carried_reading
 from trunkline.dialects.calls.names import is_name, name_of_kind
+from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.feeds.session import packet_of
 from trunkline.journal.base import Entry
@@ -269,4 +269,4 @@ def test_a_face_that_disagreed_would_be_found() -> None:
         check_faces(wrong, ToolNames(), player.fold.cwd)
     packet = packet_of(asked.entry)
     assert packet is not None and b'"toolCategory":"file_read"' in packet
-    assert context.decode_event(asked.entry.event)
+    assert decode_event(asked.entry.event)

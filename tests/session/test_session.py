@@ -11,7 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import ScriptedDriver, Stage, text, update
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.signals import AgentFault, AskWithdrawn, QuestionAsk, TurnEnd
 from trunkline.errors import AgentStartFailed, AlreadyResolved, HubStopping, Invalid, NotFound, TurnInProgress
 from trunkline.journal.base import Group

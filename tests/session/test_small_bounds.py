@@ -11,8 +11,9 @@ from tests.aio import run
 from tests.session.interpret.told import Told
 from tests.session.script import Stage, update
 from tests.session.workspace.test_artifacts import made
-from trunkline.dialects import context, glob_tokens
-from trunkline.dialects.acp import CreateTerminalRequest
+from trunkline.dialects import glob_tokens
+from trunkline.dialects.acp.client import CreateTerminalRequest
+from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.signals import AskWithdrawn
 from trunkline.errors import Invalid, TooManyRequests
 from trunkline.session import session as session_module
@@ -56,9 +57,9 @@ def test_only_so_many_terminals_are_open_at_once(tmp_path: Path, monkeypatch: py
 def test_a_title_is_sought_at_the_beginning_of_a_prompt() -> None:
     fold = Told().fold
     fold.title = ""
-    entitle(fold, [context.TextPart(text=" " * TITLE_SOUGHT + "too far")])
+    entitle(fold, [TextPart(text=" " * TITLE_SOUGHT + "too far")])
     assert fold.title == ""
-    entitle(fold, [context.TextPart(text=" " * (TITLE_SOUGHT - 4) + "near enough")])
+    entitle(fold, [TextPart(text=" " * (TITLE_SOUGHT - 4) + "near enough")])
     assert fold.title == "near"
 
 

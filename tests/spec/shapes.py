@@ -15,8 +15,9 @@ import msgspec
 
 from tests.spec import seeds
 from tests.spec.seeds import Field
-from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.acp.decode import decode_update, normalise_update
+from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 
 AT = 1_769_109_210_917_345
 STAMP = "2026-01-22T19:13:30.917345+00:00"
@@ -112,8 +113,8 @@ def told(*updates: Mapping[str, Any]) -> CallState:
     """What some tool call updates add up to."""
     call: CallState | None = None
     for update in updates:
-        decoded = acp.decode_update(acp.normalise_update(as_agent(update)))
-        assert isinstance(decoded, acp.ToolCall | acp.ToolCallUpdate), decoded
+        decoded = decode_update(normalise_update(as_agent(update)))
+        assert isinstance(decoded, ToolCall | ToolCallUpdate), decoded
         call = call or CallState(tool_call_id=decoded.tool_call_id)
         merge(call, decoded)
     assert call is not None

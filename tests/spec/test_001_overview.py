@@ -17,8 +17,11 @@ from tests.spec import seeds, shapes
 from tests.spec.served import served
 from tests.spec.shapes import AT, STAMP, contains, packet, told, told_like, unstamped
 from trunkline import errors
-from trunkline.dialects import packets
-from trunkline.dialects.packets import PacketType
+from trunkline.dialects.packets.derive import progress_packet, start_packet, text_chunk_packet
+from trunkline.dialects.packets.detect import packet_type
+from trunkline.dialects.packets.notices import error_packet, prompt_response_packet
+from trunkline.dialects.packets.shapes import PACKETS, PacketType
+from trunkline.dialects.packets.tools import ApplyPatchOutput, OtherOutput, tool_input, tool_output
 from trunkline.feeds.session import packet_frame
 
 DETAILS = "001/3/tool-specific-details"
@@ -28,7 +31,7 @@ BASH = {"sessionUpdate": "tool_call", "toolCallId": "call_2xQlLvWCPjteq7lHJSqBC7
 
 
 def chunk(text: str) -> bytes:
-    return packets.text_chunk_packet("agent_message_chunk", json.dumps(text).encode(), AT)
+    return text_chunk_packet("agent_message_chunk", json.dumps(text).encode(), AT)
 
 
 def update(**fields: Any) -> dict[str, Any]:
@@ -36,15 +39,15 @@ def update(**fields: Any) -> dict[str, Any]:
 
 
 def progress(*updates: dict[str, Any]) -> dict[str, Any]:
-    return packet(packets.progress_packet(told(BASH, *updates), AT))
+    return packet(progress_packet(told(BASH, *updates), AT))
 
 
 MADE = {
     "agent_message_chunk": chunk("Hi"),
-    "tool_call_start": packets.start_packet(told(BASH), AT),
-    "tool_call_progress": packets.progress_packet(told(BASH, update(status="in_progress")), AT),
-    "prompt_response": packets.prompt_response_packet("end_turn", AT),
-    "error": packets.error_packet("Session not found", AT, None, None),
+    "tool_call_start": start_packet(told(BASH), AT),
+    "tool_call_progress": progress_packet(told(BASH, update(status="in_progress")), AT),
+    "prompt_response": prompt_response_packet("end_turn", AT),
+    "error": error_packet("Session not found", AT, None, None),
 }
 
 
@@ -82,8 +85,8 @@ def test_a_packet_is_framed_as_an_event_named_message_with_its_json_as_data() ->
 
 @pytest.mark.parametrize("name", [name for name, *_ in seeds.rows("001/packet-types-summary")])
 def test_a_packet_type_of_the_summary_is_made_and_recognised(name: str) -> None:
-    assert packets.packet_type(packet(MADE[name])) is PacketType(name)
-    assert msgspec.json.decode(MADE[name], type=packets.PACKETS[PacketType(name)])
+    assert packet_type(packet(MADE[name])) is PacketType(name)
+    assert msgspec.json.decode(MADE[name], type=PACKETS[PacketType(name)])
 
 
 # --- 1. agent_message_chunk ------------------------------------------------------------------------------
@@ -108,8 +111,8 @@ def test_a_message_chunk_says_all_of_its_example() -> None:
 
 
 def test_a_start_packet_comes_before_the_tool_runs_and_says_pending() -> None:
-    early = packet(packets.start_packet(told(BASH), AT))
-    late = packet(packets.start_packet(told(BASH, update(status="in_progress", rawInput={"command": "ls"})), AT))
+    early = packet(start_packet(told(BASH), AT))
+    late = packet(start_packet(told(BASH, update(status="in_progress", rawInput={"command": "ls"})), AT))
     assert early["status"] == late["status"] == "pending"
 
 
@@ -120,7 +123,7 @@ def test_a_start_packet_fits_its_structure() -> None:
 def test_the_three_tool_kinds_of_the_list_are_told() -> None:
     def kind(title: str, kind: str, raw_input: dict[str, Any]) -> str:
         call = told(BASH | {"title": title, "kind": kind}, update(rawInput=raw_input))
-        return str(packet(packets.progress_packet(call, AT))["kind"])
+        return str(packet(progress_packet(call, AT))["kind"])
 
     assert kind("bash", "execute", {"command": "ls"}) == "execute"
     assert kind("read", "read", {"filePath": "/a"}) == "read"
@@ -139,7 +142,7 @@ def test_a_call_may_have_many_progress_packets_each_with_the_state_so_far() -> N
     statuses = []
     for status in ("pending", "in_progress", "in_progress", "completed"):
         call = told(BASH, update(status=status, rawInput={"command": "ls"}))
-        statuses.append(packet(packets.progress_packet(call, AT))["status"])
+        statuses.append(packet(progress_packet(call, AT))["status"])
     assert statuses == ["pending", "in_progress", "in_progress", "completed"]
 
 
@@ -166,9 +169,9 @@ def reads(id: str, tool: str, input_name: str, output_name: str) -> None:
     names = seeds.interfaces(seeds.code(id))
     given, got = shapes.sample(names[input_name], names), shapes.sample(names[output_name], names)
     value = {"title": tool, "kind": "other", "rawInput": given, "rawOutput": got}
-    assert json.loads(msgspec.json.encode(packets.tool_input(value))) == given
-    output = packets.tool_output(value)
-    assert not isinstance(output, packets.OtherOutput)
+    assert json.loads(msgspec.json.encode(tool_input(value))) == given
+    output = tool_output(value)
+    assert not isinstance(output, OtherOutput)
     assert json.loads(msgspec.json.encode(output)) == got
 
 
@@ -193,8 +196,8 @@ def test_what_apply_patch_takes_and_gives_is_read() -> None:
     id = f"{DETAILS}/apply-patch-tool-kind-other/code:1"
     reads(id, "apply_patch", "PatchInput", "PatchOutput")
     change = shapes.sample(seeds.interfaces(seeds.code(id))["FileChange"], {})
-    output = packets.tool_output({"title": "apply_patch", "rawOutput": {"output": "Success", "metadata": {"files": [change]}}})
-    assert isinstance(output, packets.ApplyPatchOutput)
+    output = tool_output({"title": "apply_patch", "rawOutput": {"output": "Success", "metadata": {"files": [change]}}})
+    assert isinstance(output, ApplyPatchOutput)
     assert output.metadata is not msgspec.UNSET
     assert output.metadata.files[0].relative_path == "some relativePath"
 
@@ -205,11 +208,11 @@ def test_what_apply_patch_takes_and_gives_is_read() -> None:
 ])
 def test_a_progress_packet_says_all_of_its_example(name: str) -> None:
     example = seeds.example(f"{EXAMPLES}/{name}/code:1")
-    made = packet(packets.progress_packet(told_like(example), AT))
+    made = packet(progress_packet(told_like(example), AT))
     empty = {key: value for key, value in example.items() if key == "locations" and not value}
     assert contains(made, {key: value for key, value in example.items() if key not in empty})
     assert not made["locations"] or not empty, "null and [] both say that there is no place"
-    assert packets.packet_type(example) is PacketType.TOOL_CALL_PROGRESS
+    assert packet_type(example) is PacketType.TOOL_CALL_PROGRESS
 
 
 # --- 4. prompt_response ----------------------------------------------------------------------------------
@@ -231,15 +234,15 @@ def test_a_prompt_response_is_its_example() -> None:
 
 
 def test_an_error_comes_from_the_agent_with_its_number_or_from_the_hub_with_none() -> None:
-    agents = packet(packets.error_packet("Internal error", AT, -32603, {"code": "agent_error"}))
-    ours = packet(packets.error_packet("The disk is full", AT, None, {"code": "storage_error"}))
+    agents = packet(error_packet("Internal error", AT, -32603, {"code": "agent_error"}))
+    ours = packet(error_packet("The disk is full", AT, None, {"code": "storage_error"}))
     assert (agents["code"], ours["code"]) == (-32603, None)
 
 
 def test_an_error_fits_its_structure() -> None:
     fields, names = shapes.interface("001/5/structure/code:1", "ErrorPacket")
     shapes.fits(packet(MADE["error"]), fields, names, allowed=())
-    shapes.fits(packet(packets.error_packet("x", AT, -32603, {"code": "agent_error", "stderr": "…"})), fields, names, allowed=())
+    shapes.fits(packet(error_packet("x", AT, -32603, {"code": "agent_error", "stderr": "…"})), fields, names, allowed=())
 
 
 def test_the_common_errors_have_codes() -> None:

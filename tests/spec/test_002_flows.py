@@ -15,23 +15,37 @@ from tests.spec import seeds
 from tests.spec.typescript import snake
 from trunkline.adapters import CatalogAdapter, HubSession
 from trunkline.adapters.library import Library
-from trunkline.dialects import context
+from trunkline.dialects.context.commands import ApproveToolCallCommand, Command, DenyToolCallCommand, TerminateCommand
+from trunkline.dialects.context.contract import ACPAdapter, ACPSession
+from trunkline.dialects.context.envelope import UnknownEvent
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    Event,
+    EventBase,
+    SessionStatusChangedEvent,
+    ToolCallErrorEvent,
+    ToolCallExecutingEvent,
+    ToolCallResultEvent,
+)
+from trunkline.dialects.context.types import StartSessionOptions
+from trunkline.dialects.context.versions import ACP_VERSION
 
 LIFECYCLE = "002/protocol-flow/typical-session-lifecycle/code:1"
 APPROVAL = "002/protocol-flow/tool-approval-flow/code:1"
 EVENT = re.compile(r"\b[a-z]+:[a-z_]+\b")
 
-EventT = TypeVar("EventT", bound=context.EventBase)
+EventT = TypeVar("EventT", bound=EventBase)
 
 
 class Listener:
     """Everything a session has said, by number, and a way to wait for more."""
 
     def __init__(self) -> None:
-        self.events: dict[int, context.Event | context.UnknownEvent] = {}
+        self.events: dict[int, Event | UnknownEvent] = {}
         self._news = asyncio.Event()
 
-    def __call__(self, event: context.Event | context.UnknownEvent) -> None:
+    def __call__(self, event: Event | UnknownEvent) -> None:
         self.events[event.seq] = event
         self._news.set()
 
@@ -48,9 +62,9 @@ class Listener:
             await self._news.wait()
 
 
-async def started(library: Library, folder: Path, prompt: str) -> tuple[context.ACPSession, Listener]:
+async def started(library: Library, folder: Path, prompt: str) -> tuple[ACPSession, Listener]:
     """A session of the demo agent with its first prompt, listened to from its first event on."""
-    options = context.StartSessionOptions(project_path=str(folder), prompt=prompt)
+    options = StartSessionOptions(project_path=str(folder), prompt=prompt)
     session = await library.adapter("demo").start_session(options)
     listener = Listener()
     session.on_event(listener)
@@ -66,7 +80,7 @@ def in_order(wanted: list[str], told: list[str]) -> bool:
 
 
 def test_every_agent_of_the_catalog_keeps_the_two_contracts(tmp_path: Path) -> None:
-    for protocol, ours in ((context.ACPAdapter, CatalogAdapter), (context.ACPSession, HubSession)):
+    for protocol, ours in ((ACPAdapter, CatalogAdapter), (ACPSession, HubSession)):
         for name, member in vars(protocol).items():
             if not inspect.isfunction(member) or name.startswith("_"):
                 continue
@@ -76,9 +90,9 @@ def test_every_agent_of_the_catalog_keeps_the_two_contracts(tmp_path: Path) -> N
 
     async def look() -> None:
         async with trunkline.open() as library:
-            assert all(isinstance(adapter, context.ACPAdapter) for adapter in library.adapters)
+            assert all(isinstance(adapter, ACPAdapter) for adapter in library.adapters)
             session, _ = await started(library, tmp_path, "hello")
-            assert isinstance(session, context.ACPSession)
+            assert isinstance(session, ACPSession)
 
     run(look())
 
@@ -93,16 +107,16 @@ def test_a_session_lives_as_the_picture_says(tmp_path: Path) -> None:
         async with trunkline.open() as library:
             adapter = library.adapter("demo")
             assert await adapter.is_installed()
-            assert adapter.get_capabilities().protocol_version == context.ACP_VERSION
+            assert adapter.get_capabilities().protocol_version == ACP_VERSION
             assert await adapter.discover_sessions() == []
             session, listener = await started(library, tmp_path, "/ask")
-            asked = await listener.until(context.ApprovalRequestedEvent)
-            await session.execute(context.ApproveToolCallCommand(request_id=asked.request_id, tool_call_id=asked.tool_call_id))
-            await listener.until(context.SessionStatusChangedEvent, lambda change: change.seq > asked.seq and change.to == "idle")
+            asked = await listener.until(ApprovalRequestedEvent)
+            await session.execute(ApproveToolCallCommand(request_id=asked.request_id, tool_call_id=asked.tool_call_id))
+            await listener.until(SessionStatusChangedEvent, lambda change: change.seq > asked.seq and change.to == "idle")
             assert [found.id for found in await adapter.discover_sessions()] == [session.session_id]
             again = await adapter.attach_to_session(session.session_id)
             await session.detach()
-            await again.execute(context.TerminateCommand())
+            await again.execute(TerminateCommand())
             return [str(type(event).__struct_config__.tag) for event in await again.get_history()]
 
     told = run(live(), 20)
@@ -121,17 +135,17 @@ def test_an_approval_goes_as_the_picture_says(tmp_path: Path) -> None:
     async def answer(allow: bool) -> list[str]:
         async with trunkline.open() as library:
             session, listener = await started(library, tmp_path, "/ask")
-            asked = await listener.until(context.ApprovalRequestedEvent)
+            asked = await listener.until(ApprovalRequestedEvent)
             request, call = asked.request_id, asked.tool_call_id
-            command: context.Command = context.ApproveToolCallCommand(request_id=request, tool_call_id=call)
+            command: Command = ApproveToolCallCommand(request_id=request, tool_call_id=call)
             if not allow:
-                command = context.DenyToolCallCommand(request_id=request, tool_call_id=call, reason="no")
-            executing = await listener.until(context.ToolCallExecutingEvent)
+                command = DenyToolCallCommand(request_id=request, tool_call_id=call, reason="no")
+            executing = await listener.until(ToolCallExecutingEvent)
             assert executing.requires_approval and asked.preview
             await session.execute(command)
-            resolved = await listener.until(context.ApprovalResolvedEvent)
+            resolved = await listener.until(ApprovalResolvedEvent)
             assert (resolved.approved, resolved.resolved_by) == (allow, "user")
-            await listener.until(context.ToolCallResultEvent if allow else context.ToolCallErrorEvent)
+            await listener.until(ToolCallResultEvent if allow else ToolCallErrorEvent)
             return listener.types()
 
     assert in_order([*asking, "approval:resolved", "tool:result"], run(answer(True), 20))

@@ -18,6 +18,15 @@ from tests.spec.shapes import AT
 from tests.spec.typescript import snake
 from trunkline import errors
 from trunkline.dialects import context
+from trunkline.dialects.context.categories import categorize_tool
+from trunkline.dialects.context.commands import COMMANDS, ACPCommand
+from trunkline.dialects.context.contract import ACPAdapter, ACPSession
+from trunkline.dialects.context.descriptions import describe_tool_call
+from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.context.events import EVENTS, ACPEvent, CustomEvent
+from trunkline.dialects.context.factory import create_event, reset_all_sequences, reset_sequence
+from trunkline.dialects.context.types import ACPError, ToolCategory, to_raw
+from trunkline.dialects.risk import assess_risk
 from trunkline.errors import TrunklineError
 
 ROOT = Path(__file__).parent.parent.parent
@@ -41,29 +50,29 @@ def holds(block: str, name: str) -> int:
 
 
 def test_an_event_is_made_with_its_number_and_the_time() -> None:
-    context.reset_all_sequences()
-    made = context.create_event("s-1", {"type": "custom", "namespace": "n", "eventName": "e", "data": {}})
-    assert isinstance(context.decode_event(json.dumps(made).encode()), context.CustomEvent)
+    reset_all_sequences()
+    made = create_event("s-1", {"type": "custom", "namespace": "n", "eventName": "e", "data": {}})
+    assert isinstance(decode_event(json.dumps(made).encode()), CustomEvent)
     assert abs((datetime.now(UTC) - datetime.fromisoformat(made["timestamp"])).total_seconds()) < 60
 
 
 def test_events_are_numbered_and_reset_as_in_the_example() -> None:
     block = seeds.code(f"{HELPERS}/createevent-event-factory/code:1")
-    context.reset_all_sequences()
+    reset_all_sequences()
     made = [typescript.literal(f"[{arguments}]") for arguments in re.findall(r"createEvent\((.*?)\);", block, re.S)]
-    events = [context.create_event(session, payload, AT) for session, payload in made]
+    events = [create_event(session, payload, AT) for session, payload in made]
     assert [event["seq"] for event in events] == [int(seq) for seq in re.findall(r"\{ seq: (\d)", block)] == [1, 2]
     (shown,) = re.findall(r"\{ (seq: 1, .*?), \.\.\. \}", block)
     assert list(events[0])[:4] == re.findall(r"(\w+): ", shown)
     assert events[0] | made[0][1] == events[0], "the payload is in it"
     (session,) = re.findall(r"^resetSequence\('(.*?)'\)", block, re.M)
-    context.reset_sequence(session)
-    assert context.create_event(session, made[1][1], AT)["seq"] == 1
+    reset_sequence(session)
+    assert create_event(session, made[1][1], AT)["seq"] == 1
 
 
 def test_every_tool_name_has_a_category() -> None:
     for name in ["", "Read", "no such tool", "ÜÑÎ", "mcp__x__y"]:
-        assert context.categorize_tool(name) in get_args(context.ToolCategory)
+        assert categorize_tool(name) in get_args(ToolCategory)
 
 
 def test_tools_are_categorized_as_in_the_examples() -> None:
@@ -71,8 +80,8 @@ def test_tools_are_categorized_as_in_the_examples() -> None:
 
 
 def test_the_risk_of_a_call_depends_on_the_tool_and_on_its_input() -> None:
-    assert context.assess_risk("Bash", {"command": "ls"}) == "low" != context.assess_risk("Bash", {"command": "rm -rf /"})
-    assert context.assess_risk("Read", {"file_path": "a.py"}) == "low" != context.assess_risk("Write", {"file_path": "a.py"})
+    assert assess_risk("Bash", {"command": "ls"}) == "low" != assess_risk("Bash", {"command": "rm -rf /"})
+    assert assess_risk("Read", {"file_path": "a.py"}) == "low" != assess_risk("Write", {"file_path": "a.py"})
 
 
 def test_risks_are_assessed_as_in_the_examples() -> None:
@@ -80,8 +89,8 @@ def test_risks_are_assessed_as_in_the_examples() -> None:
 
 
 def test_a_description_is_short() -> None:
-    assert len(context.describe_tool_call("Bash", {"command": "x" * 1000})) == len("Run: ") + 100
-    assert len(context.describe_tool_call("Task", {"description": "x" * 1000})) == len("Task: ") + 50
+    assert len(describe_tool_call("Bash", {"command": "x" * 1000})) == len("Run: ") + 100
+    assert len(describe_tool_call("Task", {"description": "x" * 1000})) == len("Task: ") + 50
 
 
 def test_calls_are_described_as_in_the_examples() -> None:
@@ -93,8 +102,8 @@ def test_every_error_of_ours_says_what_the_error_model_wants() -> None:
     assert len(tree) > 25
     for kind in tree:
         error = kind("what was wrong", details={"field": "x"}, agent_code="-32000")
-        said = context.ACPError(
-            code=error.code, message=error.message, recoverable=error.recoverable, details=context.to_raw(error.details),
+        said = ACPError(
+            code=error.code, message=error.message, recoverable=error.recoverable, details=to_raw(error.details),
             agent_code=error.agent_code or "",
         )
         assert re.fullmatch(r"[a-z_]+", said.code) and said.message == str(error)
@@ -102,20 +111,20 @@ def test_every_error_of_ours_says_what_the_error_model_wants() -> None:
 
 def test_an_error_fits_its_interface() -> None:
     fields = typescript.members(typescript.body_of(seeds.code("002/error-model/code:1"), "ACPError"))
-    ours = {field.encode_name: field.required for field in msgspec.structs.fields(context.ACPError)}
+    ours = {field.encode_name: field.required for field in msgspec.structs.fields(ACPError)}
     assert ours == {field.name: not field.optional for field in fields.values()}
     for optional in (True, False):
         value = typescript.example(fields, optional=optional)
-        assert json.loads(msgspec.json.encode(msgspec.json.decode(json.dumps(value), type=context.ACPError))) == value
+        assert json.loads(msgspec.json.encode(msgspec.json.decode(json.dumps(value), type=ACPError))) == value
 
 
 def test_the_adapter_interface_is_the_seeds() -> None:
-    assert methods("acpadapter", "ACPAdapter") == methods_of(context.ACPAdapter)
+    assert methods("acpadapter", "ACPAdapter") == methods_of(ACPAdapter)
 
 
 def test_the_session_interface_is_the_seeds() -> None:
     theirs = methods("acpsession", "ACPSession")
-    ours = methods_of(context.ACPSession)
+    ours = methods_of(ACPSession)
     assert ours.items() >= theirs.items()
     assert ours.keys() - theirs.keys() == {"refresh"}, "optional in the original's code, though its text leaves it out"
 
@@ -160,17 +169,17 @@ def page(name: str) -> str:
 
 
 def test_an_event_type_stands_everywhere_the_recipe_puts_it() -> None:
-    for name, kind in context.EVENTS.items():
+    for name, kind in EVENTS.items():
         assert kind.__module__.startswith("trunkline.dialects.context.events."), "grouped by domain"
-        assert kind in get_args(context.ACPEvent) and getattr(context, kind.__name__) is kind
+        assert kind in get_args(ACPEvent) and getattr(context, kind.__name__) is kind
         assert f"| `{name}` |" in page("events.md")
     assert "dialects/context/" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 
 def test_a_command_stands_everywhere_the_recipe_puts_it() -> None:
-    for name, kind in context.COMMANDS.items():
+    for name, kind in COMMANDS.items():
         assert kind.__module__ == "trunkline.dialects.context.commands"
-        assert kind in get_args(context.ACPCommand) and getattr(context, kind.__name__) is kind
+        assert kind in get_args(ACPCommand) and getattr(context, kind.__name__) is kind
         assert f"| `{name}` |" in page("events.md")
 
 

@@ -14,8 +14,22 @@ import pytest
 
 from tests.spec import seeds
 from tests.spec.shapes import AT, as_agent, packet
-from trunkline.dialects import acp, packets
+from trunkline.dialects.acp.content import ImageContent, TextContent
+from trunkline.dialects.acp.decode import decode_update, normalise_update, text_chunk
+from trunkline.dialects.acp.methods import SESSION_PROMPT, SESSION_UPDATE
+from trunkline.dialects.acp.sessions import PromptResponse
+from trunkline.dialects.acp.updates import (
+    AgentMessageChunk,
+    AvailableCommandsUpdate,
+    CurrentModeUpdate,
+    Plan,
+    ToolCall,
+    ToolCallUpdate,
+    UnknownUpdate,
+)
 from trunkline.dialects.jsonrpc import Notification, Peer, Request, Response
+from trunkline.dialects.packets.derive import text_chunk_packet
+from trunkline.dialects.packets.notices import prompt_response_packet
 
 ACP = "003/acp-agent-client-protocol"
 UPDATES = f"{ACP}/sessionupdate-union-types"
@@ -30,12 +44,12 @@ def heard(data: bytes) -> list[Any]:
 
 def update_of(name: str) -> Any:
     """The seed's example of an update, as our code sees it after normalising."""
-    return acp.decode_update(acp.normalise_update(as_agent(seeds.example(f"{UPDATES}/{name}/code:1"))))
+    return decode_update(normalise_update(as_agent(seeds.example(f"{UPDATES}/{name}/code:1"))))
 
 
 def schema_true(name: str) -> dict[str, Any]:
     """The seed's example of an update, as an editor gets it from us."""
-    value = json.loads(acp.normalise_update(as_agent(seeds.example(f"{UPDATES}/{name}/code:1"))))
+    value = json.loads(normalise_update(as_agent(seeds.example(f"{UPDATES}/{name}/code:1"))))
     assert isinstance(value, dict)
     return value
 
@@ -59,70 +73,70 @@ def test_a_session_update_arrives_as_a_notification_with_its_session_and_update(
     written = seeds.code(f"{ACP}/session-update-notification/code:1")
     whole = json.loads(written.replace("{ /* SessionUpdate union */ }", '{"sessionUpdate":"plan","entries":[]}'))
     (message,) = heard(json.dumps(whole).encode() + b"\n")
-    assert isinstance(message, Notification) and message.method == acp.SESSION_UPDATE
+    assert isinstance(message, Notification) and message.method == SESSION_UPDATE
     params = msgspec.json.decode(message.params or b"", type=dict[str, msgspec.Raw])
     assert bytes(params["sessionId"]) == b'"string"'
-    assert isinstance(acp.decode_update(bytes(params["update"])), acp.Plan)
+    assert isinstance(decode_update(bytes(params["update"])), Plan)
 
 
 def test_updates_are_told_apart_by_session_update() -> None:
     names = [id.split("/")[-2].replace("-", "_") for id in seeds.seed("003") if id.startswith(UPDATES) and id.endswith("/code:1")]
     assert len(names) == 8
     for name in names:
-        assert not isinstance(update_of(name.replace("_", "-")), acp.UnknownUpdate), name
-    assert isinstance(acp.decode_update(b'{"sessionUpdate":"tomorrows_update","x":1}'), acp.UnknownUpdate)
+        assert not isinstance(update_of(name.replace("_", "-")), UnknownUpdate), name
+    assert isinstance(decode_update(b'{"sessionUpdate":"tomorrows_update","x":1}'), UnknownUpdate)
 
 
 @pytest.mark.parametrize("name", ["agent_message_chunk", "user_message_chunk", "agent_thought_chunk"])
 def test_a_chunk_of_text_is_understood_and_becomes_a_packet(name: str) -> None:
     example = seeds.example(f"{UPDATES}/{name.replace('_', '-')}/code:1")
-    chunk = acp.text_chunk(as_agent(example))
+    chunk = text_chunk(as_agent(example))
     assert chunk is not None and chunk.kind == name
     assert json.loads(bytes(chunk.text)) == example["content"]["text"]
-    made = packet(packets.text_chunk_packet(chunk.kind, bytes(chunk.text), AT))
+    made = packet(text_chunk_packet(chunk.kind, bytes(chunk.text), AT))
     assert (made["type"], made["content"]["text"]) == (name, example["content"]["text"])
 
 
 def test_a_tool_call_is_understood() -> None:
     call = update_of("tool-call")
-    assert isinstance(call, acp.ToolCall)
+    assert isinstance(call, ToolCall)
     assert (call.tool_call_id, call.title, call.kind, call.status) == ("uuid", "Read", "read", "pending")
     assert json.loads(bytes(call.raw_input or b"")) == {"file_path": "/path/to/file"}
 
 
 def test_a_tool_call_update_with_a_bare_block_is_understood_and_wrapped() -> None:
     update = update_of("tool-call-update")
-    assert isinstance(update, acp.ToolCallUpdate) and update.status == "completed"
+    assert isinstance(update, ToolCallUpdate) and update.status == "completed"
     block = {"type": "text", "text": "file contents..."}
     assert schema_true("tool-call-update")["content"] == [{"type": "content", "content": block}]
 
 
 def test_a_plan_with_ids_and_without_priority_is_understood() -> None:
     plan = update_of("plan")
-    assert isinstance(plan, acp.Plan)
+    assert isinstance(plan, Plan)
     assert schema_true("plan")["entries"] == [{"content": "Step description", "priority": "medium", "status": "pending"}]
 
 
 def test_available_commands_are_understood() -> None:
     update = update_of("available-commands-update")
-    assert isinstance(update, acp.AvailableCommandsUpdate)
+    assert isinstance(update, AvailableCommandsUpdate)
     assert [(command.name, command.description) for command in update.available_commands] == [("commit", "Commit changes")]
 
 
 def test_the_current_mode_is_understood() -> None:
     update = update_of("current-mode-update")
-    assert isinstance(update, acp.CurrentModeUpdate) and update.current_mode_id == "plan"
+    assert isinstance(update, CurrentModeUpdate) and update.current_mode_id == "plan"
 
 
 def test_both_content_chunks_are_understood_also_with_media_type() -> None:
     text, image = (json.loads(line) for line in seeds.code(f"{ACP}/contentchunk-types/code:1").splitlines())
     blocks = []
     for block in (text, image):
-        update = acp.decode_update(acp.normalise_update(as_agent({"sessionUpdate": "agent_message_chunk", "content": block})))
-        assert isinstance(update, acp.AgentMessageChunk)
+        update = decode_update(normalise_update(as_agent({"sessionUpdate": "agent_message_chunk", "content": block})))
+        assert isinstance(update, AgentMessageChunk)
         blocks.append(update.content)
-    assert isinstance(blocks[0], acp.TextContent) and blocks[0].text == "..."
-    assert isinstance(blocks[1], acp.ImageContent) and blocks[1].mime_type == "image/png"
+    assert isinstance(blocks[0], TextContent) and blocks[0].text == "..."
+    assert isinstance(blocks[1], ImageContent) and blocks[1].mime_type == "image/png"
 
 
 def bullets(section: str) -> list[str]:
@@ -136,16 +150,16 @@ def test_every_tool_call_status_of_the_list_is_understood() -> None:
     statuses = bullets("ToolCallStatus")
     assert statuses == ["pending", "in_progress", "completed", "failed"]
     for status in statuses:
-        update = acp.decode_update(as_agent({"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": status}))
-        assert isinstance(update, acp.ToolCallUpdate) and update.status == status
+        update = decode_update(as_agent({"sessionUpdate": "tool_call_update", "toolCallId": "t", "status": status}))
+        assert isinstance(update, ToolCallUpdate) and update.status == status
 
 
 def test_every_tool_call_kind_of_the_list_is_understood() -> None:
     kinds = {}
     for kind in bullets("ToolCallKind"):
         raw = as_agent({"sessionUpdate": "tool_call", "toolCallId": "t", "title": "x", "kind": kind})
-        update = acp.decode_update(acp.normalise_update(raw))
-        assert isinstance(update, acp.ToolCall)
+        update = decode_update(normalise_update(raw))
+        assert isinstance(update, ToolCall)
         kinds[kind] = update.kind
     assert kinds == {"read": "read", "write": "edit", "edit": "edit", "command": "execute", "other": "other"}
 
@@ -153,11 +167,11 @@ def test_every_tool_call_kind_of_the_list_is_understood() -> None:
 def prompt_result(result: object) -> Any:
     """The stop reason of the answer to our ``session/prompt``."""
     us = Peer()
-    ours = us.send_request(acp.SESSION_PROMPT, b"{}")
+    ours = us.send_request(SESSION_PROMPT, b"{}")
     us.receive_data(json.dumps({"jsonrpc": "2.0", "id": ours, "result": result}).encode() + b"\n")
     (response,) = us.messages_received()
     assert isinstance(response, Response)
-    return msgspec.json.decode(response.result or b"", type=acp.PromptResponse).stop_reason
+    return msgspec.json.decode(response.result or b"", type=PromptResponse).stop_reason
 
 
 def test_the_answer_to_a_prompt_is_the_response_to_its_request() -> None:
@@ -171,4 +185,4 @@ def test_a_prompt_response_is_understood() -> None:
 @pytest.mark.parametrize("stop", [stop for stop, _ in seeds.rows(f"{ACP}/promptresponse")])
 def test_a_stop_reason_of_the_table_is_understood_and_passed_on(stop: str) -> None:
     understood = prompt_result({"stopReason": stop})
-    assert packet(packets.prompt_response_packet(understood, AT))["stopReason"] == stop
+    assert packet(prompt_response_packet(understood, AT))["stopReason"] == stop

@@ -18,7 +18,14 @@ import pytest
 from tests.spec import seeds
 from tests.spec.served import served
 from tests.spec.shapes import as_agent
-from trunkline.dialects import acp
+from trunkline.dialects.acp.client import RequestPermissionRequest, RequestPermissionResponse
+from trunkline.dialects.acp.decode import decode_update, normalise_update
+from trunkline.dialects.acp.methods import CLIENT_REQUESTS, SESSION_REQUEST_PERMISSION, SESSION_UPDATE, Method
+from trunkline.dialects.acp.methods import METHODS as ACP_METHODS
+from trunkline.dialects.acp.permission import CancelledOutcome, SelectedOutcome, choose_option
+from trunkline.dialects.acp.sessions import PromptRequest, PromptResponse
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.updates import AgentMessageChunk, Plan, ToolCall, UnknownUpdate
 from trunkline.dialects.jsonrpc import Notification, Peer, Request, Response
 from trunkline.dialects.signals import PermissionOption
 
@@ -59,14 +66,14 @@ class Wire:
     def take(self, message: object) -> None:
         assert isinstance(message, Request | Notification), message
         self.seen.append(message.method)
-        if message.method == acp.SESSION_UPDATE:
+        if message.method == SESSION_UPDATE:
             self.updates.append(json.loads(bytes(message.params or b""))["update"]["sessionUpdate"])
         if isinstance(message, Request):
-            ask = msgspec.json.decode(message.params or b"", type=acp.RequestPermissionRequest)
-            option = acp.choose_option(ask.options, allow=True)
+            ask = msgspec.json.decode(message.params or b"", type=RequestPermissionRequest)
+            option = choose_option(ask.options, allow=True)
             assert option is not None
-            outcome = acp.SelectedOutcome(option_id=option.option_id)
-            self.peer.send_result(message.id, acp.encode(acp.RequestPermissionResponse(outcome=outcome)))
+            outcome = SelectedOutcome(option_id=option.option_id)
+            self.peer.send_result(message.id, encode_acp(RequestPermissionResponse(outcome=outcome)))
             self.flush()
 
 
@@ -109,10 +116,10 @@ def test_a_turn_flows_as_the_picture_says(tmp_path: Path) -> None:
     assert end["stopReason"] == "end_turn"
 
 
-def method(group: str, row: str) -> acp.Method:
+def method(group: str, row: str) -> Method:
     """The method that a row of the seed's tables names, as our table has it."""
     name = seeds.item(f"{METHODS}/{group}/row:{row}").cells[0].strip("`")
-    return acp.METHODS[name]
+    return ACP_METHODS[name]
 
 
 @pytest.mark.parametrize("row", ["initialize", "session-new", "session-prompt", "session-cancel"])
@@ -129,8 +136,8 @@ def test_the_update_notification_is_understood() -> None:
 
 def test_the_permission_request_is_served() -> None:
     found = method("agent-client-requests", "session-request-permission")
-    assert found.side == "client" and found.result is acp.RequestPermissionResponse
-    assert found.name in acp.CLIENT_REQUESTS
+    assert found.side == "client" and found.result is RequestPermissionResponse
+    assert found.name in CLIENT_REQUESTS
 
 
 BLOCK = {"type": "text", "text": "x"}
@@ -147,8 +154,8 @@ REQUIRED: dict[str, dict[str, Any]] = {
 
 
 def test_the_discriminator_of_an_update_is_session_update() -> None:
-    assert isinstance(acp.decode_update(as_agent({"sessionUpdate": "plan", "type": "tool_call", "entries": []})), acp.Plan)
-    misnamed = acp.normalise_update(as_agent({"type": "plan", "entries": []}))
+    assert isinstance(decode_update(as_agent({"sessionUpdate": "plan", "type": "tool_call", "entries": []})), Plan)
+    misnamed = normalise_update(as_agent({"type": "plan", "entries": []}))
     assert json.loads(misnamed) == {"sessionUpdate": "plan", "entries": []}, "taken, but never passed on so"
 
 
@@ -156,9 +163,9 @@ def test_every_update_of_the_union_is_understood() -> None:
     names = re.findall(r'sessionUpdate: "(\w+)"', seeds.code("004/session-update-types/code:1"))
     assert names == list(REQUIRED)
     for name in names:
-        update = acp.decode_update(as_agent({"sessionUpdate": name, **REQUIRED[name]}))
-        assert not isinstance(update, acp.UnknownUpdate), name
-        assert json.loads(acp.encode(update))["sessionUpdate"] == name
+        update = decode_update(as_agent({"sessionUpdate": name, **REQUIRED[name]}))
+        assert not isinstance(update, UnknownUpdate), name
+        assert json.loads(encode_acp(update))["sessionUpdate"] == name
 
 
 def test_a_tool_call_in_the_seeds_names_is_understood() -> None:
@@ -167,8 +174,8 @@ def test_a_tool_call_in_the_seeds_names_is_understood() -> None:
     for kind in seeds.literals(next(line for line in structure.splitlines() if "kind?" in line)):
         call = {"sessionUpdate": "tool_call", "id": "c1", "name": "Read", "status": "in_progress", "kind": kind,
                 "locations": [{"path": "/a", "line": 3}], "rawInput": {"x": 1}, "rawOutput": {"y": 2}}
-        update = acp.decode_update(acp.normalise_update(as_agent(call)))
-        assert isinstance(update, acp.ToolCall)
+        update = decode_update(normalise_update(as_agent(call)))
+        assert isinstance(update, ToolCall)
         assert (update.tool_call_id, update.name, update.title, update.status) == ("c1", "Read", "Read", "in_progress")
         kinds[kind] = update.kind
     assert kinds == {"file": "read", "command": "execute", "search": "search", "other": "other"}
@@ -201,21 +208,21 @@ def test_a_permission_is_answered_with_the_same_id_and_the_chosen_option() -> No
     peer = Peer()
     peer.receive_data(json.dumps(request).encode() + b"\n")
     (ask,) = peer.messages_received()
-    assert isinstance(ask, Request) and ask.method == acp.SESSION_REQUEST_PERMISSION
-    params = msgspec.json.decode(ask.params or b"", type=acp.RequestPermissionRequest)
-    option = acp.choose_option(params.options, allow=True)
+    assert isinstance(ask, Request) and ask.method == SESSION_REQUEST_PERMISSION
+    params = msgspec.json.decode(ask.params or b"", type=RequestPermissionRequest)
+    option = choose_option(params.options, allow=True)
     assert option is not None and option.option_id == "allow"
-    result = acp.RequestPermissionResponse(outcome=acp.SelectedOutcome(option_id=option.option_id))
-    peer.send_result(ask.id, acp.encode(result))
+    result = RequestPermissionResponse(outcome=SelectedOutcome(option_id=option.option_id))
+    peer.send_result(ask.id, encode_acp(result))
     assert json.loads(b"".join(peer.data_to_send())) == answer
-    cancelled = acp.RequestPermissionResponse(outcome=acp.CancelledOutcome())
-    assert json.loads(acp.encode(cancelled)) == {"outcome": {"outcome": "cancelled"}}
+    cancelled = RequestPermissionResponse(outcome=CancelledOutcome())
+    assert json.loads(encode_acp(cancelled)) == {"outcome": {"outcome": "cancelled"}}
 
 
 def test_a_plain_no_takes_the_rejecting_option() -> None:
     request, _ = request_and_answer()
     options = [PermissionOption(option["optionId"], option["name"], option["kind"]) for option in request["params"]["options"]]
-    chosen = acp.choose_option(options, allow=False)
+    chosen = choose_option(options, allow=False)
     assert chosen is not None and chosen.option_id == "reject"
 
 
@@ -229,7 +236,7 @@ def test_every_stop_reason_of_the_list_is_understood() -> None:
     reasons = listed("Stop Reasons")
     assert reasons == ["end_turn", "max_tokens", "cancelled", "refusal"]
     for reason in reasons:
-        assert msgspec.json.decode(json.dumps({"stopReason": reason}), type=acp.PromptResponse).stop_reason == reason
+        assert msgspec.json.decode(json.dumps({"stopReason": reason}), type=PromptResponse).stop_reason == reason
 
 
 BODIES: dict[str, dict[str, Any]] = {
@@ -244,9 +251,9 @@ BODIES: dict[str, dict[str, Any]] = {
 def test_prompts_and_messages_are_made_of_the_same_blocks() -> None:
     for kind, body in BODIES.items():
         block = {"type": "resource" if kind == "embedded_resource" else kind, **body}
-        prompt = msgspec.json.decode(json.dumps({"sessionId": "s", "prompt": [block]}), type=acp.PromptRequest)
-        message = acp.decode_update(as_agent({"sessionUpdate": "agent_message_chunk", "content": block}))
-        assert isinstance(message, acp.AgentMessageChunk) and [message.content] == prompt.prompt
+        prompt = msgspec.json.decode(json.dumps({"sessionId": "s", "prompt": [block]}), type=PromptRequest)
+        message = decode_update(as_agent({"sessionUpdate": "agent_message_chunk", "content": block}))
+        assert isinstance(message, AgentMessageChunk) and [message.content] == prompt.prompt
 
 
 def test_every_content_block_of_the_union_is_understood() -> None:
@@ -254,8 +261,8 @@ def test_every_content_block_of_the_union_is_understood() -> None:
     assert kinds == list(BODIES)
     for kind in kinds:
         raw = as_agent({"sessionUpdate": "agent_message_chunk", "content": {"type": kind, **BODIES[kind]}})
-        update = acp.decode_update(acp.normalise_update(raw))
-        assert isinstance(update, acp.AgentMessageChunk), kind
+        update = decode_update(normalise_update(raw))
+        assert isinstance(update, AgentMessageChunk), kind
 
 
 def test_a_permission_reaches_a_person_and_their_answer_reaches_the_agent(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import msgspec
 
 from tests.tooling.transcripts import Cancel, Decision, Prompt, Step
 from trunkline.dialects.claude.translate import Translator
-from trunkline.dialects.packets import AnswerAction
+from trunkline.dialects.packets.shapes import AnswerAction
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 
 FOLDER = Path(__file__).parents[1] / "data" / "claude" / "stream"

@@ -16,8 +16,26 @@ import msgspec
 from tests.dialects.acp.schema import faults
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.transcripts import Cancel, Decision, Printed, Prompt, Step
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.updates import UnknownUpdate
 from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.context.envelope import UnknownEvent, decode_event
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    CustomEvent,
+    Event,
+    MessageCompleteEvent,
+    MessageDeltaEvent,
+    MessageStartEvent,
+    ThinkingCompleteEvent,
+    ThinkingDeltaEvent,
+    ThinkingStartEvent,
+    ToolCallErrorEvent,
+    ToolCallResultEvent,
+    ToolCallStartEvent,
+)
+from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.signals import PermissionAsk, Signal, TurnEnd
 from trunkline.errors import AgentError, HubRestarted
 from trunkline.feeds.session import packet_of
@@ -193,10 +211,10 @@ def check(player: Player) -> None:
     assert (again.seq, again.status, list(again.approvals)) == (player.fold.seq, player.fold.status, list(player.fold.approvals))
 
 
-def _event(entry: Entry) -> context.Event:
+def _event(entry: Entry) -> Event:
     assert b"\n" not in entry.event and b"\r" not in entry.event, f"an event is one line: {entry.event[:300]!r}"
-    event = context.decode_event(entry.event)
-    assert not isinstance(event, context.UnknownEvent), f"{event.why}: {entry.event[:500]!r}"
+    event = decode_event(entry.event)
+    assert not isinstance(event, UnknownEvent), f"{event.why}: {entry.event[:500]!r}"
     assert (event.seq, event.session_id) == (entry.seq, SESSION)
     return event
 
@@ -209,27 +227,27 @@ def _check_packet(entry: Entry) -> None:
 
 
 def _check_update(entry: Entry) -> None:
-    if entry.update is None or isinstance(acp.decode_update(entry.update), acp.UnknownUpdate):
+    if entry.update is None or isinstance(decode_update(entry.update), UnknownUpdate):
         return  # what nobody knows yet travels as it came
     assert not (why := faults("SessionUpdate", entry.update)), f"{why}: {entry.update[:500]!r}"
 
 
-def _check_texts(events: Sequence[context.Event]) -> None:
+def _check_texts(events: Sequence[Event]) -> None:
     """Every message and thought that starts is completed, with what its deltas said."""
     open_texts: dict[str, list[str]] = {}
     for event in events:
         match event:
-            case context.MessageStartEvent() | context.ThinkingStartEvent():
+            case MessageStartEvent() | ThinkingStartEvent():
                 assert event.message_id not in open_texts
                 open_texts[event.message_id] = []
-            case context.MessageDeltaEvent() | context.ThinkingDeltaEvent():
+            case MessageDeltaEvent() | ThinkingDeltaEvent():
                 open_texts[event.message_id].append(event.delta)
-            case context.ThinkingCompleteEvent():
+            case ThinkingCompleteEvent():
                 _same_text("".join(open_texts.pop(event.message_id)), event.content, event.meta)
-            case context.MessageCompleteEvent():
+            case MessageCompleteEvent():
                 said = "".join(open_texts.pop(event.message_id))
                 if said and event.role == "assistant":
-                    whole = "".join(part.text for part in event.content if isinstance(part, context.TextPart))
+                    whole = "".join(part.text for part in event.content if isinstance(part, TextPart))
                     _same_text(said, whole, event.meta)
             case _:
                 pass
@@ -241,14 +259,14 @@ def _same_text(said: str, whole: str, meta: Any) -> None:
     assert said.startswith(whole) if is_cut else said == whole
 
 
-def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], restarts: set[int]) -> None:
+def _check_turns(entries: Sequence[Entry], events: Sequence[Event], restarts: set[int]) -> None:
     """Each turn ends once, and every call that starts in it ends in it, unless it goes on in the background."""
     in_turn = False
     calls: dict[str, bool] = {}
     background: set[str] = set()
     for entry, event in zip(entries, events, strict=True):
         kind = _packet_type(entry)
-        if isinstance(event, context.CustomEvent) and event.event_name == "turn_started" and event.namespace == "trunkline":
+        if isinstance(event, CustomEvent) and event.event_name == "turn_started" and event.namespace == "trunkline":
             assert not in_turn, "a turn starts when none runs"
             assert all(ended or call in background for call, ended in calls.items()), f"calls were left open: {calls}"
             in_turn, calls = True, {call: False for call, ended in calls.items() if not ended}
@@ -256,7 +274,7 @@ def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], rest
             assert in_turn, "a turn ends once"
             in_turn = False
             assert all(ended or call in background for call, ended in calls.items()), f"calls were left open: {calls}"
-        if isinstance(event, context.ToolCallStartEvent) and _parent_ended(event, calls):
+        if isinstance(event, ToolCallStartEvent) and _parent_ended(event, calls):
             background.add(event.tool_call_id)
         if kind == "tool_call_start":
             tool_call_id = json.loads(entry.packet or b"")["toolCallId"]
@@ -264,7 +282,7 @@ def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], rest
             calls[tool_call_id] = False
         elif kind == "tool_call_progress":
             assert json.loads(entry.packet or b"")["toolCallId"] in calls, "a call starts before it goes on"
-        if isinstance(event, context.ToolCallResultEvent | context.ToolCallErrorEvent):
+        if isinstance(event, ToolCallResultEvent | ToolCallErrorEvent):
             assert calls[event.tool_call_id] is False, "a call ends once"
             calls[event.tool_call_id] = True
         if entry.seq in restarts:
@@ -272,16 +290,16 @@ def _check_turns(entries: Sequence[Entry], events: Sequence[context.Event], rest
     assert not in_turn, "the last turn has no end"
 
 
-def _parent_ended(event: context.ToolCallStartEvent, calls: dict[str, bool]) -> bool:
+def _parent_ended(event: ToolCallStartEvent, calls: dict[str, bool]) -> bool:
     """Whether a sub-agent that was sent off to work by itself makes the call."""
     meta = event.meta if isinstance(event.meta, dict) else {}
     return calls.get(str(meta.get("parentToolCallId"))) is True
 
 
-def _check_asks(events: Sequence[context.Event]) -> None:
+def _check_asks(events: Sequence[Event]) -> None:
     """Every approval is resolved once."""
-    asked = [event.request_id for event in events if isinstance(event, context.ApprovalRequestedEvent)]
-    resolved = [event.request_id for event in events if isinstance(event, context.ApprovalResolvedEvent)]
+    asked = [event.request_id for event in events if isinstance(event, ApprovalRequestedEvent)]
+    resolved = [event.request_id for event in events if isinstance(event, ApprovalResolvedEvent)]
     assert len(set(asked)) == len(asked)
     assert sorted(asked) == sorted(resolved)
 

@@ -14,7 +14,18 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trunkline.agents import catalog
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_params
+from trunkline.dialects.acp.methods import (
+    CANCEL_REQUEST,
+    SESSION_CANCEL,
+    SESSION_LOAD,
+    SESSION_NEW,
+    SESSION_PROMPT,
+    SESSION_REQUEST_PERMISSION,
+    SESSION_RESUME,
+    SESSION_UPDATE,
+    TERMINAL_OUTPUT,
+)
 from trunkline.dialects.acp.usage import answer_usage
 from trunkline.dialects.signals import (
     AgentFault,
@@ -174,12 +185,12 @@ class _Teller:
 
     def _client_said(self, message: Message) -> None:
         params = _params(message)
-        if message.method == acp.SESSION_PROMPT:
+        if message.method == SESSION_PROMPT:
             self._prompts[_id(message)] = params.session_id
             self._add(params.session_id, Prompt(params.prompt))
-        elif message.method == acp.SESSION_CANCEL:
+        elif message.method == SESSION_CANCEL:
             self._add(params.session_id, Cancel())
-        elif message.method in (acp.SESSION_LOAD, acp.SESSION_RESUME):
+        elif message.method in (SESSION_LOAD, SESSION_RESUME):
             self._loads[_id(message)] = params.session_id
 
     def _client_answered(self, message: Message) -> None:
@@ -205,15 +216,15 @@ class _Teller:
 
     def _agent_said(self, message: Message, line: Line) -> None:
         params = _params(message)
-        if message.method == acp.SESSION_UPDATE:
+        if message.method == SESSION_UPDATE:
             assert params.update is not msgspec.UNSET, f"an update without an update: {line.raw[:200]}"
             if params.session_id not in self._loads.values():
                 self._add(params.session_id, Update(bytes(params.update)))
-        elif message.method == acp.SESSION_REQUEST_PERMISSION:
+        elif message.method == SESSION_REQUEST_PERMISSION:
             self._add(params.session_id, self._ask(message, params.session_id))
-        elif message.method == acp.CANCEL_REQUEST:
+        elif message.method == CANCEL_REQUEST:
             self._withdraw(message)
-        elif message.method == acp.TERMINAL_OUTPUT:
+        elif message.method == TERMINAL_OUTPUT:
             self._outputs[_id(message)] = (params.session_id, params.terminal_id)
         elif message.id is msgspec.UNSET:
             self._add(params.session_id, Note("notification", msgspec.json.encode({"method": message.method})))
@@ -223,7 +234,7 @@ class _Teller:
         request_id = f"req_{self._asked}"
         self._asks[_id(message)] = (session_id, request_id)
         assert message.params is not msgspec.UNSET
-        ask = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
+        ask = decode_params(SESSION_REQUEST_PERMISSION, message.params)
         options = tuple(PermissionOption(option.option_id, option.name, option.kind) for option in ask.options)
         return PermissionAsk(request_id, bytes(ask.tool_call), options)
 
@@ -268,7 +279,7 @@ def openings(agent: str) -> dict[tuple[str, str], tuple[str, bytes]]:
         message = read_message(line.raw)
         if message is None:
             continue
-        if line.dir == "c>a" and message.method in (acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME):
+        if line.dir == "c>a" and message.method in (SESSION_NEW, SESSION_LOAD, SESSION_RESUME):
             asked[line.run, _id(message)] = msgspec.json.decode(message.params or b"{}")
         elif line.dir == "a>c" and message.method is None and message.result is not msgspec.UNSET:
             params = asked.pop((line.run, _id(message)), None)

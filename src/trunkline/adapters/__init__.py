@@ -15,7 +15,7 @@ from trunkline.adapters.capabilities import agent_capabilities, session_capabili
 from trunkline.adapters.catalog_adapter import CatalogAdapter, hub_adapters
 from trunkline.adapters.hub_session import HubSession
 from trunkline.adapters.library import Library
-from trunkline.dialects.context import ACPAdapter, ACPSession
+from trunkline.dialects.context.contract import ACPAdapter, ACPSession
 
 __all__ = ["ACPAdapter", "ACPSession", "CatalogAdapter", "HubSession", "Library", "Stop", "agent_capabilities", "hub_adapters",
            "session_capabilities"]

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import UnknownEvent
+from trunkline.dialects.context.events import Event
 
 Stop = Callable[[], None]
 """Ends what it was returned for; calling it again does nothing."""
 
-Heard = context.Event | context.UnknownEvent
+Heard = Event | UnknownEvent
 """An event; one that a newer hub wrote into the journal may be unknown to this one."""
 
 LIBRARY = "library"

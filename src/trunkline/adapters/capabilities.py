@@ -13,7 +13,11 @@ import msgspec
 from trunkline import discovery
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.catalog.features import BY_PROTOCOL, features_of
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.initialize import AgentCapabilities, Implementation
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.context.capabilities import AgentIdentity, Capabilities
+from trunkline.dialects.context.types import IntegrationMethod
+from trunkline.dialects.context.versions import ACP_VERSION
 from trunkline.errors import Invalid
 from trunkline.session.fold import Fold
 
@@ -21,12 +25,12 @@ ACTS = frozenset({"approval.toolCalls", "approval.preview"})
 """Flags of what somebody can do here, which a file that is only followed offers nobody."""
 
 
-def agent_capabilities(spec: AgentSpec, version: str | None = None) -> context.Capabilities:
+def agent_capabilities(spec: AgentSpec, version: str | None = None) -> Capabilities:
     """What runs of this agent have shown."""
     return _capabilities(spec, version, {*BY_PROTOCOL, *spec.features}, "sdk")
 
 
-def session_capabilities(spec: AgentSpec, fold: Fold) -> context.Capabilities:
+def session_capabilities(spec: AgentSpec, fold: Fold) -> Capabilities:
     """What works in one session: the agent's flags, and what this very agent said of itself."""
     version = _version(fold)
     if fold.watches is not None:
@@ -38,17 +42,17 @@ def session_capabilities(spec: AgentSpec, fold: Fold) -> context.Capabilities:
 
 
 def _capabilities(spec: AgentSpec, version: str | None, flags: set[str],
-                  method: context.IntegrationMethod) -> context.Capabilities:
-    agent = context.AgentIdentity(
+                  method: IntegrationMethod) -> Capabilities:
+    agent = AgentIdentity(
         name=spec.name, display_name=spec.display_name, icon=spec.icon, version=version, integration_method=method)
     edits = method == "sdk" and spec.driver == "stream-json"
-    return context.Capabilities(protocol_version=context.ACP_VERSION, agent=agent, features=features_of(flags),
-                                meta={"approval": {"updatedInput": True}} if edits else msgspec.UNSET)
+    return Capabilities(protocol_version=ACP_VERSION, agent=agent, features=features_of(flags),
+                        meta={"approval": {"updatedInput": True}} if edits else msgspec.UNSET)
 
 
 def _version(fold: Fold) -> str | None:
     try:
-        return acp.read(bytes(fold.agent_info), acp.Implementation).version or None
+        return read_lenient(bytes(fold.agent_info), Implementation).version or None
     except Invalid:
         return None
 
@@ -56,6 +60,6 @@ def _version(fold: Fold) -> str | None:
 def _takes_images(fold: Fold) -> bool:
     """Whether the running agent said, when it was greeted, that prompts may hold images."""
     try:
-        return acp.read(bytes(fold.agent_capabilities), acp.AgentCapabilities).prompt.image
+        return read_lenient(bytes(fold.agent_capabilities), AgentCapabilities).prompt.image
     except Invalid:
         return False

@@ -24,7 +24,10 @@ from trunkline.adapters.listing import LISTED_MOST, from_agent, from_hub, from_s
 from trunkline.adapters.watching import watch_hub
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionConfigOption
+from trunkline.dialects.context.capabilities import Capabilities
+from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession, SessionDiscoveryEvent, StartSessionOptions
 from trunkline.dialects.outside import BROKEN
 from trunkline.discovery.base import FoundSession, Store
 from trunkline.discovery.watch import watch_store
@@ -61,7 +64,7 @@ class CatalogAdapter:
         """The agent's name in the catalog."""
         return self._spec.name
 
-    def get_capabilities(self) -> context.Capabilities:
+    def get_capabilities(self) -> Capabilities:
         """What runs of this agent have shown it to do."""
         return agent_capabilities(self._spec, self._version)
 
@@ -74,14 +77,14 @@ class CatalogAdapter:
         self._version = (await catalog.detect(self._spec, self._hub.environ)).version
         return self._version
 
-    def get_data_paths(self) -> context.AgentDataPaths:
+    def get_data_paths(self) -> AgentDataPaths:
         """Where the agent keeps its files on this machine."""
         named = self._spec.paths
         paths = {name: catalog.expand(path, self._hub.environ)
                  for name, path in (("sessions", named.sessions), ("config", named.config), ("logs", named.logs))}
-        return context.AgentDataPaths(**{name: path for name, path in paths.items() if path is not None})
+        return AgentDataPaths(**{name: path for name, path in paths.items() if path is not None})
 
-    async def discover_sessions(self) -> list[context.DiscoveredSession]:
+    async def discover_sessions(self) -> list[DiscoveredSession]:
         """Sessions to attach to, newest activity first."""
         if self._hub.closing:
             raise HubStopping("the hub was stopped")
@@ -91,7 +94,7 @@ class CatalogAdapter:
                        *(from_store(self.name, each) for each in found if each.id not in known),
                        *(from_agent(self.name, each) for each in listed if each.session_id not in known)])
 
-    def watch_sessions(self, callback: Callable[[context.SessionDiscoveryEvent], None]) -> Stop:
+    def watch_sessions(self, callback: Callable[[SessionDiscoveryEvent], None]) -> Stop:
         """Call back when a session appears, changes or goes away, in the hub or in the agent's files."""
         task = watch_hub(self._hub, self.name, callback)
         self._watching[task] = watch_store(self._store, self.name, callback)
@@ -133,7 +136,7 @@ class CatalogAdapter:
             raise NotFound(f"{self._spec.display_name} has no session in {project_path}", details={"projectPath": project_path})
         return newest
 
-    async def start_session(self, options: context.StartSessionOptions, *, by: str = LIBRARY) -> HubSession:
+    async def start_session(self, options: StartSessionOptions, *, by: str = LIBRARY) -> HubSession:
         """Start a session with its first prompt; model and options are set before the agent hears it."""
         wanted = _wanted(options)
         _check_prompt(options.prompt)
@@ -213,7 +216,7 @@ def hub_adapters(hub: Hub) -> dict[str, CatalogAdapter]:
     return {name: CatalogAdapter(spec, hub) for name, spec in hub.agents.items()}
 
 
-def _wanted(options: context.StartSessionOptions) -> dict[str, Any]:
+def _wanted(options: StartSessionOptions) -> dict[str, Any]:
     """``agentOptions``: the agent's options by id, and ``mode``."""
     if options.agent_options is msgspec.UNSET:
         return {}
@@ -239,7 +242,7 @@ def _check_prompt(prompt: str) -> None:
 def _model_option(session: Session) -> str:
     """The id of the option by which this agent's model is chosen."""
     try:
-        options = acp.read(bytes(session.fold.config_options), list[acp.SessionConfigOption])
+        options = read_lenient(bytes(session.fold.config_options), list[SessionConfigOption])
     except Invalid:
         options = []
     for option in options:
@@ -248,7 +251,7 @@ def _model_option(session: Session) -> str:
     raise Unsupported("this agent offers no option to choose its model")
 
 
-def _newest_in(sessions: Iterable[context.DiscoveredSession], folder: str) -> str | None:
+def _newest_in(sessions: Iterable[DiscoveredSession], folder: str) -> str | None:
     wanted = os.path.realpath(folder)
     return next((found.id for found in sessions if os.path.realpath(found.project_path) == wanted), None)
 

@@ -15,7 +15,9 @@ import msgspec
 from trunkline.adapters.base import LIBRARY, Heard, Stop
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import context
+from trunkline.dialects.context.capabilities import Capabilities
+from trunkline.dialects.context.commands import Command, decode_command
+from trunkline.dialects.context.envelope import decode_event
 from trunkline.errors import Invalid
 from trunkline.session.commands.refused import check_id
 
@@ -37,7 +39,7 @@ class HubSession:
         return self._session.id
 
     @property
-    def capabilities(self) -> context.Capabilities:
+    def capabilities(self) -> Capabilities:
         """What works in this session."""
         return session_capabilities(self._spec, self._session.fold)
 
@@ -49,7 +51,7 @@ class HubSession:
         task.add_done_callback(self._listening.discard)
         return lambda: _cancel(task)
 
-    async def execute(self, command: context.Command | Mapping[str, Any], *, command_id: str | None = None,
+    async def execute(self, command: Command | Mapping[str, Any], *, command_id: str | None = None,
                       by: str = LIBRARY) -> None:
         """Carry out a command, given as itself or as the JSON object that it is; it is in the journal when this returns."""
         try:
@@ -66,7 +68,7 @@ class HubSession:
         feed, events = self._session.feed, list[Heard]()
         after = 0
         while entries := await feed.read(after=after):
-            events += [context.decode_event(entry.event) for entry in entries]
+            events += [decode_event(entry.event) for entry in entries]
             after = entries[-1].seq
         return events
 
@@ -87,16 +89,16 @@ class HubSession:
             await feed.wait(after)
             for entry in await feed.read(after=after):
                 after = entry.seq
-                _call(callback, context.decode_event(entry.event))
+                _call(callback, decode_event(entry.event))
 
 
-def _command(given: context.Command | Mapping[str, Any]) -> context.Command:
+def _command(given: Command | Mapping[str, Any]) -> Command:
     """A command as it would have come by wire: a program can put into an object what no JSON holds."""
     try:
         body = msgspec.json.encode(given)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise Invalid(f"not a command: {error}") from error
-    return context.decode_command(body)
+    return decode_command(body)
 
 
 def _said(given: object) -> bytes:

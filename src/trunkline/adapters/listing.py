@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import iso_ms
+from trunkline.dialects.context.types import DiscoveredSession
 from trunkline.discovery.base import FoundSession
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.fold import SessionView
@@ -23,33 +24,33 @@ NAME_MOST = 100
 LAST_MOST = 200
 
 
-def from_hub(view: SessionView) -> context.DiscoveredSession:
+def from_hub(view: SessionView) -> DiscoveredSession:
     """A session of the hub."""
     return _told(view.id, view.agent, view.cwd, view.created_at, view.updated_at, view.title, view.last_text)
 
 
-def from_agent(agent: str, listed: AgentSession) -> context.DiscoveredSession:
+def from_agent(agent: str, listed: AgentSession) -> DiscoveredSession:
     """A session that the agent listed; agents tell when it was last used, few when it began."""
     last = _instant(listed.updated_at) or _instant(listed.created_at) or UNKNOWN_TIME
     return _told(listed.session_id, agent, listed.cwd, _instant(listed.created_at) or last, last, listed.title or "", "")
 
 
-def from_store(agent: str, found: FoundSession) -> context.DiscoveredSession:
+def from_store(agent: str, found: FoundSession) -> DiscoveredSession:
     """A session found in the agent's files."""
-    return _told(found.id, agent, found.cwd, context.iso_ms(found.created_at), context.iso_ms(found.updated_at), found.title,
+    return _told(found.id, agent, found.cwd, iso_ms(found.created_at), iso_ms(found.updated_at), found.title,
                  found.last_message)
 
 
-def merged(sessions: Iterable[context.DiscoveredSession]) -> list[context.DiscoveredSession]:
+def merged(sessions: Iterable[DiscoveredSession]) -> list[DiscoveredSession]:
     """Each session once, as the first place that had it told it."""
-    once: dict[str, context.DiscoveredSession] = {}
+    once: dict[str, DiscoveredSession] = {}
     for session in sessions:
         once.setdefault(session.id, session)
     return sorted(once.values(), key=lambda session: session.last_activity, reverse=True)
 
 
-def _told(session_id: str, agent: str, cwd: str, created: str, last: str, name: str, message: str) -> context.DiscoveredSession:
-    return context.DiscoveredSession(
+def _told(session_id: str, agent: str, cwd: str, created: str, last: str, name: str, message: str) -> DiscoveredSession:
+    return DiscoveredSession(
         id=session_id, agent=agent, project_path=cwd, project_name=os.path.basename(cwd.rstrip("/")) or cwd, created_at=created,
         last_activity=last, session_name=_short(name, NAME_MOST), last_message=_short(message, LAST_MOST))
 

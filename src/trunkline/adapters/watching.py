@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Literal
 
 from trunkline.adapters.listing import LISTED_MOST
-from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.errors import StorageError
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter

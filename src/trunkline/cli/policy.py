@@ -22,7 +22,7 @@ from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.settings import Settings, load
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.names import name_of_kind
-from trunkline.dialects.context import PermissionPolicy
+from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy.decide import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask

@@ -16,7 +16,8 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Unavailable
 
 if TYPE_CHECKING:
-    from trunkline.dialects.context import Event, UnknownEvent
+    from trunkline.dialects.context.envelope import UnknownEvent
+    from trunkline.dialects.context.events import Event
 
 T = TypeVar("T")
 
@@ -96,5 +97,5 @@ class ContextEvent(Record):
 
     def typed(self) -> Event | UnknownEvent:
         """The event as its own type; ``UnknownEvent`` where a newer hub sent what this version cannot read."""
-        from trunkline.dialects.context import decode_event
+        from trunkline.dialects.context.envelope import decode_event
         return decode_event(self.raw)

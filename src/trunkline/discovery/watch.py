@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable
 from typing import Literal
 
-from trunkline.dialects.context import SessionDiscoveryEvent
+from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.discovery.base import Store
 from trunkline.discovery.notice import Changes, What, listen
 from trunkline.errors import Unavailable

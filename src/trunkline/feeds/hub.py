@@ -12,7 +12,7 @@ import asyncio
 from collections import deque
 from collections.abc import Iterator
 
-from trunkline.dialects.context import parse_types
+from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
 from trunkline.journal.newest import KEPT_IDS

@@ -13,7 +13,7 @@ from collections import OrderedDict, deque
 from collections.abc import Iterator
 from itertools import chain, islice
 
-from trunkline.dialects.packets import packet_of_update
+from trunkline.dialects.packets.derive import packet_of_update
 from trunkline.journal.base import Entry, Journal
 
 TAIL_ENTRIES = 2_000

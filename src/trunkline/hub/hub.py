@@ -27,7 +27,8 @@ from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
 from trunkline.agents.process_tree import end_leftover
 from trunkline.agents.resources import check_resources
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import AgentCapabilities
+from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import (
     HubRestarted,
@@ -273,7 +274,7 @@ class Hub:
         """Whether sessions with this agent can be forked, as far as is known."""
         return (await self.capabilities_of(agent)).session.fork is not None
 
-    async def capabilities_of(self, agent: str) -> acp.AgentCapabilities:
+    async def capabilities_of(self, agent: str) -> AgentCapabilities:
         """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
         known = self._capabilities.get(agent) or await self._drivers.capabilities_of(agent)
         if known is None:
@@ -283,9 +284,9 @@ class Hub:
             except SessionUnreadable:
                 known = NULL
         try:
-            return acp.read(bytes(known), acp.AgentCapabilities)
+            return read_lenient(bytes(known), AgentCapabilities)
         except Invalid:
-            return acp.AgentCapabilities()
+            return AgentCapabilities()
 
     def lend_env(self, session: Session, env: Mapping[str, str]) -> None:
         """Variables for the next start of a session's agent; those it has stay, unless they are given anew."""

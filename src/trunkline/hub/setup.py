@@ -11,7 +11,9 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
-from trunkline.dialects import acp
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.sessions import McpServer
+from trunkline.dialects.acp.shape import encode_acp
 from trunkline.errors import Invalid
 from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal
@@ -64,7 +66,7 @@ def allowed_env(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
 def mcp_server(raw: msgspec.Raw) -> msgspec.Raw:
     """An MCP server in the form that agents expect, whichever of the usual forms the client wrote."""
     try:
-        return msgspec.Raw(acp.encode(acp.read(bytes(raw), acp.McpServer)))
+        return msgspec.Raw(encode_acp(read_lenient(bytes(raw), McpServer)))
     except Invalid as error:
         raise Invalid(f"mcpServers: {error.message}") from error
 

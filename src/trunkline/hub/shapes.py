@@ -9,7 +9,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock, TextContent
 from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
 from trunkline.session.services import CANCEL_GRACE_S, SILENCE_GRACE_S
 
@@ -44,7 +44,7 @@ class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fi
     title: str | None = None
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     mode: str | None = None
-    prompt: str | list[acp.ContentBlock] | None = None
+    prompt: str | list[ContentBlock] | None = None
     env: dict[str, str] = msgspec.field(default_factory=dict)
     sandbox: SandboxKind | None = None
     """What its agent runs in; absent: as the agent's entry says, which it cannot loosen."""
@@ -117,6 +117,6 @@ def pending_in(fold: Fold) -> list[PendingAsk]:
             *(msgspec.structs.replace(where, question=view) for view in fold.questions.values())]
 
 
-def content_blocks(prompt: str | list[acp.ContentBlock]) -> list[acp.ContentBlock]:
+def content_blocks(prompt: str | list[ContentBlock]) -> list[ContentBlock]:
     """A prompt as content blocks; plain text is one block."""
-    return [acp.TextContent(text=prompt)] if isinstance(prompt, str) else prompt
+    return [TextContent(text=prompt)] if isinstance(prompt, str) else prompt

@@ -15,13 +15,16 @@ NAMESPACE, NAME = "trunkline", "gap"
 
 def gap_entry(session_id: str, first: int, last: int, *, at: int, pos: int) -> Entry:
     """The entry for lost entries; ``at`` is when the one before them was written."""
-    from trunkline.dialects import context, packets  # a journal that is whole needs no language
+    from trunkline.dialects.context.envelope import encode_event
+    from trunkline.dialects.context.events import CustomEvent  # a journal that is whole needs no language
+    from trunkline.dialects.context.types import to_raw
+    from trunkline.dialects.packets.notices import gap_packet
 
     what = text_of(first, last)
-    event = context.CustomEvent(namespace=NAMESPACE, event_name=NAME, data=context.to_raw({"from": first, "to": last}))
+    event = CustomEvent(namespace=NAMESPACE, event_name=NAME, data=to_raw({"from": first, "to": last}))
     notice = {"sessionUpdate": "notice", "severity": "warning", "title": "Entries are lost", "description": what}
-    return Entry(last, at, context.encode_event(last, session_id, at, event), bytes(context.to_raw(notice)),
-                 packets.gap_packet(first, last, what, at), None, pos)
+    return Entry(last, at, encode_event(last, session_id, at, event), bytes(to_raw(notice)),
+                 gap_packet(first, last, what, at), None, pos)
 
 
 def text_of(first: int, last: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.context import CommandEnvelope
+from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.hub.rule_preview import RulePreview

@@ -19,7 +19,7 @@ from contextlib import suppress
 
 from starlette.types import Receive, Scope, Send
 
-from trunkline.dialects.packets import error_packet
+from trunkline.dialects.packets.notices import error_packet
 from trunkline.errors import HubStopping, SessionNotFound, StorageError, TrunklineError
 from trunkline.feeds.session import WRITE_BYTES, Feed, packet_frame, packet_of
 from trunkline.journal.base import Entry

@@ -25,7 +25,9 @@ import msgspec
 
 from trunkline.agents.process import Exit
 from trunkline.agents.sandbox import Confine
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.content import ContentBlock
+from trunkline.dialects.context.commands import Command
+from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.dialects.signals import Signal
 from trunkline.errors import NotFound, StorageError, TooManyRequests, TrunklineError
 from trunkline.feeds.session import Feed
@@ -188,7 +190,7 @@ class Session:
         if self._link.running:
             self._link.driver.look_again()
 
-    async def send(self, content: Sequence[acp.ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
+    async def send(self, content: Sequence[ContentBlock], *, when_busy: Literal["reject", "queue"] = "reject",
                    idempotency_key: str | None = None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue. Returns once that is in the journal."""
         self._check_driven()
@@ -201,7 +203,7 @@ class Session:
         self._check_driven()
         return await self._turns.cancel(by=by)
 
-    async def execute(self, command: context.Command, *, command_id: str | None, by: str) -> CommandOutcome:
+    async def execute(self, command: Command, *, command_id: str | None, by: str) -> CommandOutcome:
         """Carry out one of the Agent Context Protocol's commands."""
         self._check_open()
         return await self._desk.execute(command, command_id=command_id, by=by)
@@ -227,7 +229,7 @@ class Session:
         self._check_driven()
         await self._hold.terminate(by=by)
 
-    async def set_permission_policy(self, policy: context.PermissionPolicy, *, by: str) -> None:
+    async def set_permission_policy(self, policy: PermissionPolicy, *, by: str) -> None:
         """Answer this session's approvals by these rules from now on, those that wait included."""
         self._check_driven()
         self.fold.permission_policy = check_permission_policy(policy)
@@ -301,7 +303,7 @@ class Session:
         self._pen.at().conditions.title(title.strip(), by=by)
         await self._pen.write_and_store()
 
-    async def edit_queued(self, turn_id: str, content: Sequence[acp.ContentBlock], *, by: str) -> None:
+    async def edit_queued(self, turn_id: str, content: Sequence[ContentBlock], *, by: str) -> None:
         """Change a prompt that waits."""
         self._check_driven()
         await self._prompts.edit(turn_id, content, by)

@@ -9,7 +9,15 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import UNSET, Raw, UnsetType
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.client import RequestPermissionRequest, SessionNotification
+from trunkline.dialects.acp.content import ResourceContents
+from trunkline.dialects.acp.decode import tool_call_members
+from trunkline.dialects.acp.elicitation import ElicitationSchema, EnumOption, FormElicitation, MultiSelectItems, UrlElicitation
+from trunkline.dialects.acp.initialize import CancelRequestNotification
+from trunkline.dialects.acp.options import SessionConfigSelect, SessionConfigSelectEntry
+from trunkline.dialects.acp.sessions import SetSessionConfigOptionRequest
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.updates import SessionUpdate, ToolCallUpdate
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 """Strings without lone surrogates, which JSON cannot carry."""
@@ -21,32 +29,32 @@ json_values: st.SearchStrategy[Any] = st.recursive(
 )
 
 _SPECIAL: dict[tuple[Any, str], st.SearchStrategy[Any]] = {
-    (acp.FormElicitation, "requested_schema"): st.deferred(lambda: instances(acp.ElicitationSchema)).map(acp.encode).map(Raw),
-    (acp.SessionNotification, "update"): st.deferred(lambda: instances(acp.SessionUpdate)).map(acp.encode).map(Raw),
-    (acp.RequestPermissionRequest, "tool_call"): st.deferred(lambda: instances(acp.ToolCallUpdate)).map(
-        acp.tool_call_members).map(Raw),
-    (acp.CancelRequestNotification, "request_id"): st.sampled_from([Raw(b"1"), Raw(b'"a"'), Raw(b"null")]),
-    (acp.UrlElicitation, "url"): st.just("https://example.org/login"),
+    (FormElicitation, "requested_schema"): st.deferred(lambda: instances(ElicitationSchema)).map(encode_acp).map(Raw),
+    (SessionNotification, "update"): st.deferred(lambda: instances(SessionUpdate)).map(encode_acp).map(Raw),
+    (RequestPermissionRequest, "tool_call"): st.deferred(lambda: instances(ToolCallUpdate)).map(
+        tool_call_members).map(Raw),
+    (CancelRequestNotification, "request_id"): st.sampled_from([Raw(b"1"), Raw(b'"a"'), Raw(b"null")]),
+    (UrlElicitation, "url"): st.just("https://example.org/login"),
 }
 """Members whose type says less than the protocol."""
 
-_ENTRY = st.builds(acp.SessionConfigSelectEntry, name=texts, value=texts, description=st.none() | texts)
-_GROUP = st.builds(acp.SessionConfigSelectEntry, name=texts, group=texts, options=st.lists(_ENTRY, max_size=2))
+_ENTRY = st.builds(SessionConfigSelectEntry, name=texts, value=texts, description=st.none() | texts)
+_GROUP = st.builds(SessionConfigSelectEntry, name=texts, group=texts, options=st.lists(_ENTRY, max_size=2))
 
 _SETTING = {"session_id": texts, "config_id": texts}
 
 _MADE: dict[Any, st.SearchStrategy[Any]] = {
-    acp.SessionConfigSelectEntry: _ENTRY | _GROUP,
-    acp.SetSessionConfigOptionRequest: st.one_of(
-        st.builds(acp.SetSessionConfigOptionRequest, **_SETTING, value=texts),
-        st.builds(acp.SetSessionConfigOptionRequest, **_SETTING, value=st.booleans(), type=st.just("boolean")),
+    SessionConfigSelectEntry: _ENTRY | _GROUP,
+    SetSessionConfigOptionRequest: st.one_of(
+        st.builds(SetSessionConfigOptionRequest, **_SETTING, value=texts),
+        st.builds(SetSessionConfigOptionRequest, **_SETTING, value=st.booleans(), type=st.just("boolean")),
     ),
-    acp.ResourceContents: st.builds(acp.ResourceContents, uri=texts, text=texts)
-    | st.builds(acp.ResourceContents, uri=texts, blob=texts, mime_type=st.none() | texts),
-    acp.MultiSelectItems: st.builds(acp.MultiSelectItems, type=st.just("string"), enum=st.lists(texts, max_size=2))
-    | st.builds(acp.MultiSelectItems, any_of=st.lists(st.deferred(lambda: instances(acp.EnumOption)), max_size=2)),
-    acp.SessionConfigSelect: st.builds(
-        acp.SessionConfigSelect, id=texts, name=texts, current_value=texts,
+    ResourceContents: st.builds(ResourceContents, uri=texts, text=texts)
+    | st.builds(ResourceContents, uri=texts, blob=texts, mime_type=st.none() | texts),
+    MultiSelectItems: st.builds(MultiSelectItems, type=st.just("string"), enum=st.lists(texts, max_size=2))
+    | st.builds(MultiSelectItems, any_of=st.lists(st.deferred(lambda: instances(EnumOption)), max_size=2)),
+    SessionConfigSelect: st.builds(
+        SessionConfigSelect, id=texts, name=texts, current_value=texts,
         options=st.lists(_ENTRY, max_size=2) | st.lists(_GROUP, max_size=2), category=st.none() | texts),
 }
 """Types whose members depend on each other."""
@@ -89,7 +97,7 @@ def _structs(kind: Any) -> st.SearchStrategy[Any]:
         special = _SPECIAL.get((kind, field.name))
         values = instances(field.type) if special is None else special
         (required if field.required else optional)[field.name] = values
-    if kind in (acp.FormElicitation, acp.UrlElicitation):
+    if kind in (FormElicitation, UrlElicitation):
         required["session_id"] = texts
         optional.pop("session_id")
         optional.pop("request_id")

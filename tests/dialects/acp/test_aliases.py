@@ -13,8 +13,24 @@ from typing import Any
 import pytest
 
 from tests.dialects.acp.schema import faults
-from trunkline.dialects import acp
 from trunkline.dialects.acp import aliases
+from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method, with_aliases
+from trunkline.dialects.acp.client import RequestPermissionResponse
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import decode_params, decode_result, decode_update, normalise_update, read_update
+from trunkline.dialects.acp.initialize import (
+    AuthMethodAgent,
+    AuthMethodTerminal,
+    ClientCapabilities,
+    FileSystemCapabilities,
+    Offered,
+    SessionCapabilities,
+)
+from trunkline.dialects.acp.methods import METHODS
+from trunkline.dialects.acp.permission import PermissionOption, SelectedOutcome, choose_option
+from trunkline.dialects.acp.sessions import EnvVariable, PromptRequest, PromptResponse
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.updates import UnknownUpdate
 from trunkline.dialects.jsonrpc import Peer, Request
 
 TEXT = {"type": "text", "text": "hi"}
@@ -23,7 +39,7 @@ SHOWN = {"type": "content", "content": TEXT}
 
 def normalised(update: dict[str, Any]) -> Any:
     raw = json.dumps(update).encode()
-    return json.loads(acp.normalise_update(raw))
+    return json.loads(normalise_update(raw))
 
 
 def call(**members: Any) -> dict[str, Any]:
@@ -208,12 +224,12 @@ SEEDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize(("came", "meant"), [*WRONG_NAMES.values(), *SEEDS.values()], ids=[*WRONG_NAMES, *SEEDS])
 def test_an_update_with_a_wrong_name_is_brought_to_the_schemas_form(came: dict[str, Any], meant: dict[str, Any]) -> None:
     raw = json.dumps(came).encode()
-    update, passed_on = acp.read_update(raw)
-    assert not isinstance(update, acp.UnknownUpdate)
+    update, passed_on = read_update(raw)
+    assert not isinstance(update, UnknownUpdate)
     assert json.loads(passed_on) == meant
     assert faults("SessionUpdate", passed_on) == []
-    assert acp.normalise_update(passed_on) is passed_on
-    assert acp.encode(acp.decode_update(passed_on)) == acp.encode(update)
+    assert normalise_update(passed_on) is passed_on
+    assert encode_acp(decode_update(passed_on)) == encode_acp(update)
 
 
 S_ROWS: dict[str, dict[str, Any]] = {
@@ -230,7 +246,7 @@ S_ROWS: dict[str, dict[str, Any]] = {
 def test_what_the_seeds_write_otherwise_but_the_schema_accepts_is_passed_on_as_it_is(update: dict[str, Any]) -> None:
     raw = json.dumps(update).encode()
     assert faults("SessionUpdate", raw) == []
-    assert acp.normalise_update(raw) is raw
+    assert normalise_update(raw) is raw
 
 
 @pytest.mark.parametrize(
@@ -244,8 +260,8 @@ def test_what_the_seeds_write_otherwise_but_the_schema_accepts_is_passed_on_as_i
 )
 def test_packets_that_are_no_updates_and_usage_without_a_window_stay_unknown(packet: dict[str, Any]) -> None:
     raw = json.dumps(packet).encode()
-    assert isinstance(acp.decode_update(raw), acp.UnknownUpdate)
-    assert acp.normalise_update(raw) is raw
+    assert isinstance(decode_update(raw), UnknownUpdate)
+    assert normalise_update(raw) is raw
 
 
 @pytest.mark.parametrize(
@@ -259,8 +275,8 @@ def test_packets_that_are_no_updates_and_usage_without_a_window_stay_unknown(pac
     ],
 )
 def test_stop_reasons_come_down_to_the_five(wrong: str, right: str) -> None:
-    answer = acp.decode_result("session/prompt", json.dumps({"stopReason": wrong}).encode())
-    assert answer == acp.PromptResponse(stop_reason=right)  # type: ignore[arg-type]
+    answer = decode_result("session/prompt", json.dumps({"stopReason": wrong}).encode())
+    assert answer == PromptResponse(stop_reason=right)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -272,8 +288,8 @@ def test_stop_reasons_come_down_to_the_five(wrong: str, right: str) -> None:
 )
 def test_permission_kinds_come_down_to_the_four(wrong: str, right: str) -> None:
     params = {"sessionId": "s", "toolCall": {"toolCallId": "c"}, "options": [{"optionId": "o", "name": "O", "kind": wrong}]}
-    ask = acp.decode_params("session/request_permission", json.dumps(params).encode())
-    assert ask.options == [acp.PermissionOption(option_id="o", name="O", kind=right)]  # type: ignore[arg-type]
+    ask = decode_params("session/request_permission", json.dumps(params).encode())
+    assert ask.options == [PermissionOption(option_id="o", name="O", kind=right)]  # type: ignore[arg-type]
 
 
 def test_a_permission_request_as_the_quick_reference_writes_it() -> None:
@@ -287,11 +303,11 @@ def test_a_permission_request_as_the_quick_reference_writes_it() -> None:
         {"jsonrpc": "2.0", "id": "perm_123", "method": "session/request_permission", "params": params}).encode() + b"\n")
     [request] = peer.messages_received()
     assert isinstance(request, Request)
-    ask = acp.decode_params(request.method, request.params)
+    ask = decode_params(request.method, request.params)
     assert json.loads(bytes(ask.tool_call)) == {"toolCallId": "c1", "name": "Bash", "status": "pending"}
-    chosen = acp.choose_option(ask.options, allow=True)
+    chosen = choose_option(ask.options, allow=True)
     assert chosen is not None
-    peer.send_result(request.id, acp.RequestPermissionResponse(outcome=acp.SelectedOutcome(option_id=chosen.option_id)))
+    peer.send_result(request.id, RequestPermissionResponse(outcome=SelectedOutcome(option_id=chosen.option_id)))
     assert json.loads(peer.data_to_send()[0]) == {
         "jsonrpc": "2.0", "id": "perm_123", "result": {"outcome": {"outcome": "selected", "optionId": "allow"}}}
 
@@ -315,18 +331,18 @@ def test_a_permission_request_as_the_quick_reference_writes_it() -> None:
     ],
 )
 def test_methods_go_by_other_names(wrong: str, right: str, side: Any) -> None:
-    assert acp.canonical_method(wrong, side=side) == right
+    assert canonical_method(wrong, side=side) == right
 
 
 def test_a_peer_can_serve_the_other_names_too() -> None:
-    served = acp.with_aliases(["fs/read_text_file"], side="client")
+    served = with_aliases(["fs/read_text_file"], side="client")
     assert served == {"fs/read_text_file", "fs/readTextFile"}
-    assert "terminal/waitForExit" in acp.CLIENT_METHODS
-    assert "session/update" not in acp.CLIENT_METHODS, "a notification is not served"
+    assert "terminal/waitForExit" in CLIENT_METHODS
+    assert "session/update" not in CLIENT_METHODS, "a notification is not served"
     for side, table in aliases.METHODS.items():
         for wrong, right in table.items():
-            assert wrong not in acp.METHODS
-            assert acp.METHODS[right].side == side
+            assert wrong not in METHODS
+            assert METHODS[right].side == side
 
 
 # -- requests ----------------------------------------------------------------------------------------------------------
@@ -346,38 +362,38 @@ def test_a_peer_can_serve_the_other_names_too() -> None:
 )
 def test_a_prompt_goes_by_other_names_and_shapes(field: str, value: Any) -> None:
     params = json.dumps({"sessionId": "s", field: value}).encode()
-    assert acp.decode_params("session/prompt", params) == acp.PromptRequest(session_id="s", prompt=[acp.TextContent(text="hi")])
+    assert decode_params("session/prompt", params) == PromptRequest(session_id="s", prompt=[TextContent(text="hi")])
 
 
 @pytest.mark.parametrize(("said", "version"), [(1, 1), ("1", 1), ("1.0", 1), ("1.0.0", 1), ("2025-06-18", 1), ("2", 2), (2, 2)])
 def test_a_protocol_version_is_a_number_however_it_is_written(said: Any, version: int) -> None:
     raw = json.dumps({"protocolVersion": said}).encode()
-    assert acp.decode_params("initialize", raw).protocol_version == version
-    assert acp.decode_result("initialize", raw).protocol_version == version
+    assert decode_params("initialize", raw).protocol_version == version
+    assert decode_result("initialize", raw).protocol_version == version
 
 
 def test_capabilities_in_initialize_go_by_other_names() -> None:
-    params = acp.decode_params(
+    params = decode_params(
         "initialize", b'{"protocolVersion":1,"capabilities":{"fileSystem":{"readTextFile":true},"terminal":true}}')
-    assert params.client_capabilities == acp.ClientCapabilities(fs=acp.FileSystemCapabilities(read_text_file=True), terminal=True)
+    assert params.client_capabilities == ClientCapabilities(fs=FileSystemCapabilities(read_text_file=True), terminal=True)
     both = b'{"protocolVersion":1,"clientCapabilities":{"fileSystem":{"writeTextFile":true}},"capabilities":{"terminal":true}}'
-    inner = acp.decode_params("initialize", both)
-    assert inner.client_capabilities == acp.ClientCapabilities(fs=acp.FileSystemCapabilities(write_text_file=True))
-    result = acp.decode_result("initialize", b'{"protocolVersion":1,"capabilities":{"loadSession":true}}')
+    inner = decode_params("initialize", both)
+    assert inner.client_capabilities == ClientCapabilities(fs=FileSystemCapabilities(write_text_file=True))
+    result = decode_result("initialize", b'{"protocolVersion":1,"capabilities":{"loadSession":true}}')
     assert result.capabilities.load_session
 
 
 def test_an_empty_capabilities_object_offers_nothing() -> None:
-    params = acp.decode_params("initialize", b'{"protocolVersion":1,"capabilities":{}}')
-    assert params.client_capabilities == acp.ClientCapabilities()
+    params = decode_params("initialize", b'{"protocolVersion":1,"capabilities":{}}')
+    assert params.client_capabilities == ClientCapabilities()
 
 
 def test_a_capability_that_is_true_instead_of_an_object_is_offered() -> None:
     raw = b'{"list":true,"resume":false,"close":{},"delete":null}'
     answer = b'{"protocolVersion":1,"agentCapabilities":{"sessionCapabilities":%b}}' % raw
-    session = acp.decode_result("initialize", answer).capabilities.session
-    assert session == acp.SessionCapabilities(list=acp.Offered(), close=acp.Offered())
-    assert json.loads(acp.encode(session)) == {"list": {}, "close": {}}
+    session = decode_result("initialize", answer).capabilities.session
+    assert session == SessionCapabilities(list=Offered(), close=Offered())
+    assert json.loads(encode_acp(session)) == {"list": {}, "close": {}}
 
 
 @pytest.mark.parametrize(
@@ -408,13 +424,13 @@ def test_a_capability_that_is_true_instead_of_an_object_is_offered() -> None:
 )
 def test_mcp_servers_env_and_headers_may_be_maps_and_stdio_may_have_a_type(came: Any, meant: Any) -> None:
     for method in ("session/new", "session/load", "session/resume"):
-        params = acp.decode_params(method, json.dumps({"sessionId": "s", "cwd": "/a", "mcpServers": came}).encode())
-        assert json.loads(acp.encode(params))["mcpServers"] == meant
+        params = decode_params(method, json.dumps({"sessionId": "s", "cwd": "/a", "mcpServers": came}).encode())
+        assert json.loads(encode_acp(params))["mcpServers"] == meant
 
 
 def test_a_terminals_env_may_be_a_map() -> None:
-    create = acp.decode_params("terminal/create", b'{"sessionId":"s","command":"ls","env":{"A":"1"}}')
-    assert create.env == [acp.EnvVariable(name="A", value="1")]
+    create = decode_params("terminal/create", b'{"sessionId":"s","command":"ls","env":{"A":"1"}}')
+    assert create.env == [EnvVariable(name="A", value="1")]
 
 
 def test_authentication_methods_of_removed_types_are_read_as_plain_ones() -> None:
@@ -422,11 +438,11 @@ def test_authentication_methods_of_removed_types_are_read_as_plain_ones() -> Non
         {"id":"key","name":"API key","type":"env_var","vars":[{"name":"KEY"}]},
         {"id":"tui","name":"Terminal","type":"terminal","args":["login"],"env":{"A":"1"}},
         {"id":"web","name":"Browser"}, {"name":"no id"}]}"""
-    methods = acp.decode_result("initialize", raw).auth_methods
+    methods = decode_result("initialize", raw).auth_methods
     assert methods == [
-        acp.AuthMethodAgent(id="key", name="API key"),
-        acp.AuthMethodTerminal(id="tui", name="Terminal", args=["login"], env={"A": "1"}),
-        acp.AuthMethodAgent(id="web", name="Browser"),
+        AuthMethodAgent(id="key", name="API key"),
+        AuthMethodTerminal(id="tui", name="Terminal", args=["login"], env={"A": "1"}),
+        AuthMethodAgent(id="web", name="Browser"),
     ]
 
 

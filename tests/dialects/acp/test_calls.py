@@ -11,16 +11,19 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.dialects.acp.strategies import instances
-from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.tools import Content, Diff, ToolCallLocation
+from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 
-DIFF = acp.Diff(path="/a", new_text="x")
-TEXT = acp.Content(content=acp.TextContent(text="done"))
+DIFF = Diff(path="/a", new_text="x")
+TEXT = Content(content=TextContent(text="done"))
 
 
 def announced(**members: object) -> CallState:
     call = CallState(tool_call_id="c")
-    merge(call, acp.ToolCall(tool_call_id="c", title="bash", **members))  # type: ignore[arg-type]
+    merge(call, ToolCall(tool_call_id="c", title="bash", **members))  # type: ignore[arg-type]
     return call
 
 
@@ -32,7 +35,7 @@ def test_an_announcement_without_kind_or_status_is_other_and_pending() -> None:
 
 def test_merging_says_what_changed_and_only_that() -> None:
     call = announced(kind="execute")
-    update = acp.ToolCallUpdate(
+    update = ToolCallUpdate(
         tool_call_id="c", title="bash", kind="execute", status="in_progress", raw_input=Raw(b'{"a":1}'))
     assert merge(call, update) == {"status", "raw_input"}
     assert merge(call, update) == frozenset()
@@ -40,15 +43,15 @@ def test_merging_says_what_changed_and_only_that() -> None:
 
 def test_the_first_title_is_kept_beside_the_latest() -> None:
     call = announced()
-    assert merge(call, acp.ToolCallUpdate(tool_call_id="c", title="echo hello")) == {"title"}
+    assert merge(call, ToolCallUpdate(tool_call_id="c", title="echo hello")) == {"title"}
     assert (call.first_title, call.title) == ("bash", "echo hello")
 
 
 def test_a_call_first_heard_of_by_an_update_takes_its_title() -> None:
     call = CallState(tool_call_id="c")
-    merge(call, acp.ToolCallUpdate(tool_call_id="c", status="in_progress"))
+    merge(call, ToolCallUpdate(tool_call_id="c", status="in_progress"))
     assert call.first_title == ""
-    merge(call, acp.ToolCall(tool_call_id="c", title="Edit"))
+    merge(call, ToolCall(tool_call_id="c", title="Edit"))
     assert (call.first_title, call.status) == ("Edit", "in_progress")
 
 
@@ -69,41 +72,41 @@ def test_a_call_first_heard_of_by_an_update_takes_its_title() -> None:
 )
 def test_a_status_never_goes_back(now: str, said: str | None, then: str) -> None:
     call = CallState(tool_call_id="c", status=now)
-    changed = merge(call, acp.ToolCallUpdate(tool_call_id="c", status=said))  # type: ignore[arg-type]
+    changed = merge(call, ToolCallUpdate(tool_call_id="c", status=said))  # type: ignore[arg-type]
     assert call.status == then
     assert ("status" in changed) == (now != then)
     assert call.finished == (then in ("completed", "failed"))
 
 
 def test_arrays_replace_and_an_empty_content_keeps_what_was_shown() -> None:
-    call = announced(content=[DIFF], locations=[acp.ToolCallLocation(path="/a")])
-    assert merge(call, acp.ToolCallUpdate(tool_call_id="c", content=[TEXT])) == {"content"}
-    assert merge(call, acp.ToolCallUpdate(tool_call_id="c", content=[], locations=[])) == {"locations"}
+    call = announced(content=[DIFF], locations=[ToolCallLocation(path="/a")])
+    assert merge(call, ToolCallUpdate(tool_call_id="c", content=[TEXT])) == {"content"}
+    assert merge(call, ToolCallUpdate(tool_call_id="c", content=[], locations=[])) == {"locations"}
     assert (call.content, call.locations) == ([TEXT], [])
 
 
 def test_raw_values_are_kept_byte_for_byte_and_null_says_nothing() -> None:
     call = announced(raw_input=Raw(b'{"b" : 1.50}'), raw_output=Raw(b"null"))
     assert (call.raw_input, call.raw_output) == (b'{"b" : 1.50}', None)
-    merge(call, acp.ToolCallUpdate(tool_call_id="c", raw_input=Raw(b"null"), raw_output=Raw(b'"text"')))
+    merge(call, ToolCallUpdate(tool_call_id="c", raw_input=Raw(b"null"), raw_output=Raw(b'"text"')))
     assert (call.raw_input, call.raw_output) == (b'{"b" : 1.50}', b'"text"')
 
 
 def test_raw_values_do_not_hold_the_line_they_came_in() -> None:
     line = b'{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","rawInput":{"a":1}}'
     call = CallState(tool_call_id="c")
-    update = acp.decode_update(line)
-    assert isinstance(update, acp.ToolCall)
+    update = decode_update(line)
+    assert isinstance(update, ToolCall)
     merge(call, update)
     assert type(call.raw_input) is bytes
 
 
 def test_the_scrambled_order_of_a_real_agent_ends_completed() -> None:
-    story: list[acp.ToolCall | acp.ToolCallUpdate] = [
-        acp.ToolCallUpdate(tool_call_id="c", status="pending"),
-        acp.ToolCallUpdate(tool_call_id="c", status="in_progress", raw_input=Raw(b'{"command":"ls"}')),
-        acp.ToolCall(tool_call_id="c", title="ls", kind="execute", status="pending"),
-        acp.ToolCallUpdate(tool_call_id="c", status="completed", content=[TEXT]),
+    story: list[ToolCall | ToolCallUpdate] = [
+        ToolCallUpdate(tool_call_id="c", status="pending"),
+        ToolCallUpdate(tool_call_id="c", status="in_progress", raw_input=Raw(b'{"command":"ls"}')),
+        ToolCall(tool_call_id="c", title="ls", kind="execute", status="pending"),
+        ToolCallUpdate(tool_call_id="c", status="completed", content=[TEXT]),
     ]
     for order in itertools.permutations(story):
         call = CallState(tool_call_id="c")
@@ -113,8 +116,8 @@ def test_the_scrambled_order_of_a_real_agent_ends_completed() -> None:
         assert call.raw_input == b'{"command":"ls"}'
 
 
-@given(st.lists(instances(acp.ToolCall | acp.ToolCallUpdate), max_size=5))
-def test_any_state_survives_storage(updates: list[acp.ToolCall | acp.ToolCallUpdate]) -> None:
+@given(st.lists(instances(ToolCall | ToolCallUpdate), max_size=5))
+def test_any_state_survives_storage(updates: list[ToolCall | ToolCallUpdate]) -> None:
     call = CallState(tool_call_id="c")
     for update in updates:
         changed = merge(call, update)

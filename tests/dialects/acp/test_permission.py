@@ -6,7 +6,9 @@ import random
 
 import pytest
 
-from trunkline.dialects import acp, signals
+from trunkline.dialects import signals
+from trunkline.dialects.acp.permission import PermissionOption, choose_option
+from trunkline.dialects.acp.shape import encode_acp
 
 KINDS = {"AO": "allow_once", "AA": "allow_always", "RO": "reject_once", "RA": "reject_always"}
 
@@ -35,22 +37,22 @@ def options(offer: str) -> list[signals.PermissionOption]:
 
 @pytest.mark.parametrize(("offer", "yes", "no"), OFFERS.values(), ids=OFFERS.keys())
 def test_yes_means_once_and_no_means_the_mildest_rejection(offer: str, yes: str | None, no: str | None) -> None:
-    allowed = acp.choose_option(options(offer), allow=True)
-    refused = acp.choose_option(options(offer), allow=False)
+    allowed = choose_option(options(offer), allow=True)
+    refused = choose_option(options(offer), allow=False)
     assert (allowed and allowed.option_id, refused and refused.option_id) == (yes, no)
 
 
 @pytest.mark.parametrize("offer", ["a:AO b:AA c:RO d:RA", "allow:AO cancel:RO decline:RO"])
 def test_the_kind_decides_not_the_position(offer: str) -> None:
     shuffled = options(offer)
-    wanted = [acp.choose_option(shuffled, allow=allow) for allow in (True, False)]
+    wanted = [choose_option(shuffled, allow=allow) for allow in (True, False)]
     for seed in range(10):
         random.Random(seed).shuffle(shuffled)
-        assert [acp.choose_option(shuffled, allow=allow) for allow in (True, False)] == wanted
+        assert [choose_option(shuffled, allow=allow) for allow in (True, False)] == wanted
 
 
 def test_the_protocols_own_options_are_options_of_a_signal() -> None:
-    option = acp.PermissionOption(option_id="y", name="Yes", kind="allow_once")
+    option = PermissionOption(option_id="y", name="Yes", kind="allow_once")
     assert isinstance(option, signals.PermissionOption)
-    assert acp.choose_option([option], allow=True) is option
-    assert acp.encode(option) == b'{"optionId":"y","name":"Yes","kind":"allow_once"}'
+    assert choose_option([option], allow=True) is option
+    assert encode_acp(option) == b'{"optionId":"y","name":"Yes","kind":"allow_once"}'

@@ -11,39 +11,57 @@ import pytest
 from tests.dialects.acp.schema import DEFINITIONS, definition_of
 from trunkline.dialects import acp
 from trunkline.dialects.acp import methods
+from trunkline.dialects.acp.content import ContentBlock, ResourceContents, Role
+from trunkline.dialects.acp.elicitation import (
+    CancelledElicitation,
+    CreateElicitationRequest,
+    CreateElicitationResponse,
+    DeclinedElicitation,
+    FormElicitation,
+    MultiSelectItems,
+    UrlElicitation,
+)
+from trunkline.dialects.acp.initialize import SessionCapabilities
+from trunkline.dialects.acp.options import SessionConfigBoolean, SessionConfigSelect, SessionConfigSelectEntry
+from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, PermissionOptionKind
+from trunkline.dialects.acp.sessions import SetSessionConfigOptionRequest
 from trunkline.dialects.acp.shape import Shape
+from trunkline.dialects.acp.tools import ToolCallContent, ToolCallStatus, ToolKind
+from trunkline.dialects.acp.updates import PlanEntryPriority, PlanEntryStatus, SessionUpdate
+from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.signals import StopReason
 
 ALL = [
     kind
     for name in acp.__all__
-    if isinstance(kind := getattr(acp, name), type) and issubclass(kind, Shape | acp.PermissionOption)
+    if isinstance(kind := getattr(acp, name), type) and issubclass(kind, Shape | PermissionOption)
 ]
 
 SCOPES = ("ElicitationSessionScope", "ElicitationRequestScope")
 
 COMPOSED = {
-    acp.SessionConfigSelect: ("SessionConfigOption", "SessionConfigSelect"),
-    acp.SessionConfigBoolean: ("SessionConfigOption", "SessionConfigBoolean"),
-    acp.FormElicitation: ("CreateElicitationRequest", "ElicitationFormMode", *SCOPES),
-    acp.UrlElicitation: ("CreateElicitationRequest", "ElicitationUrlMode", *SCOPES),
-    acp.ResourceContents: ("TextResourceContents", "BlobResourceContents"),
-    acp.SessionConfigSelectEntry: ("SessionConfigSelectOption", "SessionConfigSelectGroup"),
-    acp.MultiSelectItems: ("StringMultiSelectItems", "TitledMultiSelectItems"),
-    acp.SetSessionConfigOptionRequest: ("SetSessionConfigOptionRequest",),
+    SessionConfigSelect: ("SessionConfigOption", "SessionConfigSelect"),
+    SessionConfigBoolean: ("SessionConfigOption", "SessionConfigBoolean"),
+    FormElicitation: ("CreateElicitationRequest", "ElicitationFormMode", *SCOPES),
+    UrlElicitation: ("CreateElicitationRequest", "ElicitationUrlMode", *SCOPES),
+    ResourceContents: ("TextResourceContents", "BlobResourceContents"),
+    SessionConfigSelectEntry: ("SessionConfigSelectOption", "SessionConfigSelectGroup"),
+    MultiSelectItems: ("StringMultiSelectItems", "TitledMultiSelectItems"),
+    SetSessionConfigOptionRequest: ("SetSessionConfigOptionRequest",),
 }
 """Types that the schema puts together from several definitions."""
 
-OF_OUR_OWN = {acp.CancelledOutcome, acp.DeclinedElicitation, acp.CancelledElicitation}
+OF_OUR_OWN = {CancelledOutcome, DeclinedElicitation, CancelledElicitation}
 """Types without members of their own in the stable schema."""
 
 EXTRA = {
-    (acp.MultiSelectItems, "type"),
-    (acp.SetSessionConfigOptionRequest, "type"),
-    (acp.SetSessionConfigOptionRequest, "value"),
+    (MultiSelectItems, "type"),
+    (SetSessionConfigOptionRequest, "type"),
+    (SetSessionConfigOptionRequest, "value"),
 }
 """Members that the schema has elsewhere, in a branch of a union."""
 
-UNSTABLE = {(acp.SessionCapabilities, "fork")}
+UNSTABLE = {(SessionCapabilities, "fork")}
 """Members that only the unstable schema has."""
 
 PLAIN = [kind for kind in ALL if kind not in OF_OUR_OWN and kind not in COMPOSED]
@@ -130,7 +148,7 @@ def test_every_stable_method_is_in_the_table_on_its_side_with_its_types() -> Non
 
 
 def _name(kind: Any) -> str:
-    named = {acp.CreateElicitationRequest: "CreateElicitationRequest", acp.CreateElicitationResponse: "CreateElicitationResponse"}
+    named = {CreateElicitationRequest: "CreateElicitationRequest", CreateElicitationResponse: "CreateElicitationResponse"}
     return named.get(kind) or str(kind.__name__)
 
 
@@ -138,22 +156,22 @@ def test_there_are_fourteen_updates_and_five_content_blocks() -> None:
     def tags(definition: str, field: str) -> set[str]:
         return {branch["properties"][field]["const"] for branch in DEFINITIONS[definition]["oneOf"]}
 
-    assert {kind.__struct_config__.tag for kind in get_args(acp.SessionUpdate)} == tags("SessionUpdate", "sessionUpdate")
-    assert len(get_args(acp.SessionUpdate)) == 14
-    assert {kind.__struct_config__.tag for kind in get_args(acp.ContentBlock)} == tags("ContentBlock", "type")
-    assert {kind.__struct_config__.tag for kind in get_args(acp.ToolCallContent)} == tags("ToolCallContent", "type")
+    assert {kind.__struct_config__.tag for kind in get_args(SessionUpdate)} == tags("SessionUpdate", "sessionUpdate")
+    assert len(get_args(SessionUpdate)) == 14
+    assert {kind.__struct_config__.tag for kind in get_args(ContentBlock)} == tags("ContentBlock", "type")
+    assert {kind.__struct_config__.tag for kind in get_args(ToolCallContent)} == tags("ToolCallContent", "type")
 
 
 @pytest.mark.parametrize(
     ("literal", "definition"),
     [
-        (acp.ToolKind, "ToolKind"),
-        (acp.ToolCallStatus, "ToolCallStatus"),
-        (acp.StopReason, "StopReason"),
-        (acp.PermissionOptionKind, "PermissionOptionKind"),
-        (acp.PlanEntryPriority, "PlanEntryPriority"),
-        (acp.PlanEntryStatus, "PlanEntryStatus"),
-        (acp.Role, "Role"),
+        (ToolKind, "ToolKind"),
+        (ToolCallStatus, "ToolCallStatus"),
+        (StopReason, "StopReason"),
+        (PermissionOptionKind, "PermissionOptionKind"),
+        (PlanEntryPriority, "PlanEntryPriority"),
+        (PlanEntryStatus, "PlanEntryStatus"),
+        (Role, "Role"),
     ],
 )
 def test_a_closed_list_of_values_is_the_schemas(literal: Any, definition: str) -> None:
@@ -162,7 +180,7 @@ def test_a_closed_list_of_values_is_the_schemas(literal: Any, definition: str) -
 
 def test_the_error_codes_are_the_schemas() -> None:
     branches = DEFINITIONS["ErrorCode"]["anyOf"]
-    assert {int(code) for code in acp.ErrorCode} == {branch["const"] for branch in branches if "const" in branch}
+    assert {int(code) for code in ErrorCode} == {branch["const"] for branch in branches if "const" in branch}
 
 
 def test_public_names_are_deliberate() -> None:

@@ -10,7 +10,14 @@ from typing import Any
 import pytest
 
 from tests.dialects.acp.schema import DATA, faults
-from trunkline.dialects import acp
+from trunkline.dialects.acp.aliases import CLIENT_METHODS
+from trunkline.dialects.acp.client import RequestPermissionRequest
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import decode_params, decode_result, decode_update, read_update, text_chunk
+from trunkline.dialects.acp.methods import METHODS, SESSION_UPDATE
+from trunkline.dialects.acp.permission import choose_option
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, UnknownUpdate, UserMessageChunk
 from trunkline.dialects.jsonrpc import Malformed, Message, Notification, Peer, Request, Response
 from trunkline.errors import AgentError
 
@@ -38,9 +45,9 @@ def updates(path: Path) -> list[bytes]:
         peer.receive_data(raw + b"\n")
     notes = [message for message in peer.messages_received() if isinstance(message, Notification)]
     return [
-        bytes(acp.decode_params(note.method, note.params).update)
+        bytes(decode_params(note.method, note.params).update)
         for note in notes
-        if note.method == acp.SESSION_UPDATE
+        if note.method == SESSION_UPDATE
     ]
 
 
@@ -61,10 +68,10 @@ def test_all_ten_transcripts_are_here() -> None:
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: str(path.stem))
 def test_every_update_is_known_and_passed_on_as_it_was(path: Path) -> None:
     for raw in updates(path):
-        update, passed_on = acp.read_update(raw)
-        assert not isinstance(update, acp.UnknownUpdate), raw[:300]
+        update, passed_on = read_update(raw)
+        assert not isinstance(update, UnknownUpdate), raw[:300]
         assert passed_on is raw, raw[:300]
-        assert within(json.loads(acp.encode(update)), json.loads(raw)), "reading invents nothing"
+        assert within(json.loads(encode_acp(update)), json.loads(raw)), "reading invents nothing"
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: str(path.stem))
@@ -82,13 +89,13 @@ def test_the_schema_accepts_what_is_passed_on(path: Path) -> None:
 def test_the_short_cut_for_text_agrees_with_the_long_way(path: Path) -> None:
     taken = 0
     for raw in updates(path):
-        chunk = acp.text_chunk(raw)
+        chunk = text_chunk(raw)
         if chunk is None:
             continue
         taken += 1
-        update = acp.decode_update(raw)
-        assert isinstance(update, acp.AgentMessageChunk | acp.AgentThoughtChunk | acp.UserMessageChunk)
-        assert isinstance(update.content, acp.TextContent)
+        update = decode_update(raw)
+        assert isinstance(update, AgentMessageChunk | AgentThoughtChunk | UserMessageChunk)
+        assert isinstance(update.content, TextContent)
         assert (json.loads(chunk.text), chunk.message_id) == (update.content.text, update.message_id)
         assert chunk.kind == json.loads(raw)["sessionUpdate"]
     assert taken > 0 or path.stem == "acp-echo-py", "the echo agent writes _meta into every block"
@@ -98,7 +105,7 @@ class Replay:
     """A client whose sent lines are the recorded ones: our ids stand for its ids."""
 
     def __init__(self) -> None:
-        self.peer = Peer(methods=acp.CLIENT_METHODS)
+        self.peer = Peer(methods=CLIENT_METHODS)
         self.asked: dict[int, str] = {}
         self.ours: dict[str, int] = {}
 
@@ -141,15 +148,15 @@ def _reads(message: Message, replay: Replay) -> int:
         case Malformed():
             assert b"-32700" in message.line, "only the answer to our broken line has no request"
         case Request():
-            params = acp.decode_params(message.method, message.params)
-            if isinstance(params, acp.RequestPermissionRequest):
+            params = decode_params(message.method, message.params)
+            if isinstance(params, RequestPermissionRequest):
                 assert faults("ToolCallUpdate", bytes(params.tool_call)) == []
-                assert acp.choose_option(params.options, allow=True) is not None
-                assert acp.choose_option(params.options, allow=False) is not None
+                assert choose_option(params.options, allow=True) is not None
+                assert choose_option(params.options, allow=False) is not None
             return 1
         case Response(result=result) if result is not None:
             method = replay.asked[message.id]
-            if method in acp.METHODS:
+            if method in METHODS:
                 _answer(method, bytes(result))
                 return 1
     return 0
@@ -157,7 +164,7 @@ def _reads(message: Message, replay: Replay) -> int:
 
 def _answer(method: str, result: bytes) -> None:
     try:
-        acp.decode_result(method, result)
+        decode_result(method, result)
     except AgentError:
         # An agent that answers a broken request with nonsense is the one way that a result may be refused.
         assert b"ext_method" in result or result in (b"null", b"{}"), (method, result[:200])

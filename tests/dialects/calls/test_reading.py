@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.agents import catalog
-from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.acp.decode import decode_tool_call_update
 from trunkline.dialects.calls import Reading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
 from trunkline.dialects.calls.words import is_told_by
-from trunkline.dialects.context import PermissionPolicy, describe_tool_call
-from trunkline.dialects.context.types import AutoApprove
+from trunkline.dialects.context.descriptions import describe_tool_call
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
+from trunkline.dialects.packets.detect import tool_by_input
+from trunkline.dialects.packets.titles import input_view
 from trunkline.dialects.risk import Places, judge, rank
 from trunkline.session.policy.asks import Where, policy_ask_of
 from trunkline.session.policy.decide import Policy
@@ -75,8 +77,8 @@ def read(call: dict[str, Any], names: ToolNames | None = None) -> Reading:
     """A call as it is read when it is announced."""
     names = names or ToolNames()
     state = CallState(tool_call_id="c")
-    merge(state, acp.decode_tool_call_update(msgspec.json.encode({"toolCallId": "c", **call})))
-    shape = packets.tool_by_input(packets.input_view(state.raw_input), state.kind)
+    merge(state, decode_tool_call_update(msgspec.json.encode({"toolCallId": "c", **call})))
+    shape = tool_by_input(input_view(state.raw_input), state.kind)
     tool, by = name_call(state.name, state.first_title, state.kind, shape, names)
     return read_call(tool, state.kind, call.get("rawInput"), named_by=by, names=names, title=state.title)
 

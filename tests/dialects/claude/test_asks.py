@@ -10,7 +10,7 @@ import pytest
 from tests.dialects.acp.schema import faults
 from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import translator
-from trunkline.dialects import acp
+from trunkline.dialects.acp.permission import choose_option
 from trunkline.dialects.claude.translate import Ruling, Translator
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, QuestionAsk, Signal
 
@@ -56,7 +56,7 @@ def test_an_ask_is_about_a_call_and_offers_once_always_no_and_stop() -> None:
 
 
 def test_a_plain_no_is_not_the_one_that_stops_the_turn() -> None:
-    option = acp.choose_option(permission(translator()).options, allow=False)
+    option = choose_option(permission(translator()).options, allow=False)
     assert option is not None and option.option_id == "reject"
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 
 from tests.dialects.acp.strategies import instances
 from tests.tooling.claude_runs import runs
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceContents, ResourceLink
+from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.claude import outgoing
 
 
@@ -20,8 +21,8 @@ def written(line: bytes) -> dict[str, Any]:
     return frame
 
 
-def content(*blocks: acp.ContentBlock) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = written(outgoing.user_message([acp.encode(block) for block in blocks]))["message"]["content"]
+def content(*blocks: ContentBlock) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = written(outgoing.user_message([encode_acp(block) for block in blocks]))["message"]["content"]
     return found
 
 
@@ -33,18 +34,18 @@ def test_a_prompt_names_the_conversation_and_itself() -> None:
 
 
 def test_images_go_as_images() -> None:
-    (image,) = content(acp.ImageContent(data="AAAA", mime_type="image/png"))
+    (image,) = content(ImageContent(data="AAAA", mime_type="image/png"))
     assert image == {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
-    (linked,) = content(acp.ImageContent(data="", mime_type="image/png", uri="https://e.org/x.png"))
+    (linked,) = content(ImageContent(data="", mime_type="image/png", uri="https://e.org/x.png"))
     assert linked["source"] == {"type": "url", "url": "https://e.org/x.png"}
 
 
 def test_files_go_as_mentions_and_embedded_ones_with_their_text() -> None:
-    (link,) = content(acp.ResourceLink(uri="file:///p/a.py", name="a.py"))
+    (link,) = content(ResourceLink(uri="file:///p/a.py", name="a.py"))
     assert link["text"] == "[@a.py](file:///p/a.py)"
-    (inside,) = content(acp.EmbeddedResource(resource=acp.ResourceContents(uri="file:///p/a.py", text="x = 1")))
+    (inside,) = content(EmbeddedResource(resource=ResourceContents(uri="file:///p/a.py", text="x = 1")))
     assert '<context ref="file:///p/a.py">\nx = 1\n</context>' in inside["text"]
-    (document,) = content(acp.EmbeddedResource(resource=acp.ResourceContents(
+    (document,) = content(EmbeddedResource(resource=ResourceContents(
         uri="file:///p/a.pdf", blob="AAAA", mime_type="application/pdf")))
     assert document["type"] == "document"
 
@@ -74,7 +75,7 @@ def test_every_type_that_was_written_to_the_real_cli_is_one_that_we_can_write() 
     assert theirs <= ours
 
 
-@given(instances(acp.ContentBlock))
-def test_every_block_of_a_prompt_becomes_something_that_the_cli_takes(block: acp.ContentBlock) -> None:
+@given(instances(ContentBlock))
+def test_every_block_of_a_prompt_becomes_something_that_the_cli_takes(block: ContentBlock) -> None:
     for made in content(block):
         assert made["type"] in ("text", "image", "document")

@@ -13,7 +13,7 @@ from tests.session.golden import played_run
 from tests.tooling.claude_runs import output, runs, story
 from tests.tooling.story import check
 from tests.tooling.transcripts import Prompt
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_tool_call_update
 from trunkline.dialects.signals import NOTES, Malformed, Note, PermissionAsk, QuestionAsk, TurnEnd, Update, read_note
 
 RUNS = sorted(runs())
@@ -32,7 +32,7 @@ def test_every_update_of_a_recorded_run_is_one_of_the_protocol(run: str) -> None
         if isinstance(step, Update):
             assert not faults("SessionUpdate", step.raw), step.raw[:500]
         elif isinstance(step, PermissionAsk):
-            asked = acp.decode_tool_call_update(step.tool_call)
+            asked = decode_tool_call_update(step.tool_call)
             assert not faults("ToolCallUpdate", step.tool_call) and asked.title
         elif isinstance(step, QuestionAsk):
             assert step.schema is not None and not faults("ElicitationSchema", step.schema)

@@ -8,18 +8,17 @@ import msgspec
 import pytest
 
 from tests.dialects.context.protocol import protocol, resolve, sample
-from trunkline.dialects.context import (
+from trunkline.dialects.context.commands import (
     COMMANDS,
-    AutoApprove,
     CancelCommand,
     CommandEnvelope,
-    PermissionPolicy,
     SendMessageCommand,
     SetPermissionPolicyCommand,
     decode_command,
     decode_command_envelope,
     encode_command,
 )
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
 
 

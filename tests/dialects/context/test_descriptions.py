@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects.context import describe_tool_call
+from trunkline.dialects.context.descriptions import describe_tool_call
 
 
 @pytest.mark.parametrize(

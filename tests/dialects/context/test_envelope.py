@@ -13,31 +13,31 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.dialects.context.protocol import protocol, resolve, sample
-from trunkline.dialects import context
-from trunkline.dialects.context import (
-    EVENTS,
-    CustomEvent,
-    DescriptionPreview,
-    ErrorInfo,
-    EventBase,
-    GitBranchCreate,
-    GitOperationEvent,
-    MessageCompleteEvent,
-    MessageDeltaEvent,
-    SessionErrorEvent,
-    SessionStatusChangedEvent,
-    TextPart,
-    ThinkingDeltaEvent,
-    ToolCallExecutingEvent,
+from trunkline.dialects.context.envelope import (
     UnknownEvent,
     decode_event,
     delta_event,
     delta_prefix,
     encode_event,
-    event_types,
     iso_ms,
     stamp_ms,
 )
+from trunkline.dialects.context.events import (
+    EVENTS,
+    CustomEvent,
+    Event,
+    EventBase,
+    GitOperationEvent,
+    MessageCompleteEvent,
+    MessageDeltaEvent,
+    SessionErrorEvent,
+    SessionStatusChangedEvent,
+    ThinkingDeltaEvent,
+    ToolCallExecutingEvent,
+    event_types,
+)
+from trunkline.dialects.context.types import ErrorInfo, MessageRole
+from trunkline.dialects.context.unions import DescriptionPreview, GitBranchCreate, TextPart
 from trunkline.errors import Invalid
 
 AT = 1_769_109_210_917_345
@@ -160,7 +160,7 @@ def test_the_envelope_comes_first_and_in_order() -> None:
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, EventBase) else "",
 )
-def test_an_event_is_written_exactly_so(event: context.Event, payload: bytes) -> None:
+def test_an_event_is_written_exactly_so(event: Event, payload: bytes) -> None:
     assert encode_event(2, "s", AT, event) == b'{"seq":2,"sessionId":"s","timestamp":"2026-01-22T19:13:30.917Z",' + payload
 
 
@@ -217,12 +217,12 @@ def test_arbitrary_bytes_never_raise_anything_else(raw: bytes) -> None:
         pass
 
 
-roles: st.SearchStrategy[context.MessageRole] = st.sampled_from(["user", "assistant", "system"])
+roles: st.SearchStrategy[MessageRole] = st.sampled_from(["user", "assistant", "system"])
 
 
 @given(st.text(), st.text(), roles, st.text(), st.integers(1, 2**53), st.integers(0, 4 * 10**15))
 def test_a_spliced_delta_is_the_encoded_delta(
-    session: str, message: str, role: context.MessageRole, text: str, seq: int, at: int
+    session: str, message: str, role: MessageRole, text: str, seq: int, at: int
 ) -> None:
     token = msgspec.json.encode(text)
     spliced = delta_event(delta_prefix(session, message, role), seq, stamp_ms(at), token)

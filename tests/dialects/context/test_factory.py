@@ -12,13 +12,9 @@ from typing import Any
 import pytest
 
 import trunkline
-from trunkline.dialects.context import (
-    MessageDeltaEvent,
-    create_event,
-    encode_event,
-    reset_all_sequences,
-    reset_sequence,
-)
+from trunkline.dialects.context.envelope import encode_event
+from trunkline.dialects.context.events import MessageDeltaEvent
+from trunkline.dialects.context.factory import create_event, reset_all_sequences, reset_sequence
 
 NOON = 1_748_781_000_000_000
 X: dict[str, Any] = {"type": "x"}

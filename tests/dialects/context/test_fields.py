@@ -10,7 +10,9 @@ from msgspec import inspect
 
 from tests.dialects.context.protocol import protocol, resolve
 from trunkline.dialects import context
-from trunkline.dialects.context import COMMANDS, EVENTS
+from trunkline.dialects.context.commands import COMMANDS
+from trunkline.dialects.context.events import EVENTS
+from trunkline.dialects.context.versions import ACP_MIN_VERSION, ACP_VERSION
 
 RENAMED = {"ACPError": "ErrorInfo", "ACPCapabilities": "Capabilities"}
 
@@ -128,7 +130,7 @@ def test_there_are_no_events_or_commands_besides() -> None:
 
 def test_the_versions_are_the_protocols() -> None:
     constants = protocol()["constants"]
-    assert constants == {"ACP_VERSION": context.ACP_VERSION, "ACP_MIN_VERSION": context.ACP_MIN_VERSION}
+    assert constants == {"ACP_VERSION": ACP_VERSION, "ACP_MIN_VERSION": ACP_MIN_VERSION}
 
 
 def test_all_names_are_exported_once() -> None:

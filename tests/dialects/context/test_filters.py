@@ -9,20 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.context.protocol import protocol, resolve, sample
-from trunkline.dialects.context import (
-    EVENTS,
-    Event,
-    MessageDeltaEvent,
-    TypeFilter,
-    decode_event,
-    delta_event,
-    delta_prefix,
-    encode_event,
-    encoded_type,
-    matches_types,
-    parse_types,
-    stamp_ms,
-)
+from trunkline.dialects.context.envelope import decode_event, delta_event, delta_prefix, encode_event, stamp_ms
+from trunkline.dialects.context.events import EVENTS, Event, MessageDeltaEvent
+from trunkline.dialects.context.filters import TypeFilter, encoded_type, matches_types, parse_types
 from trunkline.errors import Invalid
 
 AT = 1_769_109_210_917_345

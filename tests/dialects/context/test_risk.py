@@ -8,12 +8,13 @@ import sys
 import pytest
 
 from trunkline.dialects import context, risk
+from trunkline.dialects.risk import assess_risk, explain_risk
 
 
 def test_the_assessor_is_the_one_of_the_risk_package() -> None:
-    assert context.assess_risk is risk.assess_risk
-    assert context.explain_risk is risk.explain_risk
-    assert context.assess_risk("Bash", {"command": "rm -rf /"}) == "high"
+    assert assess_risk is risk.assess_risk
+    assert explain_risk is risk.explain_risk
+    assert assess_risk("Bash", {"command": "rm -rf /"}) == "high"
 
 
 def test_importing_the_protocol_does_not_load_the_assessor() -> None:

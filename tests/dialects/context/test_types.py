@@ -9,15 +9,10 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from trunkline.dialects.context import (
-    Capabilities,
-    CustomEvent,
-    StartSessionOptions,
-    ToolCategory,
-    as_object,
-    categorize_tool,
-    to_raw,
-)
+from trunkline.dialects.context.capabilities import Capabilities
+from trunkline.dialects.context.categories import categorize_tool
+from trunkline.dialects.context.events import CustomEvent
+from trunkline.dialects.context.types import StartSessionOptions, ToolCategory, as_object, to_raw
 
 CAPABILITIES = {
     "protocolVersion": "1.0.0",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.dialects.context import ACP_MIN_VERSION, ACP_VERSION, negotiate_version
+from trunkline.dialects.context.versions import ACP_MIN_VERSION, ACP_VERSION, negotiate_version
 from trunkline.errors import Invalid
 
 

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from hypothesis import strategies as st
 
-from trunkline.dialects import acp
-from trunkline.dialects.acp import CallState
+from trunkline.dialects.acp.calls import CallState, merge_call
+from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 
 AT = 1_769_109_210_917_345
 STAMP = "2026-01-22T19:13:30.917345+00:00"
@@ -26,9 +27,9 @@ def call_of(*updates: dict[str, Any]) -> CallState:
     for number, fields in enumerate(updates):
         kind = "tool_call_update" if number else "tool_call"
         title = {} if number else {"title": ""}
-        update = acp.decode_update(msgspec.json.encode({"sessionUpdate": kind, "toolCallId": "t1", **title, **fields}))
-        assert isinstance(update, acp.ToolCall | acp.ToolCallUpdate), update
-        acp.merge(call, update)
+        update = decode_update(msgspec.json.encode({"sessionUpdate": kind, "toolCallId": "t1", **title, **fields}))
+        assert isinstance(update, ToolCall | ToolCallUpdate), update
+        merge_call(call, update)
     return call
 
 

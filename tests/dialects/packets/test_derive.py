@@ -13,8 +13,11 @@ from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, CONTENT, STAMP, call_of, call_states, inputs
 from tests.dialects.packets.shapes_check import validate_packet
-from trunkline.dialects import acp
-from trunkline.dialects.packets import (
+from trunkline.dialects.acp.calls import CallState, merge_call
+from trunkline.dialects.acp.decode import decode_update, text_chunk
+from trunkline.dialects.acp.options import AvailableCommand, AvailableCommandInput
+from trunkline.dialects.acp.updates import Cost, MessageChunk, PlanEntry, ToolCall
+from trunkline.dialects.packets.derive import (
     chunk_packet,
     commands_packet,
     mode_packet,
@@ -24,9 +27,9 @@ from trunkline.dialects.packets import (
     progress_packet,
     start_packet,
     text_chunk_packet,
-    timestamp,
     usage_packet,
 )
+from trunkline.dialects.packets.stamps import timestamp
 
 CHUNK_KINDS = ["agent_message_chunk", "agent_thought_chunk", "user_message_chunk"]
 TAIL = f'"timestamp":"{STAMP}"}}'.encode()
@@ -109,7 +112,7 @@ def test_a_chunk_of_any_block_is_in_full_form(content: dict[str, Any], shown: by
 @pytest.mark.parametrize("kind", CHUNK_KINDS)
 def test_a_stored_chunk_gives_the_packet_that_was_sent_live(kind: str) -> None:
     update = b'{"content":{"text":"caf\\u00e9","type":"text"},"sessionUpdate":"%b","messageId":"m"}' % kind.encode()
-    chunk = acp.text_chunk(update)
+    chunk = text_chunk(update)
     assert chunk is not None
     live = text_chunk_packet(chunk.kind, chunk.text, AT)
     assert packet_of_update(update, AT) == live and b"caf\\u00e9" in live
@@ -117,8 +120,8 @@ def test_a_stored_chunk_gives_the_packet_that_was_sent_live(kind: str) -> None:
 
 @given(st.sampled_from(CHUNK_KINDS), st.text(), st.integers(0, 10**16))
 def test_the_spliced_and_the_encoded_text_chunk_are_the_same(kind: str, text: str, at: int) -> None:
-    decoded = acp.decode_update(chunk_update(kind, {"type": "text", "text": text}))
-    assert isinstance(decoded, acp.MessageChunk)
+    decoded = decode_update(chunk_update(kind, {"type": "text", "text": text}))
+    assert isinstance(decoded, MessageChunk)
     assert text_chunk_packet(kind, msgspec.json.encode(text), at) == chunk_packet(decoded, at)
 
 
@@ -194,23 +197,23 @@ def test_every_kind_of_content_is_shown() -> None:
 def test_raw_values_pass_byte_for_byte() -> None:
     odd = b'{"b": 1.0,"a":12345678901234567890123, "dup":1,"dup":2,"e":"\\u00e9\\/", "f":1e400 }'
     raws = b'"rawInput":' + odd + b',"rawOutput":' + odd
-    update = acp.decode_update(b'{"sessionUpdate":"tool_call","toolCallId":"t1","title":"x",' + raws + b"}")
-    assert isinstance(update, acp.ToolCall)
-    call = acp.CallState(tool_call_id="t1")
-    acp.merge(call, update)
+    update = decode_update(b'{"sessionUpdate":"tool_call","toolCallId":"t1","title":"x",' + raws + b"}")
+    assert isinstance(update, ToolCall)
+    call = CallState(tool_call_id="t1")
+    merge_call(call, update)
     assert raws + b',"status"' in progress_packet(call, AT)
 
 
 @pytest.mark.parametrize("raw", [b'"just text"', b"[1,2]", b"3", b"false"])
 def test_raw_values_need_not_be_objects(raw: bytes) -> None:
-    call = acp.CallState(tool_call_id="t1", title="x", raw_input=raw, raw_output=raw)
+    call = CallState(tool_call_id="t1", title="x", raw_input=raw, raw_output=raw)
     packet = progress_packet(call, AT)
     assert b'"rawInput":' + raw + b',"rawOutput":' + raw in packet
     valid(packet)
 
 
 def test_line_ends_between_tokens_do_not_break_the_line() -> None:
-    call = acp.CallState(tool_call_id="t1", title="x", raw_input=b'{"a":\r\n 1.0,\n"b":"c\\nd"}')
+    call = CallState(tool_call_id="t1", title="x", raw_input=b'{"a":\r\n 1.0,\n"b":"c\\nd"}')
     packet = progress_packet(call, AT)
     assert b'"rawInput":{"a":1.0,"b":"c\\nd"}' in packet
     valid(packet)
@@ -223,7 +226,7 @@ def test_the_reason_of_a_failed_call_passes_as_it_is() -> None:
 
 
 @given(call_states)
-def test_any_call_gives_packets_in_their_shapes(call: acp.CallState) -> None:
+def test_any_call_gives_packets_in_their_shapes(call: CallState) -> None:
     start, progress = valid(start_packet(call, AT)), valid(progress_packet(call, AT, as_sent=True))
     shaped = valid(progress_packet(call, AT))
     assert (shaped["title"], shaped["kind"], shaped["content"]) == (progress["title"], progress["kind"], progress["content"])
@@ -235,8 +238,8 @@ def test_any_call_gives_packets_in_their_shapes(call: acp.CallState) -> None:
 
 
 @given(call_states)
-def test_a_packet_made_twice_is_the_same(call: acp.CallState) -> None:
-    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(call), type=acp.CallState)
+def test_a_packet_made_twice_is_the_same(call: CallState) -> None:
+    stored = msgspec.msgpack.decode(msgspec.msgpack.encode(call), type=CallState)
     assert progress_packet(stored, AT) == progress_packet(call, AT)
     assert start_packet(stored, AT) == start_packet(call, AT)
 
@@ -246,8 +249,8 @@ def test_a_packet_made_twice_is_the_same(call: acp.CallState) -> None:
 
 def test_a_plan_is_exactly_so() -> None:
     entries = [
-        acp.PlanEntry(content="Create prepare.sh script", priority="medium", status="completed"),
-        acp.PlanEntry(content="Build dashboard page", priority="high", status="in_progress"),
+        PlanEntry(content="Create prepare.sh script", priority="medium", status="completed"),
+        PlanEntry(content="Build dashboard page", priority="high", status="in_progress"),
     ]
     packet = plan_packet(entries, AT)
     assert packet == (
@@ -308,8 +311,8 @@ def test_a_mode_is_exactly_so() -> None:
 
 def test_commands_are_exactly_so() -> None:
     commands = [
-        acp.AvailableCommand(name="web", description="Search", input=acp.AvailableCommandInput(hint="what")),
-        acp.AvailableCommand(name="test", description="Run the tests", meta={"x": 1}),
+        AvailableCommand(name="web", description="Search", input=AvailableCommandInput(hint="what")),
+        AvailableCommand(name="test", description="Run the tests", meta={"x": 1}),
     ]
     packet = commands_packet(commands, AT)
     assert packet == (
@@ -321,7 +324,7 @@ def test_commands_are_exactly_so() -> None:
 
 
 def test_usage_is_exactly_so() -> None:
-    packet = usage_packet(19, 200_000, acp.Cost(amount=0.25, currency="USD"), AT)
+    packet = usage_packet(19, 200_000, Cost(amount=0.25, currency="USD"), AT)
     assert packet == (
         b'{"_meta":null,"cost":{"_meta":null,"amount":0.25,"currency":"USD"},"size":200000,"used":19,'
         b'"sessionUpdate":"usage_update","type":"usage_update",' + TAIL

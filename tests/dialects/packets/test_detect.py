@@ -10,9 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.packets.calls import AT, json_values
-from trunkline.dialects.packets import (
-    PacketType,
-    ToolCallProgressPacket,
+from trunkline.dialects.packets.detect import (
     display_title,
     file_path,
     is_new_file,
@@ -20,11 +18,12 @@ from trunkline.dialects.packets import (
     is_todo_write,
     packet_kind,
     packet_type,
-    prompt_response_packet,
     relative_path,
     tool_kind,
     tool_name,
 )
+from trunkline.dialects.packets.notices import prompt_response_packet
+from trunkline.dialects.packets.shapes import PacketType, ToolCallProgressPacket
 from trunkline.errors import Invalid
 
 

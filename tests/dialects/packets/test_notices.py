@@ -10,10 +10,9 @@ from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, STAMP
 from tests.dialects.packets.shapes_check import validate_packet
-from trunkline.dialects import acp
-from trunkline.dialects.context import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
-from trunkline.dialects.packets import (
-    ArtifactInfo,
+from trunkline.dialects.acp.permission import PermissionOption as AcpPermissionOption
+from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
+from trunkline.dialects.packets.notices import (
     approval_requested_packet,
     approval_resolved_packet,
     artifact_packet,
@@ -22,6 +21,7 @@ from trunkline.dialects.packets import (
     question_requested_packet,
     question_resolved_packet,
 )
+from trunkline.dialects.packets.shapes import ArtifactInfo
 from trunkline.dialects.signals import PermissionOption, StopReason
 
 HEAD = f'"timestamp":"{STAMP}"'.encode()
@@ -80,7 +80,7 @@ def test_an_approval_request_is_exactly_so(preview: ApprovalPreview | None, show
         risk_level="high",
         options=[
             PermissionOption(option_id="y", name="Yes", kind="allow_once"),
-            acp.PermissionOption(option_id="n", name="No", kind="reject_once", meta={"secret": 1}),
+            AcpPermissionOption(option_id="n", name="No", kind="reject_once", meta={"secret": 1}),
         ],
         expires_at="2026-01-22T19:23:30.917Z",
         preview=preview,

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from tests.dialects.packets.calls import AT, call_of
-from trunkline.dialects.packets import Beside, progress_packet
+from trunkline.dialects.packets.derive import progress_packet
 from trunkline.dialects.packets.numbered import read_file_text
-from trunkline.dialects.packets.raw_inputs import SUMMARY_CHARS
+from trunkline.dialects.packets.raw_inputs import SUMMARY_CHARS, Beside
 from trunkline.dialects.packets.raw_outputs import PREVIEW_CHARS, READ_BYTES, REPEATED_BYTES
 
 

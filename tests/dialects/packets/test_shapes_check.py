@@ -10,7 +10,7 @@ import pytest
 from tests.dialects.packets.shapes_check import SHAPES, validate_packet
 from tests.dialects.packets.test_wire import OURS
 from trunkline.dialects import packets
-from trunkline.dialects.packets import PacketType
+from trunkline.dialects.packets.shapes import PacketType
 
 OPTIONAL: dict[PacketType, set[str]] = {
     PacketType.APPROVAL_REQUESTED: {"preview"},

@@ -9,8 +9,9 @@ import pytest
 from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, call_of
-from trunkline.dialects.packets import input_view, progress_packet, start_packet, tool_by_input
-from trunkline.dialects.packets.detect import INPUT_KEYS
+from trunkline.dialects.packets.derive import progress_packet, start_packet
+from trunkline.dialects.packets.detect import INPUT_KEYS, tool_by_input
+from trunkline.dialects.packets.titles import input_view
 
 FILE = "/home/me/p/src/a.tsx"
 DIFF = {"type": "diff", "path": FILE, "oldText": "a", "newText": "b"}

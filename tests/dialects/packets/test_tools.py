@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from tests.dialects.packets.calls import inputs, outputs
-from trunkline.dialects.packets import (
+from trunkline.dialects.packets.tools import (
     ApplyPatchInput,
     ApplyPatchOutput,
     BashInput,

@@ -14,31 +14,32 @@ from hypothesis import strategies as st
 
 from tests.dialects.packets.calls import AT, CONTENT, STAMP, call_of, call_states
 from tests.dialects.packets.shapes_check import validate_packet
-from trunkline.dialects import acp, context
-from trunkline.dialects.acp import CallState
-from trunkline.dialects.packets import (
-    PACKETS,
-    ArtifactInfo,
-    PacketType,
-    UnknownPacket,
-    approval_requested_packet,
-    approval_resolved_packet,
-    artifact_packet,
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.options import AvailableCommand
+from trunkline.dialects.acp.updates import Cost, PlanEntry
+from trunkline.dialects.context.unions import DescriptionPreview
+from trunkline.dialects.packets.derive import (
     commands_packet,
-    decode_packet,
-    error_packet,
-    gap_packet,
     mode_packet,
-    packet_type,
     plan_packet,
     progress_packet,
-    prompt_response_packet,
-    question_requested_packet,
-    question_resolved_packet,
     start_packet,
     text_chunk_packet,
     usage_packet,
 )
+from trunkline.dialects.packets.detect import packet_type
+from trunkline.dialects.packets.notices import (
+    approval_requested_packet,
+    approval_resolved_packet,
+    artifact_packet,
+    error_packet,
+    gap_packet,
+    prompt_response_packet,
+    question_requested_packet,
+    question_resolved_packet,
+)
+from trunkline.dialects.packets.shapes import PACKETS, ArtifactInfo, PacketType
+from trunkline.dialects.packets.wire import UnknownPacket, decode_packet
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import Invalid
 
@@ -50,13 +51,13 @@ OURS: dict[PacketType, bytes] = {
     PacketType.USER_MESSAGE_CHUNK: text_chunk_packet("user_message_chunk", b'"x"', AT),
     PacketType.TOOL_CALL_START: start_packet(CALL, AT),
     PacketType.TOOL_CALL_PROGRESS: progress_packet(CALL, AT),
-    PacketType.AGENT_PLAN_UPDATE: plan_packet([acp.PlanEntry(content="c", priority="low", status="pending")], AT),
+    PacketType.AGENT_PLAN_UPDATE: plan_packet([PlanEntry(content="c", priority="low", status="pending")], AT),
     PacketType.PROMPT_RESPONSE: prompt_response_packet("refusal", AT),
     PacketType.ERROR: error_packet("m", AT, -1, {"code": "agent_exited"}),
     PacketType.ARTIFACT_CREATED: artifact_packet(ArtifactInfo(id="a", type="image", name="n", path="p"), AT),
     PacketType.CURRENT_MODE_UPDATE: mode_packet("plan", AT),
-    PacketType.AVAILABLE_COMMANDS_UPDATE: commands_packet([acp.AvailableCommand(name="n", description="d")], AT),
-    PacketType.USAGE_UPDATE: usage_packet(1, 2, acp.Cost(amount=1.5, currency="EUR"), AT),
+    PacketType.AVAILABLE_COMMANDS_UPDATE: commands_packet([AvailableCommand(name="n", description="d")], AT),
+    PacketType.USAGE_UPDATE: usage_packet(1, 2, Cost(amount=1.5, currency="EUR"), AT),
     PacketType.APPROVAL_REQUESTED: approval_requested_packet(
         at_us=AT,
         request_id="r",
@@ -67,7 +68,7 @@ OURS: dict[PacketType, bytes] = {
         risk_level="low",
         options=[PermissionOption(option_id="o", name="n", kind="allow_once")],
         expires_at=STAMP,
-        preview=context.DescriptionPreview(text="x"),
+        preview=DescriptionPreview(text="x"),
     ),
     PacketType.APPROVAL_RESOLVED: approval_resolved_packet(
         at_us=AT, request_id="r", tool_call_id="t", approved=False, resolved_by="policy", reason="no"

@@ -12,7 +12,10 @@ import pytest
 
 from tests.aio import run
 from tests.journal.stores import row
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import encode_event
+from trunkline.dialects.context.events import Event, MessageCompleteEvent, ToolCallExecutingEvent, ToolCallStartEvent
+from trunkline.dialects.context.types import to_raw
+from trunkline.dialects.context.unions import TextPart
 from trunkline.errors import HubStopping, Invalid, StorageError, Unavailable
 from trunkline.journal.base import Entry, Group, Journal
 from trunkline.journal.memory import MemoryJournal
@@ -31,12 +34,12 @@ class Book:
         self.index = SearchIndex(journal, path)
         self._seq: dict[str, int] = {}
 
-    async def tell(self, session: str, *events: context.Event, title: str = "A title") -> None:
+    async def tell(self, session: str, *events: Event, title: str = "A title") -> None:
         """Commit events of a session."""
         entries = []
         for event in events:
             seq = self._seq[session] = self._seq.get(session, 0) + 1
-            entries.append(Entry(seq, AT + seq, context.encode_event(seq, session, AT + seq, event)))
+            entries.append(Entry(seq, AT + seq, encode_event(seq, session, AT + seq, event)))
         await self.journal.append(Group({session: entries} if entries else {}, {session: row(session, title=title)}))
 
     async def find(self, typed: str, limit: int = 20) -> list[tuple[str, int, str]]:
@@ -57,17 +60,17 @@ async def book(folder: Path, *, sqlite: bool = True) -> AsyncIterator[Book]:
             await opened.index.close()
 
 
-def said(text: str, role: Any = "assistant") -> context.Event:
-    return context.MessageCompleteEvent(message_id="m", role=role, content=[context.TextPart(text=text)])
+def said(text: str, role: Any = "assistant") -> Event:
+    return MessageCompleteEvent(message_id="m", role=role, content=[TextPart(text=text)])
 
 
-def started(call: str, title: str) -> context.Event:
-    return context.ToolCallStartEvent(tool_call_id=call, name="run", category="terminal", description=title)
+def started(call: str, title: str) -> Event:
+    return ToolCallStartEvent(tool_call_id=call, name="run", category="terminal", description=title)
 
 
-def ran(call: str, command: str) -> context.Event:
-    return context.ToolCallExecutingEvent(tool_call_id=call, name="run", input=context.to_raw({"command": command}),
-                                          risk_level="low", requires_approval=False)
+def ran(call: str, command: str) -> Event:
+    return ToolCallExecutingEvent(tool_call_id=call, name="run", input=to_raw({"command": command}),
+                                  risk_level="low", requires_approval=False)
 
 
 @pytest.mark.parametrize("sqlite", [True, False])

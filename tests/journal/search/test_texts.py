@@ -7,25 +7,36 @@ from typing import Any
 import msgspec
 import pytest
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import encode_event
+from trunkline.dialects.context.events import (
+    Event,
+    MessageCompleteEvent,
+    MessageDeltaEvent,
+    ThinkingCompleteEvent,
+    ToolCallExecutingEvent,
+    ToolCallResultEvent,
+    ToolCallStartEvent,
+)
+from trunkline.dialects.context.types import to_raw
+from trunkline.dialects.context.unions import ImagePart, MessageContent, TextPart
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import CALL_MOST, TEXT_MOST, VALUE_MOST, passage_of, type_of
 
 AT = 1_700_000_000_000_000
 
 
-def entry(event: context.Event, seq: int = 7) -> Entry:
-    return Entry(seq, AT, context.encode_event(seq, "ses_1", AT, event))
+def entry(event: Event, seq: int = 7) -> Entry:
+    return Entry(seq, AT, encode_event(seq, "ses_1", AT, event))
 
 
 def executing(call_input: Any) -> Entry:
-    return entry(context.ToolCallExecutingEvent(tool_call_id="c1", name="Bash", input=context.to_raw(call_input),
-                                                risk_level="low", requires_approval=False))
+    return entry(ToolCallExecutingEvent(tool_call_id="c1", name="Bash", input=to_raw(call_input),
+                                        risk_level="low", requires_approval=False))
 
 
 def said(role: Any, *texts: str) -> Entry:
-    content: list[context.MessageContent] = [context.TextPart(text=text) for text in texts]
-    return entry(context.MessageCompleteEvent(message_id="m", role=role, content=content))
+    content: list[MessageContent] = [TextPart(text=text) for text in texts]
+    return entry(MessageCompleteEvent(message_id="m", role=role, content=content))
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
@@ -36,21 +47,21 @@ def test_what_people_and_agents_said_is_found_whole(role: str) -> None:
 
 
 def test_images_thoughts_pieces_and_results_are_not_found() -> None:
-    image = context.MessageCompleteEvent(message_id="m", role="user", content=[context.ImagePart(url="data:,x")])
-    others: list[context.Event] = [
-        image, context.MessageDeltaEvent(message_id="m", role="assistant", delta="x"),
-        context.ThinkingCompleteEvent(message_id="m", content="x"),
-        context.ToolCallResultEvent(tool_call_id="c", name="Bash", output="x", duration=1),
+    image = MessageCompleteEvent(message_id="m", role="user", content=[ImagePart(url="data:,x")])
+    others: list[Event] = [
+        image, MessageDeltaEvent(message_id="m", role="assistant", delta="x"),
+        ThinkingCompleteEvent(message_id="m", content="x"),
+        ToolCallResultEvent(tool_call_id="c", name="Bash", output="x", duration=1),
     ]
     assert [passage_of(entry(each)) for each in others] == [None] * 4
 
 
 def test_a_tool_call_is_found_by_its_title_and_by_what_it_was_called_with() -> None:
-    started = passage_of(entry(context.ToolCallStartEvent(tool_call_id="c1", name="Bash", category="terminal",
-                                                          description="List the files")))
+    started = passage_of(entry(ToolCallStartEvent(tool_call_id="c1", name="Bash", category="terminal",
+                                                  description="List the files")))
     assert started is not None and (started.text, started.key, started.more) == ("Bash List the files", "c1", False)
-    titled = context.ToolCallStartEvent(tool_call_id="c1", name="bash", category="terminal", description="bash",
-                                        meta={"title": "List the files"})
+    titled = ToolCallStartEvent(tool_call_id="c1", name="bash", category="terminal", description="bash",
+                                meta={"title": "List the files"})
     found = passage_of(entry(titled))
     assert found is not None and found.text == "bash List the files"
     ran = passage_of(executing({"command": "ls -la", "argv": ["ls", {"deep": "/tmp/x"}], "timeout": 5, "again": "ls -la"}))
@@ -72,7 +83,7 @@ def test_long_texts_are_cut_and_deep_input_is_not_followed() -> None:
 def test_input_that_is_nested_beyond_reason_does_no_harm() -> None:
     depth = 5_000
     raw = msgspec.Raw(b'{"x":' + b"[" * depth + b"]" * depth + b"}")
-    event = context.ToolCallExecutingEvent(tool_call_id="c", name="n", input=raw, risk_level="low", requires_approval=False)
+    event = ToolCallExecutingEvent(tool_call_id="c", name="n", input=raw, risk_level="low", requires_approval=False)
     assert passage_of(entry(event)) is None
 
 

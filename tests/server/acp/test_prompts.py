@@ -10,7 +10,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.acp.editor import Refused, at_rest, editor, hub_site, result_of, text_update, when
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.session.commands.requests import Decision
 from trunkline.session.interpret import turns
 

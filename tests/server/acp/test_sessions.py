@@ -8,7 +8,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.acp.editor import Editor, Refused, at_rest, editor, hub_site, when
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 
 
 def test_the_id_comes_before_anything_that_is_said_of_the_session(tmp_path: Path) -> None:

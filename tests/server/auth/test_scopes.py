@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from trunkline.dialects.context import decode_command
+from trunkline.dialects.context.commands import decode_command
 from trunkline.dialects.signals import PermissionOption
 from trunkline.server.auth.scopes import answer_scope, command_scope, decision_scope
 from trunkline.session.fold import ApprovalView, Fold, QuestionView

@@ -16,7 +16,7 @@ from tests.aio import run
 from tests.feeds.test_session import stored_feed
 from tests.journal.stores import row
 from tests.server.site import Exchange, Site, frames, site
-from trunkline.dialects.context import parse_types
+from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import StorageError
 from trunkline.feeds.session import Feed, TailBudget
 from trunkline.hub import Session

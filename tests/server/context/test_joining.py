@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.aio import run
 from tests.feeds.test_session import stored_feed
 from tests.server.site import site
-from trunkline.dialects.context import TypeFilter, parse_types
+from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.feeds.session import Feed
 from trunkline.server.context import joining
 from trunkline.server.context.joining import joined_after, joined_before

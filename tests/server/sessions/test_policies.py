@@ -10,8 +10,9 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import Site, site
-from trunkline.dialects import context
 from trunkline.dialects.calls.names import name_of_kind
+from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.context.events import ApprovalResolvedEvent
 from trunkline.hub import Session
 from trunkline.session.policy.decide import Rule, always_rule, policy_ask
 from trunkline.session.policy.file import PolicyBook, version_of
@@ -271,12 +272,12 @@ async def asked(hub: Site, *sessions: Session) -> list[str]:
     return found
 
 
-async def resolved(session: Session) -> context.ApprovalResolvedEvent:
+async def resolved(session: Session) -> ApprovalResolvedEvent:
     """How the session's ask ended, once it has."""
     while True:
-        events = [context.decode_event(entry.event) for entry in await session.feed.read(after=0)]
+        events = [decode_event(entry.event) for entry in await session.feed.read(after=0)]
         for event in events:
-            if isinstance(event, context.ApprovalResolvedEvent):
+            if isinstance(event, ApprovalResolvedEvent):
                 return event
         await session.feed.wait(session.feed.last_seq)
 

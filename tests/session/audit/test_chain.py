@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import decode_event, encode_event
+from trunkline.dialects.context.events import ApprovalResolvedEvent
 from trunkline.errors import Invalid, NotFound, StorageError
 from trunkline.session.audit.chain import Chain, extend, opened, sealed, verify
 from trunkline.session.audit.key import audit_key, read_audit_key
@@ -22,9 +23,9 @@ SESSION = "s1"
 
 
 def event(seq: int, approved: bool = True) -> bytes:
-    resolved = context.ApprovalResolvedEvent(request_id=f"r{seq}", tool_call_id="c", approved=approved, resolved_by="user",
-                                             meta={"by": "ann"})
-    return context.encode_event(seq, SESSION, 1_800_000_000_000_000 + seq, resolved)
+    resolved = ApprovalResolvedEvent(request_id=f"r{seq}", tool_call_id="c", approved=approved, resolved_by="user",
+                                     meta={"by": "ann"})
+    return encode_event(seq, SESSION, 1_800_000_000_000_000 + seq, resolved)
 
 
 def chained(count: int) -> tuple[Chain, list[bytes]]:
@@ -55,8 +56,8 @@ def test_an_empty_chain_is_whole() -> None:
 
 def test_a_sealed_event_is_still_the_event() -> None:
     chain, (stored,) = chained(1)
-    read = context.decode_event(stored)
-    assert isinstance(read, context.ApprovalResolvedEvent)
+    read = decode_event(stored)
+    assert isinstance(read, ApprovalResolvedEvent)
     assert read.approved and read.seq == 1
     assert read.meta == {"by": "ann", "chain": {"n": 1, "head": chain.head}}
 

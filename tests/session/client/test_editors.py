@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.session.client.editors import Editors
 from trunkline.session.fold import Fold, Sandboxed, Sent, Turn
 
@@ -12,7 +12,7 @@ from trunkline.session.fold import Fold, Sandboxed, Sent, Turn
 class Offers:
     """An editor that serves everything."""
 
-    offers = acp.ClientCapabilities(terminal=True)
+    offers = ClientCapabilities(terminal=True)
 
     async def call(self, method: str, params: bytes) -> bytes:
         return b"{}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.dialects.acp import CreateTerminalRequest
+from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.session.client import printing
 from trunkline.session.client.printing import Printing
 from trunkline.session.client.terminals import Terminals

@@ -11,7 +11,15 @@ import pytest
 
 from tests.aio import run
 from trunkline.agents.catalog import Quirks
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import (
+    FS_READ_TEXT_FILE,
+    FS_WRITE_TEXT_FILE,
+    TERMINAL_CREATE,
+    TERMINAL_KILL,
+    TERMINAL_OUTPUT,
+    TERMINAL_RELEASE,
+    TERMINAL_WAIT_FOR_EXIT,
+)
 from trunkline.errors import Forbidden
 from trunkline.session.client.requests import ClientCalls
 from trunkline.session.workspace.files import Workspace
@@ -44,11 +52,11 @@ def test_what_a_command_printed_is_told_when_it_has_ended(tmp_path: Path) -> Non
     async def scenario() -> None:
         calls = ClientCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda: None,
                             lambda *ended: told.append(ended))
-        made = await calls.serve(acp.TERMINAL_CREATE, b'{"sessionId":"s","command":"echo hi; exit 3"}', ours)
+        made = await calls.serve(TERMINAL_CREATE, b'{"sessionId":"s","command":"echo hi; exit 3"}', ours)
         terminal_id = msgspec.json.decode(made)["terminalId"]
         ask = msgspec.json.encode({"sessionId": "s", "terminalId": terminal_id})
-        await calls.serve(acp.TERMINAL_WAIT_FOR_EXIT, ask, ours)
-        await calls.serve(acp.TERMINAL_RELEASE, ask, ours)
+        await calls.serve(TERMINAL_WAIT_FOR_EXIT, ask, ours)
+        await calls.serve(TERMINAL_RELEASE, ask, ours)
         assert set(told) == {(terminal_id, "hi\n", 3)}
 
     run(scenario())
@@ -60,9 +68,9 @@ def test_a_command_that_still_runs_is_not_told(tmp_path: Path) -> None:
     async def scenario() -> None:
         calls = ClientCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda: None,
                             lambda *ended: told.append(ended))
-        made = await calls.serve(acp.TERMINAL_CREATE, b'{"sessionId":"s","command":"sleep 30"}', ours)
+        made = await calls.serve(TERMINAL_CREATE, b'{"sessionId":"s","command":"sleep 30"}', ours)
         ask = msgspec.json.encode({"sessionId": "s", "terminalId": msgspec.json.decode(made)["terminalId"]})
-        await calls.serve(acp.TERMINAL_OUTPUT, ask, ours)
+        await calls.serve(TERMINAL_OUTPUT, ask, ours)
         await calls.close()
         assert told == []
 
@@ -77,8 +85,8 @@ def test_what_is_asked_in_another_sessions_name_is_not_even_looked_at(tmp_path: 
         calls = ClientCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda: None)
         more = {"path": "a.txt", "content": "x", "command": "true", "terminalId": "none"}
         ask = msgspec.json.encode({"sessionId": "other", **more})
-        for method in (acp.FS_READ_TEXT_FILE, acp.FS_WRITE_TEXT_FILE, acp.TERMINAL_CREATE, acp.TERMINAL_OUTPUT,
-                       acp.TERMINAL_WAIT_FOR_EXIT, acp.TERMINAL_KILL, acp.TERMINAL_RELEASE):
+        for method in (FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, TERMINAL_CREATE, TERMINAL_OUTPUT,
+                       TERMINAL_WAIT_FOR_EXIT, TERMINAL_KILL, TERMINAL_RELEASE):
             with pytest.raises(Forbidden, match="other"):
                 await calls.serve(method, ask, foreign)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.dialects.acp import CreateTerminalRequest
+from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.errors import Forbidden, NotFound
 from trunkline.session.client import terminals
 from trunkline.session.client.terminals import Terminals

@@ -11,7 +11,8 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, text
-from trunkline.dialects.context import DescriptionPreview, UserQuestionEvent
+from trunkline.dialects.context.events import UserQuestionEvent
+from trunkline.dialects.context.unions import DescriptionPreview
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import AlreadyResolved, Expired, Invalid, NotFound, TrunklineError, Unsupported
 from trunkline.session.services import Limits

@@ -20,9 +20,11 @@ from tests.tooling.claude_runs import Answered, greeting, runs, story, translato
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, Prompt, Step, greetings, openings, stories
 from trunkline.agents import catalog
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.updates import UserMessageChunk
 from trunkline.dialects.claude.transcript import Transcript
-from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
+from trunkline.dialects.context.types import EnvironmentProject, EnvironmentRuntime
 from trunkline.dialects.signals import Update
 from trunkline.session.interpret.lifecycle import environment_of, name_of_folder
 from trunkline.session.interpret.options import current_model, model_of
@@ -160,9 +162,9 @@ def _steps_of_file(path: Path) -> list[Step]:
     signals = [signal for line in path.read_bytes().splitlines() for _, signal in transcript.line(line)]
     steps: list[Step] = []
     for signal in [*signals, *(signal for _, signal in transcript.settle())]:
-        update = acp.decode_update(signal.raw) if isinstance(signal, Update) else None
-        if isinstance(update, acp.UserMessageChunk):
-            steps.append(Prompt([msgspec.Raw(acp.encode(update.content))]))
+        update = decode_update(signal.raw) if isinstance(signal, Update) else None
+        if isinstance(update, UserMessageChunk):
+            steps.append(Prompt([msgspec.Raw(encode_acp(update.content))]))
         else:
             steps.append(signal)
     return steps

@@ -7,7 +7,7 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, text, update
-from trunkline.dialects.context import EnvironmentModel, EnvironmentProject, EnvironmentRuntime
+from trunkline.dialects.context.types import EnvironmentModel, EnvironmentProject, EnvironmentRuntime
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import AgentError
 from trunkline.session.fold import Cost, FileTally, checkpoint, restore

@@ -9,7 +9,7 @@ import pytest
 from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only
 from tests.session.interpret.told import Told, events, names, packets
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.context import describe_tool_call
+from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.signals import Note
 from trunkline.session.interpret.calls.evidence import NAMED_BYTES, NAMED_PLACES
 

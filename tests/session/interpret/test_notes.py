@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import text, update
-from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
+from trunkline.dialects.context.types import EnvironmentProject, EnvironmentRuntime
 from trunkline.dialects.signals import NOTES, Note, read_note, sent_note
 from trunkline.session.interpret.lifecycle import environment_of
 

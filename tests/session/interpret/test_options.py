@@ -11,7 +11,7 @@ from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, update
 from trunkline.agents import catalog
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.context import EnvironmentModel
+from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.interpret import Interpreter
 from trunkline.session.interpret.asks.questions import questions_in

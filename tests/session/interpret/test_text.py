@@ -7,8 +7,8 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import text, update
-from trunkline.dialects import context
 from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.signals import Note
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
@@ -175,7 +175,7 @@ class Looked(str):
 @pytest.mark.parametrize(("text", "title"), [("\n  First line\nmore" + "x" * 9000, "First line"), (" " * 9000 + "far", "")])
 def test_a_title_is_looked_for_in_the_beginning_of_a_text_only(text: str, title: str) -> None:
     fold = Fold(session_id="s", agent="a", cwd="/p", created_at=0, updated_at=0)
-    entitle(fold, [context.TextPart(text=Looked(text))])
+    entitle(fold, [TextPart(text=Looked(text))])
     assert (fold.title or "") == title
 
 

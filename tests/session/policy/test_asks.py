@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from trunkline.dialects.context import AutoApprove, PermissionPolicy, ToolCategory, categorize_tool
+from trunkline.dialects.context.categories import categorize_tool
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy, ToolCategory
 from trunkline.session.interpret.asks import asks
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, policy_ask

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from trunkline.dialects.context import AutoApprove, PermissionPolicy
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy.text import check_rule, parse_policy, written_rule

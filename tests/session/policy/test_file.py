@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from trunkline.dialects.context import AutoApprove, PermissionPolicy
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid, StorageError
 from trunkline.session.policy.decide import PolicyAsk, Rule
 from trunkline.session.policy.file import PolicyBook, version_of

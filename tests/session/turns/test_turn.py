@@ -9,7 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, update
-from trunkline.dialects.context import ToolCallErrorEvent
+from trunkline.dialects.context.events import ToolCallErrorEvent
 from trunkline.dialects.signals import PermissionAsk, Signal
 from trunkline.session.turns import turn
 

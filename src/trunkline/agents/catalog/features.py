@@ -12,7 +12,7 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.capabilities import Features
 
 BY_PROTOCOL: Final = ("streaming.messages", "sessionControl.cancel", "sessionControl.pause", "sessionControl.resume")
 """What the Agent Client Protocol, or the hub itself, gives to every agent that is driven."""
@@ -33,20 +33,20 @@ def _flags(kind: type[msgspec.Struct], before: str = "") -> list[str]:
     return found
 
 
-FLAGS: Final = tuple(_flags(context.Features))
+FLAGS: Final = tuple(_flags(Features))
 """Every flag there is, by its path: ``approval.preview``, ``git`` …"""
 
 
-def features_of(shown: Collection[str], *, namespaces: Collection[str] = NAMESPACES) -> context.Features:
+def features_of(shown: Collection[str], *, namespaces: Collection[str] = NAMESPACES) -> Features:
     """The features object in which exactly these flags are set."""
     tree: dict[str, Any] = {"customEvents": sorted(namespaces)}
     for flag in FLAGS:
         group, _, name = flag.rpartition(".")
         (tree.setdefault(group, {}) if group else tree)[name] = flag in shown
-    return msgspec.convert(tree, context.Features)
+    return msgspec.convert(tree, Features)
 
 
-def flags_of(features: context.Features) -> set[str]:
+def flags_of(features: Features) -> set[str]:
     """The flags that are set in a features object: the way back."""
     tree = msgspec.to_builtins(features)
     values = {flag: tree[group][name] if group else tree[name]

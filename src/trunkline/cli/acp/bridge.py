@@ -31,7 +31,18 @@ from trunkline.cli.settings import Settings
 from trunkline.client.http import Endpoint
 from trunkline.client.socket import connected, lost
 from trunkline.client.streams import Patience
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.aliases import canonical_method
+from trunkline.dialects.acp.methods import (
+    CANCEL_REQUEST,
+    INITIALIZE,
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_LOAD,
+    SESSION_PROMPT,
+    SESSION_RESUME,
+)
 from trunkline.errors import TrunklineError, Unavailable
 
 if TYPE_CHECKING:
@@ -121,7 +132,7 @@ class Bridge:
         await asyncio.gather(settled, return_exceptions=True)
 
     async def _all_settled(self) -> None:
-        while self._later or any(asked.method != acp.SESSION_PROMPT for asked in self._unanswered.values()):
+        while self._later or any(asked.method != SESSION_PROMPT for asked in self._unanswered.values()):
             self._changed.clear()
             await self._changed.wait()
 
@@ -146,14 +157,14 @@ class Bridge:
                 self._later.append(told)
 
     def _is_greeting(self) -> bool:
-        return any(asked.method == acp.INITIALIZE for asked in self._unanswered.values())
+        return any(asked.method == INITIALIZE for asked in self._unanswered.values())
 
     async def _hold(self, line: bytes) -> None:
         """Wait for the answer to initialize where the line opens a session; nothing else of the editor's is read meanwhile."""
         message = messages.read(line)
         if message is None or message.id is msgspec.UNSET or message.method is msgspec.UNSET:
             return
-        if acp.canonical_method(message.method, side="agent") not in OPENING:
+        if canonical_method(message.method, side="agent") not in OPENING:
             return
         self._held = bytes(message.id)
         while self._is_greeting():
@@ -179,27 +190,27 @@ class Bridge:
     def _note_end(self, line: bytes, message: Envelope) -> None:
         """Remember that the editor takes requests back, for as long as they are not answered."""
         assert message.method is not msgspec.UNSET, "only what has a method takes something back"
-        method, about = acp.canonical_method(message.method, side="agent"), params_of(message.params)
-        if method == acp.CANCEL_REQUEST:
+        method, about = canonical_method(message.method, side="agent"), params_of(message.params)
+        if method == CANCEL_REQUEST:
             asked = self._unanswered.get(bytes(about.request_id))
             if asked is not None:
                 asked.taken_back = line
-        elif method == acp.SESSION_CANCEL:
+        elif method == SESSION_CANCEL:
             for asked in self._unanswered.values():
-                if asked.method == acp.SESSION_PROMPT and asked.session_id == about.session_id and asked.taken_back is None:
+                if asked.method == SESSION_PROMPT and asked.session_id == about.session_id and asked.taken_back is None:
                     asked.taken_back = messages.cancel_of(asked.session_id, asked.key)
 
     def _request(self, line: bytes, message: Envelope) -> tuple[bytes, bytes]:
         assert message.id is not msgspec.UNSET and message.method is not msgspec.UNSET, "a request has both"
-        request_id, method = bytes(message.id), acp.canonical_method(message.method, side="agent")
+        request_id, method = bytes(message.id), canonical_method(message.method, side="agent")
         key = ""
-        if method == acp.INITIALIZE:
+        if method == INITIALIZE:
             self._hello = messages.with_meta(message.params, _WANTS, inside="clientCapabilities")
             line = messages.request(request_id, method, self._hello)
         elif method in OPENING:
             env = allowed_env(self._env_allow, os.environ) if self._local else {}
             line = messages.request(request_id, method, messages.with_meta(message.params, {"env": env}))
-        elif method == acp.SESSION_PROMPT:
+        elif method == SESSION_PROMPT:
             key = secrets.token_hex(16)
             line = messages.request(request_id, method, messages.with_meta(message.params, {"key": key}))
         self._unanswered[request_id] = Unanswered(method, params_of(message.params).session_id, line, key)
@@ -235,10 +246,10 @@ class Bridge:
     async def _take_up(self, socket: ClientConnection) -> None:
         """Be where we were: the handshake, the sessions, what is not answered; then what came meanwhile."""
         if self._greeted and self._hello is not None:
-            await self._ask_hub(socket, acp.INITIALIZE, self._hello)
-            loading = {asked.session_id for asked in self._unanswered.values() if asked.method == acp.SESSION_LOAD}
+            await self._ask_hub(socket, INITIALIZE, self._hello)
+            loading = {asked.session_id for asked in self._unanswered.values() if asked.method == SESSION_LOAD}
             for session_id, after in [each for each in self._sessions.items() if each[0] not in loading]:
-                if not await self._ask_hub(socket, acp.SESSION_RESUME, self._resume_params(session_id, after)):
+                if not await self._ask_hub(socket, SESSION_RESUME, self._resume_params(session_id, after)):
                     del self._sessions[session_id]
         while self._later:
             await self._say(socket, self._later.pop(0)[1])
@@ -300,12 +311,12 @@ class Bridge:
         return True
 
     def _settled(self, asked: Unanswered, result: Any) -> None:
-        if asked.method == acp.INITIALIZE:
+        if asked.method == INITIALIZE:
             self._greeted = True
             self._env_allow = messages.env_allow_of(result)
         elif asked.method in OPENING:
             self._sessions.setdefault(params_of(result).session_id or asked.session_id, 0)
-        elif asked.method in (acp.SESSION_CLOSE, acp.SESSION_DELETE):
+        elif asked.method in (SESSION_CLOSE, SESSION_DELETE):
             self._sessions.pop(asked.session_id, None)
 
     # -- when there is no hub
@@ -332,17 +343,17 @@ class Bridge:
         if asked is None:
             return []
         after = self._sessions.get(asked.session_id)
-        line = messages.with_after(asked.line, after) if asked.method == acp.SESSION_LOAD and after else asked.line
+        line = messages.with_after(asked.line, after) if asked.method == SESSION_LOAD and after else asked.line
         return [(request_id, line)] if asked.taken_back is None else [(request_id, line), (None, asked.taken_back)]
 
     def _takes_back(self, line: bytes) -> bool:
         message = messages.read(line)
         if message is None or message.method is msgspec.UNSET or message.id is not msgspec.UNSET:
             return False
-        method, about = acp.canonical_method(message.method, side="agent"), params_of(message.params)
-        if method == acp.CANCEL_REQUEST:
+        method, about = canonical_method(message.method, side="agent"), params_of(message.params)
+        if method == CANCEL_REQUEST:
             return True
-        return method == acp.SESSION_CANCEL and any(
+        return method == SESSION_CANCEL and any(
             asked.taken_back is not None and asked.session_id == about.session_id for asked in self._unanswered.values())
 
     async def _refuse_all(self, hub: asyncio.Task[None]) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_RESUME
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc import MAX_LINE
 from trunkline.dialects.outside import BROKEN
 
 UPDATE_HEAD = b'{"jsonrpc":"2.0","method":"session/update"'
 CURSOR_HEAD = b'{"jsonrpc":"2.0","method":"_trunkline/cursor"'
-OPENING = frozenset({acp.SESSION_NEW, acp.SESSION_LOAD, acp.SESSION_RESUME, acp.SESSION_FORK})
+OPENING = frozenset({SESSION_NEW, SESSION_LOAD, SESSION_RESUME, SESSION_FORK})
 """The requests after whose answer the editor has a session open."""
 
 NOT_TEXT = b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Not UTF-8"}}'
@@ -94,13 +95,13 @@ def request(request_id: bytes, method: str, params: Any) -> bytes:
 
 def refusal(request_id: bytes, message: str) -> bytes:
     """An answer of our own, when there is no hub to give one."""
-    error = {"code": int(acp.ErrorCode.INTERNAL_ERROR), "message": " ".join(message.split())}
+    error = {"code": int(ErrorCode.INTERNAL_ERROR), "message": " ".join(message.split())}
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (request_id, _encode(error))
 
 
 def too_long(beginning: bytes) -> bytes:
     """The answer to a line that is longer than what is taken: to the request that it is, where its beginning shows its id."""
-    error = {"code": int(acp.ErrorCode.INVALID_REQUEST), "message": f"A message must not be longer than {MAX_LINE >> 20} MiB"}
+    error = {"code": int(ErrorCode.INVALID_REQUEST), "message": f"A message must not be longer than {MAX_LINE >> 20} MiB"}
     return b'{"jsonrpc":"2.0","id":%b,"error":%b}' % (_request_id(beginning), _encode(error))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from trunkline.cli.check.examinee import Examinee, Json, wait
 from trunkline.cli.check.registry import case, need
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import SESSION_CANCEL, SESSION_REQUEST_PERMISSION, SESSION_UPDATE
 
 
 def _permissions(agent: Examinee) -> list[Json]:
-    return [each for each in agent.heard if each.get("method") == acp.SESSION_REQUEST_PERMISSION]
+    return [each for each in agent.heard if each.get("method") == SESSION_REQUEST_PERMISSION]
 
 
 @case("PERMISSION-001", "must", "a permission is a request, with options to choose from, and its answer counts")
@@ -33,7 +33,7 @@ async def _announced(agent: Examinee) -> None:
     asked = _permissions(agent)
     need(asked, "no permission was asked for")
     before = agent.heard[:agent.heard.index(asked[0])]
-    calls = [each["params"]["update"].get("toolCallId") for each in before if each.get("method") == acp.SESSION_UPDATE
+    calls = [each["params"]["update"].get("toolCallId") for each in before if each.get("method") == SESSION_UPDATE
              and each["params"]["update"]["sessionUpdate"] == "tool_call"]
     need(asked[0]["params"]["toolCall"]["toolCallId"] in calls, "it was not")
 
@@ -54,7 +54,7 @@ async def _cancelled(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.ask)
     asked = (await agent.until(lambda: _permissions(agent)))[0]
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     agent.say({"id": asked["id"], "result": {"outcome": {"outcome": "cancelled"}}})
     stop = (await agent.answer(request_id))["stopReason"]
     need(stop == "cancelled", f"the stop reason was {stop!r}")
@@ -81,7 +81,7 @@ async def _no_form(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.question)
     await agent.quiet()
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(request_id)
     need(not agent.asked("elicitation"), "one was")
 

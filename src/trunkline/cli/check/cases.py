@@ -6,7 +6,8 @@ from trunkline.cli.check import asking as _asking  # noqa: F401 - importing it p
 from trunkline.cli.check import lifetime as _lifetime  # noqa: F401
 from trunkline.cli.check.examinee import Examinee, Failed, Json, Refused
 from trunkline.cli.check.registry import CASES, case, need
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_NEW, SESSION_PROMPT, SESSION_UPDATE
+from trunkline.dialects.codes import ErrorCode
 
 __all__ = ["CASES"]
 
@@ -36,7 +37,7 @@ async def _utf8(agent: Examinee) -> None:
 async def _ids(agent: Examinee) -> None:
     await agent.greet()
     for request_id in (7001, "7001", "ünïcode", 2**40):
-        await agent.ask(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []}, request_id)
+        await agent.ask(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []}, request_id)
 
 
 @case("JSONRPC-002", "must", "an answer has exactly one of result and error")
@@ -50,7 +51,7 @@ async def _notifications(agent: Examinee) -> None:
     await agent.greet()
     before = len(agent.heard)
     agent.notify("_check/unheard_of", {})
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": "no-such-session"})
+    agent.notify(SESSION_CANCEL, {"sessionId": "no-such-session"})
     await agent.quiet()
     answers = [each for each in agent.heard[before:] if "method" not in each]
     need(not answers, f"it answered {answers[:1]}")
@@ -60,14 +61,14 @@ async def _notifications(agent: Examinee) -> None:
 async def _unknown(agent: Examinee) -> None:
     await agent.greet()
     code = await _refusal(agent, "session/unheard_of")
-    need(code == acp.ErrorCode.METHOD_NOT_FOUND, f"the code was {code}")
+    need(code == ErrorCode.METHOD_NOT_FOUND, f"the code was {code}")
 
 
 @case("JSONRPC-005", "must", "the agent goes on after errors")
 async def _after_errors(agent: Examinee) -> None:
     await agent.greet()
-    await _refusal(agent, acp.SESSION_NEW)
-    await _refusal(agent, acp.SESSION_PROMPT)
+    await _refusal(agent, SESSION_NEW)
+    await _refusal(agent, SESSION_PROMPT)
     await agent.turn(await agent.new(), agent.prompts.say)
 
 
@@ -96,10 +97,10 @@ async def _extension(agent: Examinee) -> None:
 @case("META-001", "must", "_meta is accepted everywhere")
 async def _meta(agent: Examinee) -> None:
     meta = {"_meta": {"check.example/x": {"y": [1, None]}, "traceparent": "00-0-0-00"}}
-    await agent.ask(acp.INITIALIZE, {"protocolVersion": 1, **meta})
-    answer = await agent.ask(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": [], **meta})
+    await agent.ask(INITIALIZE, {"protocolVersion": 1, **meta})
+    answer = await agent.ask(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": [], **meta})
     prompt = [{"type": "text", "text": agent.prompts.say, **meta}]
-    await agent.ask(acp.SESSION_PROMPT, {"sessionId": answer["sessionId"], "prompt": prompt, **meta})
+    await agent.ask(SESSION_PROMPT, {"sessionId": answer["sessionId"], "prompt": prompt, **meta})
 
 
 # -- the handshake
@@ -119,7 +120,7 @@ async def _version_1(agent: Examinee) -> None:
 
 @case("INIT-003", "must", "a version from the future is answered with the agent's own, not echoed and not refused")
 async def _future(agent: Examinee) -> None:
-    hello = await agent.ask(acp.INITIALIZE, {"protocolVersion": 65535})
+    hello = await agent.ask(INITIALIZE, {"protocolVersion": 65535})
     need(hello["protocolVersion"] in (1, 2), f"it answered {hello['protocolVersion']}")
 
 
@@ -145,7 +146,7 @@ async def _terminal_login(agent: Examinee) -> None:
 @case("CONFIG-003", "must", "no switches are sent to a client that cannot show them")
 async def _switches(agent: Examinee) -> None:
     await agent.greet()
-    answer = await agent.ask(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
+    answer = await agent.ask(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
     need(not [each for each in answer.get("configOptions") or [] if each.get("type") == "boolean"], "one is")
 
 
@@ -175,7 +176,7 @@ async def _links(agent: Examinee) -> None:
     await agent.greet()
     prompt = [{"type": "text", "text": agent.prompts.say},
               {"type": "resource_link", "uri": f"file://{agent.folder}/a.txt", "name": "a.txt"}]
-    await agent.ask(acp.SESSION_PROMPT, {"sessionId": await agent.new(), "prompt": prompt})
+    await agent.ask(SESSION_PROMPT, {"sessionId": await agent.new(), "prompt": prompt})
 
 
 @case("PROMPT-004", "must", "what is said fast arrives complete and before the answer")
@@ -196,7 +197,7 @@ async def _cancel(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.long)
     await agent.until(lambda: agent.text(session_id))
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     stop = (await agent.answer(request_id))["stopReason"]
     need(stop == "cancelled", f"the stop reason was {stop!r}")
 
@@ -207,7 +208,7 @@ async def _silence(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.long)
     await agent.until(lambda: agent.text(session_id))
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(request_id)
     await agent.quiet()
     need(not _said_after(agent, request_id), "something was said after the answer")
@@ -218,7 +219,7 @@ async def _early_cancel(agent: Examinee) -> None:
     await agent.greet()
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.long)
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     stop = (await agent.answer(request_id))["stopReason"]
     need(stop == "cancelled", f"the stop reason was {stop!r}")
 
@@ -229,7 +230,7 @@ async def _works_on(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.long)
     await agent.until(lambda: agent.text(session_id))
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(request_id)
     need(await agent.turn(session_id, agent.prompts.say) == "end_turn", "the next turn did not end well")
 
@@ -240,11 +241,11 @@ async def _take_back(agent: Examinee) -> None:
     session_id = await agent.new()
     request_id = agent.prompt(session_id, agent.prompts.long)
     await agent.until(lambda: agent.text(session_id))
-    agent.notify(acp.CANCEL_REQUEST, {"requestId": request_id})
+    agent.notify(CANCEL_REQUEST, {"requestId": request_id})
     try:
         stop = (await agent.answer(request_id))["stopReason"]
     except Refused as refused:
-        need(refused.code == acp.ErrorCode.REQUEST_CANCELLED, f"the code was {refused.code}")
+        need(refused.code == ErrorCode.REQUEST_CANCELLED, f"the code was {refused.code}")
     else:
         need(stop == "cancelled", f"the stop reason was {stop!r}")
 
@@ -253,7 +254,7 @@ async def _take_back(agent: Examinee) -> None:
 async def _one_line(agent: Examinee) -> None:
     await agent.greet()
     try:
-        await agent.ask(acp.SESSION_PROMPT, {"sessionId": "no-such-session", "prompt": [{"type": "text", "text": "x"}]})
+        await agent.ask(SESSION_PROMPT, {"sessionId": "no-such-session", "prompt": [{"type": "text", "text": "x"}]})
     except Refused as refused:
         need("\n" not in str(refused), "it has several")
     else:
@@ -271,7 +272,7 @@ async def _shutdown(agent: Examinee) -> None:
 def _said_after(agent: Examinee, request_id: object) -> list[Json]:
     """What was said after a request was answered."""
     later = agent.heard[agent.place(request_id) + 1:]
-    updates = [each["params"]["update"] for each in later if each.get("method") == acp.SESSION_UPDATE]
+    updates = [each["params"]["update"] for each in later if each.get("method") == SESSION_UPDATE]
     return [each for each in updates if each["sessionUpdate"].endswith("_chunk")]
 
 

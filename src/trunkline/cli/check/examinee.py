@@ -16,7 +16,20 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.agents.process import AgentProcess, Exit
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import read_update
+from trunkline.dialects.acp.initialize import PROTOCOL_VERSION
+from trunkline.dialects.acp.methods import (
+    ELICITATION_CREATE,
+    FS_READ_TEXT_FILE,
+    FS_WRITE_TEXT_FILE,
+    INITIALIZE,
+    SESSION_NEW,
+    SESSION_PROMPT,
+    SESSION_REQUEST_PERMISSION,
+    SESSION_UPDATE,
+    TERMINAL_CREATE,
+)
+from trunkline.dialects.acp.updates import UnknownUpdate
 from trunkline.dialects.jsonrpc import LineSplitter
 
 QUIET_S = 0.3
@@ -25,8 +38,8 @@ QUIET_S = 0.3
 Json = dict[str, Any]
 Scope = Literal["session", "fs", "terminal", "elicitation"]
 
-_MEANS = {acp.FS_READ_TEXT_FILE: "fs", acp.FS_WRITE_TEXT_FILE: "fs", acp.TERMINAL_CREATE: "terminal",
-          acp.ELICITATION_CREATE: "elicitation"}
+_MEANS = {FS_READ_TEXT_FILE: "fs", FS_WRITE_TEXT_FILE: "fs", TERMINAL_CREATE: "terminal",
+          ELICITATION_CREATE: "elicitation"}
 
 
 class Failed(Exception):
@@ -161,14 +174,14 @@ class Examinee:
 
     async def greet(self, **capabilities: Any) -> Json:
         """The handshake."""
-        self.hello = await self.ask(acp.INITIALIZE, {
-            "protocolVersion": acp.PROTOCOL_VERSION, "clientCapabilities": capabilities,
+        self.hello = await self.ask(INITIALIZE, {
+            "protocolVersion": PROTOCOL_VERSION, "clientCapabilities": capabilities,
             "clientInfo": {"name": "trunkline-check", "version": "1"}})
         return self.hello
 
     async def new(self) -> str:
         """A new session."""
-        answer = await self.ask(acp.SESSION_NEW, {"cwd": str(self.folder), "mcpServers": []})
+        answer = await self.ask(SESSION_NEW, {"cwd": str(self.folder), "mcpServers": []})
         session_id: str = answer["sessionId"]
         return session_id
 
@@ -176,7 +189,7 @@ class Examinee:
         """Begin a turn; returns the request's id."""
         if not text:
             raise Skipped("there is no prompt that makes this agent do it")
-        return self.begin(acp.SESSION_PROMPT, {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]})
+        return self.begin(SESSION_PROMPT, {"sessionId": session_id, "prompt": [{"type": "text", "text": text}]})
 
     async def turn(self, session_id: str, text: str) -> str:
         """One turn; returns its stop reason."""
@@ -194,7 +207,7 @@ class Examinee:
 
     def updates(self, session_id: str | None = None) -> list[Json]:
         """Every update so far, of a session."""
-        found = [each["params"] for each in self.heard if each.get("method") == acp.SESSION_UPDATE]
+        found = [each["params"] for each in self.heard if each.get("method") == SESSION_UPDATE]
         return [params["update"] for params in found if session_id in (None, params["sessionId"])]
 
     def text(self, session_id: str | None = None) -> str:
@@ -231,7 +244,7 @@ class Examinee:
             self._serve(message)
 
     def _serve(self, message: Json) -> None:
-        if message["method"] != acp.SESSION_REQUEST_PERMISSION:
+        if message["method"] != SESSION_REQUEST_PERMISSION:
             self.say({"id": message["id"], "error": {"code": -32601, "message": "not offered"}})
             return
         outcome = self.permit(message)
@@ -265,7 +278,7 @@ def _fault(message: Any) -> str | None:
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return "a line of stdout is no JSON-RPC 2.0 message"
     if "method" in message:
-        return _bad_update(message) if message["method"] == acp.SESSION_UPDATE else None
+        return _bad_update(message) if message["method"] == SESSION_UPDATE else None
     if "id" not in message or ("result" in message) == ("error" in message):
         return "an answer needs an id and exactly one of result and error"
     return None
@@ -276,7 +289,7 @@ def _bad_update(message: Json) -> str | None:
     if not isinstance(params, dict) or not isinstance(params.get("sessionId"), str) or "update" not in params:
         return "session/update needs sessionId and update"
     raw = json.dumps(params["update"]).encode()
-    update, wire = acp.read_update(raw)
-    if isinstance(update, acp.UnknownUpdate) or wire is not raw:
+    update, wire = read_update(raw)
+    if isinstance(update, UnknownUpdate) or wire is not raw:
         return "an update is not what the schema says"
     return None

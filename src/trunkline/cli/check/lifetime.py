@@ -6,7 +6,18 @@ import asyncio
 
 from trunkline.cli.check.examinee import Examinee, Json, Refused, Skipped
 from trunkline.cli.check.registry import case, need
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import (
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_LIST,
+    SESSION_LOAD,
+    SESSION_NEW,
+    SESSION_RESUME,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODE,
+    SESSION_UPDATE,
+)
 
 
 @case("SESSION-001", "must", "a new session has an id")
@@ -24,9 +35,9 @@ async def _distinct(agent: Examinee) -> None:
 @case("SESSION-003", "must", "nothing is said of a session before its id is told")
 async def _id_first(agent: Examinee) -> None:
     await agent.greet()
-    request_id = agent.begin(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
+    request_id = agent.begin(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
     await agent.answer(request_id)
-    early = [each for each in agent.heard[:agent.place(request_id)] if each.get("method") == acp.SESSION_UPDATE]
+    early = [each for each in agent.heard[:agent.place(request_id)] if each.get("method") == SESSION_UPDATE]
     need(not early, "an update came first")
 
 
@@ -38,7 +49,7 @@ async def _side_by_side(agent: Examinee) -> None:
     await agent.until(lambda: agent.text(one))
     await agent.turn(two, agent.prompts.say)
     need(agent.text(two), "the second session said nothing while the first worked")
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": one})
+    agent.notify(SESSION_CANCEL, {"sessionId": one})
     need((await agent.answer(running))["stopReason"] == "cancelled", "the first was not cancelled")
 
 
@@ -48,11 +59,11 @@ async def _own_cancel(agent: Examinee) -> None:
     one, two = await agent.new(), await agent.new()
     running, stopped = agent.prompt(one, agent.prompts.long), agent.prompt(two, agent.prompts.long)
     await agent.until(lambda: agent.text(one) and agent.text(two))
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": two})
+    agent.notify(SESSION_CANCEL, {"sessionId": two})
     await agent.answer(stopped)
     await agent.quiet()
     need(not [each for each in agent.heard if "method" not in each and each.get("id") == running], "the other ended too")
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": one})
+    agent.notify(SESSION_CANCEL, {"sessionId": one})
     await agent.answer(running)
 
 
@@ -73,7 +84,7 @@ async def _load(agent: Examinee) -> None:
     agent.can("load")
     session_id = await _said(agent)
     said, before = agent.text(session_id), len(agent.heard)
-    request_id = agent.begin(acp.SESSION_LOAD, _open(agent, session_id))
+    request_id = agent.begin(SESSION_LOAD, _open(agent, session_id))
     await agent.answer(request_id)
     replay = [each["params"]["update"] for each in agent.heard[before:agent.place(request_id)] if "params" in each]
     texts = "".join(each["content"].get("text", "") for each in replay if each["sessionUpdate"] == "agent_message_chunk")
@@ -86,7 +97,7 @@ async def _load_nothing(agent: Examinee) -> None:
     await agent.greet()
     agent.can("load")
     try:
-        await agent.ask(acp.SESSION_LOAD, _open(agent, "no-such-session"))
+        await agent.ask(SESSION_LOAD, _open(agent, "no-such-session"))
     except Refused:
         return
     need(False, "it was answered")
@@ -96,7 +107,7 @@ async def _load_nothing(agent: Examinee) -> None:
 async def _load_object(agent: Examinee) -> None:
     await agent.greet()
     agent.can("load")
-    answer = await agent.ask(acp.SESSION_LOAD, _open(agent, await _said(agent)))
+    answer = await agent.ask(SESSION_LOAD, _open(agent, await _said(agent)))
     need(isinstance(answer, dict), f"it was answered with {answer!r}")
 
 
@@ -106,7 +117,7 @@ async def _resume(agent: Examinee) -> None:
     agent.can("resume")
     session_id = await _said(agent)
     before = len(agent.updates(session_id))
-    await agent.ask(acp.SESSION_RESUME, _open(agent, session_id))
+    await agent.ask(SESSION_RESUME, _open(agent, session_id))
     told = [each for each in agent.updates(session_id)[before:] if each["sessionUpdate"].endswith("message_chunk")]
     need(not told, "history was told")
     need(await agent.turn(session_id, agent.prompts.say) == "end_turn", "the next turn did not end well")
@@ -117,7 +128,7 @@ async def _list(agent: Examinee) -> None:
     await agent.greet()
     agent.can("list")
     session_id = await _said(agent)
-    listed = (await agent.ask(acp.SESSION_LIST, {"cwd": str(agent.folder)}))["sessions"]
+    listed = (await agent.ask(SESSION_LIST, {"cwd": str(agent.folder)}))["sessions"]
     found = [each for each in listed if each["sessionId"] == session_id]
     need(found and found[0]["cwd"] == str(agent.folder), f"it listed {listed[:3]}")
 
@@ -127,7 +138,7 @@ async def _list_nowhere(agent: Examinee) -> None:
     await agent.greet()
     agent.can("list")
     await _said(agent)
-    listed = (await agent.ask(acp.SESSION_LIST, {"cwd": "/no/such/folder"}))["sessions"]
+    listed = (await agent.ask(SESSION_LIST, {"cwd": "/no/such/folder"}))["sessions"]
     need(listed == [], f"it listed {listed[:3]}")
 
 
@@ -135,7 +146,7 @@ async def _list_nowhere(agent: Examinee) -> None:
 async def _close(agent: Examinee) -> None:
     await agent.greet()
     agent.can("close")
-    need(await agent.ask(acp.SESSION_CLOSE, {"sessionId": await _said(agent)}) is not None, "it was answered with null")
+    need(await agent.ask(SESSION_CLOSE, {"sessionId": await _said(agent)}) is not None, "it was answered with null")
 
 
 @case("CLOSE-002", "offered", "closing ends the running turn as cancelled")
@@ -145,7 +156,7 @@ async def _close_busy(agent: Examinee) -> None:
     session_id = await agent.new()
     running = agent.prompt(session_id, agent.prompts.long)
     await agent.until(lambda: agent.text(session_id))
-    await agent.ask(acp.SESSION_CLOSE, {"sessionId": session_id})
+    await agent.ask(SESSION_CLOSE, {"sessionId": session_id})
     stop = (await agent.answer(running))["stopReason"]
     need(stop == "cancelled", f"the stop reason was {stop!r}")
 
@@ -155,8 +166,8 @@ async def _delete(agent: Examinee) -> None:
     await agent.greet()
     agent.can("delete")
     session_id = await _said(agent)
-    await agent.ask(acp.SESSION_DELETE, {"sessionId": session_id})
-    listed = (await agent.ask(acp.SESSION_LIST, {"cwd": str(agent.folder)}))["sessions"]
+    await agent.ask(SESSION_DELETE, {"sessionId": session_id})
+    listed = (await agent.ask(SESSION_LIST, {"cwd": str(agent.folder)}))["sessions"]
     need(session_id not in [each["sessionId"] for each in listed], "it is")
 
 
@@ -166,29 +177,29 @@ async def _delete_twice(agent: Examinee) -> None:
     agent.can("delete")
     session_id = await _said(agent)
     for _ in range(2):
-        await agent.ask(acp.SESSION_DELETE, {"sessionId": session_id})
+        await agent.ask(SESSION_DELETE, {"sessionId": session_id})
 
 
 @case("MODES-001", "offered", "a mode that is offered can be set")
 async def _mode(agent: Examinee) -> None:
     await agent.greet()
-    answer = await agent.ask(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
+    answer = await agent.ask(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
     modes = answer.get("modes")
     if not modes or len(modes["availableModes"]) < 2:
         raise Skipped("it has no modes to choose from")
     need(modes["currentModeId"] in [mode["id"] for mode in modes["availableModes"]], "the current mode is not among the modes")
     other = next(mode["id"] for mode in modes["availableModes"] if mode["id"] != modes["currentModeId"])
-    await agent.ask(acp.SESSION_SET_MODE, {"sessionId": answer["sessionId"], "modeId": other})
+    await agent.ask(SESSION_SET_MODE, {"sessionId": answer["sessionId"], "modeId": other})
 
 
 @case("MODES-002", "offered", "a mode that is not offered is refused")
 async def _wrong_mode(agent: Examinee) -> None:
     await agent.greet()
-    answer = await agent.ask(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
+    answer = await agent.ask(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
     if not answer.get("modes"):
         raise Skipped("it has no modes")
     try:
-        await agent.ask(acp.SESSION_SET_MODE, {"sessionId": answer["sessionId"], "modeId": "no-such-mode"})
+        await agent.ask(SESSION_SET_MODE, {"sessionId": answer["sessionId"], "modeId": "no-such-mode"})
     except Refused:
         return
     need(False, "it was taken")
@@ -197,7 +208,7 @@ async def _wrong_mode(agent: Examinee) -> None:
 @case("CONFIG-001", "offered", "setting an option is answered with all options as they are then")
 async def _option(agent: Examinee) -> None:
     await agent.greet()
-    answer = await agent.ask(acp.SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
+    answer = await agent.ask(SESSION_NEW, {"cwd": str(agent.folder), "mcpServers": []})
     selects = [each for each in answer.get("configOptions") or [] if each.get("type") == "select"
                and len(each["options"]) > 1 and "value" in each["options"][0]]
     if not selects:
@@ -205,7 +216,7 @@ async def _option(agent: Examinee) -> None:
     option = selects[0]
     value = next(each["value"] for each in option["options"] if each["value"] != option["currentValue"])
     wanted = {"sessionId": answer["sessionId"], "configId": option["id"], "value": value}
-    after = (await agent.ask(acp.SESSION_SET_CONFIG_OPTION, wanted))["configOptions"]
+    after = (await agent.ask(SESSION_SET_CONFIG_OPTION, wanted))["configOptions"]
     need([each["id"] for each in after] == [each["id"] for each in answer["configOptions"]], "the list is not complete")
     need(next(each for each in after if each["id"] == option["id"])["currentValue"] == value, "the value did not change")
 
@@ -218,5 +229,5 @@ async def _busy_answers(agent: Examinee) -> None:
     await agent.until(lambda: agent.text(session_id))
     async with asyncio.timeout(5):
         await agent.new()
-    agent.notify(acp.SESSION_CANCEL, {"sessionId": session_id})
+    agent.notify(SESSION_CANCEL, {"sessionId": session_id})
     await agent.answer(running)

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent
+from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.errors import Invalid
 
 Json = dict[str, Any]
@@ -158,29 +159,29 @@ def _line(frame: Input) -> bytes:
 def _content(raw: bytes) -> list[Json]:
     """A content block of a prompt as the Messages API has it."""
     try:
-        block = acp.read(raw, acp.ContentBlock)
+        block = read_lenient(raw, ContentBlock)
     except Invalid:
         return []
     match block:
-        case acp.TextContent():
+        case TextContent():
             return [_text(block.text)]
-        case acp.ImageContent():
+        case ImageContent():
             return [_image(block)]
-        case acp.ResourceLink():
+        case ResourceLink():
             return [_text(f"[@{block.name}]({block.uri})")]
-        case acp.EmbeddedResource():
+        case EmbeddedResource():
             return _resource(block)
         case _:
             return [_text(f"[audio, {block.mime_type}]")]
 
 
-def _image(block: acp.ImageContent) -> Json:
+def _image(block: ImageContent) -> Json:
     if block.data:
         return {"type": "image", "source": {"type": "base64", "media_type": block.mime_type, "data": block.data}}
     return {"type": "image", "source": {"type": "url", "url": block.uri or ""}}
 
 
-def _resource(block: acp.EmbeddedResource) -> list[Json]:
+def _resource(block: EmbeddedResource) -> list[Json]:
     resource = block.resource
     if isinstance(resource.text, str):
         return [_text(f"[@{resource.uri}]({resource.uri})\n<context ref=\"{resource.uri}\">\n{resource.text}\n</context>")]

@@ -20,8 +20,8 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.acp import ErrorCode
 from trunkline.dialects.claude.frames import ResultFrame
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AgentFault, StopReason, TurnEnd
 

@@ -8,20 +8,16 @@ from typing import assert_never
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp import (
+from trunkline.dialects.acp.content import (
     AudioContent,
-    Content,
     ContentBlock,
-    Diff,
     EmbeddedResource,
     ImageContent,
     ResourceContents,
     ResourceLink,
-    Terminal,
     TextContent,
-    ToolCallContent,
-    ToolCallLocation,
 )
+from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent, ToolCallLocation
 from trunkline.dialects.packets.blocks import (
     AudioBlock,
     BlobResource,

@@ -14,19 +14,10 @@ from typing import Any, Final, cast
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp import (
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    AvailableCommand,
-    CallState,
-    Cost,
-    MessageChunk,
-    PlanEntry,
-    UserMessageChunk,
-    decode_update,
-    text_chunk,
-    usual_text,
-)
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.decode import decode_update, text_chunk, usual_text
+from trunkline.dialects.acp.options import AvailableCommand
+from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, Cost, MessageChunk, PlanEntry, UserMessageChunk
 from trunkline.dialects.packets.contents import ANY_TEXT, block_json, items_json, locations_of, with_text
 from trunkline.dialects.packets.raw_inputs import NOTHING_BESIDE, Beside, documented_input, documented_tool, own_input
 from trunkline.dialects.packets.raw_outputs import documented_output, own_output

@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw
 
-from trunkline.dialects.context import ApprovalPreview, RiskLevel, ToolCategory
+from trunkline.dialects.context.types import RiskLevel, ToolCategory
+from trunkline.dialects.context.unions import ApprovalPreview
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.shapes import (
     AnswerAction,

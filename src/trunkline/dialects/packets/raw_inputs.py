@@ -16,7 +16,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
-from trunkline.dialects.acp import CallState, Diff
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls.variables import script_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.contents import one_line

@@ -14,7 +14,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp import CallState, Content, Diff, TextContent
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.tools import Content, Diff
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.detect import ToolName

@@ -17,7 +17,8 @@ from typing import Any, Literal
 
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
-from trunkline.dialects.context import ApprovalPreview, RiskLevel, ToolCategory
+from trunkline.dialects.context.types import RiskLevel, ToolCategory
+from trunkline.dialects.context.unions import ApprovalPreview
 from trunkline.dialects.packets.blocks import Location, Null
 from trunkline.dialects.signals import PermissionOption
 

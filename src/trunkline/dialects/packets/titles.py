@@ -15,7 +15,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp import CallState, Diff
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import (
     FILE_PATH_KEYS,

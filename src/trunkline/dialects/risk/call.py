@@ -61,7 +61,7 @@ class Trait:
     PRINTS: Final = 32  # prints its arguments
 
 
-class Call(Struct, eq=False, gc=False):
+class ProgramCall(Struct, eq=False, gc=False):
     """A command with its words sorted into options and operands, and the notes of its judge."""
 
     command: SimpleCommand

@@ -13,7 +13,7 @@ import re
 from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.sed import read_sed
 
 
@@ -99,7 +99,7 @@ _MAX_CODE: Final = 8192
 """Longer code is only searched up to here, which takes about a millisecond, and is high for what nobody has read."""
 
 
-def _read_part(call: Call, code: str, what: str) -> str:
+def _read_part(call: ProgramCall, code: str, what: str) -> str:
     """The part of a piece of code that is looked through; that there is more is noted."""
     if len(code) > _MAX_CODE:
         call.note("high", f"{what} that is too long to be read to its end")
@@ -116,7 +116,7 @@ def may_run_commands(code: str, language: str) -> bool:
             or ("`" in code and language in _BACKTICK_RUNS))
 
 
-def judge_code(call: Call, code: str | None, language: str) -> None:
+def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     """Note what a piece of code seems to do; None: it is only known when it runs."""
     if code is None:
         call.traits |= Trait.EXECUTES
@@ -153,7 +153,7 @@ def _harmless(text: str, names: set[str], language: str) -> bool:
     return not _SUSPECT.search(text)
 
 
-def _traits(call: Call, text: str, network: bool, evaluates: bool, decodes: bool) -> None:
+def _traits(call: ProgramCall, text: str, network: bool, evaluates: bool, decodes: bool) -> None:
     if network:
         call.traits |= Trait.FETCHES | Trait.SENDS
     if evaluates:
@@ -165,7 +165,7 @@ def _traits(call: Call, text: str, network: bool, evaluates: bool, decodes: bool
         call.note("medium", "code that reads the environment, which may hold credentials")
 
 
-def _literals(call: Call, text: str, runs: bool, writes: bool) -> None:
+def _literals(call: ProgramCall, text: str, runs: bool, writes: bool) -> None:
     """Paths and shell texts in the code's strings."""
     for found in list(_LITERAL.finditer(text))[:_MAX_LITERALS]:
         literal = found[1] or found[2] or found[3] or ""
@@ -185,7 +185,7 @@ def _unescaped(literal: str) -> str:
     return re.sub(r"\\(.)", r"\1", literal)
 
 
-def judge_awk(call: Call, script: str | None) -> None:
+def judge_awk(call: ProgramCall, script: str | None) -> None:
     """awk: it can run commands, write files and open connections."""
     if script is None:
         call.traits |= Trait.EXECUTES
@@ -211,7 +211,7 @@ def judge_awk(call: Call, script: str | None) -> None:
         call.note("medium", "an awk script that reads the environment")
 
 
-def judge_sed(call: Call, scripts: list[str]) -> None:
+def judge_sed(call: ProgramCall, scripts: list[str]) -> None:
     """sed: its ``e`` runs commands, its ``w`` writes files, its ``r`` reads them."""
     found = read_sed(_read_part(call, "\n".join(scripts), "a sed script"))
     if found.runs or found.odd:

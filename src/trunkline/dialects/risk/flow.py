@@ -13,7 +13,7 @@ from base64 import b64decode
 from collections.abc import Iterator
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.levels import Finding
 
 _CAPTURED: Final = ("$(…)", "<(…)")
@@ -34,7 +34,7 @@ _RUN_WHAT_IS_HERE: Final = frozenset(("pytest", "py.test"))
 _PRINTERS: Final = ("echo", "printf", "cat", "print")
 
 
-def flow_findings(calls: list[Call]) -> list[Finding]:
+def flow_findings(calls: list[ProgramCall]) -> list[Finding]:
     """Findings that no single command gives."""
     traits = 0
     for call in calls:
@@ -52,13 +52,13 @@ def flow_findings(calls: list[Call]) -> list[Finding]:
     return found
 
 
-def feeding(calls: list[Call], index: int) -> list[Call]:
+def feeding(calls: list[ProgramCall], index: int) -> list[ProgramCall]:
     """The commands whose output may be a command's input."""
     begin = calls[index].command.stdin_from
     return calls[begin:index] if begin >= 0 else []
 
 
-def within(calls: list[Call], index: int) -> Iterator[Call]:
+def within(calls: list[ProgramCall], index: int) -> Iterator[ProgramCall]:
     """The commands in a command's own arguments, at any depth; a wrapper's arguments are those of what it wraps."""
     while (command := calls[index].command).parent >= 0 and command.inside not in _SUBSTITUTED:
         index = command.parent
@@ -70,7 +70,7 @@ def within(calls: list[Call], index: int) -> Iterator[Call]:
             yield calls[at]
 
 
-def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
+def _fetched_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
     """A download that is run: through a pipe, a substitution, a variable or a file."""
     downloads: set[str] = set()
     captured = False
@@ -92,7 +92,7 @@ def _fetched_and_run(calls: list[Call]) -> Iterator[Finding]:
         _save(call, bool(fetches) or source is not None, downloads)
 
 
-def _fetching_source(calls: list[Call], index: int) -> Call | None:
+def _fetching_source(calls: list[ProgramCall], index: int) -> ProgramCall | None:
     """The command that brings a command something from the network."""
     for source in _sources(calls, index):
         if source.traits & Trait.FETCHES and source is not calls[index]:
@@ -100,21 +100,21 @@ def _fetching_source(calls: list[Call], index: int) -> Call | None:
     return None
 
 
-def _sources(calls: list[Call], index: int) -> list[Call]:
+def _sources(calls: list[ProgramCall], index: int) -> list[ProgramCall]:
     """Where a command's input and arguments come from."""
     command = calls[index].command
     sources = _around(calls, index, feeding(calls, index))
     return [*sources, calls[command.parent]] if command.inside == ">(…)" and command.parent >= 0 else sources
 
 
-def _around(calls: list[Call], index: int, sources: list[Call]) -> list[Call]:
+def _around(calls: list[ProgramCall], index: int, sources: list[ProgramCall]) -> list[ProgramCall]:
     """The commands that feed a command, which are ``sources``, and those in its arguments."""
     if calls[index].command.parent < 0 and (index + 1 == len(calls) or calls[index + 1].command.parent < index):
         return sources  # nothing is inside it, and it is inside of nothing
     return [*sources, *within(calls, index)]
 
 
-def _save(call: Call, fetched: bool, downloads: set[str]) -> None:
+def _save(call: ProgramCall, fetched: bool, downloads: set[str]) -> None:
     """Add the files that hold a download after a command: saved, copied or unpacked."""
     name = call.name
     from_download = bool(downloads) and (name in _UNPACKERS or name in _MOVERS) and any(
@@ -139,7 +139,7 @@ def _is_download(path: str, downloads: set[str]) -> bool:
     return False
 
 
-def _follows(call: Call, downloads: set[str]) -> bool:
+def _follows(call: ProgramCall, downloads: set[str]) -> bool:
     """Whether it does what a downloaded file of its folder says, as ``make`` does."""
     if not call.runs and call.name not in _RUN_WHAT_IS_HERE:
         return False
@@ -150,7 +150,7 @@ def _follows(call: Call, downloads: set[str]) -> bool:
     return False
 
 
-def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
+def _hidden_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
     """Text that a pipe feeds to a shell or an interpreter."""
     for index, call in enumerate(calls):
         if not call.traits & Trait.EXECUTES or call.command.name is None:
@@ -167,7 +167,7 @@ def _hidden_and_run(calls: list[Call]) -> Iterator[Finding]:
             yield Finding("medium", f"runs text from a pipe: {call.command.text[:40]}")
 
 
-def piped_scripts(calls: list[Call]) -> list[str]:
+def piped_scripts(calls: list[ProgramCall]) -> list[str]:
     """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``."""
     found = _written_scripts(calls)
     for index, call in enumerate(calls):
@@ -184,7 +184,7 @@ def piped_scripts(calls: list[Call]) -> list[str]:
     return found
 
 
-def _written_scripts(calls: list[Call]) -> list[str]:
+def _written_scripts(calls: list[ProgramCall]) -> list[str]:
     """Literal texts that one command writes into a file and a later one runs: ``echo 'rm x' > a; sh a``."""
     ran = {path for call in calls if call.runs for path in call.runs}
     if not ran:
@@ -193,7 +193,7 @@ def _written_scripts(calls: list[Call]) -> list[str]:
     return [text for text in texts if text]
 
 
-def _printed(call: Call) -> str | None:
+def _printed(call: ProgramCall) -> str | None:
     """The literal text that echo, printf or a here-doc behind cat prints."""
     if call.name == "cat":
         return call.command.stdin_text
@@ -217,14 +217,14 @@ def _decoded(text: str) -> list[str]:
     return [one for one in found if one]
 
 
-def _secrets_sent(calls: list[Call]) -> Iterator[Finding]:
+def _secrets_sent(calls: list[ProgramCall]) -> Iterator[Finding]:
     secret = next((call for call in calls if call.traits & Trait.SECRET), None)
     sender = next((call for call in calls if call.traits & Trait.SENDS), None)
     if secret is not None and sender is not None:
         yield Finding("critical", f"sends credentials away: {secret.command.text[:40]} → {sender.command.text[:40]}")
 
 
-def _shell_on_the_wire(calls: list[Call]) -> Iterator[Finding]:
+def _shell_on_the_wire(calls: list[ProgramCall]) -> Iterator[Finding]:
     """A shell whose input or output is a connection."""
     for index, call in enumerate(calls):
         if not call.traits & Trait.SENDS:
@@ -234,7 +234,7 @@ def _shell_on_the_wire(calls: list[Call]) -> Iterator[Finding]:
             yield Finding("critical", f"gives a shell to another machine: {call.command.text[:50]}")
 
 
-def _fork_bomb(calls: list[Call]) -> Iterator[Finding]:
+def _fork_bomb(calls: list[ProgramCall]) -> Iterator[Finding]:
     """A function, or a script, that starts itself more than once."""
     counts: dict[str, int] = {}
     for call in calls:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
@@ -56,9 +56,9 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     return findings
 
 
-def _calls(parsed: ParsedLine, places: Places) -> list[Call]:
+def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
     """The commands of a line, each judged where it stands: ``cd`` moves what follows in the same shell, and no other."""
-    calls: list[Call] = []
+    calls: list[ProgramCall] = []
     where: dict[tuple[int, ...], Places] = {(): places}
     for command, ran in zip(parsed.commands, line_runs(parsed.commands), strict=True):
         scope = command.scope
@@ -76,7 +76,7 @@ def _calls(parsed: ParsedLine, places: Places) -> list[Call]:
     return calls
 
 
-def _after(call: Call) -> Places:
+def _after(call: ProgramCall) -> Places:
     """Where the next command stands behind a ``cd``."""
     operand = call.operands[0] if call.operands else "~"
     return call.places.moved(None if operand == "-" or call.command.words[-1] is None else operand)
@@ -120,12 +120,12 @@ def _hidden_in_values(parsed: ParsedLine) -> list[Finding]:
             for text in inner if not any(known in text for known in texts)][:1]
 
 
-def _judged(command: SimpleCommand, places: Places) -> Call:
+def _judged(command: SimpleCommand, places: Places) -> ProgramCall:
     """One command with the notes of its judge."""
     words = command.words
     first = words[0] if words else None
     if first is None:
-        call = Call(command, places, "")
+        call = ProgramCall(command, places, "")
         for assignment in command.assignments:
             call.assign(assignment)
         if words:
@@ -133,7 +133,7 @@ def _judged(command: SimpleCommand, places: Places) -> Call:
             call.note("high", "the command's name is only known when it runs", command.text)
     else:
         program = program_of(first)
-        call = Call(command, places, program.name)
+        call = ProgramCall(command, places, program.name)
         for assignment in command.assignments:
             call.assign(assignment)
         if not program.is_ascii:

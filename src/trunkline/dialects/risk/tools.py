@@ -16,7 +16,7 @@ from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.calls.names import usual_name, verb_in
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.kept import Kept
-from trunkline.dialects.risk.call import Call, Noted
+from trunkline.dialects.risk.call import Noted, ProgramCall
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
@@ -86,7 +86,7 @@ _UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONC
 
 def _touching(acts: frozenset[str], paths: Sequence[str], places: Places) -> Noted[Finding]:
     """What reads or changes files itself."""
-    call = Call(SimpleCommand(text="", words=()), places, "")
+    call = ProgramCall(SimpleCommand(text="", words=()), places, "")
     if "delete" in acts:
         call.note("high", "deletes files")
     for path in paths:

@@ -11,7 +11,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import UnknownEvent, decode_event
+from trunkline.dialects.context.events import Event, MessageCompleteEvent, ToolCallExecutingEvent, ToolCallStartEvent
+from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
@@ -49,19 +51,19 @@ def passage_of(entry: Entry) -> Passage | None:
     if type_of(entry.event) not in _FOUND_IN:
         return None
     try:
-        return _passage(entry, context.decode_event(entry.event))
+        return _passage(entry, decode_event(entry.event))
     except (Invalid, *BROKEN):
         return None  # input nested beyond reason: one entry that cannot be read must not hide all behind it
 
 
-def _passage(entry: Entry, event: context.Event | context.UnknownEvent) -> Passage | None:
+def _passage(entry: Entry, event: Event | UnknownEvent) -> Passage | None:
     match event:
-        case context.MessageCompleteEvent(role="user" | "assistant" as role):
+        case MessageCompleteEvent(role="user" | "assistant" as role):
             text = _said(event)
             return Passage(entry.seq, entry.at, role, text) if text else None
-        case context.ToolCallStartEvent():
+        case ToolCallStartEvent():
             return Passage(entry.seq, entry.at, "tool", _called(event)[:CALL_MOST], event.tool_call_id)
-        case context.ToolCallExecutingEvent():
+        case ToolCallExecutingEvent():
             given = _given(event.input)
             return Passage(entry.seq, entry.at, "tool", given, event.tool_call_id, more=True) if given else None
     return None
@@ -76,12 +78,12 @@ def type_of(event: bytes) -> bytes:
     return event[start:event.find(b'"', start)]
 
 
-def _said(event: context.MessageCompleteEvent) -> str:
-    texts = [part.text for part in event.content if isinstance(part, context.TextPart)]
+def _said(event: MessageCompleteEvent) -> str:
+    texts = [part.text for part in event.content if isinstance(part, TextPart)]
     return "\n".join(texts).strip()[:TEXT_MOST]
 
 
-def _called(event: context.ToolCallStartEvent) -> str:
+def _called(event: ToolCallStartEvent) -> str:
     """What a call is called: its tool, its line and its title, each once."""
     title = "" if event.meta is msgspec.UNSET else event.meta.get("title", "")
     words = (event.name, "" if event.description is msgspec.UNSET else event.description, title)

@@ -25,7 +25,49 @@ import msgspec
 
 from trunkline import __version__
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.aliases import canonical_method
+from trunkline.dialects.acp.decode import decode_params
+from trunkline.dialects.acp.initialize import (
+    PROTOCOL_VERSION,
+    AgentCapabilities,
+    Implementation,
+    InitializeRequest,
+    InitializeResponse,
+    Offered,
+    PromptCapabilities,
+    SessionCapabilities,
+)
+from trunkline.dialects.acp.methods import (
+    AUTHENTICATE,
+    CANCEL_REQUEST,
+    INITIALIZE,
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_DELETE,
+    SESSION_FORK,
+    SESSION_LIST,
+    SESSION_LOAD,
+    SESSION_NEW,
+    SESSION_PROMPT,
+    SESSION_RESUME,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODE,
+)
+from trunkline.dialects.acp.sessions import (
+    CancelNotification,
+    ListSessionsRequest,
+    LoadSessionRequest,
+    McpServer,
+    NewSessionRequest,
+    NewSessionResponse,
+    PromptRequest,
+    ResumeSessionRequest,
+    SetSessionConfigOptionRequest,
+    SetSessionConfigOptionResponse,
+    SetSessionModeRequest,
+)
+from trunkline.dialects.codes import ErrorCode
 from trunkline.errors import Invalid, NotFound, SessionNotFound, TrunklineError, Unsupported
 from trunkline.hub import Hub, NewSession
 from trunkline.server.acp.attachment import Attachment, OpenPrompt
@@ -88,19 +130,19 @@ class AcpAgent:
         """All that is being done because of a message: requests, notifications, complaints."""
         self._errands: set[asyncio.Task[None]] = set()
         self._methods: dict[str, tuple[Scope | None, Handler]] = {
-            acp.INITIALIZE: (None, self._initialize),
-            acp.AUTHENTICATE: (None, self._authenticate),
-            acp.SESSION_NEW: ("control", self._new),
-            acp.SESSION_LOAD: ("view", self._load),
-            acp.SESSION_RESUME: ("view", self._resume),
-            acp.SESSION_LIST: ("view", self._list),
-            acp.SESSION_CLOSE: ("control", self._close),
-            acp.SESSION_DELETE: ("control", self._delete),
-            acp.SESSION_FORK: ("control", self._fork),
-            acp.SESSION_PROMPT: ("control", self._prompt),
-            acp.SESSION_CANCEL: ("control", self._cancel_asked),
-            acp.SESSION_SET_MODE: ("control", self._set_mode),
-            acp.SESSION_SET_CONFIG_OPTION: ("control", self._set_option),
+            INITIALIZE: (None, self._initialize),
+            AUTHENTICATE: (None, self._authenticate),
+            SESSION_NEW: ("control", self._new),
+            SESSION_LOAD: ("view", self._load),
+            SESSION_RESUME: ("view", self._resume),
+            SESSION_LIST: ("view", self._list),
+            SESSION_CLOSE: ("control", self._close),
+            SESSION_DELETE: ("control", self._delete),
+            SESSION_FORK: ("control", self._fork),
+            SESSION_PROMPT: ("control", self._prompt),
+            SESSION_CANCEL: ("control", self._cancel_asked),
+            SESSION_SET_MODE: ("control", self._set_mode),
+            SESSION_SET_CONFIG_OPTION: ("control", self._set_option),
         }
 
     def watches(self, session_id: str, event_type: str) -> bool:
@@ -174,7 +216,7 @@ class AcpAgent:
     def _begin(self, request: jsonrpc.Request, stream: str | None) -> None:
         asked = Asked(request.id, bytes(request.params) if request.params is not None else None, stream)
         key = bytes(request.id)
-        task = asyncio.create_task(self._answer(acp.canonical_method(request.method, side="agent"), asked))
+        task = asyncio.create_task(self._answer(canonical_method(request.method, side="agent"), asked))
         self._requests[key] = task
         self._count(task)
 
@@ -191,7 +233,7 @@ class AcpAgent:
             except TrunklineError as error:
                 await self._line.send(self._line.error(asked.id, error), asked.stream)
             except asyncio.CancelledError:
-                cancelled = self._line.fault(asked.id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
+                cancelled = self._line.fault(asked.id, ErrorCode.REQUEST_CANCELLED, "request cancelled")
                 await self._line.send(cancelled, asked.stream)
             except (Left, OSError):
                 raise
@@ -204,8 +246,8 @@ class AcpAgent:
 
     async def _serve(self, method: str, asked: Asked) -> None:
         scope, handler = self._methods[method]
-        if not self.greeted and method != acp.INITIALIZE:
-            lines = self._line.fault(asked.id, acp.ErrorCode.INVALID_REQUEST, f"initialize comes before {method}")
+        if not self.greeted and method != INITIALIZE:
+            lines = self._line.fault(asked.id, ErrorCode.INVALID_REQUEST, f"initialize comes before {method}")
             await self._line.send(lines, asked.stream)
             return
         self._check_live()
@@ -219,16 +261,16 @@ class AcpAgent:
 
     def _notified(self, heard: jsonrpc.Notification) -> None:
         params = bytes(heard.params) if heard.params is not None else None
-        method = acp.canonical_method(heard.method, side="agent")
-        if method == acp.SESSION_CANCEL:
+        method = canonical_method(heard.method, side="agent")
+        if method == SESSION_CANCEL:
             self._count(self.spawn(self._cancel(params)))
-        elif method == acp.CANCEL_REQUEST:
+        elif method == CANCEL_REQUEST:
             self._count(self.spawn(self._cancel_request(params)))
 
     # -- the handshake
 
     async def _initialize(self, asked: Asked) -> None:
-        hello: acp.InitializeRequest = acp.decode_params(acp.INITIALIZE, asked.params)
+        hello: InitializeRequest = decode_params(INITIALIZE, asked.params)
         if hello.client_capabilities is not None:
             self._line.offers = hello.client_capabilities
         if hello.client_info is not None and hello.client_info.name.strip():
@@ -236,29 +278,29 @@ class AcpAgent:
         wants = ours_of(self._line.offers.meta)
         self._line.tells_cursor = wants.cursor
         spec = await self._spec(None)
-        answer = acp.InitializeResponse(
-            protocol_version=acp.PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=logins(spec),
-            agent_info=acp.Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
+        answer = InitializeResponse(
+            protocol_version=PROTOCOL_VERSION, agent_capabilities=await self._capabilities(spec), auth_methods=logins(spec),
+            agent_info=Implementation(name="trunkline", title=f"Trunkline ({spec.display_name})", version=__version__),
             meta={"trunkline": {"agent": spec.name, "envAllow": list(spec.env_allow)}})
         self.greeted = True
         await self._reply(asked, answer)
         self.takes_lines = wants.lines
 
-    async def _capabilities(self, spec: AgentSpec) -> acp.AgentCapabilities:
+    async def _capabilities(self, spec: AgentSpec) -> AgentCapabilities:
         """What the hub gives to every agent, and what this one is known to take."""
         known = await self._hub.capabilities_of(spec.name)
-        offered = acp.Offered()
+        offered = Offered()
         session: dict[str, Any] = {name: offered for name in ("list", "delete", "resume", "close")}
-        return acp.AgentCapabilities(
-            load_session=True, prompt_capabilities=acp.PromptCapabilities(
+        return AgentCapabilities(
+            load_session=True, prompt_capabilities=PromptCapabilities(
                 image=known.prompt.image, audio=known.prompt.audio, embedded_context=True),
             mcp_capabilities=known.mcp,
-            session_capabilities=acp.SessionCapabilities(**session, fork=known.session.fork),
+            session_capabilities=SessionCapabilities(**session, fork=known.session.fork),
             meta={"trunkline": {"cursor": True, "lines": True, "key": True, "after": True, "eventIds": True}})
 
     async def _authenticate(self, asked: Asked) -> None:
         """The person has logged in, by the agent's own means: the next session/new shows whether that is so."""
-        method_id = acp.decode_params(acp.AUTHENTICATE, asked.params).method_id
+        method_id = decode_params(AUTHENTICATE, asked.params).method_id
         known = [method.id for method in logins(await self._spec(None))]
         if method_id not in known:
             raise Invalid(f"no way to log in is called {method_id!r}; there is: {', '.join(known) or 'none'}")
@@ -276,7 +318,7 @@ class AcpAgent:
     # -- sessions
 
     async def _new(self, asked: Asked) -> None:
-        ask: acp.NewSessionRequest = acp.decode_params(acp.SESSION_NEW, asked.params)
+        ask: NewSessionRequest = decode_params(SESSION_NEW, asked.params)
         ours = ours_of(ask.meta)
         spec = await self._spec(ours.agent)
         wanted = NewSession(agent=spec.name, cwd=ask.cwd, title=ours.title, env=ours.env,
@@ -286,7 +328,7 @@ class AcpAgent:
         attached.follow(0)
 
     async def _fork(self, asked: Asked) -> None:
-        ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)  # the same shape
+        ask: ResumeSessionRequest = decode_params(SESSION_RESUME, asked.params)  # the same shape
         session = await self._hub.fork(ask.session_id, cwd=ask.cwd, env=ours_of(ask.meta).env, by=self._by,
                                        mcp_servers=encoded_servers(ask.mcp_servers or []))
         await self._opened(asked, session)
@@ -299,14 +341,14 @@ class AcpAgent:
         """A session is there that was not before: the editor learns its id before it hears anything of it."""
         attached = self._attach(session)
         settings = settings_of(session.fold, self._line.offers)
-        answer = acp.NewSessionResponse(
+        answer = NewSessionResponse(
             session_id=session.id, modes=settings.modes, config_options=settings.config_options,
             meta={"trunkline": {"agent": session.fold.agent}})
         await self._reply(asked, answer)
         return attached
 
     async def _load(self, asked: Asked) -> None:
-        ask: acp.LoadSessionRequest = acp.decode_params(acp.SESSION_LOAD, asked.params)
+        ask: LoadSessionRequest = decode_params(SESSION_LOAD, asked.params)
         after = ours_of(ask.meta).after
         session = await self._taken_up(ask.session_id, ask.mcp_servers, ours_of(ask.meta))
         async with self._opening(session) as attached:
@@ -322,7 +364,7 @@ class AcpAgent:
             attached.follow(until)
 
     async def _resume(self, asked: Asked) -> None:
-        ask: acp.ResumeSessionRequest = acp.decode_params(acp.SESSION_RESUME, asked.params)
+        ask: ResumeSessionRequest = decode_params(SESSION_RESUME, asked.params)
         ours = ours_of(ask.meta)
         session = await self._taken_up(ask.session_id, ask.mcp_servers or [], ours)
         async with self._opening(session) as attached:
@@ -334,7 +376,7 @@ class AcpAgent:
                 await attached.tell_commands(newest)
                 attached.follow(newest)
 
-    async def _taken_up(self, session_id: str, servers: list[acp.McpServer], ours: OurMeta) -> Session:
+    async def _taken_up(self, session_id: str, servers: list[McpServer], ours: OurMeta) -> Session:
         """A session that somebody opens again: what came with it counts when its agent is started next, if it may steer it."""
         session = await self._hub.session(session_id)
         if allows(self._caller.scope, "control"):
@@ -344,12 +386,12 @@ class AcpAgent:
         return session
 
     async def _list(self, asked: Asked) -> None:
-        ask: acp.ListSessionsRequest = acp.decode_params(acp.SESSION_LIST, asked.params)
+        ask: ListSessionsRequest = decode_params(SESSION_LIST, asked.params)
         await self._reply(asked, await self._listing.page(ask.cwd, ask.cursor))
 
     async def _close(self, asked: Asked) -> None:
         """Stop the agent, for everybody; what was said stays."""
-        session = await self._hub.session(acp.decode_params(acp.SESSION_CLOSE, asked.params).session_id)
+        session = await self._hub.session(decode_params(SESSION_CLOSE, asked.params).session_id)
         await self._carry_out(self._end(session))
         await self._reply(asked, {})
 
@@ -358,7 +400,7 @@ class AcpAgent:
         await self._detach(session)
 
     async def _delete(self, asked: Asked) -> None:
-        session_id = acp.decode_params(acp.SESSION_DELETE, asked.params).session_id
+        session_id = decode_params(SESSION_DELETE, asked.params).session_id
         await self._carry_out(self._erase(session_id))
         await self._reply(asked, {})
 
@@ -374,7 +416,7 @@ class AcpAgent:
     # -- work
 
     async def _prompt(self, asked: Asked) -> None:
-        ask: acp.PromptRequest = acp.decode_params(acp.SESSION_PROMPT, asked.params)
+        ask: PromptRequest = decode_params(SESSION_PROMPT, asked.params)
         attached = await self._joined(ask.session_id)
         prompt = OpenPrompt(asked.id, ours_of(ask.meta).key or secrets.token_hex(16))
         await attached.prompt(prompt, ask.prompt)
@@ -385,12 +427,12 @@ class AcpAgent:
 
     async def _cancel(self, params: bytes | None) -> None:
         check_scope(self._caller, "control")
-        ask: acp.CancelNotification = acp.decode_params(acp.SESSION_CANCEL, params)
+        ask: CancelNotification = decode_params(SESSION_CANCEL, params)
         await (await self._joined(ask.session_id)).cancel(ours_of(ask.meta).key)
 
     async def _cancel_request(self, params: bytes | None) -> None:
         """The editor takes a request back: a prompt ends as cancelled, anything else is broken off."""
-        wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
+        wanted = bytes(decode_params(CANCEL_REQUEST, params).request_id)
         for attached in self._attached.values():
             prompt = attached.open_prompt(wanted)
             if prompt is not None:
@@ -402,7 +444,7 @@ class AcpAgent:
             request.cancel()
 
     async def _set_mode(self, asked: Asked) -> None:
-        ask: acp.SetSessionModeRequest = acp.decode_params(acp.SESSION_SET_MODE, asked.params)
+        ask: SetSessionModeRequest = decode_params(SESSION_SET_MODE, asked.params)
         session = (await self._joined(ask.session_id)).session
         modes = modes_of(session.fold)
         known = [mode.id for mode in modes.available_modes] if modes is not None else []
@@ -412,13 +454,13 @@ class AcpAgent:
         await self._reply(asked, {})
 
     async def _set_option(self, asked: Asked) -> None:
-        ask: acp.SetSessionConfigOptionRequest = acp.decode_params(acp.SESSION_SET_CONFIG_OPTION, asked.params)
+        ask: SetSessionConfigOptionRequest = decode_params(SESSION_SET_CONFIG_OPTION, asked.params)
         session = (await self._joined(ask.session_id)).session
         await session.set_config(ask.config_id, ask.value, by=self._by)
         options = settings_of(session.fold, self._line.offers).config_options
         if options is None:
             raise Unsupported(f"{session.fold.agent} has no options")
-        await self._reply(asked, acp.SetSessionConfigOptionResponse(config_options=options))
+        await self._reply(asked, SetSessionConfigOptionResponse(config_options=options))
 
     # -- attachments
 

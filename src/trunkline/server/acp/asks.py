@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from trunkline.dialects import acp, context, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import read_outcome, tool_call_members
+from trunkline.dialects.acp.methods import ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
+from trunkline.dialects.acp.permission import OTHER, SelectedOutcome
+from trunkline.dialects.acp.tools import Content, ToolCallContent
+from trunkline.dialects.acp.updates import ToolCallUpdate
+from trunkline.dialects.context.unions import DescriptionPreview
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import AlreadyResolved, Expired, Forbidden, Invalid, LocalError, NotFound, Unsupported
@@ -78,14 +86,14 @@ class OpenAsks:
         lines = self._view.announced(view.tool_call_id)
         if view.tool_call_id not in self._session.fold.calls:
             self._stands_for_itself[request_id] = view.tool_call_id
-        return lines + self._put(request_id, acp.SESSION_REQUEST_PERMISSION, self._permission_params(view), self._permitted)
+        return lines + self._put(request_id, SESSION_REQUEST_PERMISSION, self._permission_params(view), self._permitted)
 
     def question(self, question_id: str) -> list[bytes]:
         """Ask a question, unless it is settled already or was asked, or the editor has no way to ask it."""
         view = self._session.fold.questions.get(question_id)
         if view is None or question_id in self._asked or not self._shows(view) or not self._may_answer(question_id):
             return []
-        return self._put(question_id, acp.ELICITATION_CREATE, self._question_params(view), self._answered)
+        return self._put(question_id, ELICITATION_CREATE, self._question_params(view), self._answered)
 
     def settled(self, ask_id: str) -> list[bytes]:
         """Somebody answered, or nobody needs to any more: the editor need not."""
@@ -118,8 +126,8 @@ class OpenAsks:
         if view is None:
             return
         try:
-            outcome = acp.read_outcome(result, self._offered(view))
-            decision = (Decision(option_id=outcome.option_id) if isinstance(outcome, acp.SelectedOutcome)
+            outcome = read_outcome(result, self._offered(view))
+            decision = (Decision(option_id=outcome.option_id) if isinstance(outcome, SelectedOutcome)
                         else Decision(decision="deny", reason="the editor cancelled the request"))
         except LocalError as error:
             decision = Decision(decision="deny", reason=f"the editor's answer cannot be read: {error.message}")
@@ -147,7 +155,7 @@ class OpenAsks:
             return
         params = self._question_params(view)
         params["message"] = f"{view.question}\n({why})"
-        await self._line.send(self._put(question_id, acp.ELICITATION_CREATE, params, self._answered), self._session.id)
+        await self._line.send(self._put(question_id, ELICITATION_CREATE, params, self._answered), self._session.id)
 
     async def _settle(self, deciding: Coroutine[Any, Any, object]) -> None:
         try:
@@ -157,8 +165,8 @@ class OpenAsks:
 
     def _permission_params(self, view: ApprovalView) -> dict[str, Any]:
         call = self._session.fold.calls.get(view.tool_call_id)
-        state = call.state if call is not None else acp.CallState(tool_call_id=view.tool_call_id)
-        told = acp.ToolCallUpdate(
+        state = call.state if call is not None else CallState(tool_call_id=view.tool_call_id)
+        told = ToolCallUpdate(
             tool_call_id=view.tool_call_id, title=state.title or view.title, name=state.name,
             kind=state.kind, status=state.status,  # type: ignore[arg-type]  # the state has the schema's words
             content=self._view.shown(state.content, b"") if call is not None else _in_words(view), locations=state.locations,
@@ -167,13 +175,13 @@ class OpenAsks:
         about = {"requestId": view.request_id, "riskLevel": view.risk_level, "riskReason": view.risk_reason,
                  "expiresAt": view.expires_at, **({} if view.sure else {"sure": False, "doubts": view.doubts}),
                  **({"calls": shown(view).calls} if view.calls else {})}
-        return {"sessionId": self._session.id, "toolCall": msgspec.Raw(acp.tool_call_members(told)), "options": options,
+        return {"sessionId": self._session.id, "toolCall": msgspec.Raw(tool_call_members(told)), "options": options,
                 "_meta": {"trunkline": about}}
 
     def _offered(self, view: ApprovalView) -> list[PermissionOption]:
         """The options that this editor may choose; those of a kind that the schema does not have it could not read."""
         fold = self._session.fold
-        return [option for option in view.options if option.kind != acp.OTHER
+        return [option for option in view.options if option.kind != OTHER
                 and allows(self._scope, decision_scope(fold, view.request_id, None, option.option_id))]
 
     def _may_answer(self, question_id: str) -> bool:
@@ -194,7 +202,7 @@ class OpenAsks:
         return {**params, "mode": "form", "requestedSchema": view.schema}
 
 
-def _in_words(view: ApprovalView) -> list[acp.ToolCallContent] | None:
+def _in_words(view: ApprovalView) -> list[ToolCallContent] | None:
     """What an ask without a call of its own is about."""
-    text = view.preview.text if isinstance(view.preview, context.DescriptionPreview) else ""
-    return [acp.Content(content=acp.TextContent(text=text))] if text else None
+    text = view.preview.text if isinstance(view.preview, DescriptionPreview) else ""
+    return [Content(content=TextContent(text=text))] if text else None

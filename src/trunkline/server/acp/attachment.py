@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock
+from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.dialects.context.filters import encoded_type
 from trunkline.errors import HubStopping, NotFound, SessionDeleted, TrunklineError, Unavailable
 from trunkline.hub import Accepted
@@ -98,7 +99,7 @@ class Attachment:
         self._told_cursor = -1
 
     @property
-    def offers(self) -> acp.ClientCapabilities:
+    def offers(self) -> ClientCapabilities:
         """What the editor serves."""
         return self._line.offers
 
@@ -343,7 +344,7 @@ class Attachment:
 
     # -- prompts
 
-    async def prompt(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
+    async def prompt(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> None:
         """Send a prompt, or put it into the queue. It is answered when its own turn ends."""
         async with self._sending:
             self._prompts.append(prompt)
@@ -362,14 +363,14 @@ class Attachment:
     def _nothing_runs(self) -> bool:
         return self.session.fold.turn is None and self.session.fold.paused is None
 
-    async def _send_anew(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> None:
+    async def _send_anew(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> None:
         """A prompt that was left in the queue by a failure or a restart is wanted again: begin with it."""
         self.session.editors.take_back(prompt.key)
         left, prompt.key, prompt.turn_id = prompt.turn_id, secrets.token_hex(16), ""
         await self.session.drop_queued(left, by=self._by)
         await self._say(prompt, blocks)
 
-    async def _say(self, prompt: OpenPrompt, blocks: list[acp.ContentBlock]) -> Accepted:
+    async def _say(self, prompt: OpenPrompt, blocks: list[ContentBlock]) -> Accepted:
         self.session.editors.lend(prompt.key, self)
         prompt.since = self.session.fold.seq
         accepted = await self.session.send(blocks, when_busy="queue", idempotency_key=prompt.key, by=self._by)

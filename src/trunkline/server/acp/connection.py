@@ -14,11 +14,15 @@ from typing import Protocol
 
 import msgspec
 
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.aliases import with_aliases
+from trunkline.dialects.acp.initialize import ClientCapabilities
+from trunkline.dialects.acp.methods import AGENT_REQUESTS, LOGOUT, SESSION_CANCEL, SESSION_FORK
+from trunkline.dialects.codes import ErrorCode
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unavailable, Unsupported
 from trunkline.server.acp.faults import fault_of
 
-AGENT_METHODS = acp.with_aliases({*acp.AGENT_REQUESTS - {acp.LOGOUT}, acp.SESSION_CANCEL, acp.SESSION_FORK}, side="agent")
+AGENT_METHODS = with_aliases({*AGENT_REQUESTS - {LOGOUT}, SESSION_CANCEL, SESSION_FORK}, side="agent")
 """The requests that are served. A cancel is a notification; who sends it as a request is answered all the same."""
 
 _encode = msgspec.json.Encoder().encode
@@ -44,7 +48,7 @@ class EditorLine:
     """Messages to and from one editor."""
 
     def __init__(self, wire: Wire) -> None:
-        self.offers = acp.ClientCapabilities()
+        self.offers = ClientCapabilities()
         """What the editor said that it can do."""
         self.tells_cursor = False
         """Whether the editor wants to know where in the journal it is."""
@@ -158,6 +162,6 @@ GONE = -32099
 def _refusal(method: str, error: jsonrpc.RpcError) -> TrunklineError:
     if error.code == GONE:
         return Unavailable(error.message)
-    kind = {acp.ErrorCode.RESOURCE_NOT_FOUND: NotFound, acp.ErrorCode.METHOD_NOT_FOUND: Unsupported}.get(
-        acp.ErrorCode(error.code) if error.code in set(acp.ErrorCode) else acp.ErrorCode.INTERNAL_ERROR, Invalid)
+    kind = {ErrorCode.RESOURCE_NOT_FOUND: NotFound, ErrorCode.METHOD_NOT_FOUND: Unsupported}.get(
+        ErrorCode(error.code) if error.code in set(ErrorCode) else ErrorCode.INTERNAL_ERROR, Invalid)
     return kind(f"the editor refused {method}: {error.message}")

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import (
     BY_CODE,
@@ -20,14 +20,14 @@ from trunkline.errors import (
     Unsupported,
 )
 
-_CODES: tuple[tuple[type[TrunklineError], acp.ErrorCode], ...] = (
-    (AgentAuthRequired, acp.ErrorCode.AUTH_REQUIRED),
-    (Unauthorized, acp.ErrorCode.AUTH_REQUIRED),
-    (NotFound, acp.ErrorCode.RESOURCE_NOT_FOUND),
-    (MethodNotAllowed, acp.ErrorCode.METHOD_NOT_FOUND),
-    (Invalid, acp.ErrorCode.INVALID_PARAMS),
-    (Unsupported, acp.ErrorCode.INVALID_PARAMS),
-    (TooLarge, acp.ErrorCode.INVALID_PARAMS),
+_CODES: tuple[tuple[type[TrunklineError], ErrorCode], ...] = (
+    (AgentAuthRequired, ErrorCode.AUTH_REQUIRED),
+    (Unauthorized, ErrorCode.AUTH_REQUIRED),
+    (NotFound, ErrorCode.RESOURCE_NOT_FOUND),
+    (MethodNotAllowed, ErrorCode.METHOD_NOT_FOUND),
+    (Invalid, ErrorCode.INVALID_PARAMS),
+    (Unsupported, ErrorCode.INVALID_PARAMS),
+    (TooLarge, ErrorCode.INVALID_PARAMS),
 )
 
 
@@ -59,4 +59,4 @@ def _number(code: str, agent_code: str | None) -> int:
             return number
     if agent_code is not None and is_whole_number(agent_code.removeprefix("-")) and abs(int(agent_code)) < 1 << 31:
         return int(agent_code)
-    return acp.ErrorCode.INTERNAL_ERROR
+    return ErrorCode.INTERNAL_ERROR

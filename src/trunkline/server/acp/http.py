@@ -16,7 +16,15 @@ from collections.abc import Sequence
 import msgspec
 from starlette.responses import Response
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.aliases import canonical_method
+from trunkline.dialects.acp.methods import (
+    INITIALIZE,
+    SESSION_CANCEL,
+    SESSION_CLOSE,
+    SESSION_PROMPT,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODE,
+)
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import (
     Invalid,
@@ -48,8 +56,8 @@ MESSAGE_BYTES = 64 << 20
 """The longest message that is taken: a prompt with pictures. As long as one on the WebSocket."""
 GREETING = "initialize"
 """Where the answer to the first request goes: not onto a stream. No session is called so."""
-NEEDS_SESSION = frozenset({acp.SESSION_PROMPT, acp.SESSION_CANCEL, acp.SESSION_CLOSE, acp.SESSION_SET_MODE,
-                           acp.SESSION_SET_CONFIG_OPTION})
+NEEDS_SESSION = frozenset({SESSION_PROMPT, SESSION_CANCEL, SESSION_CLOSE, SESSION_SET_MODE,
+                           SESSION_SET_CONFIG_OPTION})
 
 
 class _Params(msgspec.Struct, rename="camel"):
@@ -185,7 +193,7 @@ async def say(call: Call) -> Reply:
         return await _greet(call, message, body)
     connection = call.parts.editors.find(call)
     session_id = call.request.headers.get(SESSION)
-    method = acp.canonical_method(message.method, side="agent")
+    method = canonical_method(message.method, side="agent")
     if session_id is None and method in NEEDS_SESSION:
         raise Invalid(f"{method} needs the header Acp-Session-Id")
     if session_id is not None and message.params.session_id not in ("", session_id):
@@ -234,7 +242,7 @@ async def end(call: Call) -> Reply:
 
 
 async def _greet(call: Call, message: _Message, body: bytes) -> Reply:
-    if message.method != acp.INITIALIZE:
+    if message.method != INITIALIZE:
         raise Invalid("the header Acp-Connection-Id is missing; the first message is initialize")
     connection = HttpConnection(call)
     connection.agent.receive(body, GREETING)

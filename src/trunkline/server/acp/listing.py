@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.sessions import ListSessionsResponse, SessionInfo
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, SessionView
@@ -33,7 +33,7 @@ class Listing:
         self._newest: Place | None = None
         self._told: set[str] = set()
 
-    async def page(self, cwd: str | None, cursor: str | None) -> acp.ListSessionsResponse:
+    async def page(self, cwd: str | None, cursor: str | None) -> ListSessionsResponse:
         """The sessions after a cursor, or the first, in a folder, or all."""
         before = _place_of(cursor)
         cwd = await self._hub.lane.run(_as_kept, cwd) if cwd is not None else None
@@ -46,7 +46,7 @@ class Listing:
             found += await self._moved(self._newest, cwd)
         self._told.update(view.id for _, view in found)
         self._cursor = f"{found[-1][0][0]}.{found[-1][0][1]}" if more else None
-        return acp.ListSessionsResponse(sessions=[_info(view) for _, view in found], next_cursor=self._cursor)
+        return ListSessionsResponse(sessions=[_info(view) for _, view in found], next_cursor=self._cursor)
 
     async def _after(self, before: Place | None, cwd: str | None) -> tuple[list[tuple[Place, SessionView]], bool]:
         """A page, and whether there is more."""
@@ -79,9 +79,9 @@ class Listing:
                 return
 
 
-def _info(view: SessionView) -> acp.SessionInfo:
-    return acp.SessionInfo(session_id=view.id, cwd=view.cwd, title=view.title or None, updated_at=view.updated_at,
-                           meta={"trunkline": {"agent": view.agent, "status": view.status}})
+def _info(view: SessionView) -> SessionInfo:
+    return SessionInfo(session_id=view.id, cwd=view.cwd, title=view.title or None, updated_at=view.updated_at,
+                       meta={"trunkline": {"agent": view.agent, "status": view.status}})
 
 
 def _as_kept(cwd: str) -> str:

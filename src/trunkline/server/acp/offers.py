@@ -9,7 +9,10 @@ import msgspec
 
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import AgentCapabilities, AuthMethod, AuthMethodAgent, McpCapabilities
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerStdio
+from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentNotInstalled, Invalid
 from trunkline.hub import Hub
@@ -53,26 +56,26 @@ def _is_installed(spec: AgentSpec, environ: Mapping[str, str]) -> bool:
     return True
 
 
-def logins(spec: AgentSpec) -> list[acp.AuthMethod]:
+def logins(spec: AgentSpec) -> list[AuthMethod]:
     """How to log in: by the agent's own command, then tell us."""
     if not spec.login_hint:
         return []
-    return [acp.AuthMethodAgent(id=spec.name, name=f"Logged in to {spec.display_name}", description=spec.login_hint)]
+    return [AuthMethodAgent(id=spec.name, name=f"Logged in to {spec.display_name}", description=spec.login_hint)]
 
 
-def usable(servers: list[acp.McpServer], capabilities: msgspec.Raw) -> list[acp.McpServer]:
+def usable(servers: list[McpServer], capabilities: msgspec.Raw) -> list[McpServer]:
     """The MCP servers that an agent takes: with one that it does not take it could not be started any more."""
     try:
-        takes = acp.read(bytes(capabilities), acp.AgentCapabilities).mcp
+        takes = read_lenient(bytes(capabilities), AgentCapabilities).mcp
     except Invalid:
-        takes = acp.McpCapabilities()
-    return [server for server in servers if isinstance(server, acp.McpServerStdio)
-            or (takes.http if isinstance(server, acp.McpServerHttp) else takes.sse)]
+        takes = McpCapabilities()
+    return [server for server in servers if isinstance(server, McpServerStdio)
+            or (takes.http if isinstance(server, McpServerHttp) else takes.sse)]
 
 
-def encoded_servers(servers: list[acp.McpServer]) -> list[msgspec.Raw]:
+def encoded_servers(servers: list[McpServer]) -> list[msgspec.Raw]:
     """MCP servers as they are kept."""
-    return [msgspec.Raw(acp.encode(server)) for server in servers]
+    return [msgspec.Raw(encode_acp(server)) for server in servers]
 
 
 def ours_of(meta: dict[str, Any] | None) -> OurMeta:

@@ -6,7 +6,9 @@ from collections.abc import Iterable
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import ClientCapabilities
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionConfigBoolean, SessionConfigOption, SessionModeState
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 from trunkline.session.fold import Fold
@@ -15,24 +17,24 @@ from trunkline.session.fold import Fold
 class Settings(msgspec.Struct, rename="camel", omit_defaults=True):
     """Modes and options; what the agent does not have is absent."""
 
-    modes: acp.SessionModeState | None = None
-    config_options: list[acp.SessionConfigOption] | None = None
+    modes: SessionModeState | None = None
+    config_options: list[SessionConfigOption] | None = None
 
 
-def settings_of(fold: Fold, offers: acp.ClientCapabilities) -> Settings:
+def settings_of(fold: Fold, offers: ClientCapabilities) -> Settings:
     """What an editor is told when it opens a session."""
     return Settings(modes_of(fold), options_of(bytes(fold.config_options), offers))
 
 
-def modes_of(fold: Fold) -> acp.SessionModeState | None:
+def modes_of(fold: Fold) -> SessionModeState | None:
     """The agent's modes; None where it has none."""
     try:
-        return acp.read(bytes(fold.modes), acp.SessionModeState)
+        return read_lenient(bytes(fold.modes), SessionModeState)
     except Invalid:
         return None
 
 
-def options_of(raw: bytes, offers: acp.ClientCapabilities) -> list[acp.SessionConfigOption] | None:
+def options_of(raw: bytes, offers: ClientCapabilities) -> list[SessionConfigOption] | None:
     """The agent's options without those that the editor cannot show; None where there is no list."""
     try:
         items = msgspec.json.decode(raw, type=list[msgspec.Raw])
@@ -41,17 +43,17 @@ def options_of(raw: bytes, offers: acp.ClientCapabilities) -> list[acp.SessionCo
     return shown_options(_readable(items), offers)
 
 
-def shown_options(options: Iterable[acp.SessionConfigOption], offers: acp.ClientCapabilities) -> list[acp.SessionConfigOption]:
+def shown_options(options: Iterable[SessionConfigOption], offers: ClientCapabilities) -> list[SessionConfigOption]:
     """Switches go only to editors that said they can show them."""
     takes = offers.session.config_options if offers.session is not None else None
     switches = takes is not None and takes.boolean is not None
-    return [option for option in options if switches or not isinstance(option, acp.SessionConfigBoolean)]
+    return [option for option in options if switches or not isinstance(option, SessionConfigBoolean)]
 
 
-def _readable(items: Iterable[msgspec.Raw]) -> Iterable[acp.SessionConfigOption]:
+def _readable(items: Iterable[msgspec.Raw]) -> Iterable[SessionConfigOption]:
     for item in items:
         try:
-            option: acp.SessionConfigOption = acp.read(bytes(item), acp.SessionConfigOption)
+            option: SessionConfigOption = read_lenient(bytes(item), SessionConfigOption)
         except Invalid:
             continue  # the schema says: a bad item is dropped, the list stays
         yield option

@@ -12,7 +12,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.calls import CallState, merge_call
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import read_update, text_chunk, usual_text
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.tools import Content, Terminal, ToolCallContent
+from trunkline.dialects.acp.updates import (
+    AgentMessageChunk,
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    ConfigOptionUpdate,
+    Notice,
+    ToolCall,
+    ToolCallUpdate,
+    UnknownUpdate,
+    UserMessageChunk,
+)
 from trunkline.dialects.outside import BROKEN
 from trunkline.journal.base import Entry
 from trunkline.server.acp.settings import shown_options
@@ -28,7 +43,7 @@ SEEN_MOST = 10_000
 _USER = b'{"sessionUpdate":"user_message_chunk"'
 _TERMINAL = b'"terminal'
 
-Call = TypeVar("Call", acp.ToolCall, acp.ToolCallUpdate)
+Call = TypeVar("Call", ToolCall, ToolCallUpdate)
 
 
 class _Result(msgspec.Struct, rename="camel"):
@@ -44,7 +59,7 @@ class UpdateView:
         self._session = session
         self._editor = editor
         self._seen: dict[str, None] = {}
-        self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":' % acp.encode(session.id)
+        self._head = b'{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":%b,"update":' % encode_acp(session.id)
         self.own_turn = False
         """Whether the turn that is told of was begun by this editor: it knows what was asked."""
 
@@ -57,11 +72,11 @@ class UpdateView:
         """The messages that an entry's update becomes."""
         update = entry.update
         assert update is not None, "only an entry with an update has some"
-        if acp.usual_text(update) is not None:
+        if usual_text(update) is not None:
             return [self._line(update)]
         if update.startswith(_USER) and self.own_turn:
             return []
-        if acp.text_chunk(update) is not None:
+        if text_chunk(update) is not None:
             return [self._line(update)]
         return [self._line(each) for each in self._shown(entry, update, live)]
 
@@ -70,39 +85,39 @@ class UpdateView:
         if tool_call_id in self._seen:
             return []
         self._see(tool_call_id)
-        return [self._line(acp.encode(self._told_now(acp.ToolCallUpdate(tool_call_id=tool_call_id), b"", live=True)))]
+        return [self._line(encode_acp(self._told_now(ToolCallUpdate(tool_call_id=tool_call_id), b"", live=True)))]
 
     def started_afresh(self) -> list[bytes]:
         """The message that the agent has lost what was said. No editor may miss that, so it is said where it cannot be noted."""
         takes = self._editor.offers.session
         if takes is not None and takes.notices is not None:
-            told: msgspec.Struct = acp.Notice(severity="warning", title=AFRESH, description=LOST)
+            told: msgspec.Struct = Notice(severity="warning", title=AFRESH, description=LOST)
         else:
-            told = acp.AgentMessageChunk(content=acp.TextContent(text=f"**{AFRESH}.** {LOST}\n\n"))
-        return [self._line(acp.encode(told))]
+            told = AgentMessageChunk(content=TextContent(text=f"**{AFRESH}.** {LOST}\n\n"))
+        return [self._line(encode_acp(told))]
 
     def failed(self, tool_call_id: str) -> list[bytes]:
         """The message that ends a call whose agent never did."""
         if tool_call_id not in self._seen:
             return []
-        return [self._line(acp.encode(acp.ToolCallUpdate(tool_call_id=tool_call_id, status="failed")))]
+        return [self._line(encode_acp(ToolCallUpdate(tool_call_id=tool_call_id, status="failed")))]
 
     def completed(self, tool_call_id: str) -> list[bytes]:
         """The message that ends what an ask was shown as that is about no call of its own."""
-        return [self._line(acp.encode(acp.ToolCallUpdate(tool_call_id=tool_call_id, status="completed")))]
+        return [self._line(encode_acp(ToolCallUpdate(tool_call_id=tool_call_id, status="completed")))]
 
-    def shown(self, content: list[acp.ToolCallContent] | None, event: bytes) -> list[acp.ToolCallContent] | None:
+    def shown(self, content: list[ToolCallContent] | None, event: bytes) -> list[ToolCallContent] | None:
         """A call's content with terminals as this editor knows them."""
-        if content is None or not any(isinstance(item, acp.Terminal) for item in content):
+        if content is None or not any(isinstance(item, Terminal) for item in content):
             return content
-        found: list[acp.ToolCallContent] = []
+        found: list[ToolCallContent] = []
         for item in content:
-            if not isinstance(item, acp.Terminal):
+            if not isinstance(item, Terminal):
                 found.append(item)
             elif (theirs := self._session.editors.their_id(item.terminal_id, self._editor)) is not None:
                 found.append(msgspec.structs.replace(item, terminal_id=theirs))
             elif printed := _printed(event):
-                found.append(acp.Content(content=acp.TextContent(text=printed)))
+                found.append(Content(content=TextContent(text=printed)))
         return found
 
     def _line(self, update: bytes) -> bytes:
@@ -110,28 +125,28 @@ class UpdateView:
             self._head, msgspec.json.format(update, indent=-1), b"}}"))
 
     def _shown(self, entry: Entry, raw: bytes, live: bool) -> list[bytes]:
-        update, wire = acp.read_update(raw)
+        update, wire = read_update(raw)
         takes = self._editor.offers.session
         match update:
-            case acp.UnknownUpdate():
+            case UnknownUpdate():
                 return []
-            case acp.UserMessageChunk():
+            case UserMessageChunk():
                 return [] if self.own_turn else [wire]
-            case acp.ToolCall():
+            case ToolCall():
                 self._see(update.tool_call_id)
                 return [self._call(update, wire, entry.event)]
-            case acp.ToolCallUpdate() if update.tool_call_id not in self._seen:
+            case ToolCallUpdate() if update.tool_call_id not in self._seen:
                 self._see(update.tool_call_id)
-                return [acp.encode(self._told_now(update, entry.event, live=live))]
-            case acp.ToolCallUpdate():
+                return [encode_acp(self._told_now(update, entry.event, live=live))]
+            case ToolCallUpdate():
                 return [self._call(update, wire, entry.event)]
-            case acp.ConfigOptionUpdate():
+            case ConfigOptionUpdate():
                 options = shown_options(update.config_options, self._editor.offers)
                 same = len(options) == len(update.config_options)
-                return [wire if same else acp.encode(msgspec.structs.replace(update, config_options=options))]
-            case acp.Notice():
+                return [wire if same else encode_acp(msgspec.structs.replace(update, config_options=options))]
+            case Notice():
                 return [wire] if live and takes is not None and takes.notices is not None else []
-            case acp.CompactionUpdate() | acp.CompactionSummaryChunk():
+            case CompactionUpdate() | CompactionSummaryChunk():
                 return [wire] if takes is not None and takes.compaction is not None else []
             case _:
                 return [wire]
@@ -140,14 +155,14 @@ class UpdateView:
         if _TERMINAL not in wire:
             return wire
         content = self.shown(update.content, event)
-        return wire if content is update.content else acp.encode(msgspec.structs.replace(update, content=content))
+        return wire if content is update.content else encode_acp(msgspec.structs.replace(update, content=content))
 
-    def _told_now(self, update: acp.ToolCallUpdate, event: bytes, *, live: bool) -> acp.ToolCall:
+    def _told_now(self, update: ToolCallUpdate, event: bytes, *, live: bool) -> ToolCall:
         """A call that the editor hears of for the first time: all that is known of it. (An old turn's is not known any more.)"""
         known = self._session.fold.calls.get(update.tool_call_id) if live else None
-        state = acp.CallState(tool_call_id=update.tool_call_id) if known is None else msgspec.structs.replace(known.state)
-        acp.merge(state, update)
-        return acp.ToolCall(
+        state = CallState(tool_call_id=update.tool_call_id) if known is None else msgspec.structs.replace(known.state)
+        merge_call(state, update)
+        return ToolCall(
             tool_call_id=state.tool_call_id, title=state.title or state.name or state.tool or "Tool call", name=state.name,
             kind=state.kind, status=update.status or state.status,  # type: ignore[arg-type]  # the state has the schema's words
             content=self.shown(state.content, event), locations=state.locations,

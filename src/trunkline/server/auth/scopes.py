@@ -6,21 +6,22 @@ policy file), ends a turn, lifts a cap, or has something else done than what is 
 
 from __future__ import annotations
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.permission import ends_turn, is_other
+from trunkline.dialects.context.commands import AnswerQuestionCommand, ApproveToolCallCommand, Command, DenyToolCallCommand
 from trunkline.server.auth.tokens import Scope
 from trunkline.session.fold import Fold
 
 
-def command_scope(command: context.Command, fold: Fold) -> Scope:
+def command_scope(command: Command, fold: Fold) -> Scope:
     """What a token needs to send this command to this session."""
     match command:
-        case context.ApproveToolCallCommand() | context.DenyToolCallCommand():
+        case ApproveToolCallCommand() | DenyToolCallCommand():
             meta = command.meta if isinstance(command.meta, dict) else {}
             if meta.get("interrupt"):
                 return "control"
             return decision_scope(fold, command.request_id, meta.get("scope"), meta.get("optionId"),
                                   edited=meta.get("updatedInput") is not None)
-        case context.AnswerQuestionCommand():
+        case AnswerQuestionCommand():
             return answer_scope(fold, command.question_id)
         case _:
             return "control"
@@ -31,7 +32,7 @@ def decision_scope(fold: Fold, request_id: str, scope: object, option_id: object
     view = fold.approvals.get(request_id)
     options = view.options if view is not None else []
     lasts = any(option.kind.endswith("_always") for option in options if option.option_id == option_id)
-    reaches_further = lasts or acp.ends_turn(options, option_id) or acp.is_other(options, option_id)
+    reaches_further = lasts or ends_turn(options, option_id) or is_other(options, option_id)
     return "control" if edited or scope == "always" or reaches_further else "approve"
 
 

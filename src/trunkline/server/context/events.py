@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import context
-from trunkline.dialects.context import TypeFilter
+from trunkline.dialects.context.commands import decode_command_envelope
+from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.errors import TrunklineError
 from trunkline.feeds.hub import HubFeed
 from trunkline.feeds.session import Feed, packet_frame
@@ -58,7 +58,7 @@ async def session_events(call: Call) -> Reply:
     """Every event of a session after the cursor, then live."""
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
-    wanted = context.parse_types(call.text("types"))
+    wanted = parse_types(call.text("types"))
 
     async def pump(outlet: Outlet) -> None:
         await follow_session(session.feed, after, wanted, outlet)
@@ -70,7 +70,7 @@ async def hub_events(call: Call) -> Reply:
     """Every event of all sessions after the cursor; without a cursor, from now on."""
     feed = call.hub.everything
     after = call.cursor(feed.last_pos, default=feed.last_pos)
-    wanted = context.parse_types(call.text("types"))
+    wanted = parse_types(call.text("types"))
 
     async def pump(outlet: Outlet) -> None:
         if after == feed.last_pos:
@@ -86,7 +86,7 @@ async def history(call: Call) -> Reply:
     feed = (await call.session()).feed
     after, before = call.integer("after"), call.integer("before", least=1)
     limit = call.integer("limit", PAGE_DEFAULT, least=1, most=PAGE_MOST)
-    wanted = context.parse_types(call.text("types"))
+    wanted = parse_types(call.text("types"))
     if call.flag("joined"):
         return reply(await _joined_page(feed, after, before, limit, wanted))
     if before is not None and after is None:
@@ -100,7 +100,7 @@ async def command(call: Call) -> Reply:
     said = b""
     try:
         said = await call.raw_body()
-        envelope = context.decode_command_envelope(said)
+        envelope = decode_command_envelope(said)
         check_scope(call.caller, command_scope(envelope.command, session.fold))
         command_id = None if envelope.id is msgspec.UNSET else check_id(envelope.id)
     except TrunklineError as error:

@@ -14,7 +14,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from trunkline.dialects.context import TypeFilter, parse_types
+from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
 

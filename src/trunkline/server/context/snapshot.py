@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from trunkline.adapters.capabilities import session_capabilities
-from trunkline.dialects.context import Capabilities
+from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.hub import Hub, SessionView
 from trunkline.server.call import Call, Reply, reply
 

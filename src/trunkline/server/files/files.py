@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.dialects.context import iso_ms
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Forbidden, Invalid
 from trunkline.server.call import Call, Reply, reply
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve, unusable

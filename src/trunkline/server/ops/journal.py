@@ -9,7 +9,7 @@ from typing import Literal
 
 import msgspec
 
-from trunkline.dialects.context import iso_ms
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import StorageError
 from trunkline.server.call import Call, Reply, reply
 

@@ -13,8 +13,8 @@ from contextlib import aclosing
 
 import msgspec
 
-from trunkline.dialects.acp import TextChunk, text_chunk
-from trunkline.dialects.packets import text_chunk_packet
+from trunkline.dialects.acp.decode import TextChunk, text_chunk
+from trunkline.dialects.packets.derive import text_chunk_packet
 from trunkline.feeds.session import Feed, packet_of
 from trunkline.journal.base import Entry
 

@@ -11,7 +11,8 @@ import asyncio
 import msgspec
 
 from trunkline.adapters import CatalogAdapter, hub_adapters
-from trunkline.dialects import context
+from trunkline.dialects.context.capabilities import Capabilities
+from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
 from trunkline.errors import Invalid, NotFound
 from trunkline.server.call import Call, Reply, reply
 
@@ -25,14 +26,14 @@ class AdapterInfo(msgspec.Struct, rename="camel", kw_only=True):
     name: str
     installed: bool
     version: str | msgspec.UnsetType = msgspec.UNSET
-    capabilities: context.Capabilities
-    data_paths: context.AgentDataPaths
+    capabilities: Capabilities
+    data_paths: AgentDataPaths
 
 
 class AdapterSessions(msgspec.Struct):
     """Sessions to attach to, newest activity first."""
 
-    sessions: list[context.DiscoveredSession]
+    sessions: list[DiscoveredSession]
 
 
 class Attach(msgspec.Struct, rename="camel", forbid_unknown_fields=True):

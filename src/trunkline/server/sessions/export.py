@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from starlette.responses import StreamingResponse
 
-from trunkline.dialects.context import iso_ms
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Invalid
 from trunkline.feeds.session import Feed
 from trunkline.hub import SessionView

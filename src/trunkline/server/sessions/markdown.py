@@ -16,8 +16,42 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from trunkline.dialects import context
 from trunkline.dialects.calls.describe import carried_reading
+from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    CostUpdateEvent,
+    CustomEvent,
+    FileChangeBatchEvent,
+    FileChangeEvent,
+    GitOperationEvent,
+    MessageCompleteEvent,
+    MessageDeltaEvent,
+    NotificationEvent,
+    SessionErrorEvent,
+    SubAgentCompletedEvent,
+    SubAgentSpawnedEvent,
+    ThinkingCompleteEvent,
+    ThinkingDeltaEvent,
+    TodoUpdateEvent,
+    TokenUsageEvent,
+    ToolCallErrorEvent,
+    ToolCallExecutingEvent,
+    ToolCallResultEvent,
+    UserQuestionEvent,
+    WebOperationEvent,
+)
+from trunkline.dialects.context.types import CostBreakdown, FileBatchChange, TokenUsage
+from trunkline.dialects.context.unions import (
+    CommandOutput,
+    FileDiffOutput,
+    ImagePart,
+    MessageContent,
+    TextPart,
+    ToolResultPart,
+    ToolUsePart,
+)
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.terminal import without_sequences
 from trunkline.dialects.visible import shown
@@ -52,8 +86,8 @@ class Transcript:
         """Calls that were told of, the newest last."""
         self._todos = ""
         self._brought_todos: str | None = None
-        self._cost: context.CostBreakdown | None = None
-        self._tokens: context.TokenUsage | None = None
+        self._cost: CostBreakdown | None = None
+        self._tokens: TokenUsage | None = None
 
     def head(self, *, title: str, agent: str, folder: str, started: str) -> str:
         """What stands above all."""
@@ -70,12 +104,12 @@ class Transcript:
 
     def _event(self, raw: bytes) -> str:
         try:
-            event = context.decode_event(raw)
+            event = decode_event(raw)
         except Invalid:
             return self._block(_UNREADABLE)
-        if isinstance(event, context.MessageDeltaEvent | context.ThinkingDeltaEvent):
+        if isinstance(event, MessageDeltaEvent | ThinkingDeltaEvent):
             return self._delta(event)
-        if isinstance(event, context.MessageCompleteEvent | context.ThinkingCompleteEvent):
+        if isinstance(event, MessageCompleteEvent | ThinkingCompleteEvent):
             return self._complete(event)
         told = self._told(event)
         return self._block(told) if told else ""
@@ -91,20 +125,20 @@ class Transcript:
 
     # Text
 
-    def _delta(self, event: context.MessageDeltaEvent | context.ThinkingDeltaEvent) -> str:
+    def _delta(self, event: MessageDeltaEvent | ThinkingDeltaEvent) -> str:
         opening = ""
         if self._text_of != event.message_id:
-            thinking = isinstance(event, context.ThinkingDeltaEvent)
+            thinking = isinstance(event, ThinkingDeltaEvent)
             opening = self._close() + (self._thought() if thinking else self._heading(event))
             self._text_of, self._in_thought = event.message_id, thinking
         self._spoken.add(event.message_id)
         return opening + event.delta
 
-    def _complete(self, event: context.MessageCompleteEvent | context.ThinkingCompleteEvent) -> str:
-        if isinstance(event, context.ThinkingCompleteEvent):
+    def _complete(self, event: MessageCompleteEvent | ThinkingCompleteEvent) -> str:
+        if isinstance(event, ThinkingCompleteEvent):
             self._spoken.discard(event.message_id)
             return self._close()
-        parts = [part for part in event.content if not isinstance(part, context.TextPart) or event.message_id not in self._spoken]
+        parts = [part for part in event.content if not isinstance(part, TextPart) or event.message_id not in self._spoken]
         self._spoken.discard(event.message_id)
         texts = [text for part in parts if (text := _part(part))]
         heading = self._heading(event) if texts and self._text_of != event.message_id else ""
@@ -136,43 +170,43 @@ class Transcript:
 
     def _told(self, event: Any) -> str:
         match event:
-            case context.ToolCallExecutingEvent():
+            case ToolCallExecutingEvent():
                 return "" if event.requires_approval else self._call(event.tool_call_id, event.name, event.input, event.meta)
-            case context.ToolCallResultEvent():
+            case ToolCallResultEvent():
                 return self._result(event)
-            case context.ToolCallErrorEvent():
+            case ToolCallErrorEvent():
                 self._calls.pop(event.tool_call_id, None)
                 return f"**{_line(event.name)} failed**: {_line(_printed(event.error.message))}"
-            case context.FileChangeEvent():
+            case FileChangeEvent():
                 return _change(event)
-            case context.FileChangeBatchEvent():
+            case FileChangeBatchEvent():
                 return "\n\n".join(_change(change) for change in event.changes)
-            case context.ApprovalRequestedEvent():
+            case ApprovalRequestedEvent():
                 call = self._call(event.tool_call_id, event.tool_name, event.tool_input, event.meta)
                 asked = f"> **Approval needed** (risk {event.risk_level}): {_line(event.description)}"
                 return f"{call}\n\n{asked}" if call else asked
-            case context.ApprovalResolvedEvent():
+            case ApprovalResolvedEvent():
                 return _decision(event)
-            case context.UserQuestionEvent():
+            case UserQuestionEvent():
                 options = "" if event.options is UNSET else "".join(f"\n> - {_line(option)}" for option in event.options)
                 return f"> **Question**: {_line(event.question)}{options}"
-            case context.SessionErrorEvent():
+            case SessionErrorEvent():
                 return f"> **Error**: {_line(event.error.message)}"
-            case context.NotificationEvent():
+            case NotificationEvent():
                 return f"> **{_line(event.title)}**: {_line(event.message)}"
-            case context.TodoUpdateEvent():
+            case TodoUpdateEvent():
                 return self._todo_list(event)
-            case context.SubAgentSpawnedEvent():
+            case SubAgentSpawnedEvent():
                 return f"> **Sub-agent**: {_line(event.task)}"
-            case context.SubAgentCompletedEvent():
+            case SubAgentCompletedEvent():
                 return f"> **Sub-agent done**: {_line(event.result)}"
-            case context.GitOperationEvent() | context.WebOperationEvent():
+            case GitOperationEvent() | WebOperationEvent():
                 return _operation(event.operation)
-            case context.CustomEvent(namespace="trunkline", event_name="question_resolved"):
+            case CustomEvent(namespace="trunkline", event_name="question_resolved"):
                 return _answer(event)
-            case context.CostUpdateEvent():
+            case CostUpdateEvent():
                 self._cost = event.cumulative
-            case context.TokenUsageEvent():
+            case TokenUsageEvent():
                 self._tokens = event.cumulative
         return ""
 
@@ -187,22 +221,22 @@ class Transcript:
         told = _input(given) if command is None else fenced(_cut(command, OUTPUT_MOST), "sh")
         return f"### Tool: {_line(name)}" + (f"\n\n{told}" if told else "")
 
-    def _todo_list(self, event: context.TodoUpdateEvent) -> str:
+    def _todo_list(self, event: TodoUpdateEvent) -> str:
         """The list, if it is another than the last one. The call that brought it has nothing more to say."""
         self._brought_todos = next(reversed(self._calls), None)
         todos = "\n".join(f"- [{_MARKS.get(todo.status, ' ')}] {_line(todo.content)}" for todo in event.todos)
         told, self._todos = self._todos, todos
         return todos if todos != told else ""
 
-    def _result(self, event: context.ToolCallResultEvent) -> str:
+    def _result(self, event: ToolCallResultEvent) -> str:
         is_newest = next(reversed(self._calls), None) == event.tool_call_id
         self._calls.pop(event.tool_call_id, None)
         # A changed file is told by an event of its own, with its diff.
-        if isinstance(event.structured, context.FileDiffOutput) or event.tool_call_id == self._brought_todos:
+        if isinstance(event.structured, FileDiffOutput) or event.tool_call_id == self._brought_todos:
             return ""
         output = _printed(event.output)
         parts = [fenced(_cut(output, OUTPUT_MOST))] if output.strip() else []
-        if isinstance(event.structured, context.CommandOutput):
+        if isinstance(event.structured, CommandOutput):
             parts.append(f"Exit code: {event.structured.exit_code}")
         if parts and not is_newest:
             parts.insert(0, f"Result of **{_line(event.name)}**:")
@@ -239,20 +273,20 @@ def _code(text: str) -> str:
     return f"{fence}{pad}{text}{pad}{fence}"
 
 
-def _change(event: context.FileChangeEvent | context.FileBatchChange) -> str:
+def _change(event: FileChangeEvent | FileBatchChange) -> str:
     added, removed = (0 if count is UNSET else count for count in (event.lines_added, event.lines_removed))
     head = f"**{event.change_type}** {_code(_line(event.path))} (+{added} −{removed})"
     return head if event.diff is UNSET or not event.diff else f"{head}\n\n{fenced(_cut(event.diff, DIFF_MOST), 'diff')}"
 
 
-def _decision(event: context.ApprovalResolvedEvent) -> str:
+def _decision(event: ApprovalResolvedEvent) -> str:
     meta = {} if event.meta is UNSET else event.meta
     who = _line(str(meta.get("by") or event.resolved_by))
     reason = "" if event.reason is UNSET else f": {_line(event.reason)}"
     return f"> **{'Approved' if event.approved else 'Denied'}** by {who}{reason}"
 
 
-def _answer(event: context.CustomEvent) -> str:
+def _answer(event: CustomEvent) -> str:
     meta = {} if event.meta is UNSET else event.meta
     data = msgspec.json.decode(event.data)
     content = data.get("content")
@@ -268,15 +302,15 @@ def _operation(operation: Any) -> str:
     return f"> **{family} {kind.replace('_', ' ')}**: {told}"
 
 
-def _part(part: context.MessageContent) -> str:
+def _part(part: MessageContent) -> str:
     match part:
-        case context.TextPart():
+        case TextPart():
             return part.text
-        case context.ImagePart():
+        case ImagePart():
             return "*[an image]*" if part.url.startswith("data:") else f"![an image]({part.url})"
-        case context.ToolUsePart():
+        case ToolUsePart():
             return f"*[calls {_line(part.name)}]*"
-        case context.ToolResultPart():
+        case ToolResultPart():
             return fenced(_cut(_printed(part.content), OUTPUT_MOST))
 
 

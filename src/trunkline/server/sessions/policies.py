@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.calls.names import name_of_kind
-from trunkline.dialects.context import PermissionPolicy, RiskLevel, ToolCategory
+from trunkline.dialects.context.types import PermissionPolicy, RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import Call, Reply, reply

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from trunkline.dialects.acp import ContentBlock
+from trunkline.dialects.acp.content import ContentBlock
 from trunkline.errors import Invalid
 from trunkline.hub import content_blocks
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects.context import iso_ms
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Invalid
 from trunkline.journal.search import Found
 from trunkline.server.call import Call, Reply, reply

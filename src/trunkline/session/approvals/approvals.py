@@ -16,7 +16,8 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import msgspec
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.permission import OTHER, choose_option
+from trunkline.dialects.context.types import Resolver
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import (
     AlreadyResolved,
@@ -54,7 +55,7 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     """How an approval ends."""
 
     approved: bool
-    resolved_by: context.Resolver
+    resolved_by: Resolver
     who: str
     reason: str | None = None
     option_id: str | None = None
@@ -200,7 +201,7 @@ class Approvals:
         for request_id in asks:
             self._silence(request_id)
             self._tell_allowed(fold.approvals[request_id], allowed=False)
-            resolver: context.Resolver = "policy" if by in ("hub", "agent") else "user"
+            resolver: Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
             self._alarms.clear(question_id)
@@ -254,7 +255,7 @@ class Approvals:
         if action == "ask":
             return False
         allow = action == "allow"
-        option = acp.choose_option(view.options, allow=allow)
+        option = choose_option(view.options, allow=allow)
         if allow and (option is None or option.kind == "allow_always"):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
         why = "; ".join(dict.fromkeys(verdict.why for verdict in verdicts))
@@ -291,7 +292,7 @@ class Approvals:
         if view is None:
             return
         cancels = self._pen.fold.waits.on_timeout == "cancel"
-        option = None if cancels else acp.choose_option(view.options, allow=False)
+        option = None if cancels else choose_option(view.options, allow=False)
         self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
                                           reason=f"nobody answered within {_spoken(limit)}",
                                           option_id=option.option_id if option else None))
@@ -451,13 +452,13 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
         if option is None:
             names = ", ".join(offered.option_id for offered in options)
             raise Invalid(f"optionId {decision.option_id!r} is not offered; the options are: {names}")
-        if option.kind == acp.OTHER and decision.scope != "once":
+        if option.kind == OTHER and decision.scope != "once":
             raise Invalid(f"what option {option.option_id} means is the agent's own: there is no rule for it; decide once")
         if not option.kind.endswith("_always"):
             return option, decision.scope
-        return acp.choose_option(options, allow=option.kind.startswith("allow")) or option, "always"
+        return choose_option(options, allow=option.kind.startswith("allow")) or option, "always"
     allow = decision.decision == "allow"
-    option = acp.choose_option(options, allow=allow)
+    option = choose_option(options, allow=allow)
     if option is None and allow:
         raise Invalid("the agent offers no option that allows this")
     if option is not None and option.kind == "allow_always":

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from trunkline.dialects.context import PermissionPolicy
+from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.dialects.kept import Kept
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict, expired
 

@@ -21,7 +21,28 @@ import msgspec
 from trunkline.agents.catalog import Quirks
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
-from trunkline.dialects import acp
+from trunkline.dialects.acp.client import (
+    CreateTerminalRequest,
+    KillTerminalRequest,
+    ReadTextFileRequest,
+    ReleaseTerminalRequest,
+    TerminalOutputRequest,
+    TerminalOutputResponse,
+    WaitForTerminalExitRequest,
+    WriteTextFileRequest,
+)
+from trunkline.dialects.acp.decode import decode_result
+from trunkline.dialects.acp.initialize import ClientCapabilities
+from trunkline.dialects.acp.large import LargeWrite
+from trunkline.dialects.acp.methods import (
+    FS_READ_TEXT_FILE,
+    FS_WRITE_TEXT_FILE,
+    TERMINAL_CREATE,
+    TERMINAL_KILL,
+    TERMINAL_OUTPUT,
+    TERMINAL_RELEASE,
+    TERMINAL_WAIT_FOR_EXIT,
+)
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
 from trunkline.session.client.requests import PRINTED_CHARS, ClientCalls, Permitting, Printed, Prints
 from trunkline.session.client.terminals import TurnCommands
@@ -32,7 +53,7 @@ CALL_S = 30.0
 """How long an editor may take for a file, or to open a terminal. A person may have to be asked."""
 CLOSE_S = 2.0
 
-AnyFile = TypeVar("AnyFile", acp.ReadTextFileRequest, acp.WriteTextFileRequest)
+AnyFile = TypeVar("AnyFile", ReadTextFileRequest, WriteTextFileRequest)
 
 _encode = msgspec.json.Encoder().encode
 
@@ -41,7 +62,7 @@ class Editor(Protocol):
     """One editor, as far as it serves agents."""
 
     @property
-    def offers(self) -> acp.ClientCapabilities:
+    def offers(self) -> ClientCapabilities:
         """What it serves."""
 
     async def call(self, method: str, params: bytes) -> bytes:
@@ -118,7 +139,7 @@ class EditorCalls(ClientCalls):
     def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
         """What ends the commands that were started in this turn. An editor that does not answer keeps its own."""
         theirs = [key for key in self.editors.terminals if key in (self._of_ended if ended else self._of_turn())]
-        kills = [self._their(terminal_id, acp.TERMINAL_KILL) for terminal_id in theirs]
+        kills = [self._their(terminal_id, TERMINAL_KILL) for terminal_id in theirs]
         return [*super().turn_cancelled(ended=ended), *kills]
 
     def turn_ended(self) -> None:
@@ -137,66 +158,66 @@ class EditorCalls(ClientCalls):
                 await asyncio.gather(*map(self._release_theirs, [*self.editors.terminals]), return_exceptions=True)
         await super().close()
 
-    async def _read(self, ask: acp.ReadTextFileRequest) -> bytes:
+    async def _read(self, ask: ReadTextFileRequest) -> bytes:
         editor = self.editors.current()
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.read_text_file:
             await self._workspace.lane.run(self._workspace.resolve, ask.path)
             await self._permits.read(ask.path)
             # A file that the editor has no buffer of may be on disk all the same.
             with suppress(LocalError, RemoteError, Unavailable):
-                result = await self._call(editor, acp.FS_READ_TEXT_FILE, self._absolute(ask))
-                return _encode({"content": acp.decode_result(acp.FS_READ_TEXT_FILE, result).content})
+                result = await self._call(editor, FS_READ_TEXT_FILE, self._absolute(ask))
+                return _encode({"content": decode_result(FS_READ_TEXT_FILE, result).content})
         return await super()._read(ask)
 
-    async def _store(self, ask: acp.WriteTextFileRequest | acp.LargeWrite, real: Path) -> None:
+    async def _store(self, ask: WriteTextFileRequest | LargeWrite, real: Path) -> None:
         editor = self.editors.current()
-        if isinstance(ask, acp.LargeWrite):
+        if isinstance(ask, LargeWrite):
             await super()._store(ask, real)  # no editor has so long a text open
             return
         if editor is not None and editor.offers.fs is not None and editor.offers.fs.write_text_file:
             try:
-                await self._call(editor, acp.FS_WRITE_TEXT_FILE, self._absolute(ask))
+                await self._call(editor, FS_WRITE_TEXT_FILE, self._absolute(ask))
                 return
             except Unavailable:
                 pass  # it has left: the hub writes
         await super()._store(ask, real)
 
-    async def _start(self, ask: acp.CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
+    async def _start(self, ask: CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
         editor = self.editors.current()
         if editor is not None and editor.offers.terminal:
             asked = ask if ask.cwd else msgspec.structs.replace(ask, cwd=self._workspace.roots[0])
             try:
-                result = await self._call(editor, acp.TERMINAL_CREATE, asked)
+                result = await self._call(editor, TERMINAL_CREATE, asked)
             except Unavailable:
                 return await super()._start(ask, where, turn)
             terminal_id = f"term_{secrets.token_hex(8)}"
-            their_id = acp.decode_result(acp.TERMINAL_CREATE, result).terminal_id
+            their_id = decode_result(TERMINAL_CREATE, result).terminal_id
             self.editors.terminals[terminal_id] = TheirTerminal(editor, their_id)
             return terminal_id
         return await super()._start(ask, where, turn)
 
-    async def _output(self, ask: acp.TerminalOutputRequest) -> dict[str, Any]:
+    async def _output(self, ask: TerminalOutputRequest) -> dict[str, Any]:
         terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
             return await super()._output(ask)
         return _plain(await self._their_output(terminal_id))
 
-    async def _wait(self, ask: acp.WaitForTerminalExitRequest) -> dict[str, Any]:
+    async def _wait(self, ask: WaitForTerminalExitRequest) -> dict[str, Any]:
         terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
             return await super()._wait(ask)
-        answer = _plain(await self._their(terminal_id, acp.TERMINAL_WAIT_FOR_EXIT))
+        answer = _plain(await self._their(terminal_id, TERMINAL_WAIT_FOR_EXIT))
         await self._tell_theirs(terminal_id)
         return answer
 
-    async def _kill(self, ask: acp.KillTerminalRequest) -> dict[str, Any]:
+    async def _kill(self, ask: KillTerminalRequest) -> dict[str, Any]:
         terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
             return await super()._kill(ask)
-        await self._their(terminal_id, acp.TERMINAL_KILL)
+        await self._their(terminal_id, TERMINAL_KILL)
         return {}
 
-    async def _release(self, ask: acp.ReleaseTerminalRequest) -> dict[str, Any]:
+    async def _release(self, ask: ReleaseTerminalRequest) -> dict[str, Any]:
         terminal_id = ask.terminal_id
         if terminal_id not in self.editors.terminals:
             return await super()._release(ask)
@@ -206,7 +227,7 @@ class EditorCalls(ClientCalls):
 
     async def _release_theirs(self, terminal_id: str) -> None:
         try:
-            await self._their(terminal_id, acp.TERMINAL_RELEASE)
+            await self._their(terminal_id, TERMINAL_RELEASE)
         finally:
             self.editors.terminals.pop(terminal_id, None)
 
@@ -217,8 +238,8 @@ class EditorCalls(ClientCalls):
             with suppress(TrunklineError):  # without it the result says less
                 await self._their_output(terminal_id)
 
-    async def _their_output(self, terminal_id: str) -> acp.TerminalOutputResponse:
-        answer: acp.TerminalOutputResponse = await self._their(terminal_id, acp.TERMINAL_OUTPUT)
+    async def _their_output(self, terminal_id: str) -> TerminalOutputResponse:
+        answer: TerminalOutputResponse = await self._their(terminal_id, TERMINAL_OUTPUT)
         theirs = self.editors.terminals.get(terminal_id)
         if theirs is not None and answer.exit_status is not None:
             theirs.told = True
@@ -229,13 +250,13 @@ class EditorCalls(ClientCalls):
         theirs = self.editors.terminals[terminal_id]
         params = {"sessionId": self.session_id, "terminalId": theirs.terminal_id}
         try:
-            if method == acp.TERMINAL_WAIT_FOR_EXIT:
+            if method == TERMINAL_WAIT_FOR_EXIT:
                 result = await theirs.editor.call(method, _encode(params))
             else:
                 result = await self._bounded(theirs.editor, method, _encode(params))
         except Unavailable:
             raise NotFound(f"the editor that ran terminal {terminal_id} has left") from None
-        return acp.decode_result(method, result)
+        return decode_result(method, result)
 
     def _absolute(self, ask: AnyFile) -> AnyFile:
         """With the path that the protocol wants. Links in it stay: an editor knows its buffers by the names it opened."""

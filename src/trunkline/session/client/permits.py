@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trunkline.dialects.calls.variables import Bare, bare_line, is_same
-from trunkline.dialects.context import ToolCategory
+from trunkline.dialects.context.types import ToolCategory
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.errors import Forbidden, TrunklineError
 from trunkline.session.approvals.approvals import Approvals, Resolution

@@ -19,7 +19,26 @@ from trunkline.agents.catalog import Quirks
 from trunkline.agents.process import ChildCommand
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
-from trunkline.dialects import acp
+from trunkline.dialects.acp.client import (
+    CreateTerminalRequest,
+    KillTerminalRequest,
+    ReadTextFileRequest,
+    ReleaseTerminalRequest,
+    TerminalOutputRequest,
+    WaitForTerminalExitRequest,
+    WriteTextFileRequest,
+)
+from trunkline.dialects.acp.decode import decode_params
+from trunkline.dialects.acp.large import LARGE_UPDATE, LargeWrite, large_write, strings_of
+from trunkline.dialects.acp.methods import (
+    FS_READ_TEXT_FILE,
+    FS_WRITE_TEXT_FILE,
+    TERMINAL_CREATE,
+    TERMINAL_KILL,
+    TERMINAL_OUTPUT,
+    TERMINAL_RELEASE,
+    TERMINAL_WAIT_FOR_EXIT,
+)
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.client.terminals import Terminals, TurnCommands
@@ -68,13 +87,13 @@ class ClientCalls:
         self._terminals = Terminals(env, prints, confine, resources)
         self._storing = asyncio.Lock()
         self._served: dict[str, Callable[[Any], Awaitable[Any]]] = {
-            acp.FS_READ_TEXT_FILE: self._read,
-            acp.FS_WRITE_TEXT_FILE: self._write,
-            acp.TERMINAL_CREATE: self._create,
-            acp.TERMINAL_OUTPUT: self._output,
-            acp.TERMINAL_WAIT_FOR_EXIT: self._wait,
-            acp.TERMINAL_KILL: self._kill,
-            acp.TERMINAL_RELEASE: self._release,
+            FS_READ_TEXT_FILE: self._read,
+            FS_WRITE_TEXT_FILE: self._write,
+            TERMINAL_CREATE: self._create,
+            TERMINAL_OUTPUT: self._output,
+            TERMINAL_WAIT_FOR_EXIT: self._wait,
+            TERMINAL_KILL: self._kill,
+            TERMINAL_RELEASE: self._release,
         }
 
     async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
@@ -82,8 +101,8 @@ class ClientCalls:
         handler = self._served.get(method)
         if handler is None:
             raise Unsupported(f"this client does not serve {method}")
-        is_large = method == acp.FS_WRITE_TEXT_FILE and len(memoryview(params)) > acp.LARGE_UPDATE
-        ask = acp.large_write(params) if is_large else acp.decode_params(method, params)
+        is_large = method == FS_WRITE_TEXT_FILE and len(memoryview(params)) > LARGE_UPDATE
+        ask = large_write(params) if is_large else decode_params(method, params)
         check_caller(ask.session_id)
         _check_place(ask)
         answer = await handler(ask)
@@ -105,7 +124,7 @@ class ClientCalls:
         """End every terminal; the agent is going."""
         await self._terminals.release_all()
 
-    async def _read(self, ask: acp.ReadTextFileRequest) -> bytes:
+    async def _read(self, ask: ReadTextFileRequest) -> bytes:
         await self._permits.read(ask.path)
         try:
             return await self._workspace.lane.run(self._workspace.read_json, ask.path, "content", line=ask.line, limit=ask.limit)
@@ -114,21 +133,21 @@ class ClientCalls:
                 raise
             return b'{"content":""}'
 
-    async def _write(self, ask: acp.WriteTextFileRequest | acp.LargeWrite) -> dict[str, str]:
+    async def _write(self, ask: WriteTextFileRequest | LargeWrite) -> dict[str, str]:
         async with self._permits.write(ask.path, ask.content) as real:
             self._acted()
             await self._store(ask, real)
         return {}
 
-    async def _store(self, ask: acp.WriteTextFileRequest | acp.LargeWrite, real: Path) -> None:
+    async def _store(self, ask: WriteTextFileRequest | LargeWrite, real: Path) -> None:
         """Write the file where it was allowed; one after the other, so that the last one asked for is the one that stays."""
         async with self._storing:
-            if isinstance(ask, acp.LargeWrite):
+            if isinstance(ask, LargeWrite):
                 await self._workspace.lane.run(self._workspace.write_pieces, ask.path, _text_of(ask), real=real)
             else:
                 await self._workspace.lane.run(self._workspace.write_text, ask.path, ask.content, real=real)
 
-    async def _create(self, ask: acp.CreateTerminalRequest) -> dict[str, str]:
+    async def _create(self, ask: CreateTerminalRequest) -> dict[str, str]:
         turn = self._terminals.turn
         variables = {pair.name: pair.value for pair in ask.env or []}
         check_command(ask.command, ask.args or [], variables)
@@ -136,10 +155,10 @@ class ClientCalls:
             self._acted()
             return {"terminalId": await self._start(ask, where, turn)}
 
-    async def _start(self, ask: acp.CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
+    async def _start(self, ask: CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
         return await self._terminals.create(ask, where, turn)
 
-    async def _output(self, ask: acp.TerminalOutputRequest) -> dict[str, Any]:
+    async def _output(self, ask: TerminalOutputRequest) -> dict[str, Any]:
         child = self._terminals.get(ask.terminal_id)
         self._tell(ask.terminal_id, child)
         answer: dict[str, Any] = {"output": child.output(), "truncated": child.truncated}
@@ -147,17 +166,17 @@ class ClientCalls:
             answer["exitStatus"] = {"exitCode": child.exit.code, "signal": child.exit.signal}
         return answer
 
-    async def _wait(self, ask: acp.WaitForTerminalExitRequest) -> dict[str, Any]:
+    async def _wait(self, ask: WaitForTerminalExitRequest) -> dict[str, Any]:
         child = self._terminals.get(ask.terminal_id)
         ended = await child.wait()
         self._tell(ask.terminal_id, child)
         return {"exitCode": ended.code, "signal": ended.signal}
 
-    async def _kill(self, ask: acp.KillTerminalRequest) -> dict[str, Any]:
+    async def _kill(self, ask: KillTerminalRequest) -> dict[str, Any]:
         await self._terminals.get(ask.terminal_id).kill()
         return {}
 
-    async def _release(self, ask: acp.ReleaseTerminalRequest) -> dict[str, Any]:
+    async def _release(self, ask: ReleaseTerminalRequest) -> dict[str, Any]:
         self._tell(ask.terminal_id, self._terminals.get(ask.terminal_id))
         await self._terminals.release(ask.terminal_id)
         return {}
@@ -176,10 +195,10 @@ def _check_place(ask: msgspec.Struct) -> None:
             check_path(path)
 
 
-def _text_of(ask: acp.LargeWrite) -> Iterator[bytes]:
+def _text_of(ask: LargeWrite) -> Iterator[bytes]:
     """What is to be written, piece by piece."""
     try:
-        for text in acp.strings_of(memoryview(ask.content)):
+        for text in strings_of(memoryview(ask.content)):
             yield text.encode("utf-8", errors="surrogatepass")
     except BROKEN as error:
         raise Invalid(f"content cannot be read: {error}") from None

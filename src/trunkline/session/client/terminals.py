@@ -18,7 +18,7 @@ from pathlib import Path
 from trunkline.agents.process import ChildCommand, find_argv
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is, carried
-from trunkline.dialects import acp
+from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.errors import Forbidden, NotFound, TooManyRequests
 from trunkline.session.client.printing import Printing
 
@@ -62,7 +62,7 @@ class Terminals:
         self._ended_turn = TurnCommands()
         self._printing: dict[str, Printing] = {}
 
-    async def create(self, ask: acp.CreateTerminalRequest, where: Path, turn: TurnCommands | None = None) -> str:
+    async def create(self, ask: CreateTerminalRequest, where: Path, turn: TurnCommands | None = None) -> str:
         """Start a command in a folder that was resolved; returns its terminal id. ``turn`` is the one in which it was asked for,
         where that is not the one that runs."""
         turn = turn or self.turn

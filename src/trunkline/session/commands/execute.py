@@ -19,7 +19,20 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.content import ContentBlock, ImageContent, TextContent
+from trunkline.dialects.context.commands import (
+    AnswerQuestionCommand,
+    ApproveToolCallCommand,
+    CancelCommand,
+    Command,
+    DenyToolCallCommand,
+    PauseCommand,
+    ResumeCommand,
+    SendMessageCommand,
+    SetPermissionPolicyCommand,
+    TerminateCommand,
+    encode_command,
+)
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
 from trunkline.session.approvals.forms import content_of
@@ -80,18 +93,18 @@ class CommandDesk:
         self._session = session
         self._at_work: dict[str, tuple[str, asyncio.Task[CommandOutcome]]] = {}
         self._acts: dict[type[Any], Callable[[Any, str | None, str], Awaitable[dict[str, Any]]]] = {
-            context.SendMessageCommand: self._send,
-            context.ApproveToolCallCommand: self._approve,
-            context.DenyToolCallCommand: self._deny,
-            context.AnswerQuestionCommand: self._answer,
-            context.CancelCommand: self._cancel,
-            context.PauseCommand: self._pause,
-            context.ResumeCommand: self._resume,
-            context.TerminateCommand: self._terminate,
-            context.SetPermissionPolicyCommand: self._set_policy,
+            SendMessageCommand: self._send,
+            ApproveToolCallCommand: self._approve,
+            DenyToolCallCommand: self._deny,
+            AnswerQuestionCommand: self._answer,
+            CancelCommand: self._cancel,
+            PauseCommand: self._pause,
+            ResumeCommand: self._resume,
+            TerminateCommand: self._terminate,
+            SetPermissionPolicyCommand: self._set_policy,
         }
 
-    async def execute(self, command: context.Command, *, command_id: str | None, by: str) -> CommandOutcome:
+    async def execute(self, command: Command, *, command_id: str | None, by: str) -> CommandOutcome:
         """Carry out a command; its outcome, or the error that stood in its way, is in the journal when this returns."""
         if command_id is None:
             return await self._carry_out(command, None, by)
@@ -106,12 +119,12 @@ class CommandDesk:
             task.add_done_callback(lambda done: self._left(command_id, done))
         return await asyncio.shield(task)
 
-    async def _check_same(self, command_id: str, command: context.Command, digest: str, by: str) -> None:
+    async def _check_same(self, command_id: str, command: Command, digest: str, by: str) -> None:
         """Invalid where the id stands for another command; a repetition is no new act, but this is."""
         if digest == digest_of(command):
             return
         error = Invalid(f"id {command_id!r} was used for another command already; give every command its own")
-        await self._session.refused(context.encode_command(command), error, command_id=command_id, by=by)
+        await self._session.refused(encode_command(command), error, command_id=command_id, by=by)
         raise error
 
     def _left(self, command_id: str, task: asyncio.Task[CommandOutcome]) -> None:
@@ -119,7 +132,7 @@ class CommandDesk:
         if not task.cancelled():
             task.exception()  # whoever waited has it; nobody may wait any more
 
-    async def _carry_out(self, command: context.Command, command_id: str | None, by: str) -> CommandOutcome:
+    async def _carry_out(self, command: Command, command_id: str | None, by: str) -> CommandOutcome:
         try:
             result = await self._acts[type(command)](command, command_id, by)
         except TrunklineError as error:
@@ -131,7 +144,7 @@ class CommandDesk:
         await self._note(command, command_id, by, result=result)
         return CommandOutcome(command_id, result)
 
-    async def _note(self, command: context.Command, command_id: str | None, by: str, *, result: dict[str, Any] | None = None,
+    async def _note(self, command: Command, command_id: str | None, by: str, *, result: dict[str, Any] | None = None,
                     error: TrunklineError | None = None) -> None:
         """Write the command and what came of it; kept by id, so that a repetition finds it."""
         outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _told(error)}
@@ -141,18 +154,18 @@ class CommandDesk:
         named = {} if command_id is None else {"id": command_id}
         await self._session.note("command", {**named, "command": _shown(command), **outcome}, by=by)
 
-    async def _send(self, command: context.SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _send(self, command: SendMessageCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _SendMeta)
         if not command.message and not command.attachments:
             raise Invalid("message must not be empty", details={"field": "message"})
-        blocks: list[acp.ContentBlock] = [acp.TextContent(text=command.message)] if command.message else []
+        blocks: list[ContentBlock] = [TextContent(text=command.message)] if command.message else []
         if not isinstance(command.attachments, msgspec.UnsetType):
             blocks += [await self._image(attachment.url) for attachment in command.attachments]
         key = None if command_id is None else f"command:{command_id}"
         accepted = await self._session.send(blocks, when_busy=meta.when_busy, idempotency_key=key, by=by)
         return {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
 
-    async def _image(self, url: str) -> acp.ImageContent:
+    async def _image(self, url: str) -> ImageContent:
         """An attachment: its bytes in a ``data:`` URL, or a file of this session by the hub's own address of it."""
         if url.startswith("data:"):
             head, comma, data = url[5:].partition(",")
@@ -163,7 +176,7 @@ class CommandDesk:
                 base64.b64decode(data, validate=True)
             except ValueError as error:
                 raise Invalid(f"an attachment is not base64: {error}", details={"field": "attachments"}) from None
-            return acp.ImageContent(data=data, mime_type=mime)
+            return ImageContent(data=data, mime_type=mime)
         address = f"/sessions/{self._session.id}/files/content"
         path = _path_in(url, address)
         if not path:
@@ -174,16 +187,16 @@ class CommandDesk:
             raise Invalid(f"{path} is not a picture", details={"field": "attachments"})
         space = self._session.workspace
         content = await space.lane.run(space.read_bytes, path)
-        return acp.ImageContent(data=base64.b64encode(content).decode(), mime_type=picture)
+        return ImageContent(data=base64.b64encode(content).decode(), mime_type=picture)
 
-    async def _approve(self, command: context.ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _approve(self, command: ApproveToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _ApproveMeta)
         self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=True)
         decision = Decision(option_id=meta.option_id, decision=None if meta.option_id else "allow", scope=meta.scope,
                             updated_input=meta.updated_input)
         return {"approved": await self._session.decide(command.request_id, decision, by=by)}
 
-    async def _deny(self, command: context.DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _deny(self, command: DenyToolCallCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _DenyMeta)
         self._check_call(command.request_id, command.tool_call_id, meta.option_id, allow=False)
         reason = command.reason if isinstance(command.reason, str) else None
@@ -205,7 +218,7 @@ class CommandDesk:
             raise Invalid(f"option {option.option_id} means {option.kind}, which is not what the command says",
                           details={"field": "_meta.optionId"})
 
-    async def _answer(self, command: context.AnswerQuestionCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _answer(self, command: AnswerQuestionCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _AnswerMeta)
         view = self._session.fold.questions.get(command.question_id)
         content: dict[str, Any] | None = None
@@ -215,36 +228,36 @@ class CommandDesk:
         await self._session.answer(command.question_id, Answer(action=meta.action, content=content), by=by)
         return {"action": meta.action}
 
-    async def _cancel(self, command: context.CancelCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _cancel(self, command: CancelCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
         return {"cancelled": await self._session.cancel(by=by)}
 
-    async def _pause(self, command: context.PauseCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _pause(self, command: PauseCommand, command_id: str | None, by: str) -> dict[str, Any]:
         meta = _meta(command, _PauseMeta)
         return {"held": await self._session.pause(by=by, reason=meta.reason, interrupt=meta.interrupt)}
 
-    async def _resume(self, command: context.ResumeCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _resume(self, command: ResumeCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
         result: dict[str, Any] = {"resumed": await self._session.resume(by=by)}
         if isinstance(command.prompt, str) and command.prompt:
             key = None if command_id is None else f"command:{command_id}"
             accepted = await self._session.send(
-                [acp.TextContent(text=command.prompt)], when_busy="queue", idempotency_key=key, by=by)
+                [TextContent(text=command.prompt)], when_busy="queue", idempotency_key=key, by=by)
             result |= {"turnId": accepted.turn_id, "seq": accepted.seq, "queued": accepted.queued}
         return result
 
-    async def _terminate(self, command: context.TerminateCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _terminate(self, command: TerminateCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
         await self._session.terminate(by=by)
         return {}
 
-    async def _set_policy(self, command: context.SetPermissionPolicyCommand, command_id: str | None, by: str) -> dict[str, Any]:
+    async def _set_policy(self, command: SetPermissionPolicyCommand, command_id: str | None, by: str) -> dict[str, Any]:
         _meta(command, _NoMeta)
         await self._session.set_permission_policy(command.policy, by=by)
         return {}
 
 
-def name_of(command: context.Command) -> str:
+def name_of(command: Command) -> str:
     """A command's name on the wire."""
     return str(type(command).__struct_config__.tag)
 
@@ -268,7 +281,7 @@ def _type_of(path: str) -> str | None:
         return None
 
 
-def _meta(command: context.Command, kind: type[Meta]) -> Meta:
+def _meta(command: Command, kind: type[Meta]) -> Meta:
     """What the sender added to the protocol."""
     given = {} if isinstance(command.meta, msgspec.UnsetType) else command.meta
     try:
@@ -277,9 +290,9 @@ def _meta(command: context.Command, kind: type[Meta]) -> Meta:
         raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
 
 
-def digest_of(command: context.Command) -> str:
+def digest_of(command: Command) -> str:
     """What tells one command from another."""
-    return hashlib.sha256(context.encode_command(command)).hexdigest()[:32]
+    return hashlib.sha256(encode_command(command)).hexdigest()[:32]
 
 
 def _again(command_id: str, done: CommandDone) -> CommandOutcome:
@@ -296,7 +309,7 @@ def _told(error: TrunklineError) -> dict[str, Any]:
     return told if error.details is None else {**told, "details": error.details}
 
 
-def _shown(command: context.Command) -> dict[str, Any]:
+def _shown(command: Command) -> dict[str, Any]:
     shown: dict[str, Any] = msgspec.to_builtins(command)
     for key, value in shown.items():
         if isinstance(value, str) and len(value) > SHOWN_BYTES:

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.updates import AvailableCommandsUpdate
 from trunkline.journal.base import Journal
 from trunkline.session.fold import Fold
 
@@ -17,8 +18,8 @@ async def offered_commands(journal: Journal, fold: Fold) -> list[dict[str, Any]]
     if not seq:
         return None
     entries = await journal.read(fold.session_id, after=seq - 1, before=seq + 1)
-    update = acp.decode_update(entries[0].update) if entries and entries[0].update else None
-    if not isinstance(update, acp.AvailableCommandsUpdate):
+    update = decode_update(entries[0].update) if entries and entries[0].update else None
+    if not isinstance(update, AvailableCommandsUpdate):
         return None
     listed: list[dict[str, Any]] = msgspec.to_builtins(update.available_commands)
     return listed

@@ -13,7 +13,8 @@ from collections.abc import Callable
 import msgspec
 
 from trunkline.agents.pid_files import PidFiles
-from trunkline.dialects import acp
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionModeState
 from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
 from trunkline.session.driver.base import Driver, Started
 from trunkline.session.interpret.conditions import kept
@@ -204,6 +205,6 @@ def _current_mode(modes: msgspec.Raw | None) -> str | None:
     if modes is None:
         return None
     try:
-        return acp.read(bytes(modes), acp.SessionModeState).current_mode_id
+        return read_lenient(bytes(modes), SessionModeState).current_mode_id
     except Invalid:
         return None

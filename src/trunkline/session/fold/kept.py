@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from trunkline.dialects.context import ChangeType, TokenUsage
+from trunkline.dialects.context.types import ChangeType, TokenUsage
 
 KEPT_COMMANDS = 256
 """Commands whose answers are remembered by id; the same reasoning as for keys."""

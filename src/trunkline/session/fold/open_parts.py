@@ -9,7 +9,8 @@ import msgspec
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls import Claims
-from trunkline.dialects.context import MessageContent, RiskLevel
+from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.context.unions import MessageContent
 
 
 class OpenText(msgspec.Struct):

@@ -11,7 +11,7 @@ import msgspec
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import ToolCallLocation
-from trunkline.dialects.context import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
+from trunkline.dialects.context.types import EnvironmentContext, EnvironmentModel, PermissionPolicy, TokenUsage
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import SessionUnreadable
 from trunkline.session.audit.chain import Chain

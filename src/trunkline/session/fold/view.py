@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from trunkline.agents.resources import Resources
-from trunkline.dialects.context import PermissionPolicy, TokenUsage, iso_ms
+from trunkline.dialects.context.envelope import iso_ms
+from trunkline.dialects.context.types import PermissionPolicy, TokenUsage
 from trunkline.session.fold.asks import ApprovalView, QuestionView
 from trunkline.session.fold.caps import Caps
 from trunkline.session.fold.kept import Changes, Cost, Failure, Pause, QueuedPrompt, Sandboxed, Todo, Usage, Waits

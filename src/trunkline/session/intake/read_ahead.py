@@ -20,8 +20,9 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import CallState, merge
+from trunkline.dialects.acp.decode import decode_tool_call_update, read_update
+from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, Update
 from trunkline.errors import Invalid
@@ -68,7 +69,7 @@ class Reading(msgspec.Struct, frozen=True, kw_only=True):
         """Read the lines of a call, as everybody who judges it will want them read."""
         from trunkline.dialects.risk import Places, judge
 
-        observe(call, acp.ToolCallUpdate(tool_call_id=""), self.names)
+        observe(call, ToolCallUpdate(tool_call_id=""), self.names)
         places = Places.of(self.cwd, list(self.roots) or [self.cwd], self.home)
         judge(read_open_call(call, self.names), places)
 
@@ -100,14 +101,14 @@ def _is_large_call(signal: Signal) -> bool:
     return type(signal) is PermissionAsk and len(signal.tool_call) > LONG_BYTES
 
 
-def _call_in(signal: Signal) -> acp.ToolCall | acp.ToolCallUpdate | None:
+def _call_in(signal: Signal) -> ToolCall | ToolCallUpdate | None:
     """The call that a message with a long line is about."""
     if not _is_large_call(signal):
         return None
     if isinstance(signal, PermissionAsk):
         try:
-            return acp.decode_tool_call_update(signal.tool_call)
+            return decode_tool_call_update(signal.tool_call)
         except Invalid:
             return None
-    update = acp.read_update(signal.raw)[0] if isinstance(signal, Update) else None
-    return update if isinstance(update, acp.ToolCall | acp.ToolCallUpdate) else None
+    update = read_update(signal.raw)[0] if isinstance(signal, Update) else None
+    return update if isinstance(update, ToolCall | ToolCallUpdate) else None

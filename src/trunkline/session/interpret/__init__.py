@@ -19,9 +19,23 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import acp, packets
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import read_update, text_chunk
+from trunkline.dialects.acp.decode import usual_text as acp_usual_text
+from trunkline.dialects.acp.large import abridged
+from trunkline.dialects.acp.updates import (
+    AgentMessageChunk,
+    AgentThoughtChunk,
+    ToolCall,
+    ToolCallUpdate,
+    UnknownUpdate,
+    UserMessageChunk,
+)
 from trunkline.dialects.acp.usage import chunk_usage
 from trunkline.dialects.calls import ToolNames
+from trunkline.dialects.packets.derive import chunk_packet
+from trunkline.dialects.packets.notices import artifact_packet
+from trunkline.dialects.packets.shapes import ArtifactInfo
 from trunkline.dialects.signals import (
     AskWithdrawn,
     LargeUpdate,
@@ -103,7 +117,7 @@ class Interpreter:
 
     def hear_text(self, signals: Iterator[Signal]) -> Signal | None:
         """Fold what the agent said as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
-        usual_text, said = acp.usual_text, self.text.said
+        usual_text, said = acp_usual_text, self.text.said
         for signal in signals:
             if type(signal) is not Update:
                 return signal
@@ -129,69 +143,69 @@ class Interpreter:
     def artifact(self, artifact: Artifact, preview_url: str | None) -> None:
         """Something that the agent made was found on disk, or found changed."""
         remember(self.fold.artifacts, artifact.path, artifact, KEPT_ARTIFACTS)
-        info = packets.ArtifactInfo(
+        info = ArtifactInfo(
             id=artifact.id, type=artifact.type, name=artifact.name, path=artifact.relative_path,  # type: ignore[arg-type]
             preview_url=preview_url,
         )
-        self.writer.custom("artifact_created", artifact, packet=packets.artifact_packet(info, self.writer.at))
+        self.writer.custom("artifact_created", artifact, packet=artifact_packet(info, self.writer.at))
 
     def _hear_chunk(self, raw: bytes) -> bool:
         """Fold a chunk of the agent's text or thoughts; False where it is none."""
-        chunk = acp.text_chunk(raw)
+        chunk = text_chunk(raw)
         if chunk is None or chunk.kind == "user_message_chunk":
             return False
         self.text.chunk(chunk, raw)
         return True
 
     def _update(self, raw: bytes) -> None:
-        update, wire = acp.read_update(raw)
+        update, wire = read_update(raw)
         kept = None if wire is raw else raw
         match update:
-            case acp.ToolCall() | acp.ToolCallUpdate():
+            case ToolCall() | ToolCallUpdate():
                 self.tools.told(update, wire, kept)
                 self._call_told(update.tool_call_id)
-            case acp.UserMessageChunk():
+            case UserMessageChunk():
                 self._user_chunk(update, wire, raw)
-            case acp.AgentMessageChunk() | acp.AgentThoughtChunk():
+            case AgentMessageChunk() | AgentThoughtChunk():
                 self._chunk(update, wire, kept)
-            case acp.UnknownUpdate() if (told := tool_part(wire)) is not None:
+            case UnknownUpdate() if (told := tool_part(wire)) is not None:
                 self.text.parts(told[0], [told[1]], Carried(wire, None, kept))
             case _:
                 self.conditions.told(update, wire, kept)
 
     def _large(self, raw: bytes) -> None:
         """An update of many megabytes: a call is told by its beginning, and the entry has all of it."""
-        short = acp.abridged(raw)
+        short = abridged(raw)
         if short is None:
             if not self._hear_chunk(raw):
                 self._update(raw)
             return
-        update, wire = acp.read_update(short.update)
-        if isinstance(update, acp.ToolCall | acp.ToolCallUpdate):
+        update, wire = read_update(short.update)
+        if isinstance(update, ToolCall | ToolCallUpdate):
             self.tools.told(update, wire, raw, input_cut=short.input_cut)
             self._call_told(update.tool_call_id)
         else:
             self.conditions.told(update, wire, raw)
 
-    def _chunk(self, update: acp.AgentMessageChunk | acp.AgentThoughtChunk, wire: bytes, kept: bytes | None) -> None:
+    def _chunk(self, update: AgentMessageChunk | AgentThoughtChunk, wire: bytes, kept: bytes | None) -> None:
         """A chunk off the hot path: one that was normalised, that has remarks on it, or that is no plain text."""
-        chunk = acp.text_chunk(wire)
+        chunk = text_chunk(wire)
         if chunk is not None:
             self.text.chunk(chunk, wire)
             return
-        carried = Carried(wire, packets.chunk_packet(update, self.writer.at), kept)
+        carried = Carried(wire, chunk_packet(update, self.writer.at), kept)
         content, count = update.content, chunk_usage(wire)
-        if count is not None and isinstance(content, acp.TextContent) and not content.text:
+        if count is not None and isinstance(content, TextContent) and not content.text:
             self.usage.tokens(usage_of(count), thought=count.thought_tokens, carried=carried)
             return
-        if isinstance(content, acp.TextContent):
+        if isinstance(content, TextContent):
             self.text.remarked(update, content.text, carried, _parent_in(update.meta, self._parent_path))
         else:
             self.text.block(content, carried)
         if count is not None:
             self.usage.tokens(usage_of(count), thought=count.thought_tokens)
 
-    def _user_chunk(self, update: acp.UserMessageChunk, wire: bytes, raw: bytes) -> None:
+    def _user_chunk(self, update: UserMessageChunk, wire: bytes, raw: bytes) -> None:
         if not self.replaying and self.turns.echo.takes(update.content):
             # The hub wrote the prompt itself; an agent's echo would show it twice.
             self.writer.custom("user_message_echo", msgspec.Raw(wire), namespace="acp", raw=raw)
@@ -199,7 +213,7 @@ class Interpreter:
         if self.replaying and not self.text.user_goes_on(update.message_id):
             self.text.close()
             self._close_calls()
-        packet = packets.chunk_packet(update, self.writer.at)
+        packet = chunk_packet(update, self.writer.at)
         self.text.user_said(update, Carried(wire, packet, None if wire is raw else raw), replayed=self.replaying)
 
     def _close_calls(self) -> None:

@@ -9,9 +9,27 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionModeState
+from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.updates import (
+    AvailableCommandsUpdate,
+    CompactionSummaryChunk,
+    CompactionUpdate,
+    ConfigOptionUpdate,
+    CurrentModeUpdate,
+    Notice,
+    Plan,
+    SessionInfoUpdate,
+    SessionUpdate,
+    UnknownUpdate,
+    UsageUpdate,
+)
+from trunkline.dialects.context.events import NotificationEvent, PlanModeEvent
+from trunkline.dialects.context.types import as_object, to_raw
 from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.packets.derive import commands_packet, mode_packet, usage_packet
 from trunkline.errors import Invalid
 from trunkline.session.commands.requests import TITLE_MOST
 from trunkline.session.interpret.lifecycle import LifecycleStory
@@ -35,33 +53,33 @@ class ConditionStory:
         self._usage = usage
         self._lifecycle = lifecycle
 
-    def told(self, update: acp.SessionUpdate | acp.UnknownUpdate, wire: bytes, raw: bytes | None) -> None:
+    def told(self, update: SessionUpdate | UnknownUpdate, wire: bytes, raw: bytes | None) -> None:
         """One update that is neither text nor a tool call."""
         match update:
-            case acp.Plan():
+            case Plan():
                 write_plan(self._writer, update.entries, wire, raw)
-            case acp.CurrentModeUpdate() if len(update.current_mode_id) <= MODE_CHARS:
+            case CurrentModeUpdate() if len(update.current_mode_id) <= MODE_CHARS:
                 self.mode(update.current_mode_id, wire, raw)
-            case acp.UsageUpdate():
-                packet = packets.usage_packet(update.used, update.size, update.cost, self._writer.at)
+            case UsageUpdate():
+                packet = usage_packet(update.used, update.size, update.cost, self._writer.at)
                 self._usage.window(update, wire, packet, raw)
-            case acp.AvailableCommandsUpdate():
+            case AvailableCommandsUpdate():
                 self._commands(update, wire, raw)
-            case acp.ConfigOptionUpdate():
-                self._writer.fold.config_options = kept(context.to_raw(update.config_options)) or self._writer.fold.config_options
+            case ConfigOptionUpdate():
+                self._writer.fold.config_options = kept(to_raw(update.config_options)) or self._writer.fold.config_options
                 self._custom("config_option_update", wire, raw)
                 self.settle()
-            case acp.SessionInfoUpdate():
+            case SessionInfoUpdate():
                 self._info(update, wire, raw)
-            case acp.Notice():
+            case Notice():
                 self._notice(update, wire, raw)
-            case acp.UnknownUpdate():
+            case UnknownUpdate():
                 self._custom(update.kind or "unknown", wire, raw)
-            case acp.CurrentModeUpdate():
+            case CurrentModeUpdate():
                 self._custom("current_mode_update", wire, raw)
-            case acp.CompactionUpdate():
+            case CompactionUpdate():
                 self._custom("compaction_update", wire, raw)
-            case acp.CompactionSummaryChunk():
+            case CompactionSummaryChunk():
                 self._custom("compaction_summary_chunk", wire, raw)
             case _:
                 raise AssertionError(f"text and tool calls are told elsewhere: {type(update).__name__}")
@@ -73,7 +91,7 @@ class ConditionStory:
         fold = writer.fold
         fold.mode = mode_id
         fold.modes = _with_current(fold.modes, mode_id)
-        packet = packets.mode_packet(mode_id, writer.at)
+        packet = mode_packet(mode_id, writer.at)
         if fold.plan_mode != _is_plan(mode_id):
             self._plan_mode(meta, update=wire, packet=packet, raw=raw)
         else:
@@ -98,7 +116,7 @@ class ConditionStory:
             return
         fold.plan_call = call.tool_call_id
         text, cut = self._writer.cut(plan)
-        self._writer.add(context.PlanModeEvent(
+        self._writer.add(PlanModeEvent(
             active=fold.plan_mode, plan=text, meta={"toolCallId": call.tool_call_id, **(cut or {})}))
 
     def _plan_mode(self, meta: dict[str, Any], *, update: bytes | None = None, packet: bytes | None = None,
@@ -109,7 +127,7 @@ class ConditionStory:
         call = fold.calls.get(fold.plan_call or "") if not fold.plan_mode else None
         plan = _plan_in(call.state) if call is not None else None
         text, cut = self._writer.cut(plan or "")
-        self._writer.add(context.PlanModeEvent(active=fold.plan_mode, plan=text or msgspec.UNSET, meta={**meta, **(cut or {})}),
+        self._writer.add(PlanModeEvent(active=fold.plan_mode, plan=text or msgspec.UNSET, meta={**meta, **(cut or {})}),
                          update=update, packet=packet, raw=raw)
 
     def config(self, options: msgspec.Raw, *, by: str) -> None:
@@ -123,31 +141,31 @@ class ConditionStory:
         """A person named the session; the agent's own titles no longer count."""
         self._writer.fold.title = title
         self._writer.fold.titled_by_user = True
-        update = context.to_raw({"sessionUpdate": "session_info_update", "title": title})
+        update = to_raw({"sessionUpdate": "session_info_update", "title": title})
         self._writer.custom("session_renamed", {"title": title}, update=bytes(update), meta={"by": by})
 
-    def _commands(self, update: acp.AvailableCommandsUpdate, wire: bytes, raw: bytes | None) -> None:
+    def _commands(self, update: AvailableCommandsUpdate, wire: bytes, raw: bytes | None) -> None:
         writer = self._writer
         data = {"count": len(update.available_commands)}
         writer.fold.commands_seq = writer.fold.seq + 1
         writer.custom("available_commands_update", data, namespace="acp", update=wire, raw=raw,
-                      packet=packets.commands_packet(update.available_commands, writer.at))
+                      packet=commands_packet(update.available_commands, writer.at))
 
-    def _info(self, update: acp.SessionInfoUpdate, wire: bytes, raw: bytes | None) -> None:
+    def _info(self, update: SessionInfoUpdate, wire: bytes, raw: bytes | None) -> None:
         fold = self._writer.fold
         if isinstance(update.title, str) and update.title and not fold.titled_by_user:
             fold.title = update.title[:TITLE_MOST]
         self._custom("session_info_update", wire, raw)
 
-    def _notice(self, update: acp.Notice, wire: bytes, raw: bytes | None) -> None:
+    def _notice(self, update: Notice, wire: bytes, raw: bytes | None) -> None:
         level = update.severity if update.severity in ("info", "warning", "error", "success") else "info"
         message = update.description if isinstance(update.description, str) else ""
-        event = context.NotificationEvent(level=level, title=update.title, message=message)  # type: ignore[arg-type]
+        event = NotificationEvent(level=level, title=update.title, message=message)  # type: ignore[arg-type]
         self._writer.add(event, update=wire, raw=raw)
 
     def _custom(self, name: str, wire: bytes, raw: bytes | None) -> None:
         whole = len(wire) <= TEXT_LIMIT
-        data = context.as_object(wire) if whole else {"bytes": len(wire)}
+        data = as_object(wire) if whole else {"bytes": len(wire)}
         cut = {} if whole else self._writer.truncated(len(wire), has_packet=False)
         self._writer.custom(name, data, namespace="acp", update=wire, raw=raw, meta=cut)
 
@@ -160,10 +178,10 @@ def kept(said: msgspec.Raw | None) -> msgspec.Raw | None:
 def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:
     """The agent's list of modes with the current one marked."""
     try:
-        listed = acp.read(bytes(modes), acp.SessionModeState)
+        listed = read_lenient(bytes(modes), SessionModeState)
     except Invalid:
         return modes
-    return msgspec.Raw(acp.encode(msgspec.structs.replace(listed, current_mode_id=mode_id)))
+    return msgspec.Raw(encode_acp(msgspec.structs.replace(listed, current_mode_id=mode_id)))
 
 
 class _PlanInput(msgspec.Struct):

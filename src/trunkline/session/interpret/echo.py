@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock, TextContent
+from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.errors import Invalid
 
 
@@ -29,11 +30,11 @@ class Echo:
         self._blocks, self._has_others = [], None in texts
         self._whole = self._left = "".join("".join(text or "" for text in texts).split())
 
-    def takes(self, block: acp.ContentBlock) -> bool:
+    def takes(self, block: ContentBlock) -> bool:
         """Whether a piece is the echo's next."""
         if self._blocks:
             self._read()
-        if not isinstance(block, acp.TextContent):
+        if not isinstance(block, TextContent):
             return self._has_others
         said = "".join(block.text.split())
         if self._left.startswith(said):
@@ -44,7 +45,7 @@ class Echo:
 
 def _text_of(raw: msgspec.Raw) -> str | None:
     try:
-        block = acp.read(bytes(raw), acp.ContentBlock)
+        block = read_lenient(bytes(raw), ContentBlock)
     except Invalid:
         return None
-    return block.text if isinstance(block, acp.TextContent) else None
+    return block.text if isinstance(block, TextContent) else None

@@ -11,14 +11,24 @@ from typing import Any, Literal
 
 import msgspec
 
-from trunkline.dialects import context
-from trunkline.dialects.context import (
+from trunkline.dialects.context.events import (
+    EnvironmentInfoEvent,
+    NotificationEvent,
+    SessionCompletedEvent,
+    SessionPausedEvent,
+    SessionResumedEvent,
+    SessionStartedEvent,
+)
+from trunkline.dialects.context.types import (
     EnvironmentAgent,
     EnvironmentContext,
     EnvironmentModel,
     EnvironmentProject,
     EnvironmentRuntime,
     FileChangeSummary,
+    SessionStatus,
+    SessionSummary,
+    TokenUsage,
 )
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.afresh import AFRESH, LOST
@@ -50,7 +60,7 @@ class LifecycleStory:
 
     def started(self, agent: str, model: str | None, cwd: str, environment: EnvironmentContext | None) -> None:
         """The agent is there, for the first time."""
-        self._writer.add(context.SessionStartedEvent(
+        self._writer.add(SessionStartedEvent(
             agent=agent, project_path=cwd, project_name=name_of_folder(cwd), working_directory=cwd,
             model=model or msgspec.UNSET, environment=environment or msgspec.UNSET))
         if environment is not None:
@@ -64,18 +74,18 @@ class LifecycleStory:
             fold.token_reports = msgspec.structs.replace(fold.token_reports, began_anew=True)
         forgets = how == "new" and fold.turns > (fold.turn is not None)
         meta = {"how": how, **({"forgets": True} if forgets else {}), **more}
-        self._writer.add(context.SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta=meta))
+        self._writer.add(SessionResumedEvent(previous_session_id=previous or msgspec.UNSET, meta=meta))
         if forgets:
             self.notify("warning", AFRESH, LOST)
 
     def paused(self, reason: str | None, held: list[str], by: str) -> None:
         """Somebody holds the session; ``held`` names what stands still (``turn``, ``approvals``, ``queue``)."""
-        self._writer.add(context.SessionPausedEvent(reason=reason or msgspec.UNSET, meta={"held": held, "by": by}))
+        self._writer.add(SessionPausedEvent(reason=reason or msgspec.UNSET, meta={"held": held, "by": by}))
         self._writer.status("paused", reason=reason or "paused", meta={"by": by})
 
     def unpaused(self, by: str) -> None:
         """The session goes on where it was held."""
-        self._writer.add(context.SessionResumedEvent(meta={"how": "unpaused", "by": by}))
+        self._writer.add(SessionResumedEvent(meta={"how": "unpaused", "by": by}))
         self._writer.status(standing(self._writer.fold), reason="resumed", meta={"by": by})
 
     def completed(self, reason: str, by: str) -> None:
@@ -84,7 +94,7 @@ class LifecycleStory:
         self._tools.close_all(cancelled=True)
         self._tools.agent_gone()
         self._writer.status("completed", reason=reason, meta={"by": by})
-        self._writer.add(context.SessionCompletedEvent(
+        self._writer.add(SessionCompletedEvent(
             summary=summary_of(self._writer.fold, self._writer.at),
             meta={"reason": reason, "by": by, **other_costs(self._writer.fold)}))
 
@@ -107,7 +117,7 @@ class LifecycleStory:
         self._writer.fold.environment = environment
         sandbox = self._writer.fold.sandbox
         meta = {"sandbox": msgspec.to_builtins(sandbox)} if sandbox is not None else msgspec.UNSET
-        self._writer.add(context.EnvironmentInfoEvent(context=environment, meta=meta))
+        self._writer.add(EnvironmentInfoEvent(context=environment, meta=meta))
 
     def model(self, model: EnvironmentModel) -> None:
         """The agent works with this model now. Where no environment was told yet, there is only the model to tell of."""
@@ -121,7 +131,7 @@ class LifecycleStory:
     def notify(self, level: Level, title: str, message: str, action_url: str | None = None,
                **meta: Any) -> None:
         """News for a person; no answer is expected."""
-        self._writer.add(context.NotificationEvent(
+        self._writer.add(NotificationEvent(
             level=level, title=title, message=message, action_url=action_url or msgspec.UNSET, meta=meta or msgspec.UNSET))
 
 
@@ -135,7 +145,7 @@ def environment_of(fold: Fold, project: EnvironmentProject, runtime: Environment
     return EnvironmentContext(agent=agent, model=fold.model or EnvironmentModel(id=UNKNOWN), project=project, runtime=runtime)
 
 
-def standing(fold: Fold) -> context.SessionStatus:
+def standing(fold: Fold) -> SessionStatus:
     """The status that follows from what is open: asks first, then the turn, then how the last one ended."""
     if fold.approvals:
         return "waiting_for_approval"
@@ -146,13 +156,13 @@ def standing(fold: Fold) -> context.SessionStatus:
     return "error" if fold.failed is not None else "idle"
 
 
-def summary_of(fold: Fold, at: int) -> context.SessionSummary:
+def summary_of(fold: Fold, at: int) -> SessionSummary:
     """What the session came to by now."""
     cost = fold.cost
-    return context.SessionSummary(
+    return SessionSummary(
         files_changed=[FileChangeSummary(path=path, change_type=tally.change_type, lines_added=tally.lines_added,
                                          lines_removed=tally.lines_removed) for path, tally in fold.files.items()],
-        token_usage=fold.tokens or context.TokenUsage(input_tokens=0, output_tokens=0),
+        token_usage=fold.tokens or TokenUsage(input_tokens=0, output_tokens=0),
         cost=msgspec.UNSET if cost is None else breakdown_of(cost),
         duration=(at - fold.created_at) // 1000, tool_calls_count=fold.tool_calls, messages_count=fold.messages,
         error_count=fold.errors,

@@ -8,8 +8,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET
 
-from trunkline.dialects import context
-from trunkline.dialects.context import EnvironmentModel, TokenUsage
+from trunkline.dialects.context.events import ProgressEvent, RateLimitEvent
+from trunkline.dialects.context.types import CostBreakdown, EnvironmentModel, Number, TokenUsage, as_object
 from trunkline.dialects.signals import (
     ArgsDelta,
     CostSpent,
@@ -57,7 +57,7 @@ class NoteStory:
                 self._lifecycle.model(EnvironmentModel(
                     id=model_id, display_name=display_name or UNSET, provider=provider or UNSET))
             case RateLimited(retry_after, limit, message):
-                self._writer.add(context.RateLimitEvent(
+                self._writer.add(RateLimitEvent(
                     retry_after=_number(retry_after), limit=limit, message=message or UNSET))
             case Retried() as retried:
                 self._lifecycle.notify("warning", "The agent tries again", _trying(retried), note=msgspec.Raw(note.data))
@@ -69,33 +69,33 @@ class NoteStory:
                 subagents.told(self._writer, told)
             case RuledOut(tool_call_id, _, reason):
                 self._tools.ruled_out(tool_call_id, reason)
-                self._writer.custom(note.kind, context.as_object(note.data))
+                self._writer.custom(note.kind, as_object(note.data))
             case OwnTurn(state):
                 if state == "ended":
                     self._lifecycle.own_turn_ended()
-                self._writer.custom(note.kind, context.as_object(note.data), namespace="agent")
+                self._writer.custom(note.kind, as_object(note.data), namespace="agent")
             case SessionIdChanged(session_id):
                 # What comes back after a restart is the conversation that the agent has now.
                 self._writer.fold.agent_session_id = session_id
-                self._writer.custom("agent_session_changed", context.as_object(note.data), namespace="agent")
+                self._writer.custom("agent_session_changed", as_object(note.data), namespace="agent")
             case _ if note.kind == "redacted_thinking":
                 self._text.redacted()
             case _:
-                self._writer.custom(note.kind, context.as_object(note.data), namespace="agent")
+                self._writer.custom(note.kind, as_object(note.data), namespace="agent")
 
     def _cost(self, cost: CostSpent) -> None:
         if cost.is_total:
             self._usage.cost_so_far(cost.total, cost.currency)
             return
         is_split = bool(cost.input or cost.output)
-        self._usage.spent(context.CostBreakdown(
+        self._usage.spent(CostBreakdown(
             total=cost.total, input=cost.input if is_split else UNSET, output=cost.output if is_split else UNSET,
             currency=cost.currency))
 
     def _progress(self, told: Progressed) -> None:
         current, total = told.current, told.total
         share = round(100 * current / total, 1) if current is not None and total else None
-        self._writer.add(context.ProgressEvent(
+        self._writer.add(ProgressEvent(
             label=told.label, current=UNSET if current is None else _number(current),
             total=UNSET if total is None else _number(total), percentage=UNSET if share is None else _number(share)))
 
@@ -123,6 +123,6 @@ def _trying(retried: Retried) -> str:
     return f"{retried.message}: {count}{when}" if retried.message else f"{count[0].upper()}{count[1:]}{when}"
 
 
-def _number(value: float) -> context.Number:
+def _number(value: float) -> Number:
     """A whole number is written as one."""
     return int(value) if float(value).is_integer() else value

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects import acp
-from trunkline.dialects.context import EnvironmentModel
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionConfigOption, SessionConfigSelect
+from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
@@ -57,10 +58,10 @@ def _named(model_id: str, name: str | None) -> EnvironmentModel:
     return EnvironmentModel(id=model_id, display_name=name if name and name != model_id else msgspec.UNSET)
 
 
-def _select(config_options: msgspec.Raw, category: str) -> acp.SessionConfigSelect | None:
+def _select(config_options: msgspec.Raw, category: str) -> SessionConfigSelect | None:
     try:
-        options = acp.read(bytes(config_options), list[acp.SessionConfigOption])
+        options = read_lenient(bytes(config_options), list[SessionConfigOption])
     except Invalid:
         return None
     return next((option for option in options
-                 if isinstance(option, acp.SessionConfigSelect) and option.category == category), None)
+                 if isinstance(option, SessionConfigSelect) and option.category == category), None)

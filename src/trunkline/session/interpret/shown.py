@@ -9,27 +9,43 @@ from typing import Final
 
 from msgspec import UNSET
 
-from trunkline.dialects import context
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ContextWindowEvent,
+    CostUpdateEvent,
+    Event,
+    FileChangeBatchEvent,
+    FileChangeEvent,
+    GitOperationEvent,
+    PlanModeEvent,
+    SubAgentSpawnedEvent,
+    ThinkingCompleteEvent,
+    TodoUpdateEvent,
+    TokenUsageEvent,
+    ToolCallArgsDeltaEvent,
+    WebOperationEvent,
+)
+from trunkline.dialects.context.unions import WebSearch
 
 _FLAGS: Final[dict[type, str]] = {
-    context.ToolCallArgsDeltaEvent: "streaming.toolArgs",
-    context.ThinkingCompleteEvent: "thinking",
-    context.ApprovalRequestedEvent: "approval.toolCalls",
-    context.SubAgentSpawnedEvent: "subAgents",
-    context.TodoUpdateEvent: "planning.todos",
-    context.PlanModeEvent: "planning.planMode",
-    context.TokenUsageEvent: "resources.tokenUsage",
-    context.CostUpdateEvent: "resources.costTracking",
-    context.ContextWindowEvent: "resources.contextWindow",
-    context.FileChangeBatchEvent: "fileOperations.batchedChanges",
-    context.GitOperationEvent: "git",
+    ToolCallArgsDeltaEvent: "streaming.toolArgs",
+    ThinkingCompleteEvent: "thinking",
+    ApprovalRequestedEvent: "approval.toolCalls",
+    SubAgentSpawnedEvent: "subAgents",
+    TodoUpdateEvent: "planning.todos",
+    PlanModeEvent: "planning.planMode",
+    TokenUsageEvent: "resources.tokenUsage",
+    CostUpdateEvent: "resources.costTracking",
+    ContextWindowEvent: "resources.contextWindow",
+    FileChangeBatchEvent: "fileOperations.batchedChanges",
+    GitOperationEvent: "git",
 }
 
 
-def flag_of(event: context.Event) -> str | None:
+def flag_of(event: Event) -> str | None:
     """The flag that an event shows, if it does show one."""
-    if type(event) is context.FileChangeEvent:
+    if type(event) is FileChangeEvent:
         return "fileOperations.diffs" if event.diff is not UNSET and event.diff else None
-    if type(event) is context.WebOperationEvent:
-        return "webSearch" if type(event.operation) is context.WebSearch else None
+    if type(event) is WebOperationEvent:
+        return "webSearch" if type(event.operation) is WebSearch else None
     return _FLAGS.get(type(event))

@@ -10,7 +10,28 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.content import (
+    AudioContent,
+    ContentBlock,
+    EmbeddedResource,
+    ImageContent,
+    ResourceContents,
+    ResourceLink,
+    TextContent,
+)
+from trunkline.dialects.acp.decode import TextChunk, decode_update, text_chunk
+from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, UserMessageChunk
+from trunkline.dialects.context.envelope import DeltaPrefix, delta_event, delta_prefix, stamp_ms
+from trunkline.dialects.context.events import (
+    Event,
+    MessageCompleteEvent,
+    MessageDeltaEvent,
+    MessageStartEvent,
+    ThinkingCompleteEvent,
+    ThinkingStartEvent,
+)
+from trunkline.dialects.context.types import MessageRole, to_raw
+from trunkline.dialects.context.unions import ImagePart, MessageContent, TextPart
 from trunkline.session.fold import Fold, OpenText, OpenUserMessage
 from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
@@ -25,7 +46,7 @@ TITLE_SOUGHT = 4 << 10
 """Characters of a text in which its first line is sought: a prompt may have megabytes, and none begins with so many blanks."""
 
 
-Chunk = acp.AgentMessageChunk | acp.AgentThoughtChunk
+Chunk = AgentMessageChunk | AgentThoughtChunk
 
 
 class TextStory:
@@ -34,9 +55,9 @@ class TextStory:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         self._fold = writer.fold
-        self._prefix: context.DeltaPrefix | None = None
+        self._prefix: DeltaPrefix | None = None
 
-    def chunk(self, chunk: acp.TextChunk, raw: bytes) -> None:
+    def chunk(self, chunk: TextChunk, raw: bytes) -> None:
         """One piece of text from the agent."""
         self.said(chunk.kind == "agent_thought_chunk", chunk.message_id, chunk.text, raw)
 
@@ -59,13 +80,13 @@ class TextStory:
         self.collect(text, token)
         fold.seq += 1
         writer = self._writer
-        writer.add_encoded(context.delta_event(prefix, fold.seq, context.stamp_ms(writer.at), token), carried)
+        writer.add_encoded(delta_event(prefix, fold.seq, stamp_ms(writer.at), token), carried)
 
     def remarked(self, update: Chunk, text: str, carried: Carried, parent: str | None = None) -> None:
         """A piece of text with remarks of the agent's own on it: it is told like any other, and carries what was sent.
 
         ``parent`` is the call whose sub-agent says it: what several say at once is kept apart."""
-        thinking = isinstance(update, acp.AgentThoughtChunk)
+        thinking = isinstance(update, AgentThoughtChunk)
         open_text = self._fold.text
         if (open_text is None or open_text.thinking is not thinking or open_text.parent != parent
                 or (update.message_id is not None and update.message_id != open_text.agent_message_id)):
@@ -76,7 +97,7 @@ class TextStory:
         self.collect(open_text, token)
         self._fold.seq += 1
         writer = self._writer
-        writer.add_encoded(context.delta_event(prefix, self._fold.seq, context.stamp_ms(writer.at), token), *carried)
+        writer.add_encoded(delta_event(prefix, self._fold.seq, stamp_ms(writer.at), token), *carried)
         writer.size += sum(len(body or b"") for body in carried[1:])
 
     def user_goes_on(self, agent_message_id: str | None) -> bool:
@@ -84,57 +105,57 @@ class TextStory:
         message = self._fold.user_message
         return message is not None and agent_message_id in (None, message.agent_message_id)
 
-    def user_said(self, update: acp.UserMessageChunk, carried: Carried, *, replayed: bool) -> None:
+    def user_said(self, update: UserMessageChunk, carried: Carried, *, replayed: bool) -> None:
         """A piece of what the person said: once, as the agent tells it again, or just now, and not through the hub."""
         message = self._fold.user_message
         if message is None or not self.user_goes_on(update.message_id):
             message = self._open_user(update.message_id, carried, replayed)
             carried = NOTHING_CARRIED
         writer, block = self._writer, update.content
-        if isinstance(block, acp.TextContent):
+        if isinstance(block, TextContent):
             delta, meta = writer.cut(block.text)
-            event = context.MessageDeltaEvent(
+            event = MessageDeltaEvent(
                 message_id=message.message_id, role="user", delta=delta, meta=meta or msgspec.UNSET)
             writer.add(event, update=carried.update, packet=carried.packet, raw=carried.raw)
         elif carried.update is not None:
             writer.custom("user_content", {"messageId": message.message_id}, update=carried.update, packet=carried.packet,
                           raw=carried.raw)
         part = part_of(block, self._fold.session_id, self._fold.seq)
-        message.size += len(context.to_raw(part))
+        message.size += len(to_raw(part))
         if message.size <= TEXT_LIMIT:
             message.parts.append(part)
 
     def _open_user(self, agent_message_id: str | None, carried: Carried, replayed: bool) -> OpenUserMessage:
         self.close()
         message = self._fold.user_message = OpenUserMessage(f"msg-{self._fold.seq + 1}", agent_message_id, replayed=replayed)
-        started = context.MessageStartEvent(
+        started = MessageStartEvent(
             message_id=message.message_id, role="user", meta={"replayed": True} if replayed else msgspec.UNSET)
         self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         return message
 
-    def block(self, block: acp.ContentBlock, carried: Carried) -> None:
+    def block(self, block: ContentBlock, carried: Carried) -> None:
         """A chunk that is no plain text (an image, a resource): a message of its own."""
         self.close()
         message_id = f"msg-{self._writer.fold.seq + 1}"
-        started = context.MessageStartEvent(message_id=message_id, role="assistant")
+        started = MessageStartEvent(message_id=message_id, role="assistant")
         seq = self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         content = [part_of(block, self._fold.session_id, seq)]
-        self._writer.add(context.MessageCompleteEvent(message_id=message_id, role="assistant", content=content))
+        self._writer.add(MessageCompleteEvent(message_id=message_id, role="assistant", content=content))
         self._fold.messages += 1
 
     def redacted(self) -> None:
         """The agent thought something that its provider does not show."""
         text = self._open(True, None, NOTHING_CARRIED)
         self._fold.text, self._prefix = None, None
-        self._writer.add(context.ThinkingCompleteEvent(message_id=text.message_id, content="", redacted=True))
+        self._writer.add(ThinkingCompleteEvent(message_id=text.message_id, content="", redacted=True))
 
-    def parts(self, role: context.MessageRole, content: list[context.MessageContent], carried: Carried) -> None:
+    def parts(self, role: MessageRole, content: list[MessageContent], carried: Carried) -> None:
         """A message of its own, whole."""
         self.close()
         message_id = f"msg-{self._writer.fold.seq + 1}"
-        started = context.MessageStartEvent(message_id=message_id, role=role)
+        started = MessageStartEvent(message_id=message_id, role=role)
         self._writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
-        self._writer.add(context.MessageCompleteEvent(message_id=message_id, role=role, content=content))
+        self._writer.add(MessageCompleteEvent(message_id=message_id, role=role, content=content))
         self._fold.messages += 1
 
     def close(self, stop_reason: str | None = None) -> None:
@@ -150,15 +171,15 @@ class TextStory:
             fold.turn.work += text.size
         whole, meta = self._whole(text)
         if text.thinking:
-            done: context.Event = context.ThinkingCompleteEvent(message_id=text.message_id, content=whole, meta=meta)
+            done: Event = ThinkingCompleteEvent(message_id=text.message_id, content=whole, meta=meta)
         else:
             newest = whole if text.size <= TEXT_LIMIT else _decode_text(text.newest) or whole
             if text.parent is None:
                 fold.last_text = newest[-LAST_TEXT:].strip()
             fold.messages += 1
             fold.last_message = (text.message_id, text.agent_message_id)
-            done = context.MessageCompleteEvent(
-                message_id=text.message_id, role="assistant", content=[context.TextPart(text=whole)], meta=meta,
+            done = MessageCompleteEvent(
+                message_id=text.message_id, role="assistant", content=[TextPart(text=whole)], meta=meta,
                 stop_reason=stop_reason or msgspec.UNSET, model=fold.model.id if fold.model is not None else msgspec.UNSET,
             )
         self._writer.add(done)
@@ -173,7 +194,7 @@ class TextStory:
         content = message.parts
         meta = {**({"replayed": True} if message.replayed else {}),
                 **({"truncated": {"bytes": message.size}} if message.size > TEXT_LIMIT else {})}
-        self._writer.add(context.MessageCompleteEvent(
+        self._writer.add(MessageCompleteEvent(
             message_id=message.message_id, role="user", content=content, meta=meta or msgspec.UNSET))
         entitle(fold, content)
 
@@ -185,11 +206,11 @@ class TextStory:
         message_id = f"msg-{seq}"
         about = {"agentMessageId": agent_message_id, "parentToolCallId": parent}
         meta = {name: value for name, value in about.items() if value is not None} or msgspec.UNSET
-        started: context.Event
+        started: Event
         if thinking:
-            started = context.ThinkingStartEvent(message_id=message_id, meta=meta)
+            started = ThinkingStartEvent(message_id=message_id, meta=meta)
         else:
-            started = context.MessageStartEvent(message_id=message_id, role="assistant", meta=meta)
+            started = MessageStartEvent(message_id=message_id, role="assistant", meta=meta)
         writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         text = writer.fold.text = OpenText(thinking, message_id, seq, agent_message_id, parent=parent)
         if writer.fold.turn is not None:
@@ -205,9 +226,9 @@ class TextStory:
             text.newest = token
         text.size = size + (len(token) - 2 if b"\\" not in token else len(_decode_text(token).encode()))
 
-    def _prefix_of(self, text: OpenText) -> context.DeltaPrefix:
+    def _prefix_of(self, text: OpenText) -> DeltaPrefix:
         """What its deltas begin with; kept for the next one, unless the status still has to follow."""
-        prefix = context.delta_prefix(self._writer.fold.session_id, text.message_id, None if text.thinking else "assistant")
+        prefix = delta_prefix(self._writer.fold.session_id, text.message_id, None if text.thinking else "assistant")
         if self._writer.thinking(text.thinking) and text.parent is None:
             self._prefix = prefix
         return prefix
@@ -225,21 +246,21 @@ class TextStory:
 
 def text_of(update: bytes) -> bytes | None:
     """The JSON token of a chunk's text, with or without remarks on it; None where it is no text."""
-    chunk = acp.text_chunk(update)
+    chunk = text_chunk(update)
     if chunk is not None:
         return chunk.text
-    told = acp.decode_update(update)
-    if isinstance(told, acp.AgentMessageChunk | acp.AgentThoughtChunk) and isinstance(told.content, acp.TextContent):
+    told = decode_update(update)
+    if isinstance(told, AgentMessageChunk | AgentThoughtChunk) and isinstance(told.content, TextContent):
         return msgspec.json.encode(told.content.text)
     return None
 
 
-def entitle(fold: Fold, content: list[context.MessageContent]) -> None:
+def entitle(fold: Fold, content: list[MessageContent]) -> None:
     """A session without a title takes the first line of the first thing that a person said."""
     if fold.title:
         return
     for part in content:
-        if isinstance(part, context.TextPart) and (begins := part.text[:TITLE_SOUGHT].strip()):
+        if isinstance(part, TextPart) and (begins := part.text[:TITLE_SOUGHT].strip()):
             fold.title = begins.splitlines()[0][:TITLE_LENGTH]
             return
 
@@ -248,24 +269,24 @@ def _decode_text(token: bytes) -> str:
     return msgspec.json.decode(token, type=str)
 
 
-def part_of(block: acp.ContentBlock, session_id: str, seq: int) -> context.MessageContent:
+def part_of(block: ContentBlock, session_id: str, seq: int) -> MessageContent:
     """An ACP content block as a part of a message; ``seq`` is the entry whose update carries it."""
     match block:
-        case acp.TextContent():
-            return context.TextPart(text=block.text)
-        case acp.ImageContent():
+        case TextContent():
+            return TextPart(text=block.text)
+        case ImageContent():
             if len(block.data) > IMAGE_IN_EVENT:
-                return context.ImagePart(url=f"/sessions/{session_id}/images/{seq}", mime_type=block.mime_type)
-            return context.ImagePart(url=f"data:{block.mime_type};base64,{block.data}", mime_type=block.mime_type)
-        case acp.AudioContent():
-            return context.TextPart(text=f"[audio, {block.mime_type}]")
-        case acp.ResourceLink():
-            return context.TextPart(text=f"[{block.name}]({block.uri})")
-        case acp.EmbeddedResource():
-            return context.TextPart(text=_resource_text(block.resource))
+                return ImagePart(url=f"/sessions/{session_id}/images/{seq}", mime_type=block.mime_type)
+            return ImagePart(url=f"data:{block.mime_type};base64,{block.data}", mime_type=block.mime_type)
+        case AudioContent():
+            return TextPart(text=f"[audio, {block.mime_type}]")
+        case ResourceLink():
+            return TextPart(text=f"[{block.name}]({block.uri})")
+        case EmbeddedResource():
+            return TextPart(text=_resource_text(block.resource))
 
 
-def _resource_text(resource: acp.ResourceContents) -> str:
+def _resource_text(resource: ResourceContents) -> str:
     """Where a resource is, and its text where it has one that an event may carry; a body in bytes is in the update."""
     link = f"[{resource.uri}]({resource.uri})"
     if not resource.text:

@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec import UNSET, UnsetType
 
-from trunkline.dialects.context import TokenUsage
+from trunkline.dialects.context.types import TokenUsage
 from trunkline.session.fold import TokenReports
 
 EXPLAINED: Final = 2

@@ -14,7 +14,14 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import acp, context, packets
+from trunkline.dialects.acp.content import ContentBlock
+from trunkline.dialects.acp.decode import text_chunk
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.context.envelope import iso_ms
+from trunkline.dialects.context.events import MessageCompleteEvent, MessageDeltaEvent, MessageStartEvent, SessionErrorEvent
+from trunkline.dialects.context.types import ErrorInfo, SessionStatus, to_raw
+from trunkline.dialects.context.unions import MessageContent
+from trunkline.dialects.packets.notices import error_packet, prompt_response_packet
 from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
@@ -48,7 +55,7 @@ class TurnStory:
         self._tools.forget_turn()
         fold.turns += 1
         fold.failed = None
-        turn = fold.turn = Turn(turn_id=turn_id, started_at=context.iso_ms(writer.at), by=by, seq=fold.seq)
+        turn = fold.turn = Turn(turn_id=turn_id, started_at=iso_ms(writer.at), by=by, seq=fold.seq)
         if key is not None:
             _keep(fold, key, Sent(turn_id, fold.seq, False))
         writer.custom("turn_started", {"turnId": turn_id, "turn": fold.turns}, meta={"by": by, "turnId": turn_id})
@@ -67,7 +74,7 @@ class TurnStory:
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True
-        packet = packets.prompt_response_packet(said if said is not None and stop == "end_turn" else stop, self._writer.at)
+        packet = prompt_response_packet(said if said is not None and stop == "end_turn" else stop, self._writer.at)
         to = _at_rest(self._writer.fold)
         if self._writer.fold.status == to:
             self._writer.custom("turn_ended", {"turnId": turn.turn_id, "stopReason": stop}, packet=packet, meta=meta)
@@ -81,20 +88,20 @@ class TurnStory:
         details = {"code": error.code, **(error.details or {})}
         if error.agent_code is not None:
             details["agentCode"] = error.agent_code
-        info = context.ErrorInfo(
-            code=error.code, message=error.message, recoverable=error.recoverable, details=context.to_raw(details),
+        info = ErrorInfo(
+            code=error.code, message=error.message, recoverable=error.recoverable, details=to_raw(details),
             agent_code=error.agent_code or msgspec.UNSET,
         )
-        packet = packets.error_packet(error.message, writer.at, rpc_code, details)
+        packet = error_packet(error.message, writer.at, rpc_code, details)
         writer.fold.errors += 1
-        writer.fold.failed = Failure(error.code, error.message[:FAILURE_SHOWN], context.iso_ms(writer.at))
-        writer.add(context.SessionErrorEvent(error=info, meta={"turnId": turn.turn_id}), packet=packet)
+        writer.fold.failed = Failure(error.code, error.message[:FAILURE_SHOWN], iso_ms(writer.at))
+        writer.add(SessionErrorEvent(error=info, meta={"turnId": turn.turn_id}), packet=packet)
         writer.status(_at_rest(writer.fold), reason=error.code)
 
     def queue(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> None:
         """A prompt waits for its turn."""
         writer, fold = self._writer, self._writer.fold
-        waiting = QueuedPrompt(turn_id=turn_id, content=blocks, queued_at=context.iso_ms(writer.at), by=by)
+        waiting = QueuedPrompt(turn_id=turn_id, content=blocks, queued_at=iso_ms(writer.at), by=by)
         fold.queue.append(waiting)
         if key is not None:
             _keep(fold, key, Sent(turn_id, fold.seq, True))
@@ -134,22 +141,22 @@ class TurnStory:
     def _write_prompt(self, turn_id: str, blocks: list[msgspec.Raw], by: str) -> None:
         writer = self._writer
         message_id = f"user-{turn_id}"
-        content: list[context.MessageContent] = []
+        content: list[MessageContent] = []
         for index, block in enumerate(blocks):
             update: bytes | None = b'{"sessionUpdate":"user_message_chunk","content":%b}' % bytes(block)
-            text = acp.text_chunk(update) if update else None
+            text = text_chunk(update) if update else None
             if index == 0:
-                started = context.MessageStartEvent(message_id=message_id, role="user", meta={"by": by, "turnId": turn_id})
+                started = MessageStartEvent(message_id=message_id, role="user", meta={"by": by, "turnId": turn_id})
                 writer.add(started, update=update)
                 update = None
             seq = writer.fold.seq + (update is not None)
-            content.append(part_of(acp.read(bytes(block), acp.ContentBlock), writer.fold.session_id, seq))
+            content.append(part_of(read_lenient(bytes(block), ContentBlock), writer.fold.session_id, seq))
             if text is not None:
                 delta = msgspec.json.decode(text.text, type=str)
-                writer.add(context.MessageDeltaEvent(message_id=message_id, role="user", delta=delta), update=update)
+                writer.add(MessageDeltaEvent(message_id=message_id, role="user", delta=delta), update=update)
             elif update is not None:
                 writer.custom("user_content", {"messageId": message_id, "index": index}, update=update)
-        writer.add(context.MessageCompleteEvent(message_id=message_id, role="user", content=content, meta={"by": by}))
+        writer.add(MessageCompleteEvent(message_id=message_id, role="user", content=content, meta={"by": by}))
         writer.fold.messages += 1
         entitle(writer.fold, content)
 
@@ -176,7 +183,7 @@ class TurnStory:
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
 
 
-def _at_rest(fold: Fold) -> context.SessionStatus:
+def _at_rest(fold: Fold) -> SessionStatus:
     """The status between turns: something in the background may still ask."""
     return "paused" if fold.paused is not None else standing(fold)
 

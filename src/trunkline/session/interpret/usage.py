@@ -13,9 +13,10 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.updates import UsageUpdate
 from trunkline.dialects.acp.usage import TokenCount
-from trunkline.dialects.context import CostBreakdown, TokenUsage
+from trunkline.dialects.context.events import ContextWindowEvent, CostUpdateEvent, TokenUsageEvent
+from trunkline.dialects.context.types import CostBreakdown, TokenUsage, as_object
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import KEPT_CURRENCIES, Account, Cost, Fold, TokenReports, Turn, Usage, remember
 from trunkline.session.interpret.token_reports import NOTHING, add, beyond, take
@@ -35,11 +36,11 @@ class UsageStory:
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
 
-    def window(self, update: acp.UsageUpdate, wire: bytes, packet: bytes, raw: bytes | None) -> None:
+    def window(self, update: UsageUpdate, wire: bytes, packet: bytes, raw: bytes | None) -> None:
         """How full the model's context is, and what the session cost by now."""
         self._writer.fold.usage = Usage(update.used, update.size)
         percentage = round(100 * update.used / update.size, 1) if update.size else 0
-        event = context.ContextWindowEvent(used=update.used, limit=update.size, percentage=percentage)
+        event = ContextWindowEvent(used=update.used, limit=update.size, percentage=percentage)
         self._writer.add(event, update=wire, packet=packet, raw=raw)
         if update.cost is not None:
             self.cost_so_far(update.cost.amount, update.cost.currency)
@@ -63,7 +64,7 @@ class UsageStory:
         before = self._turn_to(more.currency)
         cost = fold.cost = Cost(_added(before.amount, more.total), more.currency, _added(before.input, _known(more.input)),
                                 _added(before.output, _known(more.output)))
-        self._writer.add(context.CostUpdateEvent(delta=more, cumulative=breakdown_of(cost), meta=other_costs(fold) or UNSET))
+        self._writer.add(CostUpdateEvent(delta=more, cumulative=breakdown_of(cost), meta=other_costs(fold) or UNSET))
 
     def _turn_to(self, currency: str) -> Cost:
         """The sum in a currency, from now on the one that is told."""
@@ -84,8 +85,8 @@ class UsageStory:
             fold.turn.tokens = add(fold.turn.tokens, more)
         total = fold.tokens = add(fold.tokens, more)
         self._writer.add(
-            context.TokenUsageEvent(message_id=message_id or UNSET, delta=more, cumulative=total,
-                                    meta={"thoughtTokens": thought} if thought else UNSET),
+            TokenUsageEvent(message_id=message_id or UNSET, delta=more, cumulative=total,
+                            meta={"thoughtTokens": thought} if thought else UNSET),
             update=carried.update, packet=carried.packet, raw=carried.raw)
 
     def turn_took(self, raw: bytes, turn: Turn, *, of_session: bool) -> None:
@@ -93,7 +94,7 @@ class UsageStory:
         try:
             count = msgspec.json.decode(raw, type=TokenCount)
         except BROKEN:
-            self._writer.custom("unreadable_usage", context.as_object(raw), namespace="acp")
+            self._writer.custom("unreadable_usage", as_object(raw), namespace="acp")
             return
         fold = self._writer.fold
         reports = fold.token_reports = msgspec.structs.replace(fold.token_reports or TokenReports())
@@ -110,7 +111,7 @@ class UsageStory:
         fold = self._writer.fold
         before = fold.tokens or NOTHING
         fold.tokens = beyond(too_much, add(before, by))
-        self._writer.add(context.TokenUsageEvent(delta=NOTHING, cumulative=fold.tokens, meta={"corrected": {
+        self._writer.add(TokenUsageEvent(delta=NOTHING, cumulative=fold.tokens, meta={"corrected": {
             "from": before, "why": "the agent counts from the session's beginning"}}))
 
 

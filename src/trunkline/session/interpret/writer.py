@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import encode_event
+from trunkline.dialects.context.events import CustomEvent, Event, SessionStatusChangedEvent
+from trunkline.dialects.context.types import SessionStatus, to_raw
 from trunkline.journal.base import Entry
 from trunkline.session.fold import Fold
 from trunkline.session.interpret.shown import flag_of
@@ -63,7 +65,7 @@ class Writer:
         out, self._out, self.size = self._out, [], 0
         return out
 
-    def add(self, event: context.Event, *, update: bytes | None = None, packet: bytes | None = None,
+    def add(self, event: Event, *, update: bytes | None = None, packet: bytes | None = None,
             raw: bytes | None = None, output: bytes | memoryview | None = None,
             seal: Callable[[bytes], bytes] | None = None) -> int:
         """Write one entry that changes the fold; returns its seq. ``output`` is the event's output as a JSON string; ``seal``
@@ -75,7 +77,7 @@ class Writer:
         flag = flag_of(event)
         if flag is not None and flag not in fold.shown:
             fold.shown = [*fold.shown, flag]
-        body = context.encode_event(fold.seq, fold.session_id, self.at, event)
+        body = encode_event(fold.seq, fold.session_id, self.at, event)
         if output is not None:
             before, after = body.split(b'"output":""', 1)
             body = b"".join((before, b'"output":', output, after))
@@ -94,11 +96,11 @@ class Writer:
     def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,
                packet: bytes | None = None, raw: bytes | None = None, meta: dict[str, Any] | None = None) -> int:
         """Write what the Agent Context Protocol has no event for."""
-        body = data if isinstance(data, msgspec.Raw) else context.to_raw(data)
-        event = context.CustomEvent(namespace=namespace, event_name=name, data=body, meta=meta or msgspec.UNSET)
+        body = data if isinstance(data, msgspec.Raw) else to_raw(data)
+        event = CustomEvent(namespace=namespace, event_name=name, data=body, meta=meta or msgspec.UNSET)
         return self.add(event, update=update, packet=packet, raw=raw)
 
-    def status(self, to: context.SessionStatus, *, reason: str | None = None, packet: bytes | None = None,
+    def status(self, to: SessionStatus, *, reason: str | None = None, packet: bytes | None = None,
                meta: dict[str, Any] | None = None) -> None:
         """Move the status. Without a change there is no entry, unless it has a packet to carry."""
         before = self.fold.status
@@ -107,7 +109,7 @@ class Writer:
         if "thinking" in (before, to):
             self.fold.thinking_changes = [*self._recent_changes(), self.at]
         self.fold.status = to
-        event = context.SessionStatusChangedEvent(
+        event = SessionStatusChangedEvent(
             from_=before, to=to, reason=reason or _WHY.get(to, msgspec.UNSET), meta=meta or msgspec.UNSET,  # type: ignore[arg-type]
         )
         self.add(event, packet=packet)
@@ -116,7 +118,7 @@ class Writer:
         """Follow the agent between thinking and running; False: it thinks, and it is too soon to say so again.
 
         That it stopped is always told at once: there is room for it, since none begins to think without it."""
-        to: context.SessionStatus = "thinking" if active else "running"
+        to: SessionStatus = "thinking" if active else "running"
         if self.fold.status == to or self.fold.status not in ("running", "thinking"):
             return True
         if active and len(self._recent_changes()) > THINKING_CHANGES - 2:

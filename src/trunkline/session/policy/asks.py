@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from trunkline.dialects.calls import Reading, ToolNames, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
-from trunkline.dialects.context import RiskLevel, ToolCategory
+from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.session.policy import globs
 from trunkline.session.policy.rules import PolicyAsk
 

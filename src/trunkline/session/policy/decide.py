@@ -19,7 +19,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from trunkline.dialects.context import PermissionPolicy, ToolCategory
+from trunkline.dialects.context.types import PermissionPolicy, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.session.policy import globs
 from trunkline.session.policy.asks import policy_ask

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
 
-from trunkline.dialects.context import RiskLevel, ToolCategory
+from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.errors import Invalid
 from trunkline.session.policy import globs
 from trunkline.session.policy.behind import Behind, behind

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.context import AutoApprove, PermissionPolicy
+from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.errors import Invalid
 from trunkline.session.policy import globs

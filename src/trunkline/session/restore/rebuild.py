@@ -16,7 +16,27 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import UnknownEvent, decode_event, iso_ms
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    ContextWindowEvent,
+    CostUpdateEvent,
+    CustomEvent,
+    EnvironmentInfoEvent,
+    Event,
+    MessageCompleteEvent,
+    SessionErrorEvent,
+    SessionPausedEvent,
+    SessionResumedEvent,
+    SessionStartedEvent,
+    SessionStatusChangedEvent,
+    TodoUpdateEvent,
+    TokenUsageEvent,
+    ToolCallStartEvent,
+)
+from trunkline.dialects.context.types import PermissionPolicy
+from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, SessionUnreadable
 from trunkline.journal.base import Entry, Journal, SessionRow
@@ -69,53 +89,53 @@ class _Story:
             if b":delta" in entry.event[:400]:
                 continue
             try:
-                event = context.decode_event(entry.event)
+                event = decode_event(entry.event)
             except Invalid:
                 continue
             self._take(entry, event)
 
-    def _take(self, entry: Entry, event: context.Event | context.UnknownEvent) -> None:
+    def _take(self, entry: Entry, event: Event | UnknownEvent) -> None:
         fold = self.fold
         match event:
-            case context.SessionStartedEvent():
+            case SessionStartedEvent():
                 fold.agent, fold.cwd = event.agent, event.working_directory
-            case context.EnvironmentInfoEvent():
+            case EnvironmentInfoEvent():
                 fold.environment, fold.model = event.context, event.context.model
-            case context.SessionStatusChangedEvent():
+            case SessionStatusChangedEvent():
                 fold.status = event.to
                 if event.to in ("idle", "completed", "error"):
                     fold.turn = None
-            case context.MessageCompleteEvent(role="user"):
+            case MessageCompleteEvent(role="user"):
                 fold.messages += 1
                 entitle(fold, list(event.content))
-            case context.MessageCompleteEvent():
+            case MessageCompleteEvent():
                 fold.messages += 1
-                said = [part.text for part in event.content if isinstance(part, context.TextPart)]
+                said = [part.text for part in event.content if isinstance(part, TextPart)]
                 fold.last_text = "\n".join(said)[-LAST_TEXT:].strip() or fold.last_text
-            case context.ToolCallStartEvent():
+            case ToolCallStartEvent():
                 fold.tool_calls += 1
-            case context.SessionErrorEvent():
+            case SessionErrorEvent():
                 fold.errors += 1
                 fold.turn = None
-            case context.ApprovalRequestedEvent() | context.ApprovalResolvedEvent():
+            case ApprovalRequestedEvent() | ApprovalResolvedEvent():
                 self._sealed(entry.event)
-            case context.TodoUpdateEvent():
+            case TodoUpdateEvent():
                 fold.todos = [Todo(todo.content, todo.status) for todo in event.todos]
-            case context.ContextWindowEvent():
+            case ContextWindowEvent():
                 fold.usage = Usage(event.used, event.limit)
-            case context.CostUpdateEvent():
+            case CostUpdateEvent():
                 fold.cost = Cost(float(event.cumulative.total), event.cumulative.currency)
-            case context.TokenUsageEvent():
+            case TokenUsageEvent():
                 fold.tokens = event.cumulative
-            case context.SessionPausedEvent():
+            case SessionPausedEvent():
                 meta = event.meta or {}
-                fold.paused = Pause(context.iso_ms(entry.at), str(meta.get("by", "")), event.reason or None, [])
-            case context.SessionResumedEvent():
+                fold.paused = Pause(iso_ms(entry.at), str(meta.get("by", "")), event.reason or None, [])
+            case SessionResumedEvent():
                 self._resumed(event)
-            case context.CustomEvent():
+            case CustomEvent():
                 self._custom(entry, event)
 
-    def _resumed(self, event: context.SessionResumedEvent) -> None:
+    def _resumed(self, event: SessionResumedEvent) -> None:
         meta = event.meta or {}
         if meta.get("how") == "unpaused":
             self.fold.paused = None
@@ -129,7 +149,7 @@ class _Story:
             return
         self.fold.chain = Chain(number, head)
 
-    def _custom(self, entry: Entry, event: context.CustomEvent) -> None:
+    def _custom(self, entry: Entry, event: CustomEvent) -> None:
         told = _CUSTOM.get(event.event_name)
         if told is None:
             return
@@ -141,7 +161,7 @@ class _Story:
 
 def _turn_started(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
     fold.turns = int(data["turn"])
-    fold.turn = Turn(turn_id=str(data["turnId"]), started_at=context.iso_ms(entry.at), by="", seq=entry.seq - 1)
+    fold.turn = Turn(turn_id=str(data["turnId"]), started_at=iso_ms(entry.at), by="", seq=entry.seq - 1)
 
 
 def _turn_ended(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
@@ -167,7 +187,7 @@ def _limits(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
 
 
 def _policy(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
-    fold.permission_policy = msgspec.convert(data["policy"], context.PermissionPolicy)
+    fold.permission_policy = msgspec.convert(data["policy"], PermissionPolicy)
 
 
 def _rule(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:

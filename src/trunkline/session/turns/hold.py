@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from trunkline.dialects import context
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.signals import QuestionAsk, TurnEnd
 from trunkline.errors import AgentNotRunning, Invalid
 from trunkline.session.approvals.approvals import Approvals
@@ -146,7 +146,7 @@ class Hold:
             held.append("turn")
         if fold.paused is not None and set(held) <= set(fold.paused.held):
             return fold.paused.held
-        fold.paused = Pause(since=context.iso_ms(self._clock()), by=by, reason=reason, held=held)
+        fold.paused = Pause(since=iso_ms(self._clock()), by=by, reason=reason, held=held)
         self._pen.at().lifecycle.paused(reason, held, by)
         return held
 

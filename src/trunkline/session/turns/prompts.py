@@ -12,7 +12,8 @@ from typing import Literal
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import ContentBlock
+from trunkline.dialects.acp.shape import encode_acp
 from trunkline.errors import Invalid, NotFound, TooManyRequests, TurnInProgress
 from trunkline.session.commands.requests import Accepted
 from trunkline.session.driver.link import AgentLink
@@ -39,7 +40,7 @@ class Prompts:
         self._spending = spending
         self._new_id = new_id
 
-    async def take(self, content: Sequence[acp.ContentBlock], when_busy: WhenBusy, key: str | None, by: str) -> Accepted:
+    async def take(self, content: Sequence[ContentBlock], when_busy: WhenBusy, key: str | None, by: str) -> Accepted:
         """Take a prompt: it starts its turn, or waits in the queue."""
         fold, blocks = self._pen.fold, _raw_blocks(content)
         sent = fold.sent.get(key) if key is not None else None
@@ -61,7 +62,7 @@ class Prompts:
         await self._pen.stored()
         return accepted
 
-    async def edit(self, turn_id: str, content: Sequence[acp.ContentBlock], by: str) -> None:
+    async def edit(self, turn_id: str, content: Sequence[ContentBlock], by: str) -> None:
         """Change a prompt that waits."""
         blocks = _raw_blocks(content)
         self._check_waiting(turn_id)
@@ -112,7 +113,7 @@ class Prompts:
             raise NotFound(f"no prompt {turn_id} waits in the queue")
 
 
-def _raw_blocks(content: Sequence[acp.ContentBlock]) -> list[msgspec.Raw]:
+def _raw_blocks(content: Sequence[ContentBlock]) -> list[msgspec.Raw]:
     if not content:
         raise Invalid("content must not be empty")
-    return [msgspec.Raw(acp.encode(block)) for block in content]
+    return [msgspec.Raw(encode_acp(block)) for block in content]

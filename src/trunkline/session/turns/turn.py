@@ -21,7 +21,7 @@ import msgspec
 
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
-from trunkline.dialects import acp
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import StopReason, TurnEnd
 from trunkline.errors import AgentAuthRequired, AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
 from trunkline.session.approvals.approvals import Approvals
@@ -297,7 +297,7 @@ class TurnPlayer:
         fault = end.error
         assert fault is not None, "a turn ends by a stop reason or by an error"
         details = {"agentData": msgspec.Raw(fault.data)} if fault.data is not None else None
-        kind = AgentAuthRequired if fault.code == acp.ErrorCode.AUTH_REQUIRED else AgentError
+        kind = AgentAuthRequired if fault.code == ErrorCode.AUTH_REQUIRED else AgentError
         error = kind(fault.message, details=details, agent_code=str(fault.code))
         turns.fail(error, rpc_code=fault.code)
         return error.code

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from trunkline.dialects.context import iso_ms
+from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import open_plain, read_whole
 from trunkline.errors import Unavailable

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from msgspec import UNSET, Struct
 
-from trunkline.dialects.context import EnvironmentProject, EnvironmentRuntime
+from trunkline.dialects.context.types import EnvironmentProject, EnvironmentRuntime
 from trunkline.disk.reading import read_beginning
 
 ENTRIES_MOST = 200

@@ -12,7 +12,7 @@ import pytest
 from tests.aio import run
 from tests.server.context.ws.socket import Frame, Socket, connected
 from tests.server.site import TOKEN, Site, site
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.hub import Session
 from trunkline.server.auth.tokens import Scope
 from trunkline.server.context.ws import conversation

@@ -13,7 +13,7 @@ from referencing import Registry, Resource
 from tests.aio import run
 from tests.server.context.ws.socket import Frame, Socket, connected
 from tests.server.site import TOKEN, site
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.hub import Decision
 
 REFERENCE = Path(__file__).parents[4] / "docs" / "reference"

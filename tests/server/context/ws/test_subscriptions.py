@@ -16,8 +16,8 @@ from tests.aio import run
 from tests.server.context.ws.socket import Frame, Socket, connected
 from tests.server.site import Site, site
 from tests.tooling.examples import examples
-from trunkline.dialects.acp import TextContent
-from trunkline.dialects.context import parse_types
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.context.filters import parse_types
 from trunkline.feeds import hub as hub_feed
 from trunkline.feeds.hub import HubGroup
 from trunkline.hub import Decision, Session

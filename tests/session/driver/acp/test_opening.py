@@ -10,7 +10,8 @@ import pytest
 
 from tests.aio import run
 from trunkline.agents.catalog import adhoc
-from trunkline.dialects import acp
+from trunkline.dialects.acp.initialize import InitializeResponse
+from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.signals import Note, Update
 from trunkline.errors import AgentError
 from trunkline.session.driver.acp import opening
@@ -54,7 +55,7 @@ def test_a_start_fails_where_the_agents_id_is_too_long(size: int, opens: bool) -
             at_once(result)
         return msgspec.Raw(result)
 
-    hello = acp.read(b'{"protocolVersion":1}', acp.InitializeResponse)
+    hello = read_lenient(b'{"protocolVersion":1}', InitializeResponse)
     work = Opening(adhoc("agent", "agent"), "/", [], "1", Inbox(), answer)
     if opens:
         assert run(work.open(hello, None))[1].session_id == "s" * size

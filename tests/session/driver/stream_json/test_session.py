@@ -18,7 +18,7 @@ from tests.aio import run
 from tests.session.driver.stream_json.stage import ClaudeStage
 from trunkline.agents import catalog
 from trunkline.agents.daemons import Daemon
-from trunkline.dialects.acp import TextContent
+from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession, Session
 from trunkline.session.interpret.asks import asks

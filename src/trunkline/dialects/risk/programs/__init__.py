@@ -22,7 +22,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs import (
     archives,
     clouds,
@@ -39,7 +39,7 @@ from trunkline.dialects.risk.programs import (
 )
 from trunkline.dialects.shell import WRAPPERS
 
-Judge = Callable[[Call], None]
+Judge = Callable[[ProgramCall], None]
 
 _JUDGES: Final[dict[str, Judge]] = {
     **dict.fromkeys(WRAPPERS, reading.silent),
@@ -93,7 +93,7 @@ def runs_tasks(program: Program) -> bool:
     return program.judge in _TASK_RUNNERS
 
 
-def _unknown(call: Call) -> None:
+def _unknown(call: ProgramCall) -> None:
     if call.longs <= {"--version", "--help"} and call.longs and not call.operands:
         return
     call.note("medium", "runs a program that is not known here", call.command.text)

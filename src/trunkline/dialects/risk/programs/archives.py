@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 
 
-def _tar(call: Call) -> None:
+def _tar(call: ProgramCall) -> None:
     for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
         value = call.value(option)
         if value and not re.fullmatch(r"(zstd|pigz|gzip|xz|bzip2|lz4|pbzip2|pixz|zstdmt)( -\S+)*", value):
@@ -35,7 +35,7 @@ def _tar(call: Call) -> None:
         _packs(call, tuple(path for path in call.operands if path not in (first, target)))
 
 
-def _archive(call: Call) -> str | None:
+def _archive(call: ProgramCall) -> str | None:
     """The word behind a cluster of letters with an ``f``: ``tar czf x.tgz``."""
     for at, arg in enumerate(call.args[:-1]):
         if re.fullmatch(r"-?[A-Za-z]*f", arg) and (at == 0 or arg.startswith("-")):
@@ -43,12 +43,12 @@ def _archive(call: Call) -> str | None:
     return None
 
 
-def _into(call: Call, folder: str | None) -> None:
+def _into(call: ProgramCall, folder: str | None) -> None:
     if folder:
         call.write(folder)
 
 
-def _packs(call: Call, paths: tuple[str, ...]) -> None:
+def _packs(call: ProgramCall, paths: tuple[str, ...]) -> None:
     """An archive of files; of everything, when it packs a home."""
     for path in paths:
         call.read(path)
@@ -57,7 +57,7 @@ def _packs(call: Call, paths: tuple[str, ...]) -> None:
             call.note("high", "packs a folder that holds credentials", path)
 
 
-def _zip(call: Call) -> None:
+def _zip(call: ProgramCall) -> None:
     if call.has("", "--unzip-command") or "TT" in call.letters:
         call.note("high", "runs a program", call.command.text)
     if call.has("m", "--move"):
@@ -67,7 +67,7 @@ def _zip(call: Call) -> None:
     _packs(call, call.operands[1:])
 
 
-def _unpacks(call: Call) -> None:
+def _unpacks(call: ProgramCall) -> None:
     call.traits |= Trait.DECODES
     if call.has("ltvcp", "--stdout", "--list", "--test", "--to-stdout"):
         return
@@ -75,7 +75,7 @@ def _unpacks(call: Call) -> None:
     _into(call, call.value("-d", "--directory"))
 
 
-def _seven_zip(call: Call) -> None:
+def _seven_zip(call: ProgramCall) -> None:
     """7z: a verb of one letter, and options with their values joined to them."""
     call.traits |= Trait.DECODES
     verb = call.operands[0] if call.operands else ""
@@ -91,7 +91,7 @@ def _seven_zip(call: Call) -> None:
     _into(call, call.value("-o"))
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys("gunzip unzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar cpio".split(), _unpacks),
     **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
     **dict.fromkeys(("7z", "7za", "7zr", "7zz", "7zip", "p7zip"), _seven_zip),

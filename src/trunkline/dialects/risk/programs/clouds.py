@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.programs.rows import judge_of, row
 
 TERRAFORM_ROWS: Final = (
@@ -32,7 +32,7 @@ _CREDENTIAL: Final = re.compile(
 )
 
 
-def _cluster(call: Call) -> None:
+def _cluster(call: ProgramCall) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
     if any(_CREDENTIAL.fullmatch(word) for word in words):
@@ -49,7 +49,7 @@ def _cluster(call: Call) -> None:
         call.note("medium", "works on remote systems", call.command.text)
 
 
-def _moves_objects(call: Call, words: tuple[str, ...]) -> bool:
+def _moves_objects(call: ProgramCall, words: tuple[str, ...]) -> bool:
     """``aws s3 cp file s3://bucket``: files go out."""
     verbs = [word for word in words if word in ("cp", "sync", "mv", "upload", "put-object", "rsync", "upload-batch")]
     if not verbs:
@@ -64,7 +64,7 @@ def _moves_objects(call: Call, words: tuple[str, ...]) -> bool:
     return True
 
 
-def _deploys(call: Call) -> None:
+def _deploys(call: ProgramCall) -> None:
     verb = call.operands[0] if call.operands else ""
     if _LOOKS.match(verb) or call.longs & {"--version", "--help"}:
         return
@@ -75,12 +75,12 @@ def _deploys(call: Call) -> None:
     )
 
 
-def _remote_runs(call: Call) -> None:
+def _remote_runs(call: ProgramCall) -> None:
     if not call.has("C", "--check", "--list-hosts", "--syntax-check", "--version"):
         call.note("high", "runs commands on other machines", call.command.text)
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(
         "kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl hcloud linode-cli ibmcloud oci eksctl gsutil kops "
         "istioctl".split(),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs.rows import judge_of, row
 
 _SQL_LOSES: Final = re.compile(
@@ -23,7 +23,7 @@ DROPS: Final = (row("", "high", "changes or deletes data", "dropdb x"),)
 DUMPS: Final = (row("", "medium", "copies a database", "pg_dump x"),)
 
 
-def _database(call: Call) -> None:
+def _database(call: ProgramCall) -> None:
     """psql, mysql, redis-cli: by the statement in the arguments."""
     statements = [arg for arg in call.args if " " in arg or "(" in arg or _SQL_LOSES.fullmatch(arg)
                   or arg.startswith((".", "\\"))]
@@ -39,7 +39,7 @@ def _database(call: Call) -> None:
             call.write(call.operands[0])
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(
         "psql mysql mariadb sqlite3 sqlite mongo mongosh redis-cli duckdb clickhouse-client cqlsh sqlcmd usql pgcli mycli "
         "influx".split(),

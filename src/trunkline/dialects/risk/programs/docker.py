@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs.rows import note_row, row
 
 ROWS: Final = (
@@ -30,7 +30,7 @@ _MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
 _BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
 
 
-def _mounted(call: Call) -> Iterator[str]:
+def _mounted(call: ProgramCall) -> Iterator[str]:
     """The machine's folders that a container gets. A name without a slash is a volume."""
     for at, arg in enumerate(call.args):
         name, equal, joined = (arg[:2], arg[2:], arg[2:]) if arg[:2] == "-v" else arg.partition("=")
@@ -43,7 +43,7 @@ def _mounted(call: Call) -> Iterator[str]:
             yield host
 
 
-def _container(call: Call) -> None:
+def _container(call: ProgramCall) -> None:
     escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
     mount = next(
         (arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))),
@@ -67,12 +67,12 @@ def _container(call: Call) -> None:
             call.write(words[-1])
 
 
-def _escape_apart(call: Call, at: int, arg: str) -> bool:
+def _escape_apart(call: ProgramCall, at: int, arg: str) -> bool:
     follows = call.args[at + 1] if at + 1 < len(call.args) else ""
     return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (
         arg == "--security-opt" and "unconfined" in follows
     )
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = dict.fromkeys(
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = dict.fromkeys(
     ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container)

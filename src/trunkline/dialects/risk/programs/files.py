@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_awk, judge_sed
 
 _WIDE_MODE: Final = re.compile(
@@ -18,24 +18,24 @@ _SCRIPT: Final = re.compile(r"-[nErsuz]*e(.*)", re.DOTALL)
 _QUIET_PLACES: Final = ("inside", "temp", "null")
 
 
-def _rm(call: Call) -> None:
+def _rm(call: ProgramCall) -> None:
     call.note("high", "deletes files", " ".join(call.operands))
     for path in call.operands:
         if call.places.kind(path) == "raw":
             call.remove(path)
 
 
-def _shred(call: Call) -> None:
+def _shred(call: ProgramCall) -> None:
     for path in call.operands:
         call.remove(path)
     call.at_least("high", "deletes files for good")
 
 
-def _trash(call: Call) -> None:
+def _trash(call: ProgramCall) -> None:
     call.note("medium", "moves files to the trash", " ".join(call.operands))
 
 
-def _mv(call: Call) -> None:
+def _mv(call: ProgramCall) -> None:
     paths = _with_target(call)
     for path in paths[:-1]:
         if call.places.kind(path) not in _QUIET_PLACES:
@@ -47,7 +47,7 @@ def _mv(call: Call) -> None:
     call.at_least("medium", "moves files", call.command.text)
 
 
-def _cp(call: Call) -> None:
+def _cp(call: ProgramCall) -> None:
     paths = _with_target(call)
     for path in paths[:-1]:
         call.read(path)
@@ -57,7 +57,7 @@ def _cp(call: Call) -> None:
         call.write(paths[-1])
 
 
-def _with_target(call: Call) -> list[str]:
+def _with_target(call: ProgramCall) -> list[str]:
     """Operands with the target last, also where ``-t`` gives it."""
     if call.bare:
         return list(call.operands)
@@ -65,7 +65,7 @@ def _with_target(call: Call) -> list[str]:
     return [path for path in call.operands if path != target] + [target] if target else list(call.operands)
 
 
-def _ln(call: Call) -> None:
+def _ln(call: ProgramCall) -> None:
     for path in _with_target(call)[-1:]:
         call.write(path)
     for path in call.operands[:-1]:
@@ -75,14 +75,14 @@ def _ln(call: Call) -> None:
         call.note("medium", "links to something outside", call.operands[0])
 
 
-def _makes(call: Call) -> None:
+def _makes(call: ProgramCall) -> None:
     """mkdir and touch: harmless where the session works."""
     for path in call.operands:
         if call.places.kind(path) not in _QUIET_PLACES:
             call.write(path)
 
 
-def _chmod(call: Call) -> None:
+def _chmod(call: ProgramCall) -> None:
     mode = next((arg for arg in call.args if not arg.startswith("--") and arg not in ("-R", "-v", "-f", "-c")), "")
     paths = [path for path in call.operands if path != mode]
     if call.has("R", "--recursive"):
@@ -95,16 +95,16 @@ def _chmod(call: Call) -> None:
         call.note("medium", "changes permissions", call.command.text)
 
 
-def _owner(call: Call) -> None:
+def _owner(call: ProgramCall) -> None:
     call.note("high", "changes who owns or may use files", call.command.text)
 
 
-def _tee(call: Call) -> None:
+def _tee(call: ProgramCall) -> None:
     for path in call.operands:
         call.write(path)
 
 
-def _dd(call: Call) -> None:
+def _dd(call: ProgramCall) -> None:
     call.note("high", "copies raw bytes", call.command.text)
     for arg in call.args:
         key, _, path = arg.partition("=")
@@ -114,13 +114,13 @@ def _dd(call: Call) -> None:
             call.read(path)
 
 
-def _truncate(call: Call) -> None:
+def _truncate(call: ProgramCall) -> None:
     call.note("high", "cuts files short", " ".join(call.operands))
     for path in call.operands:
         call.write(path)
 
 
-def _expressions(call: Call) -> Iterator[str]:
+def _expressions(call: ProgramCall) -> Iterator[str]:
     """The scripts that sed is given by options: ``-e x``, ``-ne x``, ``-ex``, ``--expression=x``."""
     for at, arg in enumerate(call.args):
         short = _SCRIPT.fullmatch(arg)
@@ -130,7 +130,7 @@ def _expressions(call: Call) -> Iterator[str]:
             yield arg.partition("=")[2]
 
 
-def _sed(call: Call) -> None:
+def _sed(call: ProgramCall) -> None:
     scripts = list(_expressions(call))
     rest = tuple(path for path in call.operands if path not in scripts)
     if not scripts and call.value("-f", "--file") is None and rest:
@@ -147,7 +147,7 @@ def _sed(call: Call) -> None:
         call.at_least("medium", "rewrites files", call.command.text)
 
 
-def _awk(call: Call) -> None:
+def _awk(call: ProgramCall) -> None:
     values = frozenset(("-F", "-v", "-f", "-i", "-l", "--assign", "--field-separator", "--file"))
     skip = {at + 1 for at, arg in enumerate(call.args) if arg in values}
     places = [at for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
@@ -166,7 +166,7 @@ def _awk(call: Call) -> None:
         call.note("medium", "rewrites files", call.command.text)
 
 
-def _install(call: Call) -> None:
+def _install(call: ProgramCall) -> None:
     for path in _with_target(call)[-1:]:
         call.write(path)
     mode = call.value("-m", "--mode")
@@ -174,7 +174,7 @@ def _install(call: Call) -> None:
         call.note("high", "opens a file to everybody", call.command.text)
 
 
-def _rsync(call: Call) -> None:
+def _rsync(call: ProgramCall) -> None:
     if any(name.startswith(("--del", "--remove-source")) for name in call.longs):
         call.note("high", "deletes files at the target", call.command.text)
     runner = call.value("-e", "--rsh") or call.value("--rsync-path")
@@ -185,7 +185,7 @@ def _rsync(call: Call) -> None:
     _copies_remote(call, paths)
 
 
-def _copies_remote(call: Call, paths: list[str]) -> None:
+def _copies_remote(call: ProgramCall, paths: list[str]) -> None:
     """rsync, scp: what goes where."""
     if not paths:
         return
@@ -206,7 +206,7 @@ def _copies_remote(call: Call, paths: list[str]) -> None:
         call.write(target)
 
 
-def _scp(call: Call) -> None:
+def _scp(call: ProgramCall) -> None:
     for option in ("-S", "-o"):
         value = call.value(option)
         if value and (option == "-S" or "command" in value.lower()):
@@ -215,7 +215,7 @@ def _scp(call: Call) -> None:
     _copies_remote(call, [path for path in call.operands if path not in skip])
 
 
-def _patch(call: Call) -> None:
+def _patch(call: ProgramCall) -> None:
     if call.has("", "--dry-run"):
         return
     call.note("medium", "changes files of the project", call.command.text)
@@ -224,24 +224,24 @@ def _patch(call: Call) -> None:
         call.write(folder)
 
 
-def _mknod(call: Call) -> None:
+def _mknod(call: ProgramCall) -> None:
     call.note("high", "makes a device", call.command.text)
 
 
-def _splits(call: Call) -> None:
+def _splits(call: ProgramCall) -> None:
     if call.value("--filter") is not None:
         call.script(call.value("--filter") or "")
         call.note("high", "runs a program", call.command.text)
     call.at_least("medium", "writes files", call.command.text)
 
 
-def _shuf(call: Call) -> None:
+def _shuf(call: ProgramCall) -> None:
     target = call.value("-o", "--output")
     if target:
         call.write(target)
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("rm", "unlink", "rmdir", "del", "erase", "rimraf", "grm", "rd"), _rm),
     **dict.fromkeys(("shred", "srm", "wipe", "scrub", "sdelete"), _shred),
     **dict.fromkeys(("trash", "trash-put", "gio-trash"), _trash),

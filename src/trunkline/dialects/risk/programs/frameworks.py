@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 
 WORDS: Final = 12
 """Words of a command in which a task is looked for."""
@@ -42,7 +42,7 @@ PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
 """The program, and words that follow it in this order."""
 
 
-def note_lost(call: Call) -> None:
+def note_lost(call: ProgramCall) -> None:
     """Note a task that loses data."""
     words = [call.name, *call.args[:WORDS]]
     names = [word.rpartition("/")[2] for word in words]

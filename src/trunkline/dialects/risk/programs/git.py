@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs.git_words import CHANGING_VERBS, FOLDER_OPTIONS, KNOWN_VERBS, QUIET_VERBS, RUNNING_KEYS
 from trunkline.dialects.risk.programs.rows import by_verb, note_row, row
 
@@ -77,7 +77,7 @@ _BY_VERB: Final = by_verb(ROWS)
 class _Git:
     """A git call taken apart: its settings, its verb, and the words behind the verb."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: ProgramCall) -> None:
         self.settings: list[str] = []
         self.verb: str | None = ""
         self.rest: tuple[str, ...] = ()
@@ -132,7 +132,7 @@ class _Git:
         return bool(longs) and any([arg.partition("=")[0] in longs for arg in self.rest])
 
 
-def _git(call: Call) -> None:
+def _git(call: ProgramCall) -> None:
     git = _Git(call)
     for setting in git.settings:
         key, _, value = setting.partition("=")
@@ -158,7 +158,7 @@ def _git(call: Call) -> None:
         call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
 
 
-def _setting(call: Call, key: str, value: str) -> None:
+def _setting(call: ProgramCall, key: str, value: str) -> None:
     """A setting that makes git run a program."""
     if not RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
         return
@@ -169,7 +169,7 @@ def _setting(call: Call, key: str, value: str) -> None:
     call.script(value.lstrip("!"))
 
 
-def _files(call: Call, git: _Git) -> None:
+def _files(call: ProgramCall, git: _Git) -> None:
     """Files that any verb may read or write, outside what git keeps."""
     for at, arg in enumerate(git.rest):
         name, _, value = arg.partition("=")
@@ -182,7 +182,7 @@ def _files(call: Call, git: _Git) -> None:
             call.read(value or arg)
 
 
-def _programs(call: Call, git: _Git) -> None:
+def _programs(call: ProgramCall, git: _Git) -> None:
     """Options of any verb that name a program."""
     for at, arg in enumerate(git.rest):
         if arg[:1] != "-" and arg[:5] != "ext::":
@@ -206,7 +206,7 @@ def _programs(call: Call, git: _Git) -> None:
             call.note("high", "brings hooks that git runs", value)
 
 
-def _push(call: Call, git: _Git) -> None:
+def _push(call: ProgramCall, git: _Git) -> None:
     forced = git.has("fd", "--force", "--force-with-lease", "--force-if-includes", "--delete", "--mirror", "--prune")
     refs = git.operands[1:]
     if forced or any(ref.startswith(("+", ":")) for ref in refs):
@@ -217,13 +217,13 @@ def _push(call: Call, git: _Git) -> None:
         call.note("medium", "pushes to the remote", call.command.text)
 
 
-def _add(call: Call, git: _Git) -> None:
+def _add(call: ProgramCall, git: _Git) -> None:
     for path in git.operands:
         if call.places.secret(path):
             call.note("high" if call.places.secret(path) == "own" else "medium", "puts credentials under version control", path)
 
 
-def _config(call: Call, git: _Git) -> None:
+def _config(call: ProgramCall, git: _Git) -> None:
     """Reading is low; writing is medium; for all repositories, or a program to run, is high."""
     words = [word for word in git.operands if word not in ("get", "set", "list", "unset", "edit", "add")]
     reads = git.has("l", "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch", "--show-origin") or git.operands[
@@ -242,7 +242,7 @@ def _config(call: Call, git: _Git) -> None:
     call.at_least("medium", "changes git's settings", call.command.text)
 
 
-def _submodule(call: Call, git: _Git) -> None:
+def _submodule(call: ProgramCall, git: _Git) -> None:
     if git.operands[:1] == ["foreach"]:
         call.script(" ".join(git.operands[1:]))
     quiet = git.operands[:1] in ([], ["status"], ["summary"])
@@ -250,14 +250,14 @@ def _submodule(call: Call, git: _Git) -> None:
         call.note("medium", "changes or runs something in submodules", call.command.text)
 
 
-def _bisect(call: Call, git: _Git) -> None:
+def _bisect(call: ProgramCall, git: _Git) -> None:
     if git.operands[:1] == ["run"]:
         call.script(" ".join(git.rest[1:]))
     if git.operands[:1] not in (["log"], ["view"], ["visualize"]):
         call.note("medium", "checks out other commits", call.command.text)
 
 
-def _worktree(call: Call, git: _Git) -> None:
+def _worktree(call: ProgramCall, git: _Git) -> None:
     if git.operands[:1] == ["remove"]:
         call.note("high" if git.has("f", "--force") else "medium", "removes a work tree", call.command.text)
     elif git.operands[:1] != ["list"]:
@@ -272,18 +272,18 @@ def _added(git: _Git) -> str:
     return next((arg for at, arg in enumerate(git.rest[1:], 1) if at not in skip and arg[:1] != "-"), "")
 
 
-def _bundle(call: Call, git: _Git) -> None:
+def _bundle(call: ProgramCall, git: _Git) -> None:
     call.note("medium", "changes the repository", call.command.text)
     if git.operands[:1] == ["create"] and len(git.operands) > 1 and git.operands[1] != "-":
         call.write(git.path(git.operands[1]))
 
 
-def _init(call: Call, git: _Git) -> None:
+def _init(call: ProgramCall, git: _Git) -> None:
     for folder in git.operands[:1]:
         _outside(call, git, folder)
 
 
-def _clone(call: Call, git: _Git) -> None:
+def _clone(call: ProgramCall, git: _Git) -> None:
     call.note("medium", "fetches a repository", call.command.text)
     words = git.operands
     if words:
@@ -292,17 +292,17 @@ def _clone(call: Call, git: _Git) -> None:
         _outside(call, git, name)
 
 
-def _outside(call: Call, git: _Git, folder: str) -> None:
+def _outside(call: ProgramCall, git: _Git, folder: str) -> None:
     """A folder that git makes or fills; inside the project that is no news."""
     if call.places.kind(git.path(folder)) not in ("inside", "temp", "unknown", "elsewhere"):
         call.write(git.path(folder))
 
 
-_VERBS: Final[dict[str, Callable[[Call, _Git], None]]] = {
+_VERBS: Final[dict[str, Callable[[ProgramCall, _Git], None]]] = {
     "push": _push, "add": _add, "stage": _add, "config": _config, "submodule": _submodule, "bisect": _bisect,
     "worktree": _worktree,
     "bundle": _bundle, "clone": _clone, "init": _init,
 }  # fmt: skip
 """What rows cannot say."""
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {"git": _git, "hub": _git, "yadm": _git}
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {"git": _git, "hub": _git, "yadm": _git}

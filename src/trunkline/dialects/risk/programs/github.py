@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.programs.rows import note_row, row
 
 _PUBLISHED: Final = "gist release secret variable ssh-key gpg-key extension"
@@ -34,7 +34,7 @@ OTHER_ROWS: Final = (
 OTHER_LEFT: Final = row("", "medium", "changes the repository", "hg commit")
 
 
-def _hosted(call: Call) -> None:
+def _hosted(call: ProgramCall) -> None:
     """gh, glab: a forge's own command line."""
     noun, verb = (*call.operands[:2], "", "")[:2]
     if noun == "api":
@@ -49,7 +49,7 @@ def _hosted(call: Call) -> None:
     note_row(call, (*ROWS, LEFT) if noun else ROWS, noun, call.operands[1:], call.has)
 
 
-def _api(call: Call) -> None:
+def _api(call: ProgramCall) -> None:
     method = (call.value("-X", "--method") or "GET").upper()
     sends = method != "GET" or call.has("fF", "--field", "--raw-field", "--input")
     call.traits |= Trait.FETCHES
@@ -57,13 +57,13 @@ def _api(call: Call) -> None:
               call.command.text)
 
 
-def _other(call: Call) -> None:
+def _other(call: ProgramCall) -> None:
     """hg, svn, jj."""
     verb = call.operands[0] if call.operands else ""
     note_row(call, (*OTHER_ROWS, OTHER_LEFT) if verb else OTHER_ROWS, verb, call.args, call.has)
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("gh", "glab", "tea"), _hosted),
     **dict.fromkeys(("hg", "svn", "jj", "bzr", "fossil"), _other),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.programs.rows import judge_of, row
 
 _POWER: Final = "shutdown reboot halt poweroff init telinit kexec pm-suspend pmset systemsetup".split()
@@ -42,14 +42,14 @@ FILLING: Final = (row("", "high", "uses up the machine", "stress -c 8"),)
 _LOOKS: Final = ("-l", "--list", "list", "info", "status", "show", "-h", "--help", "--version", "-V", "scan", "report")
 
 
-def _kills(call: Call) -> None:
+def _kills(call: ProgramCall) -> None:
     if call.args[:1] in (("-l",), ("-L",), ("--list",)) or call.args[:1] == ("-0",):
         return
     everything = call.args[-1:] == ("-1",) and len(call.args) > 1
     call.note("high", "ends every process it may" if everything else "ends processes", call.command.text)
 
 
-def _kernel(call: Call) -> None:
+def _kernel(call: ProgramCall) -> None:
     if (
         call.name == "sysctl"
         and not call.has("wpf", "--write", "--load", "--system")
@@ -59,7 +59,7 @@ def _kernel(call: Call) -> None:
     call.note("high", "changes how the system runs", call.command.text)
 
 
-def _firewall(call: Call) -> None:
+def _firewall(call: ProgramCall) -> None:
     if not call.args or call.has("LS", "--list", "--list-all"):
         return
     if call.operands[:1] and call.operands[0] in ("status", "list", "show", "monitor"):
@@ -67,12 +67,12 @@ def _firewall(call: Call) -> None:
     call.note("high", "changes the network of the machine", call.command.text)
 
 
-def _ip(call: Call) -> None:
+def _ip(call: ProgramCall) -> None:
     if any(word in ("add", "del", "delete", "set", "flush", "replace", "change", "exec") for word in call.operands):
         call.note("high", "changes the network of the machine", call.command.text)
 
 
-def _disks(call: Call) -> None:
+def _disks(call: ProgramCall) -> None:
     """Disk tools: on a raw device there is no way back."""
     raw = next((path for path in call.args if call.places.kind(path) in ("raw", "device")), None)
     if any(arg in _LOOKS for arg in call.args[:2]):
@@ -83,12 +83,12 @@ def _disks(call: Call) -> None:
         call.note("high", "works on disks", call.command.text)
 
 
-def _mounts(call: Call) -> None:
+def _mounts(call: ProgramCall) -> None:
     if call.operands or call.has("aA", "--all"):
         call.note("high", "mounts or unmounts a file system", call.command.text)
 
 
-def _services(call: Call) -> None:
+def _services(call: ProgramCall) -> None:
     quiet = (
         "status",
         "list",
@@ -107,7 +107,7 @@ def _services(call: Call) -> None:
     call.note("high", "starts, stops or changes services", call.command.text)
 
 
-def _schedule(call: Call) -> None:
+def _schedule(call: ProgramCall) -> None:
     """crontab and at: something will run later."""
     if call.args[:1] in (("-l",), ("--list",)) or call.name in ("atq", "crontab-list"):
         return
@@ -115,7 +115,7 @@ def _schedule(call: Call) -> None:
     call.note("high", "schedules commands", call.command.text)
 
 
-def _secrets(call: Call) -> None:
+def _secrets(call: ProgramCall) -> None:
     """Programs that hand out credentials."""
     if call.operands[:1] in (("ls",), ("list",), ("status",), ("version",), ("help",)) or call.longs & {"--version"}:
         return
@@ -123,7 +123,7 @@ def _secrets(call: Call) -> None:
     call.note("high", "reads or changes credentials", call.command.text)
 
 
-def _gpg(call: Call) -> None:
+def _gpg(call: ProgramCall) -> None:
     if call.has("", "--export-secret-keys", "--export-secret-subkeys", "--delete-keys", "--delete-secret-keys"):
         call.traits |= Trait.SECRET
         call.note("high", "exports or deletes secret keys", call.command.text)
@@ -134,7 +134,7 @@ def _gpg(call: Call) -> None:
         call.note("medium", "works with keys", call.command.text)
 
 
-def _sshkeys(call: Call) -> None:
+def _sshkeys(call: ProgramCall) -> None:
     if call.name == "ssh-copy-id":
         call.note("high", "lets a key into another machine", call.command.text)
     elif call.name == "ssh-keygen" and call.has("lF"):
@@ -146,26 +146,26 @@ def _sshkeys(call: Call) -> None:
         call.at_least("medium", "works with keys", call.command.text)
 
 
-def _settings(call: Call) -> None:
+def _settings(call: ProgramCall) -> None:
     if call.operands[:1] in (("read",), ("domains",), ("find",), ("list-schemas",), ("get",)):
         return
     call.note("high", "changes settings of the desktop or the system", call.command.text)
 
 
-def _logs(call: Call) -> None:
+def _logs(call: ProgramCall) -> None:
     if call.has("", "--vacuum-time", "--vacuum-size", "--rotate", "--flush", "--vacuum-files") or (
         call.name == "dmesg" and call.has("cC", "--clear")
     ):
         call.note("high", "erases logs", call.command.text)
 
 
-def _agents(call: Call) -> None:
+def _agents(call: ProgramCall) -> None:
     if call.args in (("--version",), ("--help",), ("-v",), ("-V",), ("-h",)):
         return
     call.note("high", "starts an agent, or changes what one may do, past this session", call.command.text)
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("kill", "pkill", "killall", "killall5", "xkill", "skill", "tskill", "taskkill", "fuser"), _kills),
     **dict.fromkeys(_POWER, judge_of(POWER)),
     **dict.fromkeys(_USERS, judge_of(USERS)),

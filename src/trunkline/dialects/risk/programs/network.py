@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 
 _LOCAL: Final = re.compile(
     r"^(\w+://)?([^@/]*@)?(localhost|127(\.\d+){1,3}|\[?::1\]?|0\.0\.0\.0|0|[\w-]+\.(localhost|local|test)|host\.docker\.internal)([:/?#]|$)"
@@ -49,7 +49,7 @@ _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|known.?hosts|match)\w{0,60}(com
 _METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
 
 
-def _targets(call: Call) -> list[str]:
+def _targets(call: ProgramCall) -> list[str]:
     """The addresses: operands that are no value of an option."""
     if call.bare:
         return [arg for arg in call.args if arg not in _METHODS]
@@ -64,7 +64,7 @@ def _targets(call: Call) -> list[str]:
     return found + ([url] if url else [])
 
 
-def _http(call: Call) -> None:
+def _http(call: ProgramCall) -> None:
     """curl, wget and their like."""
     targets = _targets(call)
     sent_on = not call.bare and not call.options.isdisjoint(_SENT_ON)
@@ -84,7 +84,7 @@ def _http(call: Call) -> None:
         _http_options(call, bool(remote))
 
 
-def _http_options(call: Call, remote: bool) -> None:
+def _http_options(call: ProgramCall, remote: bool) -> None:
     """Options that load something, or change something over there."""
     if call.options.isdisjoint(_NOTED):
         return
@@ -99,7 +99,7 @@ def _http_options(call: Call, remote: bool) -> None:
         call.note("high", "loads or runs a program", call.command.text)
 
 
-def _files_sent(call: Call, remote: bool) -> None:
+def _files_sent(call: ProgramCall, remote: bool) -> None:
     """Files that go out with a request."""
     sent: list[str] = []
     for at, arg in enumerate(call.args if not call.options.isdisjoint(_SENDING) else ()):
@@ -126,7 +126,7 @@ def _files_sent(call: Call, remote: bool) -> None:
             call.note("high" if path != "-" else "medium", "sends a file to the network", path)
 
 
-def _credentials_sent(call: Call) -> None:
+def _credentials_sent(call: ProgramCall) -> None:
     """Variables named like credentials: in a header they log in, elsewhere they leave."""
     for at, arg in enumerate(call.args):
         found = secrets_list.VARIABLE.search(arg) if "$" in arg else None
@@ -136,7 +136,7 @@ def _credentials_sent(call: Call) -> None:
         call.note("high" if header else "critical", "sends a credential over the network", f"${found[1]}")
 
 
-def _files_written(call: Call, targets: list[str]) -> None:
+def _files_written(call: ProgramCall, targets: list[str]) -> None:
     """What a download is saved as."""
     names: list[str] = []
     if call.bare and call.name in _PRINTERS:
@@ -166,7 +166,7 @@ def _last(url: str) -> str:
     return _QUERY.split(url)[0].rstrip("/").rpartition("/")[2] or "index.html"
 
 
-def _netcat(call: Call) -> None:
+def _netcat(call: ProgramCall) -> None:
     """nc and its like: a bare connection, either way."""
     if call.has("z") and not call.has("ec", "--exec", "--sh-exec"):
         call.note("medium", "looks for open ports", call.command.text)
@@ -180,7 +180,7 @@ def _netcat(call: Call) -> None:
         call.note("high", "opens a bare connection", call.command.text)
 
 
-def _ssh(call: Call) -> None:
+def _ssh(call: ProgramCall) -> None:
     for option in call.args:
         if _SSH_RUNS.search(option):
             call.script(option.partition("=")[2].strip() or option)
@@ -193,7 +193,7 @@ def _ssh(call: Call) -> None:
     call.note("high" if len(call.operands) > 1 else "medium", "runs commands on another machine", call.command.text)
 
 
-def _transfers(call: Call) -> None:
+def _transfers(call: ProgramCall) -> None:
     """ftp, sftp, rclone, mail and others that carry files away."""
     call.traits |= Trait.SENDS | Trait.FETCHES
     for path in call.operands:
@@ -204,22 +204,22 @@ def _transfers(call: Call) -> None:
     call.note("high", "sends files or messages to other machines", call.command.text)
 
 
-def _looks_up(call: Call) -> None:
+def _looks_up(call: ProgramCall) -> None:
     """dig, ping: harmless, unless what they ask for carries something out."""
     if None in call.command.words[1:]:
         call.traits |= Trait.SENDS
         call.note("medium", "asks the network for something only known when it runs", call.command.text)
 
 
-def _tunnels(call: Call) -> None:
+def _tunnels(call: ProgramCall) -> None:
     call.note("high", "opens this machine to the network", call.command.text)
 
 
-def _scans(call: Call) -> None:
+def _scans(call: ProgramCall) -> None:
     call.note("high", "looks into the network", call.command.text)
 
 
-def _openssl(call: Call) -> None:
+def _openssl(call: ProgramCall) -> None:
     verb = call.operands[0] if call.operands else ""
     if verb in ("s_client", "s_server"):
         call.traits |= Trait.SENDS | Trait.FETCHES
@@ -236,11 +236,11 @@ def _openssl(call: Call) -> None:
             call.read(path)
 
 
-def _opens(call: Call) -> None:
+def _opens(call: ProgramCall) -> None:
     call.note("medium", "opens something outside the terminal", call.command.text)
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(
         "curl wget wget2 http https xh xhs curlie aria2c axel lynx w3m links elinks lwp-request lwp-download get post".split(),
         _http,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 
 
 class Manager(NamedTuple):
@@ -95,7 +95,7 @@ _BEYOND: Final = frozenset(
 )
 
 
-def manages(call: Call) -> None:
+def manages(call: ProgramCall) -> None:
     manager = _MANAGERS[call.name if call.name in _MANAGERS else call.name.rstrip("0123456789.")]
     verb = _verb(call, manager)
     if (not verb and call.longs & {"--version", "--help"}) or call.args in (("-v",), ("-V",)):
@@ -123,7 +123,7 @@ def manages(call: Call) -> None:
 _CONDAS: Final = frozenset(("conda", "mamba", "micromamba"))
 
 
-def _verb(call: Call, manager: Manager) -> str:
+def _verb(call: ProgramCall, manager: Manager) -> str:
     """What a manager is to do: its first operand, unless that belongs to another manager or is the value of an option."""
     verb, *more = (*call.operands[:2], "", "")[:2]
     if (call.name, verb) in (("uv", "pip"), ("yarn", "npm")) and more[0]:
@@ -133,7 +133,7 @@ def _verb(call: Call, manager: Manager) -> str:
     return more[0] if is_value and more[0] in manager.grave else verb
 
 
-def _environment(call: Call, verb: str) -> None:
+def _environment(call: ProgramCall, verb: str) -> None:
     """conda's environments: a whole one is removed as any folder is."""
     act = call.operands[1] if verb == "env" and len(call.operands) > 1 else verb
     if act in ("remove", "uninstall"):
@@ -144,7 +144,7 @@ def _environment(call: Call, verb: str) -> None:
         call.note("medium", "installs packages", call.command.text)
 
 
-def _installs(call: Call) -> None:
+def _installs(call: ProgramCall) -> None:
     names = (*call.operands[1:], call.value("--from") or "")
     if call.name == "pipx" and call.operands[:1] == ("run",) and any("://" in name for name in names):
         call.note("critical", "runs a script from the network", call.command.text)
@@ -165,7 +165,7 @@ def _installs(call: Call) -> None:
     call.at_least("medium", "installs packages", call.command.text)
 
 
-def _is_foreign(call: Call, name: str) -> bool:
+def _is_foreign(call: ProgramCall, name: str) -> bool:
     """An address instead of a package's name. ``user/repo`` means GitHub to npm and a tap to brew, a folder to pip."""
     if not _FOREIGN.search(name) or name.startswith("@"):
         return False
@@ -173,7 +173,7 @@ def _is_foreign(call: Call, name: str) -> bool:
     return not slashed or call.name in ("npm", "pnpm", "yarn", "brew")
 
 
-def _other_verb(call: Call, verb: str) -> None:
+def _other_verb(call: ProgramCall, verb: str) -> None:
     if verb == "config" and call.operands[1:2] in (("set",), ("edit",), ("delete",)):
         risky = any("shell" in arg or "registry" in arg or "index" in arg or "hook" in arg for arg in call.args)
         call.note("high" if risky else "medium", "changes the package manager's settings", call.command.text)
@@ -188,7 +188,7 @@ def _other_verb(call: Call, verb: str) -> None:
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
 
 
-def _elsewhere(call: Call) -> None:
+def _elsewhere(call: ProgramCall) -> None:
     """Options that make scripts run by another program, or those of another project."""
     options = ("--script-shell", "--shell-emulator", "--node-options")
     runs = next((arg for arg in call.args if arg.partition("=")[0] in options), None)
@@ -199,7 +199,7 @@ def _elsewhere(call: Call) -> None:
         call.build(folder)
 
 
-def _short_verbs(call: Call) -> None:
+def _short_verbs(call: ProgramCall) -> None:
     """pacman -Q, dpkg -l, rpm -qa look; -R, -r, -e remove."""
     first = call.letters[:1]
     if (first in ("Q", "l", "L", "s", "q", "S") and not call.letters.startswith(("S", "Sy"))) or call.letters.startswith(
@@ -210,7 +210,7 @@ def _short_verbs(call: Call) -> None:
     call.note("high" if removes else "medium", "changes the system's packages", call.command.text)
 
 
-def _adds_source(call: Call) -> None:
+def _adds_source(call: ProgramCall) -> None:
     call.note("high", "adds a source of packages or trusts its key", call.command.text)
 
 
@@ -218,7 +218,7 @@ _RUNNERS: Final = frozenset(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "b
 """With ``run`` or ``exec`` they are only as dangerous as what they run."""
 _NODE_NAMES: Final = frozenset(("npm", "pnpm", "yarn", "bun", "cnpm"))
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(_MANAGERS, manages),
     **dict.fromkeys(
         ("add-apt-repository", "apt-key", "apt-add-repository", "update-alternatives", "yum-config-manager"), _adds_source

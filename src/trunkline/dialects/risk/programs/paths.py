@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from trunkline.dialects.risk.call import Call
+from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.programs import reading
 from trunkline.dialects.risk.programs.runners import option_values
@@ -127,7 +127,7 @@ PATHS: Final[dict[str, PathUse]] = {
 }
 
 
-def note_outside(call: Call, is_known: bool = True) -> None:
+def note_outside(call: ProgramCall, is_known: bool = True) -> None:
     """Note the paths outside the session's folders that a call names and that may be written.
 
     ``is_known``: the program is the one of that name. ``./cat`` is a file that somebody made, and may write what it likes.
@@ -137,7 +137,7 @@ def note_outside(call: Call, is_known: bool = True) -> None:
             _word(call, at, arg, is_known)
 
 
-def _word(call: Call, at: int, arg: str, is_known: bool) -> None:
+def _word(call: ProgramCall, at: int, arg: str, is_known: bool) -> None:
     """One word that may name a path, alone or as the value of an option or a setting."""
     values = (arg, *option_values(arg))
     if arg[:1] == "-" and ":" in arg and "://" not in arg:
@@ -155,13 +155,13 @@ def _word(call: Call, at: int, arg: str, is_known: bool) -> None:
             return
 
 
-def _known(call: Call) -> Iterator[str]:
+def _known(call: ProgramCall) -> Iterator[str]:
     """The paths that the judge has taken for something."""
     for noted in (call.reads, call.writes, call.runs, call.downloads, call.builds):
         yield from noted
 
 
-def _only_reads(call: Call, at: int, arg: str, value: str, path: str) -> bool:
+def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> bool:
     """Whether the judge knows this path, or the table says that this program only reads this word."""
     name, first = _program(call)
     use = PATHS.get(name) or PATHS.get(name.rstrip("0123456789."), PathUse())
@@ -185,14 +185,14 @@ def _only_reads(call: Call, at: int, arg: str, value: str, path: str) -> bool:
     return sum([1 for one in call.args[first:at] if one[:1] != "-"]) < use.operands
 
 
-def _program(call: Call) -> tuple[str, int]:
+def _program(call: ProgramCall) -> tuple[str, int]:
     """The program, and where its own words begin: behind ``python -m``, the module."""
     if call.args[:1] == ("-m",) and len(call.args) > 1 and call.name.startswith(("python", "pypy")):
         return call.args[1], 2
     return call.name, 0
 
 
-def _option_of(call: Call, at: int, arg: str, value: str, use: PathUse) -> str:
+def _option_of(call: ProgramCall, at: int, arg: str, value: str, use: PathUse) -> str:
     """The option that a word is a value of: within the word, or the one before it; empty for an operand."""
     if arg[:1] == "-":
         name = arg.partition("=")[0]

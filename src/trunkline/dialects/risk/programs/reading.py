@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 
 _SILENT: Final = """
     true false : test [ [[ pwd whoami id uname arch which whereis type hash basename dirname realpath readlink seq sleep wait jobs
@@ -30,11 +30,11 @@ _LISTERS: Final = "ls dir vdir ll la exa eza lsd tree stat file du namei".split(
 _PATTERN_FIRST: Final = "grep egrep fgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup ugrep sift".split()
 
 
-def silent(call: Call) -> None:
+def silent(call: ProgramCall) -> None:
     """Nothing to note."""
 
 
-def _prints(call: Call) -> None:
+def _prints(call: ProgramCall) -> None:
     """echo and printf: what they print matters when it goes somewhere."""
     call.traits |= Trait.PRINTS
     found = next((hit for arg in call.args if (hit := secrets_list.VARIABLE.search(arg))), None)
@@ -43,7 +43,7 @@ def _prints(call: Call) -> None:
         call.note("medium", "prints a credential", f"${found[1]}")
 
 
-def _reads(call: Call) -> None:
+def _reads(call: ProgramCall) -> None:
     if any(arg.startswith("+") and "!" in arg for arg in call.args):
         call.note("high", "runs a command inside a program", call.command.text)
     for path in call.operands:
@@ -51,12 +51,12 @@ def _reads(call: Call) -> None:
             call.read(path)
 
 
-def _lists(call: Call) -> None:
+def _lists(call: ProgramCall) -> None:
     for path in call.operands:
         call.read(path, contents=False)
 
 
-def _searches(call: Call) -> None:
+def _searches(call: ProgramCall) -> None:
     """The first operand is a pattern unless an option gives one."""
     explicit = any(
         arg in ("-e", "-f", "--regexp", "--file", "--from-file") or arg.startswith(("-e", "--regexp=")) for arg in call.args
@@ -72,7 +72,7 @@ def _searches(call: Call) -> None:
         _filters(call)
 
 
-def _filters(call: Call) -> None:
+def _filters(call: ProgramCall) -> None:
     """jq and yq: they can print the environment, and yq can write in place."""
     if any(re.search(r"\benv\b|\$ENV", arg) for arg in call.operands[:1]):
         call.traits |= Trait.SECRET
@@ -81,7 +81,7 @@ def _filters(call: Call) -> None:
         call.note("medium", "rewrites files", call.command.text)
 
 
-def _sort(call: Call) -> None:
+def _sort(call: ProgramCall) -> None:
     target = call.value("-o", "--output")
     if target:
         call.write(target)
@@ -92,24 +92,24 @@ def _sort(call: Call) -> None:
             call.read(path)
 
 
-def _uniq(call: Call) -> None:
+def _uniq(call: ProgramCall) -> None:
     for path in call.operands[:1]:
         call.read(path)
     for path in call.operands[1:2]:
         call.write(path)
 
 
-def _date(call: Call) -> None:
+def _date(call: ProgramCall) -> None:
     if call.has("s", "--set") or any(arg.isdigit() and len(arg) >= 8 for arg in call.operands):
         call.note("high", "sets the clock")
 
 
-def _hostname(call: Call) -> None:
+def _hostname(call: ProgramCall) -> None:
     if call.operands:
         call.note("high", "renames the machine")
 
 
-def _environment(call: Call) -> None:
+def _environment(call: ProgramCall) -> None:
     """env and printenv without a command print every variable."""
     if call.name == "env" and (call.operands or any(arg.startswith("-S") or arg == "--split-string" for arg in call.args)):
         return
@@ -122,7 +122,7 @@ def _environment(call: Call) -> None:
     call.note("medium", "prints the environment, which may hold credentials")
 
 
-def _declares(call: Call) -> None:
+def _declares(call: ProgramCall) -> None:
     """set, export, declare: print everything without operands; set variables with them."""
     for assignment in call.operands:
         call.assign(assignment)
@@ -133,19 +133,19 @@ def _declares(call: Call) -> None:
         call.note("medium", "prints all variables, which may hold credentials")
 
 
-def _hooks(call: Call) -> None:
+def _hooks(call: ProgramCall) -> None:
     """bind, complete, enable: some options make the shell load or run something."""
     if call.has("xCf") or (call.name == "complete" and call.has("F")):
         call.note("high", "makes the shell load or run something", call.command.text)
 
 
-def _controls(call: Call) -> None:
+def _controls(call: ProgramCall) -> None:
     """hostnamectl and its like: they look, until they set."""
     if any(word.startswith(("set", "terminate", "kill", "lock", "enable", "disable")) for word in call.operands):
         call.note("high", "changes how the system runs", call.command.text)
 
 
-def _find(call: Call) -> None:
+def _find(call: ProgramCall) -> None:
     """find and fd: listing, deleting, writing lists; what they execute is judged by itself."""
     if "-delete" in call.args:
         call.note("high", "deletes what it finds", call.command.text)
@@ -166,18 +166,18 @@ def _find(call: Call) -> None:
             call.note("medium", "looks for credentials", pattern)
 
 
-def _history(call: Call) -> None:
+def _history(call: ProgramCall) -> None:
     if call.has("cdw"):
         call.note("high", "erases the history of commands")
 
 
-def _pager(call: Call) -> None:
+def _pager(call: ProgramCall) -> None:
     """man: its pager is a program."""
     if call.has("PH", "--pager", "--html"):
         call.note("high", "runs a program", call.command.text)
 
 
-def _encodes(call: Call) -> None:
+def _encodes(call: ProgramCall) -> None:
     """base64 and its like: both ways."""
     if call.has("dD", "--decode") or (call.name == "xxd" and call.has("r")):
         call.traits |= Trait.DECODES
@@ -188,11 +188,11 @@ def _encodes(call: Call) -> None:
             call.read(path)
 
 
-def _translates(call: Call) -> None:
+def _translates(call: ProgramCall) -> None:
     call.traits |= Trait.DECODES
 
 
-def _tests(call: Call) -> None:
+def _tests(call: ProgramCall) -> None:
     """Test runners, type checkers, linters: they run the project's own tests."""
     if call.has("", "--fix", "--write", "--unsafe-fixes", "--fix-only") or (call.name in ("gofmt", "shfmt") and call.has("w")):
         call.note("medium", "rewrites files of the project", call.command.text)
@@ -200,17 +200,17 @@ def _tests(call: Call) -> None:
         call.note("medium", "writes a file of the project", call.command.text)
 
 
-def _formats(call: Call) -> None:
+def _formats(call: ProgramCall) -> None:
     if not call.has("", "--check", "--diff", "--check-only", "--dry-run", "--list-different", "--version", "--help", "--verify"):
         call.note("medium", "rewrites files of the project", call.command.text)
 
 
-def _prettier(call: Call) -> None:
+def _prettier(call: ProgramCall) -> None:
     if call.has("w", "--write"):
         call.note("medium", "rewrites files of the project", call.command.text)
 
 
-def _ruff(call: Call) -> None:
+def _ruff(call: ProgramCall) -> None:
     if (call.operands[:1] == ("format",) and not call.has("", "--check", "--diff")) or call.has("", "--fix", "--add-noqa"):
         call.note("medium", "rewrites files of the project", call.command.text)
 
@@ -231,7 +231,7 @@ ONLY_LOOK: Final = frozenset((
 )) - {"mktemp", "mkfifo", "pdftotext", "iconv", "pygmentize", "exiftool", "plutil", "sdiff", "tree", "less", "more", "zless"}
 """Whatever they name they only read; where an option of theirs writes, their judge says so."""
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(_SILENT, silent),
     **dict.fromkeys(_READERS, _reads),
     **dict.fromkeys(_LISTERS, _lists),

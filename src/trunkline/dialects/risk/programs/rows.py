@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from trunkline.dialects.context.types import RiskLevel
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 
 _EFFECTS: Final = {"secret": Trait.SECRET, "sends": Trait.SENDS, "fetches": Trait.FETCHES, "decodes": Trait.DECODES,
                    "executes": Trait.EXECUTES}
@@ -69,7 +69,7 @@ def by_verb(rows: Iterable[Row]) -> dict[str, list[Row]]:
     return found
 
 
-def note_row(call: Call, rows: Iterable[Row], verb: str, words: Sequence[str], has: Callable[..., bool]) -> bool:
+def note_row(call: ProgramCall, rows: Iterable[Row], verb: str, words: Sequence[str], has: Callable[..., bool]) -> bool:
     """Note the first row that fits; whether there was one."""
     for one in rows:
         if one.fits(verb, words, has):
@@ -80,10 +80,10 @@ def note_row(call: Call, rows: Iterable[Row], verb: str, words: Sequence[str], h
     return False
 
 
-def judge_of(rows: Sequence[Row]) -> Callable[[Call], None]:
+def judge_of(rows: Sequence[Row]) -> Callable[[ProgramCall], None]:
     """A judge that goes by rows alone: the first operand is the sub-command."""
 
-    def judge(call: Call) -> None:
+    def judge(call: ProgramCall) -> None:
         verb = call.operands[0] if call.operands else ""
         note_row(call, rows, verb, (*call.operands[1:], *call.args), call.has)
 

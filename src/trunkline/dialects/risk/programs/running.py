@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk.call import Call, Trait
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_code
 from trunkline.dialects.risk.programs.packages import manages
 from trunkline.dialects.shell import SHELLS, shell_script
@@ -52,7 +52,7 @@ _LANGUAGES: Final[dict[str, str]] = {
 }  # fmt: skip
 
 
-def run_file(call: Call) -> None:
+def run_file(call: ProgramCall) -> None:
     """A program given by its path: a file that somebody made."""
     path = call.command.words[0] or ""
     if "://" in path:  # uv run https://…
@@ -62,7 +62,7 @@ def run_file(call: Call) -> None:
     call.note("medium", "runs a file", call.command.text)
 
 
-def _script(call: Call, path: str) -> None:
+def _script(call: ProgramCall, path: str) -> None:
     call.run(path)
     call.note("medium", "runs a script", path)
     if call.places.kind(path) == "unknown":
@@ -70,14 +70,14 @@ def _script(call: Call, path: str) -> None:
         call.note("high", "runs a script that is only known when it runs", path)
 
 
-def _from_input(call: Call) -> None:
+def _from_input(call: ProgramCall) -> None:
     """A shell or an interpreter that reads its script from a file: ``sh < x``."""
     for redirect in call.command.redirects:
         if redirect.reads:
             _script(call, redirect.sketch)
 
 
-def _shell(call: Call) -> None:
+def _shell(call: ProgramCall) -> None:
     """A shell: literal ``-c`` texts are judged as commands of the line already."""
     text, at = shell_script(call.command.words)
     words = call.command.words
@@ -100,13 +100,13 @@ def _shell(call: Call) -> None:
             _script(call, path)
 
 
-def _eval(call: Call) -> None:
+def _eval(call: ProgramCall) -> None:
     if None in call.command.words[1:]:
         call.traits |= Trait.EXECUTES
         call.note("high", "runs a command that is only known when it runs", call.command.text)
 
 
-def _source(call: Call) -> None:
+def _source(call: ProgramCall) -> None:
     path = call.operands[0] if call.operands else ""
     dynamic = len(call.command.words) > 1 and call.command.words[1] is None
     if dynamic or path in ("/dev/stdin", "-"):
@@ -119,7 +119,7 @@ def _source(call: Call) -> None:
             call.note("medium", "runs a script", path)
 
 
-def _interpreter(call: Call) -> None:
+def _interpreter(call: ProgramCall) -> None:
     language = _LANGUAGES.get(call.name) or _LANGUAGES.get(call.name.rstrip("0123456789.")) or call.name
     words = call.command.words
     options = _INLINE.get(language, ())
@@ -138,7 +138,7 @@ def _interpreter(call: Call) -> None:
         _file_or_input(call, language)
 
 
-def _bun(call: Call) -> None:
+def _bun(call: ProgramCall) -> None:
     """bun is an interpreter, a package manager and a test runner."""
     remote = next((word for word in call.operands[:2] if "://" in word), None)
     if remote is not None and call.operands[0] in ("run", remote):
@@ -164,7 +164,7 @@ def _is_inline(word: str, options: tuple[str, ...], language: str) -> bool:
     return letters is not None and any(letter in short for letter in (letters[1][:4] if language == "python" else letters[1][:6]))
 
 
-def _inline(call: Call, at: int, language: str) -> None:
+def _inline(call: ProgramCall, at: int, language: str) -> None:
     """The code of an inline option: joined to it, or the next word."""
     word = call.command.words[at] or ""
     if word.startswith("--") and "=" in word:
@@ -179,7 +179,7 @@ def _inline(call: Call, at: int, language: str) -> None:
     judge_code(call, following, language)
 
 
-def _module(call: Call, at: int) -> None:
+def _module(call: ProgramCall, at: int) -> None:
     """``python -m module``."""
     name = call.command.words[at] if at < len(call.command.words) else None
     if name is None:
@@ -193,7 +193,7 @@ def _module(call: Call, at: int) -> None:
         call.note("medium", "runs a module", call.command.text)
 
 
-def _file_or_input(call: Call, language: str) -> None:
+def _file_or_input(call: ProgramCall, language: str) -> None:
     operands = [path for path in call.operands if path not in ("-", "/dev/stdin")]
     if language == "deno" and operands[:1] in (["run"], ["test"], ["eval"], ["repl"]):
         operands = operands[1:]
@@ -219,7 +219,7 @@ _BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile",
                        "--directory", "--working-directory", "-p", "--project-dir")  # fmt: skip
 
 
-def _build(call: Call) -> None:
+def _build(call: ProgramCall) -> None:
     """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
     for option in _BUILD_FILES if not call.bare else ():
         path = call.value(option)
@@ -241,7 +241,7 @@ def _build(call: Call) -> None:
     call.run(call.value("-C", "--directory") or ".")
 
 
-def _compiles(call: Call) -> None:
+def _compiles(call: ProgramCall) -> None:
     target = call.value("-o", "--output", "-d")
     if target and call.places.kind(target) not in ("inside", "temp", "null"):
         call.write(target)
@@ -249,7 +249,7 @@ def _compiles(call: Call) -> None:
         call.note("high", "makes the compiler load or run something", call.command.text)
 
 
-def _go(call: Call) -> None:
+def _go(call: ProgramCall) -> None:
     verb = call.operands[0] if call.operands else ""
     fetched = next((name for name in call.operands[1:2] if re.search(r"^[^./][^@]*@", name)), None)
     if fetched is not None and verb in ("run", "install"):
@@ -269,7 +269,7 @@ def _go(call: Call) -> None:
         call.note("medium", "rewrites files of the project", call.command.text)
 
 
-def _npx(call: Call) -> None:
+def _npx(call: ProgramCall) -> None:
     """npx: a tool of the project, or whatever the registry has under that name."""
     tool = next(iter(call.operands), "")
     if call.has("c", "--call"):
@@ -280,7 +280,7 @@ def _npx(call: Call) -> None:
         call.note("medium", "may fetch and run a package", call.command.text)
 
 
-def _editor(call: Call) -> None:
+def _editor(call: ProgramCall) -> None:
     """Editors and debuggers can run commands that their options bring."""
     code = [
         arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)
@@ -293,11 +293,11 @@ def _editor(call: Call) -> None:
         call.note("medium", "opens files to change them", call.command.text)
 
 
-def _terminal(call: Call) -> None:
+def _terminal(call: ProgramCall) -> None:
     call.note("medium", "starts another terminal", call.command.text)
 
 
-JUDGES: Final[dict[str, Callable[[Call], None]]] = {
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(SHELLS, _shell),
     **dict.fromkeys(_LANGUAGES, _interpreter),
     **dict.fromkeys(("source", "."), _source),

@@ -16,7 +16,7 @@ import asyncio
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
-from trunkline.dialects import context
+from trunkline.dialects.context.versions import negotiate_version
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unauthorized
 from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import Call, Parts, Reply, reply
@@ -88,7 +88,7 @@ async def _converse(parts: Parts, connection: HTTPConnection, credential: Creden
         if not isinstance(hello, frames.Hello):
             raise Invalid("the first frame must be a hello")
         caller = _caller(parts, connection, credential, hello)
-        version = context.negotiate_version(hello.versions)
+        version = negotiate_version(hello.versions)
     except TrunklineError as error:
         await line.say(frames.refusal(frames.id_of(said), error))
         await line.close(NOT_LET_IN if isinstance(error, Unauthorized) else BAD_HELLO, error.message)

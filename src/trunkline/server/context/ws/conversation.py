@@ -15,7 +15,8 @@ from msgspec import UNSET
 from starlette.types import Message, Receive, Send
 
 from trunkline import __version__
-from trunkline.dialects import context
+from trunkline.dialects.context.commands import decode_command
+from trunkline.dialects.context.filters import parse_types
 from trunkline.dialects.visible import within
 from trunkline.errors import HubStopping, Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
@@ -178,7 +179,7 @@ class Conversation:
         session = await self._hub.session(frame.session_id)
         try:
             check_id(frame.id)
-            command = context.decode_command(frame.command)
+            command = decode_command(frame.command)
             check_scope(self._caller, command_scope(command, session.fold))
         except TrunklineError as error:
             await session.refused(bytes(frame.command), error, command_id=frame.id, by=self._caller.name)
@@ -204,7 +205,7 @@ class Conversation:
         """The cursors that a subscription needs, or why it cannot be."""
         if self._delivery.has(frame.id):
             raise Invalid(f"there is a subscription {frame.id!r} already", details={"field": "id"})
-        wanted = context.parse_types(None if frame.types is UNSET else frame.types)
+        wanted = parse_types(None if frame.types is UNSET else frame.types)
         _check_after(frame)
         names = [HUB] if frame.sessions == HUB else list(dict.fromkeys(frame.sessions))
         if not names:

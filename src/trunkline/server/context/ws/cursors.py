@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trunkline.dialects.context import TypeFilter
+from trunkline.dialects.context.filters import TypeFilter
 from trunkline.feeds.hub import HubFeed, Placed
 from trunkline.journal.base import Entry
 from trunkline.server.context.ws.frames import event_frame, event_prefix

@@ -21,8 +21,18 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from trunkline.dialects import context
 from trunkline.dialects.calls.describe import carried_reading
+from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.context.events import (
+    ApprovalRequestedEvent,
+    ApprovalResolvedEvent,
+    CustomEvent,
+    SessionErrorEvent,
+    SessionStatusChangedEvent,
+    UserQuestionEvent,
+)
+from trunkline.dialects.context.filters import parse_types
+from trunkline.dialects.context.unions import CommandPreview, DiffPreview
 from trunkline.dialects.visible import numbered
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
@@ -41,7 +51,7 @@ KEPT_S = 4 * 3600
 ASKED_MOST_S = 24 * 3600
 """And no longer than this."""
 
-_TOLD_OF = context.parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
+_TOLD_OF = parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
 
 Urgency = Literal["high", "normal", "low"]
 Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
@@ -122,23 +132,23 @@ def note_of(session_id: str, entry: Entry) -> Note | None:
     if not _TOLD_OF.matches_encoded(entry.event):
         return None
     try:
-        event = context.decode_event(entry.event)
+        event = decode_event(entry.event)
     except Invalid:
         return None  # nested beyond reason, so no face can show it either
     match event:
-        case context.ApprovalRequestedEvent():
+        case ApprovalRequestedEvent():
             return _asked(session_id, event)
-        case context.UserQuestionEvent():
+        case UserQuestionEvent():
             return Note(kind="question", session_id=session_id, ask=event.question_id, text=event.question,
                         until=_seconds(event.expires_at))
-        case context.ApprovalResolvedEvent():
+        case ApprovalResolvedEvent():
             outcome: Outcome = "expired" if event.resolved_by == "timeout" else "approved" if event.approved else "denied"
             return Note(kind="approval", session_id=session_id, ask=event.request_id, outcome=outcome, by=_by(event))
-        case context.SessionErrorEvent():
+        case SessionErrorEvent():
             return Note(kind="failed", session_id=session_id, text=event.error.message)
-        case context.SessionStatusChangedEvent():
+        case SessionStatusChangedEvent():
             return _finished(session_id, event)
-        case context.CustomEvent(namespace="trunkline"):
+        case CustomEvent(namespace="trunkline"):
             return _custom(session_id, event)
     return None
 
@@ -165,22 +175,22 @@ def _told_text(note: Note, about: About) -> str:
     return f"Run in {note.runs_in or '/'}: {note.text}" if elsewhere else f"Run: {note.text}"
 
 
-def _asked(session_id: str, event: context.ApprovalRequestedEvent) -> Note:
+def _asked(session_id: str, event: ApprovalRequestedEvent) -> Note:
     """What is asked for, beginning with its kind."""
     told = Note(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
                 until=_seconds(event.expires_at))
     match event.preview:
-        case context.CommandPreview() if carried_reading(event.meta).only_runs:
+        case CommandPreview() if carried_reading(event.meta).only_runs:
             return replace(told, text=event.preview.command, runs_in=event.preview.working_dir)
-        case context.CommandPreview():
+        case CommandPreview():
             return replace(told, text=f"{event.tool_name}, which runs: {event.preview.command}")
-        case context.DiffPreview():
+        case DiffPreview():
             return replace(told, text=f"Change a file: {event.preview.path}")
     named = event.description in ("", event.tool_name)
     return replace(told, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
 
 
-def _finished(session_id: str, event: context.SessionStatusChangedEvent | context.CustomEvent) -> Note | None:
+def _finished(session_id: str, event: SessionStatusChangedEvent | CustomEvent) -> Note | None:
     """The end of a turn carries its stop reason. Who cancelled one knows that it has ended."""
     meta = {} if event.meta is UNSET else event.meta
     if "stopReason" not in meta or "turnId" not in meta or meta["stopReason"] == "cancelled":
@@ -188,7 +198,7 @@ def _finished(session_id: str, event: context.SessionStatusChangedEvent | contex
     return Note(kind="finished", session_id=session_id)
 
 
-def _custom(session_id: str, event: context.CustomEvent) -> Note | None:
+def _custom(session_id: str, event: CustomEvent) -> Note | None:
     if event.event_name == "turn_ended":
         return _finished(session_id, event)
     if event.event_name != "question_resolved":
@@ -203,7 +213,7 @@ class _Answered(msgspec.Struct, rename="camel"):
     action: str = ""
 
 
-def _by(event: context.ApprovalResolvedEvent | context.CustomEvent) -> str:
+def _by(event: ApprovalResolvedEvent | CustomEvent) -> str:
     return "" if event.meta is UNSET else str(event.meta.get("by", ""))
 
 

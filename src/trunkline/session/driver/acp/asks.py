@@ -12,7 +12,13 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.client import RequestPermissionRequest
+from trunkline.dialects.acp.decode import decode_params
+from trunkline.dialects.acp.elicitation import CreateElicitationRequest, FormElicitation, UrlElicitation
+from trunkline.dialects.acp.methods import CANCEL_REQUEST, ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
+from trunkline.dialects.acp.permission import offered_kind
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import AskWithdrawn, Note, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
 from trunkline.session.driver.acp.opening import noted, unreadable
@@ -34,7 +40,7 @@ class AcpAsks:
         self._is_ours = is_ours
         self._permissions: dict[str, msgspec.Raw] = {}
         self._questions: dict[str, msgspec.Raw] = {}
-        self._readers = {acp.SESSION_REQUEST_PERMISSION: self._permission, acp.ELICITATION_CREATE: self._question}
+        self._readers = {SESSION_REQUEST_PERMISSION: self._permission, ELICITATION_CREATE: self._question}
 
     def takes(self, method: str) -> bool:
         """Whether this is a request for a person."""
@@ -46,23 +52,23 @@ class AcpAsks:
             _check_size(message.params)
             return self._readers[method](message, self._new_id())
         except _Foreign as error:
-            self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, str(error))
+            self._peer.send_error(message.id, ErrorCode.INVALID_PARAMS, str(error))
             return Note("foreign_ask", _encode({"method": method, "params": noted(message.params)}))
         except Invalid as error:
-            self._peer.send_error(message.id, acp.ErrorCode.INVALID_PARAMS, error.message)
+            self._peer.send_error(message.id, ErrorCode.INVALID_PARAMS, error.message)
             return unreadable(message.method, message.params, error.message)
 
     def withdrawn(self, params: msgspec.Raw | None) -> Signal | None:
         """The agent takes an ask back; None where it is none of these."""
         try:
-            wanted = bytes(acp.decode_params(acp.CANCEL_REQUEST, params).request_id)
+            wanted = bytes(decode_params(CANCEL_REQUEST, params).request_id)
         except Invalid as error:
-            return unreadable(acp.CANCEL_REQUEST, params, error.message)
+            return unreadable(CANCEL_REQUEST, params, error.message)
         for table in (self._permissions, self._questions):
             for request_id, rpc_id in table.items():
                 if bytes(rpc_id) == wanted:
                     del table[request_id]
-                    self._peer.send_error(rpc_id, acp.ErrorCode.REQUEST_CANCELLED, "request cancelled")
+                    self._peer.send_error(rpc_id, ErrorCode.REQUEST_CANCELLED, "request cancelled")
                     return AskWithdrawn(request_id)
         return None
 
@@ -91,23 +97,23 @@ class AcpAsks:
         """Answer either with an error: nobody can be asked."""
         rpc_id = self._permissions.pop(request_id, None) or self._questions.pop(request_id, None)
         if rpc_id is not None:
-            self._peer.send_error(rpc_id, acp.ErrorCode.INVALID_REQUEST, reason)
+            self._peer.send_error(rpc_id, ErrorCode.INVALID_REQUEST, reason)
 
     def _permission(self, message: jsonrpc.Request, request_id: str) -> Signal:
-        ask: acp.RequestPermissionRequest = acp.decode_params(acp.SESSION_REQUEST_PERMISSION, message.params)
+        ask: RequestPermissionRequest = decode_params(SESSION_REQUEST_PERMISSION, message.params)
         self._check_ours(ask.session_id)
         self._permissions[request_id] = message.id
-        options = tuple(PermissionOption(option.option_id, option.name, acp.offered_kind(option)) for option in ask.options)
+        options = tuple(PermissionOption(option.option_id, option.name, offered_kind(option)) for option in ask.options)
         return PermissionAsk(request_id, bytes(ask.tool_call), options)
 
     def _question(self, message: jsonrpc.Request, request_id: str) -> Signal:
-        ask: acp.CreateElicitationRequest = acp.decode_params(acp.ELICITATION_CREATE, message.params)
-        schema = bytes(ask.requested_schema) if isinstance(ask, acp.FormElicitation) else None
+        ask: CreateElicitationRequest = decode_params(ELICITATION_CREATE, message.params)
+        schema = bytes(ask.requested_schema) if isinstance(ask, FormElicitation) else None
         if schema is not None and not schema.startswith(b"{"):
             raise Invalid("requestedSchema must be an object")
         self._check_ours(ask.session_id)
         self._questions[request_id] = message.id
-        url = ask.url if isinstance(ask, acp.UrlElicitation) else None
+        url = ask.url if isinstance(ask, UrlElicitation) else None
         return QuestionAsk(request_id, ask.message, schema, url, ask.tool_call_id)
 
     def _check_ours(self, session_id: str | None) -> None:

@@ -20,8 +20,23 @@ from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
-from trunkline.dialects import acp, jsonrpc
+from trunkline.dialects import jsonrpc
+from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method
+from trunkline.dialects.acp.decode import decode_result
+from trunkline.dialects.acp.initialize import InitializeResponse, PromptCapabilities
+from trunkline.dialects.acp.methods import (
+    CANCEL_REQUEST,
+    FS_READ_TEXT_FILE,
+    SESSION_CANCEL,
+    SESSION_PROMPT,
+    SESSION_SET_CONFIG_OPTION,
+    SESSION_SET_MODE,
+    SESSION_UPDATE,
+    TERMINAL_OUTPUT,
+)
+from trunkline.dialects.acp.sessions import PromptResponse
 from trunkline.dialects.acp.usage import answer_stop, answer_usage
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.signals import NOTE_METHOD, AgentFault, Note, Signal, TurnEnd, sent_note
 from trunkline.errors import (
@@ -60,7 +75,7 @@ GAP_S = 0.005
 LONG_ANSWER = 1 << 20
 """Bytes from which on an answer waits until the agent has read what came before it."""
 
-_LONG_ANSWERS = (acp.FS_READ_TEXT_FILE, acp.TERMINAL_OUTPUT)
+_LONG_ANSWERS = (FS_READ_TEXT_FILE, TERMINAL_OUTPUT)
 
 NAMED_CHARS = 80
 """As much of an id that is not ours is told."""
@@ -90,7 +105,7 @@ class AcpDriver:
         self._fork = fork
         self._inbox = Inbox()
         self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._call)
-        self._peer = jsonrpc.Peer(methods=acp.CLIENT_METHODS)
+        self._peer = jsonrpc.Peer(methods=CLIENT_METHODS)
         self._process: AgentProcess | None = None
         self._gone: TrunklineError | None = None
         self._answers: dict[int, Callable[[jsonrpc.Response], None]] = {}
@@ -100,7 +115,7 @@ class AcpDriver:
         self._answering = asyncio.Lock()
         self._tasks: set[asyncio.Task[None]] = set()
         self._served = Served()
-        self._takes = acp.PromptCapabilities()
+        self._takes = PromptCapabilities()
         self._lists = False
         self._daemons_left = DaemonsLeft(sink)
         self._is_held = False
@@ -137,7 +152,7 @@ class AcpDriver:
         """The sessions of the agent's own store; none where it does not offer to list them."""
         return await listed(self._bounded, folders) if self._lists else []
 
-    async def _open(self, previous: str | None, adopt: bool) -> tuple[acp.InitializeResponse, How, Opened]:
+    async def _open(self, previous: str | None, adopt: bool) -> tuple[InitializeResponse, How, Opened]:
         hello = await self._launch()
         if adopt and previous is not None:
             way_in = self._opening.fork if self._fork else self._opening.adopt
@@ -154,7 +169,7 @@ class AcpDriver:
         except AgentExited as error:
             raise self._start_failed(error.message) from error
 
-    async def _launch(self) -> acp.InitializeResponse:
+    async def _launch(self) -> InitializeResponse:
         command = await self._confine(await find_command(self._spec, self._env), cwd=self._cwd)
         self._process = await AgentProcess.spawn(
             command, cwd=self._cwd, env=self._env, on_data=self._received, on_exit=self._exited,
@@ -173,7 +188,7 @@ class AcpDriver:
         """Send a prompt; its end is heard as TurnEnd."""
         params = {"sessionId": self._inbox.session_id, "prompt": [as_taken(block, self._takes) for block in blocks]}
         self._calls.turn_began()
-        self._prompt_id = self._peer.send_request(acp.SESSION_PROMPT, _encode(params))
+        self._prompt_id = self._peer.send_request(SESSION_PROMPT, _encode(params))
         self._answers[self._prompt_id] = self._prompt_answered
         self._flush()
 
@@ -182,7 +197,7 @@ class AcpDriver:
         if self._prompt_id is None:
             self.cancel_late()
             return
-        self._peer.send_notification(acp.SESSION_CANCEL, _encode({"sessionId": self._inbox.session_id}))
+        self._peer.send_notification(SESSION_CANCEL, _encode({"sessionId": self._inbox.session_id}))
         self._flush()
         for ending in self._calls.turn_cancelled():
             self._spawn(self._end_command(ending))
@@ -210,15 +225,15 @@ class AcpDriver:
 
     async def set_mode(self, mode_id: str) -> None:
         """Switch the agent's mode."""
-        await self._bounded(acp.SESSION_SET_MODE, {"sessionId": self._inbox.session_id, "modeId": mode_id})
+        await self._bounded(SESSION_SET_MODE, {"sessionId": self._inbox.session_id, "modeId": mode_id})
 
     async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
         """Set an option; the agent's complete list of options comes back."""
         params: dict[str, Any] = {"sessionId": self._inbox.session_id, "configId": config_id, "value": value}
         if isinstance(value, bool):
             params["type"] = "boolean"
-        result = await self._bounded(acp.SESSION_SET_CONFIG_OPTION, params)
-        return raw_or_none(acp.decode_result(acp.SESSION_SET_CONFIG_OPTION, result).config_options)
+        result = await self._bounded(SESSION_SET_CONFIG_OPTION, params)
+        return raw_or_none(decode_result(SESSION_SET_CONFIG_OPTION, result).config_options)
 
     def pause_reading(self) -> None:
         """Stop taking the agent's output for a while."""
@@ -293,11 +308,11 @@ class AcpDriver:
             self._hear(signals)
 
     def _notified(self, message: Notification, signals: list[Signal]) -> None:
-        if message.method == acp.CANCEL_REQUEST:
+        if message.method == CANCEL_REQUEST:
             withdrawn = self._asks.withdrawn(message.params)
             signals += [] if withdrawn is None else [withdrawn]
             return
-        if acp.canonical_method(message.method, side="client") == acp.SESSION_UPDATE and message.params is not None:
+        if canonical_method(message.method, side="client") == SESSION_UPDATE and message.params is not None:
             signals += self._inbox.read(message.params)
             return
         params = message.params if message.params is not None else msgspec.Raw(b"null")
@@ -334,21 +349,21 @@ class AcpDriver:
 
     def _turn_end(self, result: bytes) -> TurnEnd:
         try:
-            answer: acp.PromptResponse = acp.decode_result(acp.SESSION_PROMPT, result)
+            answer: PromptResponse = decode_result(SESSION_PROMPT, result)
         except AgentError as error:
-            return TurnEnd(error=AgentFault(acp.ErrorCode.INVALID_PARAMS, str(error), None))
+            return TurnEnd(error=AgentFault(ErrorCode.INVALID_PARAMS, str(error), None))
         return TurnEnd(stop=answer.stop_reason, said=answer_stop(result), usage=answer_usage(result),
                        usage_of_session=self._spec.quirks.usage_of_session)
 
     def _requested(self, message: jsonrpc.Request, signals: list[Signal]) -> None:
-        method = acp.canonical_method(message.method, side="client")
+        method = canonical_method(message.method, side="client")
         if self._asks.takes(method):
             signals.append(self._asks.asked(method, message))
             return
         size = len(memoryview(message.params)) if message.params is not None else 0
         why = self._served.refusal(method, size)
         if why is not None:
-            self._peer.send_error(message.id, acp.ErrorCode.INVALID_REQUEST, why)
+            self._peer.send_error(message.id, ErrorCode.INVALID_REQUEST, why)
             return
         self._served.begin(size)
         self._spawn(self._serve(method, message)).add_done_callback(lambda _: self._served.end(size))
@@ -417,7 +432,7 @@ class AcpDriver:
         except TrunklineError as error:
             self._peer.send_error(message.id, _rpc_code(error), error.message, _encode(_rpc_data(error)))
         except Exception as error:  # the request's boundary: an agent that is not answered hangs
-            self._peer.send_error(message.id, acp.ErrorCode.INTERNAL_ERROR, f"{method} failed: {error!r}")
+            self._peer.send_error(message.id, ErrorCode.INTERNAL_ERROR, f"{method} failed: {error!r}")
         else:
             self._peer.send_result(message.id, result)
         self._flush()
@@ -468,10 +483,10 @@ class AcpDriver:
 
 def _rpc_code(error: TrunklineError) -> int:
     if isinstance(error, NotFound):
-        return acp.ErrorCode.RESOURCE_NOT_FOUND
+        return ErrorCode.RESOURCE_NOT_FOUND
     if isinstance(error, Unsupported):
-        return acp.ErrorCode.METHOD_NOT_FOUND
-    return acp.ErrorCode.INVALID_PARAMS if isinstance(error, LocalError) else acp.ErrorCode.INTERNAL_ERROR
+        return ErrorCode.METHOD_NOT_FOUND
+    return ErrorCode.INVALID_PARAMS if isinstance(error, LocalError) else ErrorCode.INTERNAL_ERROR
 
 
 def _rpc_data(error: TrunklineError) -> dict[str, Any]:

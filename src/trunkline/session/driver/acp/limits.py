@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.methods import FS_WRITE_TEXT_FILE
 from trunkline.errors import Invalid
 
 SERVED_AT_ONCE: Final = 256
@@ -37,7 +37,7 @@ class Served:
 
     def refusal(self, method: str, size: int) -> str | None:
         """Why a request with params of that size is not served now; None where it is."""
-        if method != acp.FS_WRITE_TEXT_FILE and size > REQUEST_BYTES:
+        if method != FS_WRITE_TEXT_FILE and size > REQUEST_BYTES:
             return f"{method} takes at most {REQUEST_BYTES >> 20} MiB of params, and these have {size} bytes"
         if self._count >= SERVED_AT_ONCE:
             return f"{SERVED_AT_ONCE} requests wait for their end already"

@@ -17,7 +17,9 @@ import msgspec
 
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import Exit
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_result
+from trunkline.dialects.acp.methods import SESSION_LIST
+from trunkline.dialects.acp.sessions import ListSessionsResponse
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentError, Unsupported
@@ -70,8 +72,8 @@ async def _pages(ask: Ask, params: dict[str, Any]) -> dict[str, AgentSession]:
     found: dict[str, AgentSession] = {}
     cursors: set[str] = set()
     while len(found) < LISTED_MOST and len(cursors) < PAGES_MOST:
-        result = await ask(acp.SESSION_LIST, params)
-        page: acp.ListSessionsResponse = acp.decode_result(acp.SESSION_LIST, result)
+        result = await ask(SESSION_LIST, params)
+        page: ListSessionsResponse = decode_result(SESSION_LIST, result)
         born = _created(bytes(result) if result is not None else b"{}")
         for info in page.sessions:
             found.setdefault(info.session_id, AgentSession(

@@ -14,7 +14,34 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects import acp
+from trunkline.dialects.acp.decode import decode_result
+from trunkline.dialects.acp.initialize import (
+    PROTOCOL_VERSION,
+    AuthMethodAgent,
+    ClientCapabilities,
+    ClientSessionCapabilities,
+    ElicitationCapabilities,
+    FileSystemCapabilities,
+    Implementation,
+    InitializeRequest,
+    InitializeResponse,
+    McpCapabilities,
+    Offered,
+    SessionConfigOptionsCapabilities,
+)
+from trunkline.dialects.acp.large import LARGE_UPDATE
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.methods import (
+    AUTHENTICATE,
+    INITIALIZE,
+    SESSION_FORK,
+    SESSION_LOAD,
+    SESSION_NEW,
+    SESSION_RESUME,
+    SESSION_UPDATE,
+)
+from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerSse
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import LargeUpdate, Malformed, Note, Signal, Update
 from trunkline.errors import AgentAuthRequired, AgentError, AgentProtocolMismatch, Unsupported
@@ -22,13 +49,13 @@ from trunkline.session.driver.base import How
 
 _encode = msgspec.json.Encoder().encode
 
-_OUR_CAPABILITIES = acp.ClientCapabilities(
-    fs=acp.FileSystemCapabilities(read_text_file=True, write_text_file=True),
+_OUR_CAPABILITIES = ClientCapabilities(
+    fs=FileSystemCapabilities(read_text_file=True, write_text_file=True),
     terminal=True,
-    session=acp.ClientSessionCapabilities(
-        config_options=acp.SessionConfigOptionsCapabilities(boolean=acp.Offered()), notices=acp.Offered(),
-        compaction=acp.Offered()),
-    elicitation=acp.ElicitationCapabilities(form=acp.Offered(), url=acp.Offered()),
+    session=ClientSessionCapabilities(
+        config_options=SessionConfigOptionsCapabilities(boolean=Offered()), notices=Offered(),
+        compaction=Offered()),
+    elicitation=ElicitationCapabilities(form=Offered(), url=Offered()),
     meta={"trunkline": {"notes": True}},
 )
 
@@ -53,7 +80,7 @@ class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
 
 
 _read_params = msgspec.json.Decoder(_UpdateParams).decode
-_LARGE = acp.LARGE_UPDATE
+_LARGE = LARGE_UPDATE
 
 
 class Inbox:
@@ -71,7 +98,7 @@ class Inbox:
         try:
             told = _read_params(params)
         except BROKEN as error:
-            return (unreadable(acp.SESSION_UPDATE, params, str(error)),)
+            return (unreadable(SESSION_UPDATE, params, str(error)),)
         if told.session_id == self.session_id and not self.replaying:
             update = told.update
             return (Update(bytes(update)) if len(memoryview(update)) <= _LARGE else LargeUpdate(update),)
@@ -122,13 +149,13 @@ def _read(result: bytes) -> Opened:
         return Opened()
 
 
-def _ways_back(hello: acp.InitializeResponse) -> list[tuple[How, str]]:
+def _ways_back(hello: InitializeResponse) -> list[tuple[How, str]]:
     """How an agent can open a session again, the way that repeats nothing first."""
     ways: list[tuple[How, str]] = []
     if hello.capabilities.session.resume:
-        ways.append(("resumed", acp.SESSION_RESUME))
+        ways.append(("resumed", SESSION_RESUME))
     if hello.capabilities.load_session:
-        ways.append(("loaded", acp.SESSION_LOAD))
+        ways.append(("loaded", SESSION_LOAD))
     return ways
 
 
@@ -143,39 +170,39 @@ class Opening:
         self._inbox = inbox
         self._call = call
 
-    async def greet(self) -> acp.InitializeResponse:
+    async def greet(self) -> InitializeResponse:
         """Exchange versions and capabilities."""
-        asked = acp.InitializeRequest(
-            protocol_version=acp.PROTOCOL_VERSION, client_capabilities=_OUR_CAPABILITIES,
-            client_info=acp.Implementation(name="trunkline", title="Trunkline", version=self._version))
-        hello: acp.InitializeResponse = acp.decode_result(acp.INITIALIZE, await self._call(acp.INITIALIZE, asked))
-        if hello.protocol_version != acp.PROTOCOL_VERSION:
+        asked = InitializeRequest(
+            protocol_version=PROTOCOL_VERSION, client_capabilities=_OUR_CAPABILITIES,
+            client_info=Implementation(name="trunkline", title="Trunkline", version=self._version))
+        hello: InitializeResponse = decode_result(INITIALIZE, await self._call(INITIALIZE, asked))
+        if hello.protocol_version != PROTOCOL_VERSION:
             raise AgentProtocolMismatch(
                 f"{self._spec.display_name} speaks version {hello.protocol_version} of the Agent Client Protocol, "
-                f"Trunkline speaks {acp.PROTOCOL_VERSION}. Another release of the agent may speak it.",
+                f"Trunkline speaks {PROTOCOL_VERSION}. Another release of the agent may speak it.",
                 details={"command": list(self._spec.command), "answered": hello.protocol_version})
         self._check_servers(hello.capabilities.mcp)
         return hello
 
-    def _check_servers(self, offered: acp.McpCapabilities) -> None:
+    def _check_servers(self, offered: McpCapabilities) -> None:
         """Agents drop MCP servers that they cannot reach, silently; we do not."""
         for raw in self._mcp_servers:
-            server = acp.read(bytes(raw), acp.McpServer)
-            if isinstance(server, acp.McpServerHttp) and not offered.http:
+            server = read_lenient(bytes(raw), McpServer)
+            if isinstance(server, McpServerHttp) and not offered.http:
                 raise Unsupported(f"{self._spec.display_name} takes no MCP servers over http: {server.name}")
-            if isinstance(server, acp.McpServerSse) and not offered.sse:
+            if isinstance(server, McpServerSse) and not offered.sse:
                 raise Unsupported(f"{self._spec.display_name} takes no MCP servers over sse: {server.name}")
 
-    async def open(self, hello: acp.InitializeResponse, previous: str | None) -> tuple[How, Opened]:
+    async def open(self, hello: InitializeResponse, previous: str | None) -> tuple[How, Opened]:
         """Open the previous session where the agent can, else a new one; log in where that is needed and possible."""
         if previous is not None:
             again = await self._reopen(hello, previous)
             if again is not None:
                 return again
         params = {"cwd": self._cwd, "mcpServers": self._mcp_servers}
-        return "new", await self._logged_in(hello, acp.SESSION_NEW, params)
+        return "new", await self._logged_in(hello, SESSION_NEW, params)
 
-    async def adopt(self, hello: acp.InitializeResponse, session_id: str) -> tuple[How, Opened]:
+    async def adopt(self, hello: InitializeResponse, session_id: str) -> tuple[How, Opened]:
         """Open a session that somebody else began, or fail. By load, whose replay is news to us, else by resume."""
         ways = _ways_back(hello)[::-1]
         if not ways:
@@ -191,18 +218,18 @@ class Opening:
         assert refused is not None, "a way back was refused or led back"
         raise refused
 
-    async def fork(self, hello: acp.InitializeResponse, source: str) -> tuple[How, Opened]:
+    async def fork(self, hello: InitializeResponse, source: str) -> tuple[How, Opened]:
         """Branch a session off one that the agent has. Its history is news to us, so it is loaded where the agent can."""
         if hello.capabilities.session.fork is None:
             raise Unsupported(f"{self._spec.display_name} cannot fork a session")
-        forked = await self._logged_in(hello, acp.SESSION_FORK, self._params_for(source))
+        forked = await self._logged_in(hello, SESSION_FORK, self._params_for(source))
         if hello.capabilities.load_session:
             assert self._inbox.session_id is not None, "an answer without an id is an error"
             with suppress(AgentError):  # it is open all the same; only what was said before is not told
-                await self._open_by(acp.SESSION_LOAD, self._params_for(self._inbox.session_id))
+                await self._open_by(SESSION_LOAD, self._params_for(self._inbox.session_id))
         return "forked", forked
 
-    async def _reopen(self, hello: acp.InitializeResponse, previous: str) -> tuple[How, Opened] | None:
+    async def _reopen(self, hello: InitializeResponse, previous: str) -> tuple[How, Opened] | None:
         """The session as it was, by resume, else by load; None where the agent can do neither or has lost it."""
         for how, method in _ways_back(hello):
             self._inbox.session_id, self._inbox.replaying = previous, True
@@ -217,12 +244,12 @@ class Opening:
     def _params_for(self, session_id: str) -> dict[str, Any]:
         return {"sessionId": session_id, "cwd": self._cwd, "mcpServers": self._mcp_servers}
 
-    async def _logged_in(self, hello: acp.InitializeResponse, method: str, params: dict[str, Any]) -> Opened:
+    async def _logged_in(self, hello: InitializeResponse, method: str, params: dict[str, Any]) -> Opened:
         """Open a session; where the agent wants a login first, log in and try once more."""
         try:
             return await self._open_by(method, params)
         except AgentError as error:
-            if error.agent_code != str(int(acp.ErrorCode.AUTH_REQUIRED)):
+            if error.agent_code != str(int(ErrorCode.AUTH_REQUIRED)):
                 raise
             await self._authenticate(hello, error)
             return await self._open_by(method, params)
@@ -241,12 +268,12 @@ class Opening:
             raise AgentError(f"{self._spec.display_name} answered {method} with a sessionId that is too long")
         return _read(bytes(result) if result is not None else b"{}")
 
-    async def _authenticate(self, hello: acp.InitializeResponse, refused: AgentError) -> None:
+    async def _authenticate(self, hello: InitializeResponse, refused: AgentError) -> None:
         """Log in where the agent offers exactly one way that needs no terminal; else say what the person has to do."""
-        methods = [method for method in hello.auth_methods or [] if isinstance(method, acp.AuthMethodAgent)]
+        methods = [method for method in hello.auth_methods or [] if isinstance(method, AuthMethodAgent)]
         if len(methods) == 1:
             try:
-                await self._call(acp.AUTHENTICATE, {"methodId": methods[0].id})
+                await self._call(AUTHENTICATE, {"methodId": methods[0].id})
                 return
             except AgentError as error:
                 refused = error

@@ -17,7 +17,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trunkline.dialects import acp
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerStdio
 
 Version = tuple[int, ...]
 
@@ -98,13 +99,13 @@ def write_mcp_config(servers: Sequence[msgspec.Raw]) -> str | None:
 
 def mcp_config(servers: Sequence[msgspec.Raw]) -> dict[str, Any]:
     """MCP servers of the Agent Client Protocol in the CLI's own words."""
-    read = [acp.read(bytes(raw), acp.McpServer) for raw in servers]
+    read = [read_lenient(bytes(raw), McpServer) for raw in servers]
     return {"mcpServers": {server.name: _server(server) for server in read}}
 
 
-def _server(server: acp.McpServer) -> dict[str, Any]:
-    if isinstance(server, acp.McpServerStdio):
+def _server(server: McpServer) -> dict[str, Any]:
+    if isinstance(server, McpServerStdio):
         env = {variable.name: variable.value for variable in server.env}
         return {"type": "stdio", "command": server.command, "args": server.args, "env": env}
-    kind = "http" if isinstance(server, acp.McpServerHttp) else "sse"
+    kind = "http" if isinstance(server, McpServerHttp) else "sse"
     return {"type": kind, "url": server.url, "headers": {header.name: header.value for header in server.headers}}

@@ -25,7 +25,9 @@ from trunkline.agents.catalog import AgentSpec, find_command
 from trunkline.agents.process import Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
-from trunkline.dialects import acp
+from trunkline.dialects.acp.content import AudioContent, ContentBlock
+from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.options import SessionModeState
 from trunkline.dialects.claude import outgoing
 from trunkline.dialects.claude.translate import ControlAnswer, Ruling
 from trunkline.dialects.signals import AgentFault, Note, Signal, TurnEnd, Update
@@ -152,7 +154,7 @@ class StreamJsonDriver:
     def check_prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
         """Raise Unsupported for audio, which the CLI does not take."""
         for raw in blocks:
-            if isinstance(acp.read(bytes(raw), acp.ContentBlock), acp.AudioContent):
+            if isinstance(read_lenient(bytes(raw), ContentBlock), AudioContent):
                 raise Unsupported(f"{self._spec.display_name} takes no audio in prompts")
 
     def prompt(self, blocks: Sequence[msgspec.Raw]) -> None:
@@ -215,7 +217,7 @@ class StreamJsonDriver:
     async def set_mode(self, mode_id: str) -> None:
         """Switch the permission mode. Old versions take any word, so that it is looked up here."""
         cli = self._running()
-        offered = [mode.id for mode in acp.read(bytes(self._modes(cli)), acp.SessionModeState).available_modes]
+        offered = [mode.id for mode in read_lenient(bytes(self._modes(cli)), SessionModeState).available_modes]
         if mode_id not in offered:
             raise Invalid(f"{self._spec.display_name} has no mode {mode_id!r}; its modes are: {', '.join(offered)}")
         await cli.ask("set_permission_mode", lambda request_id: outgoing.set_mode(request_id, mode_id))

@@ -14,7 +14,7 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
-from trunkline.dialects import acp
+from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import AgentFault
 from trunkline.errors import (
     AgentAuthRequired,
@@ -67,18 +67,18 @@ def is_unknown_request(error: str | None) -> bool:
 def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:
     """An error of a turn, with what to do about it."""
     trouble = trouble_in(fault.message)
-    if fault.code == acp.ErrorCode.AUTH_REQUIRED:
+    if fault.code == ErrorCode.AUTH_REQUIRED:
         trouble = "login"
     if trouble is None:
         return fault
-    code = int(acp.ErrorCode.AUTH_REQUIRED) if trouble == "login" else fault.code
+    code = int(ErrorCode.AUTH_REQUIRED) if trouble == "login" else fault.code
     message = f"{spec.display_name}: {fault.message.rstrip('. ')}. {_advice(spec, trouble)}"
     return msgspec.structs.replace(fault, code=code, message=message)
 
 
 def disk_full(spec: AgentSpec) -> AgentFault:
     """A prompt was not sent, since the CLI could not keep what is said."""
-    return explained(spec, AgentFault(int(acp.ErrorCode.INTERNAL_ERROR), NO_SPACE))
+    return explained(spec, AgentFault(int(ErrorCode.INTERNAL_ERROR), NO_SPACE))
 
 
 def death(spec: AgentSpec, exit: Exit, stderr: str) -> AgentFault | None:
@@ -87,7 +87,7 @@ def death(spec: AgentSpec, exit: Exit, stderr: str) -> AgentFault | None:
     if trouble is None:
         return None
     said = _telling_line(stderr)
-    return explained(spec, AgentFault(int(acp.ErrorCode.INTERNAL_ERROR), f"it {exit}: {said}"))
+    return explained(spec, AgentFault(int(ErrorCode.INTERNAL_ERROR), f"it {exit}: {said}"))
 
 
 def start_failure(spec: AgentSpec, what: str, stderr: str, version: str | None) -> TrunklineError:

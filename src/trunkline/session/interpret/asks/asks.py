@@ -16,9 +16,23 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
+from trunkline.dialects.acp.decode import decode_tool_call_update
+from trunkline.dialects.acp.permission import is_other
+from trunkline.dialects.acp.tools import Diff
+from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.calls import DOUBTS, Reading, reading_meta
+from trunkline.dialects.context.envelope import iso_ms
+from trunkline.dialects.context.events import ApprovalRequestedEvent, ApprovalResolvedEvent, NotificationEvent, UserQuestionEvent
+from trunkline.dialects.context.types import Resolver
+from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview
+from trunkline.dialects.packets.notices import (
+    approval_requested_packet,
+    approval_resolved_packet,
+    question_requested_packet,
+    question_resolved_packet,
+)
+from trunkline.dialects.packets.shapes import AnswerAction
 from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
 from trunkline.errors import Invalid
@@ -147,7 +161,7 @@ class AskStory:
         calls = self._calls(announced)
         several = len(calls) > 1
         worst, doubts = worst_of(announced.abouts), _doubts_of(announced.abouts)
-        preview = context.DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, read)
+        preview = DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, read)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state),
@@ -156,13 +170,13 @@ class AskStory:
             options=_shown_options(ask.options), tool_input=shown_input(state), preview=preview,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
             always=None if several else _always(about), editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
-            requested_at=context.iso_ms(writer.at), expires_at=self._expiry(),
+            requested_at=iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
         self._held[ask.request_id] = len(ask.tool_call)
         reading = self._tools.reading(call)
         beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
-        writer.add(_requested_event(view, beside), seal=self._seal, packet=packets.approval_requested_packet(
+        writer.add(_requested_event(view, beside), seal=self._seal, packet=approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
             tool_category=reading.category, options=view.options,
@@ -227,16 +241,16 @@ class AskStory:
         about = {} if isinstance(ask, QuestionAsk) else {"toolCallId": _asked_for(ask).tool_call_id[:ID_CHARS]}
         self._writer.custom(name, {"requestId": ask.request_id, "reason": why, **about})
 
-    def resolve(self, request_id: str, *, approved: bool, resolved_by: context.Resolver, who: str, reason: str | None = None,
+    def resolve(self, request_id: str, *, approved: bool, resolved_by: Resolver, who: str, reason: str | None = None,
                 option_id: str | None = None, updated_input: msgspec.Raw | None = None,
                 rules: Sequence[dict[str, str]] = ()) -> None:
         """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
-        decided = Decided(approved, who, context.iso_ms(writer.at), resolved_by)
+        decided = Decided(approved, who, iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
         for call in self._decides(view):
-            call.denied, call.approved = not approved and not acp.is_other(view.options, option_id), approved
+            call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._tools.forget_claims(call)
         meta: dict[str, Any] = {"by": who}
@@ -246,11 +260,11 @@ class AskStory:
             meta["optionId"] = option_id
         if updated_input is not None:
             meta["updatedInput"] = updated_input
-        event = context.ApprovalResolvedEvent(
+        event = ApprovalResolvedEvent(
             request_id=request_id, tool_call_id=view.tool_call_id, approved=approved, resolved_by=resolved_by,
             reason=reason or msgspec.UNSET, meta=meta,
         )
-        writer.add(event, seal=self._seal, packet=packets.approval_resolved_packet(
+        writer.add(event, seal=self._seal, packet=approval_resolved_packet(
             at_us=writer.at, request_id=request_id, tool_call_id=view.tool_call_id, approved=approved,
             resolved_by=resolved_by, reason=reason,
         ))
@@ -263,7 +277,7 @@ class AskStory:
 
     def called_to_mind(self, view: ApprovalView, message: str) -> None:
         """An approval has waited for long."""
-        self._writer.add(context.NotificationEvent(
+        self._writer.add(NotificationEvent(
             level="warning", title="Approval is waiting", message=message,
             meta={"requestId": view.request_id, "expiresAt": view.expires_at}))
 
@@ -307,12 +321,12 @@ class AskStory:
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
         return msgspec.structs.replace(about, paths=paths, doubts=self._tools.doubts(call))
 
-    def _preview(self, call: OpenCall, about: PolicyAsk, read: ReadText) -> context.ApprovalPreview:
+    def _preview(self, call: OpenCall, about: PolicyAsk, read: ReadText) -> ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
         return preview_of(self._tools.facts(call), about.command, folder, read)
 
-    def _parts(self, preview: context.ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
-        if not isinstance(preview, context.CommandPreview) or not is_shown_whole(about.command or ""):
+    def _parts(self, preview: ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
+        if not isinstance(preview, CommandPreview) or not is_shown_whole(about.command or ""):
             return []
         from trunkline.dialects.risk import command_parts  # only a command that is asked about needs the shell's parser
 
@@ -321,7 +335,7 @@ class AskStory:
 
     def _expiry(self) -> str:
         own = self._writer.fold.waits.approval_s
-        return context.iso_ms(self._writer.at + (int(own * 1e6) if own is not None else self._timeout_us))
+        return iso_ms(self._writer.at + (int(own * 1e6) if own is not None else self._timeout_us))
 
     def _seal(self, event: bytes) -> bytes:
         """The encoded event with its place in the session's hash chain."""
@@ -337,7 +351,7 @@ class AskStory:
         view = QuestionView(
             question_id=ask.request_id, question=ask.message, options=options, url=ask.url,
             schema=msgspec.Raw(ask.schema) if ask.schema else msgspec.UNSET, tool_call_id=ask.tool_call_id,
-            asked_at=context.iso_ms(writer.at), expires_at="" if cap is not None else self._expiry(), cap=cap,
+            asked_at=iso_ms(writer.at), expires_at="" if cap is not None else self._expiry(), cap=cap,
             beyond_turn=ask.beyond_turn,
         )
         writer.fold.questions[ask.request_id] = view
@@ -346,18 +360,18 @@ class AskStory:
             meta["url"] = ask.url
         if cap is not None:
             meta["cap"] = cap
-        event = context.UserQuestionEvent(
+        event = UserQuestionEvent(
             question_id=view.question_id, question=view.question, options=options or msgspec.UNSET,
             default_value=_default(field), expires_at=view.expires_at or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
-        writer.add(event, packet=packets.question_requested_packet(
+        writer.add(event, packet=question_requested_packet(
             at_us=writer.at, question_id=view.question_id, question=view.question, options=options, schema=ask.schema,
             url=ask.url, tool_call_id=ask.tool_call_id, expires_at=view.expires_at or None,
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_input")
 
-    def answered(self, question_id: str, *, action: packets.AnswerAction, content: msgspec.Raw | None, who: str) -> None:
+    def answered(self, question_id: str, *, action: AnswerAction, content: msgspec.Raw | None, who: str) -> None:
         """A question was answered, declined or withdrawn."""
         writer = self._writer
         del writer.fold.questions[question_id]
@@ -365,7 +379,7 @@ class AskStory:
         data: dict[str, Any] = {"questionId": question_id, "action": action}
         if content is not None:
             data["content"] = content
-        writer.custom("question_resolved", data, meta={"by": who}, packet=packets.question_resolved_packet(
+        writer.custom("question_resolved", data, meta={"by": who}, packet=question_resolved_packet(
             at_us=writer.at, question_id=question_id, action=action, answer=content, resolved_by=who,
         ))
         self.back_to_work()
@@ -397,11 +411,11 @@ def _always(about: PolicyAsk) -> Rule | None:
 
 
 def _answered_by(action: str, who: str, at: int) -> Decided:
-    return Decided(action == "accept", who, context.iso_ms(at), "timeout" if who == "timeout" else "user")
+    return Decided(action == "accept", who, iso_ms(at), "timeout" if who == "timeout" else "user")
 
 
-def _requested_event(view: ApprovalView, beside: dict[str, Any]) -> context.ApprovalRequestedEvent:
-    return context.ApprovalRequestedEvent(
+def _requested_event(view: ApprovalView, beside: dict[str, Any]) -> ApprovalRequestedEvent:
+    return ApprovalRequestedEvent(
         request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name, tool_input=view.tool_input,
         description=view.description, risk_level=view.risk_level,
         expires_at=view.expires_at, preview=view.preview or msgspec.UNSET, meta={**_requested_meta(view), **beside},
@@ -443,18 +457,18 @@ def _places_of(subject: Subject) -> tuple[str, ...]:
     return (*about.paths, *paths_of(call.state)[:PATHS], *((about.cwd,) if about.cwd is not None else ()))
 
 
-def _asked_for(ask: PermissionAsk) -> acp.ToolCallUpdate:
+def _asked_for(ask: PermissionAsk) -> ToolCallUpdate:
     """The call that is asked for; an ask that names none, or by an id that nobody could keep, stands for itself."""
     try:
-        asked = acp.decode_tool_call_update(ask.tool_call)
+        asked = decode_tool_call_update(ask.tool_call)
     except Invalid:
-        return acp.ToolCallUpdate(tool_call_id=ask.request_id)
+        return ToolCallUpdate(tool_call_id=ask.request_id)
     return asked if len(asked.tool_call_id) <= ID_CHARS else msgspec.structs.replace(asked, tool_call_id=ask.request_id)
 
 
 def paths_of(state: CallState) -> tuple[str, ...]:
     """The files that a call says it touches, beside its input; the first of very many."""
-    changed = [item.path for item in state.content or [] if isinstance(item, acp.Diff)]
+    changed = [item.path for item in state.content or [] if isinstance(item, Diff)]
     located = [location.path for location in state.locations or []]
     return tuple(dict.fromkeys([*changed[:LOCATIONS], *located]))
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Iterator
 
-from trunkline.dialects import acp, context
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.tools import Content, Diff
 from trunkline.dialects.calls.files import replaced_in
+from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
 from trunkline.session.interpret.calls.facts import Facts, name_of
 from trunkline.session.interpret.effects.diff import compare
 
@@ -23,16 +25,16 @@ Piece = tuple[str, str | None, str]
 """A path, the text that is there (None: nothing is), and the text that shall be."""
 
 
-def preview_of(facts: Facts, command: str | None, cwd: str, read: ReadText) -> context.ApprovalPreview:
+def preview_of(facts: Facts, command: str | None, cwd: str, read: ReadText) -> ApprovalPreview:
     """What the call would do, for people."""
     pieces = list(_pieces(facts))
     if pieces:
         return _change(pieces, facts.cwd, read)
     if command:
-        return context.CommandPreview(command=_beginning(command), working_dir=cwd)
+        return CommandPreview(command=_beginning(command), working_dir=cwd)
     texts = [item.content.text for item in facts.state.content or []
-             if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
-    return context.DescriptionPreview(text="\n".join(texts)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
+             if isinstance(item, Content) and isinstance(item.content, TextContent)]
+    return DescriptionPreview(text="\n".join(texts)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
 
 
 def changed_file(facts: Facts) -> str | None:
@@ -51,17 +53,17 @@ def _beginning(command: str) -> str:
     return command if is_shown_whole(command) else f"{command[:TEXT_MOST]}\n… and {len(command) - TEXT_MOST} more characters"
 
 
-def _change(pieces: list[Piece], cwd: str, read: ReadText) -> context.ApprovalPreview:
+def _change(pieces: list[Piece], cwd: str, read: ReadText) -> ApprovalPreview:
     """The first file that is changed, whole: all of its pieces in their places."""
     path = pieces[0][0]
     own = [piece for piece in pieces if piece[0] == path]
     before, after = _in_place(own, read(posixpath.join(cwd, path)))  # as ``changed_file`` names it
     if len(before or "") + len(after) > 4 * TEXT_MOST:
-        return context.DescriptionPreview(text=f"{path}: a text of {len(after)} characters")
+        return DescriptionPreview(text=f"{path}: a text of {len(after)} characters")
     compared = compare(before, after, path.lstrip("/"))
     if compared.text is None:
-        return context.DescriptionPreview(text=f"{path}: {compared.added} lines added, {compared.removed} removed")
-    return context.DiffPreview(path=path, diff=compared.text)
+        return DescriptionPreview(text=f"{path}: {compared.added} lines added, {compared.removed} removed")
+    return DiffPreview(path=path, diff=compared.text)
 
 
 def _in_place(pieces: list[Piece], text: str | None) -> tuple[str | None, str]:
@@ -79,13 +81,13 @@ def _in_place(pieces: list[Piece], text: str | None) -> tuple[str | None, str]:
 
 def _pieces(facts: Facts) -> Iterator[Piece]:
     """The changes that are shown in their places: those that the call shows, else those that the input of a write names."""
-    if facts.role in ("write", "edit") or any(isinstance(item, acp.Diff) for item in facts.state.content or ()):
+    if facts.role in ("write", "edit") or any(isinstance(item, Diff) for item in facts.state.content or ()):
         yield from pieces_of(facts)
 
 
 def pieces_of(facts: Facts) -> Iterator[Piece]:
     """The changes of files that a call shows, else those that its input names, whatever the tool is."""
-    shown = [(item.path, item.old_text, item.new_text) for item in facts.state.content or [] if isinstance(item, acp.Diff)]
+    shown = [(item.path, item.old_text, item.new_text) for item in facts.state.content or [] if isinstance(item, Diff)]
     yield from shown
     if shown or not facts.paths:
         return

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from trunkline.dialects import context
+from trunkline.dialects.context.events import UserQuestionEvent
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.fold import OpenCall
 from trunkline.session.interpret.writer import Writer
@@ -42,7 +42,7 @@ def tell_questions(writer: Writer, call: OpenCall) -> None:
     call.questioned = True
     tool_call_id = call.state.tool_call_id
     for number, (words, choices) in enumerate(questions, 1):
-        writer.add(context.UserQuestionEvent(
+        writer.add(UserQuestionEvent(
             question_id=tool_call_id if number == 1 else f"{tool_call_id}#{number}", question=words, options=choices or UNSET,
             meta={"toolCallId": tool_call_id, "answerable": False}))
 

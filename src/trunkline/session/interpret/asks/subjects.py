@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from trunkline.dialects import context
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.calls import Reading, ToolRole
+from trunkline.dialects.context.types import RiskLevel
 from trunkline.session.fold import AskedCall, OpenCall
 from trunkline.session.policy.decide import PolicyAsk
 
@@ -32,7 +32,7 @@ SHOWN_PATHS: Final = 20
 _TAKES_SOMETHING: Final[frozenset[ToolRole]] = frozenset({
     "read", "search", "write", "edit", "patch", "delete", "move", "terminal", "fetch", "web_search", "task"})
 """Roles that do nothing without being told what with: without that, their name says nothing."""
-_LEVELS: Final[tuple[context.RiskLevel, ...]] = ("low", "medium", "high", "critical")
+_LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high", "critical")
 
 
 def has_input(state: CallState) -> bool:

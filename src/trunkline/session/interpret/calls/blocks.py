@@ -9,11 +9,12 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.types import MessageRole
+from trunkline.dialects.context.unions import MessageContent, ToolResultPart, ToolUsePart
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
-_ROLES: dict[str, context.MessageRole] = {"agent_message_chunk": "assistant", "user_message_chunk": "user"}
+_ROLES: dict[str, MessageRole] = {"agent_message_chunk": "assistant", "user_message_chunk": "user"}
 
 
 class _Block(msgspec.Struct):
@@ -33,7 +34,7 @@ class _Chunk(msgspec.Struct):
     session_update: str = msgspec.field(default="", name="sessionUpdate")
 
 
-def tool_part(update: bytes) -> tuple[context.MessageRole, context.MessageContent] | None:
+def tool_part(update: bytes) -> tuple[MessageRole, MessageContent] | None:
     """Who says it, and the part; None where an update is no such chunk."""
     if len(update) > TEXT_LIMIT:
         return None
@@ -46,11 +47,11 @@ def tool_part(update: bytes) -> tuple[context.MessageRole, context.MessageConten
     if role is None or not call_id:
         return None
     if block.type == "tool_use":
-        return role, context.ToolUsePart(tool_call_id=call_id, name=block.name, input=block.input)
+        return role, ToolUsePart(tool_call_id=call_id, name=block.name, input=block.input)
     if block.type == "tool_result":
         failed = block.failed if block.failed is not None else block.is_error
-        return role, context.ToolResultPart(tool_call_id=call_id, content=_text_of(block.content),
-                                            is_error=msgspec.UNSET if failed is None else failed)
+        return role, ToolResultPart(tool_call_id=call_id, content=_text_of(block.content),
+                                    is_error=msgspec.UNSET if failed is None else failed)
     return None
 
 

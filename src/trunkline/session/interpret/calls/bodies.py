@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import AudioContent, ImageContent, TextContent
+from trunkline.dialects.acp.tools import Content, Diff, ToolCallContent
 from trunkline.session.fold import LIGHT_BODY, OpenCall
 
 KEPT_BODIES: Final = 32 << 20
@@ -60,13 +61,13 @@ def size_of(call: OpenCall) -> int:
     return size
 
 
-def _size_of_item(item: acp.ToolCallContent) -> int:
+def _size_of_item(item: ToolCallContent) -> int:
     match item:
-        case acp.Diff():
+        case Diff():
             return _ITEM_BYTES + len(item.path) + len(item.old_text or "") + len(item.new_text)
-        case acp.Content(content=acp.TextContent(text=text)):
+        case Content(content=TextContent(text=text)):
             return _ITEM_BYTES + len(text)
-        case acp.Content(content=acp.ImageContent(data=data) | acp.AudioContent(data=data)):
+        case Content(content=ImageContent(data=data) | AudioContent(data=data)):
             return _ITEM_BYTES + len(data)
     return _ITEM_BYTES
 

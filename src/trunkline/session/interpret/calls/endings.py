@@ -12,7 +12,8 @@ from typing import Literal
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.events import Event, GitOperationEvent, ToolCallErrorEvent, ToolCallResultEvent, WebOperationEvent
+from trunkline.dialects.context.types import ErrorInfo, to_raw
 from trunkline.session.fold import Fold, OpenCall
 from trunkline.session.interpret.asks.denied import denied_message, denied_meta
 from trunkline.session.interpret.asks.joined import NEAR_CALLS, joined_to
@@ -45,7 +46,7 @@ class Endings:
         facts = self._facts(call)
         done: list[Change] = []
         output: bytes | memoryview | None = None
-        event: context.Event
+        event: Event
         if call.state.status == "completed" and not self._was_denied(call):
             done = changes_of(facts, self._writer.fold.files)
             output = spliceable(token if token is not None else facts.text_token)
@@ -54,10 +55,10 @@ class Endings:
             event = self._error(facts)
         call.changed_files = bool(done)
         seq = self._writer.add(event, update=carried.update, packet=carried.packet, raw=carried.raw, output=output)
-        self._aftermath(facts, done, seq, isinstance(event, context.ToolCallResultEvent))
+        self._aftermath(facts, done, seq, isinstance(event, ToolCallResultEvent))
         call.evidence = None
 
-    def _result(self, facts: Facts, done: list[Change], *, whole: bool) -> context.Event:
+    def _result(self, facts: Facts, done: list[Change], *, whole: bool) -> Event:
         """The result's event; unless ``whole``, its output is put in by the writer."""
         output, cut = self._writer.cut(facts.text) if whole else ("", None)
         structured, more = structured_of(facts, done)
@@ -66,23 +67,23 @@ class Endings:
         failure = failure_of(facts) if facts.role in changes.CHANGING else None
         meta = {**(cut or {}), **({"structured": more} if more else {}), **({"failed": failure} if failure else {}),
                 **title_news(facts.call)}
-        return context.ToolCallResultEvent(
+        return ToolCallResultEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output=output, duration=self._took_ms(facts.call),
             structured=structured or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
 
-    def _error(self, facts: Facts) -> context.Event:
+    def _error(self, facts: Facts) -> Event:
         turn, output, cut = self._writer.fold.turn, *self._writer.cut(facts.text)
         code = "denied" if facts.call.denied else "cancelled" if turn is not None and turn.cancelled else "tool_failed"
         if code == "tool_failed":
             self._writer.fold.errors += 1
         ended = command_output(facts)[0] if facts.role == "terminal" and not facts.call.denied else None
         unsaid = denied_message(facts.call.denial) if code == "denied" else "The tool failed."
-        error = context.ErrorInfo(
+        error = ErrorInfo(
             code=code, message=output or unsaid, recoverable=True,
-            details=context.to_raw(ended) if ended is not None else msgspec.UNSET,
+            details=to_raw(ended) if ended is not None else msgspec.UNSET,
         )
-        return context.ToolCallErrorEvent(
+        return ToolCallErrorEvent(
             tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), error=error, duration=self._took_ms(facts.call),
             meta={**(cut or {}), **denied_meta(facts.call.denial), **title_news(facts.call)} or msgspec.UNSET,
         )
@@ -93,9 +94,9 @@ class Endings:
         changes.tell(writer, facts, done, seq)
         if not facts.call.denied:
             for operation in git.operations_of(facts):
-                writer.add(context.GitOperationEvent(operation=operation, tool_call_id=call_id))
+                writer.add(GitOperationEvent(operation=operation, tool_call_id=call_id))
         if succeeded and (visited := web.operation_of(facts)) is not None:
-            writer.add(context.WebOperationEvent(operation=visited, tool_call_id=call_id))
+            writer.add(WebOperationEvent(operation=visited, tool_call_id=call_id))
         if not facts.call.denied:
             subagents.spawn(writer, facts)
         subagents.complete(writer, facts, failed=None if succeeded else facts.text or "The task failed.")
@@ -114,23 +115,23 @@ class Endings:
         subagents.complete(self._writer, facts, failed=_ENDINGS.get(ending, "It was not allowed."))
         call.evidence = None
 
-    def _ended_ask(self, facts: Facts, joined: OpenCall | None) -> context.Event:
+    def _ended_ask(self, facts: Facts, joined: OpenCall | None) -> Event:
         """A permission that was given under an id which no call has: nobody said that anything failed."""
         facts.state.status = "completed"
         about = {"joinedTo": joined.state.tool_call_id} if joined is not None else {"unconfirmed": True}
         meta = {"ask": about, **title_news(facts.call)}
-        return context.ToolCallResultEvent(tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output="",
-                                           duration=self._took_ms(facts.call), meta=meta)
+        return ToolCallResultEvent(tool_call_id=facts.state.tool_call_id, name=name_of(facts.state), output="",
+                                   duration=self._took_ms(facts.call), meta=meta)
 
-    def _ended_call(self, facts: Facts, ending: Ending) -> context.Event:
+    def _ended_call(self, facts: Facts, ending: Ending) -> Event:
         call, state = facts.call, facts.state
         message = denied_message(call.denial) if ending == "denied" else _ENDINGS[ending]
         state.status = "failed"
         if state.raw_output is None:
-            state.raw_output = bytes(context.to_raw({"error": message}))
-        return context.ToolCallErrorEvent(
+            state.raw_output = bytes(to_raw({"error": message}))
+        return ToolCallErrorEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), duration=self._took_ms(call),
-            error=context.ErrorInfo(code=ending, message=message, recoverable=True),
+            error=ErrorInfo(code=ending, message=message, recoverable=True),
             meta={**denied_meta(call.denial), **title_news(call)} or msgspec.UNSET)
 
     def _took_ms(self, call: OpenCall) -> int:

@@ -7,14 +7,14 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects import context
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.context.types import as_object
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 
 def shown_input(state: CallState) -> msgspec.Raw:
     """A call's input as events carry it; one that no event could carry is left out (``cut_input`` says so)."""
-    return context.as_object(None if cut_input(state) else state.raw_input)
+    return as_object(None if cut_input(state) else state.raw_input)
 
 
 def cut_input(state: CallState) -> dict[str, Any]:

@@ -11,14 +11,18 @@ import os.path
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from trunkline.dialects import acp, packets
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
+from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import Claims, Reading, ToolNames, name_call
 from trunkline.dialects.calls.claims import with_kind, with_name, with_reading
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of
 from trunkline.dialects.calls.names import is_name
 from trunkline.dialects.calls.words import arguments_in
+from trunkline.dialects.packets.detect import tool_by_input
+from trunkline.dialects.packets.titles import input_view
 from trunkline.session.fold import Evidence, OpenCall
 from trunkline.session.interpret.calls.facts import decoded
 
@@ -40,7 +44,7 @@ _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
 OUTPUT_KEYS: Final = ("terminal_output", "terminal_output_delta")
 
 
-def observe(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, names: ToolNames) -> None:
+def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames) -> None:
     """Keep what an update says beside its fields."""
     if update.content:
         _content(call, update.content)
@@ -88,20 +92,20 @@ def _read_by_content(call: OpenCall) -> bool:
     return call.state.raw_input is None or bool(call.evidence and call.evidence.diffs)
 
 
-def _content(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
-    diffs = [item for item in content if isinstance(item, acp.Diff)]
+def _content(call: OpenCall, content: list[ToolCallContent]) -> None:
+    diffs = [item for item in content if isinstance(item, Diff)]
     if diffs:
         evidence_of(call).diffs = diffs
     if call.state.raw_input is None and not call.approved and call.state.status not in ("completed", "failed"):
         _arguments(call, content)
     for item in content:
-        if isinstance(item, acp.Terminal) and item.terminal_id not in evidence_of(call).terminals:
+        if isinstance(item, Terminal) and item.terminal_id not in evidence_of(call).terminals:
             evidence_of(call).terminals.append(item.terminal_id)
 
 
-def _arguments(call: OpenCall, content: list[acp.ToolCallContent]) -> None:
+def _arguments(call: OpenCall, content: list[ToolCallContent]) -> None:
     """Some agents tell what a call is made with as a text that is JSON, which the words of their ask take the place of."""
-    texts = [item.content.text for item in content if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
+    texts = [item.content.text for item in content if isinstance(item, Content) and isinstance(item.content, TextContent)]
     if len(texts) == 1 and arguments_in(texts[0]):
         evidence_of(call).arguments = texts[0]
 
@@ -135,8 +139,8 @@ def _members(meta: dict[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
 def _name(call: OpenCall, names: ToolNames) -> None:
     """Name the call, once: what it is called at its announcement it is called to its end."""
     state = call.state
-    view = packets.input_view(state.raw_input)
-    shape = packets.tool_by_input(view, state.kind)
+    view = input_view(state.raw_input)
+    shape = tool_by_input(view, state.kind)
     about = _subjects(state) if is_name(state.first_title) else ()
     state.tool, state.named_by = name_call(state.name, state.first_title, state.kind, shape, names, state.tool_call_id, about)
 
@@ -152,7 +156,7 @@ def _subjects(state: CallState) -> set[str]:
     return found
 
 
-def _claim_names(call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, others: list[str], names: ToolNames) -> None:
+def _claim_names(call: OpenCall, update: ToolCall | ToolCallUpdate, others: list[str], names: ToolNames) -> None:
     """What else an update calls the tool."""
     claims, tool = call.claims or Claims(), call.state.tool or ""
     for name in (update.name or "", *others):

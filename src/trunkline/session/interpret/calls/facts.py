@@ -14,8 +14,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.tools import Content, Diff
 from trunkline.dialects.calls import Claims, Reading, ToolNames, read_call
 from trunkline.dialects.calls.files import files_in
 from trunkline.dialects.calls.words import arguments_in
@@ -40,7 +41,7 @@ def name_of(state: CallState) -> str:
 def read_open_call(call: OpenCall, names: ToolNames) -> Reading:
     """The one reading of a call, from all that is known of it."""
     state = call.state
-    diffs = [item for item in state.content or () if isinstance(item, acp.Diff)]
+    diffs = [item for item in state.content or () if isinstance(item, Diff)]
     changed = [item.path for item in (diffs or (call.evidence.diffs if call.evidence else []))]
     located = [place.path for place in state.locations or []]
     in_words = state.raw_input is None
@@ -219,7 +220,7 @@ def decoded(raw: bytes | Raw | None) -> Any:
 def shown_text(state: CallState) -> str:
     """The text that the call shows."""
     texts = [item.content.text for item in state.content or ()
-             if isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)]
+             if isinstance(item, Content) and isinstance(item.content, TextContent)]
     return "\n".join(texts) if len(texts) != 1 else texts[0]
 
 

@@ -11,8 +11,11 @@ from typing import Any, Final
 
 from msgspec import Raw
 
-from trunkline.dialects import acp, context
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import without_text
+from trunkline.dialects.acp.tools import Content
+from trunkline.dialects.context.types import to_raw
 from trunkline.session.fold import OpenCall
 from trunkline.session.interpret.calls.evidence import DEPTH, OUTPUT_KEYS
 from trunkline.session.interpret.calls.facts import decoded, members_of, shown_text
@@ -33,7 +36,7 @@ def untold_of(call: OpenCall, changed: frozenset[str], said: bytes) -> tuple[Mem
     """The members of an update that its event carries, and whether all that should be are there."""
     if call.finished:
         return _fitting(members_of(said), TEXT_LIMIT)
-    members = members_of(acp.without_text(said))  # output that is streamed is told otherwise, and is not worth reading again
+    members = members_of(without_text(said))  # output that is streamed is told otherwise, and is not worth reading again
     news = {name: value for name, value in members.items() if not _is_told(name, call.state, changed)}
     if "_meta" in news:
         news["_meta"] = _unprinted(news["_meta"], call.state)
@@ -50,7 +53,7 @@ def _is_told(name: str, state: CallState, changed: frozenset[str]) -> bool:
 
 
 def _is_text(state: CallState) -> bool:
-    return all(isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent) for item in state.content or ())
+    return all(isinstance(item, Content) and isinstance(item.content, TextContent) for item in state.content or ())
 
 
 def _unprinted(meta: Raw, state: CallState) -> Raw:
@@ -58,7 +61,7 @@ def _unprinted(meta: Raw, state: CallState) -> Raw:
     if not any(key.encode() in bytes(meta) for key in OUTPUT_KEYS) or shown_text(state):
         return meta
     remarks = decoded(meta)
-    return context.to_raw(_without_output(remarks, DEPTH)) if isinstance(remarks, dict) else meta
+    return to_raw(_without_output(remarks, DEPTH)) if isinstance(remarks, dict) else meta
 
 
 def _without_output(remarks: dict[str, Any], depth: int) -> dict[str, Any]:

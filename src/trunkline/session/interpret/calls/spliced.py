@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from trunkline.dialects import acp
 from trunkline.dialects.acp.calls import CallState
+from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.decode import shown_token
+from trunkline.dialects.acp.tools import Content
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 SPLICED_FROM: Final = 4096
@@ -17,8 +19,8 @@ def long_text(state: CallState, wire: bytes | None) -> memoryview | None:
     if wire is None or len(wire) < SPLICED_FROM or state.content is None or len(state.content) != 1:
         return None
     item = state.content[0]
-    shows_text = isinstance(item, acp.Content) and isinstance(item.content, acp.TextContent)
-    return acp.shown_token(wire) if shows_text else None
+    shows_text = isinstance(item, Content) and isinstance(item.content, TextContent)
+    return shown_token(wire) if shows_text else None
 
 
 def spliceable(token: bytes | memoryview | None) -> bytes | memoryview | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from trunkline.dialects import context
+from trunkline.dialects.context.unions import CommandOutput, FileDiffOutput, ToolStructuredOutput
 from trunkline.session.interpret.calls.facts import Facts, Head, unfenced
 from trunkline.session.interpret.effects.changes import Change
 from trunkline.session.interpret.effects.search import found_in
@@ -32,11 +32,11 @@ _EXIT_LINE = re.compile(r"(?:\A|\n)\W{0,6}exit[ _-]?code\W{1,6}-?\d{1,5}\W{0,3}(
 _NO_OUTPUT = re.compile(r"\s*[(<\[](?:[\w ]{0,40}no output|empty|none)[)>\]]\s*", re.IGNORECASE)
 
 
-def structured_of(facts: Facts, changes: list[Change]) -> tuple[context.ToolStructuredOutput | None, dict[str, Any]]:
+def structured_of(facts: Facts, changes: list[Change]) -> tuple[ToolStructuredOutput | None, dict[str, Any]]:
     """The structured output of a completed call, and what ``_meta`` says of it."""
     if len(changes) == 1:
         change = changes[0]
-        return context.FileDiffOutput(path=change.path, diff=change.diff or "", change_type=change.kind), {}
+        return FileDiffOutput(path=change.path, diff=change.diff or "", change_type=change.kind), {}
     if changes:
         return None, {}
     match "terminal" if facts.command else facts.role:  # what ran a command is no search, whatever it is called
@@ -49,14 +49,14 @@ def structured_of(facts: Facts, changes: list[Change]) -> tuple[context.ToolStru
     return None, {}
 
 
-def command_output(facts: Facts) -> tuple[context.CommandOutput | None, dict[str, Any]]:
+def command_output(facts: Facts) -> tuple[CommandOutput | None, dict[str, Any]]:
     """What a command printed and how it ended; None where nobody said how it ended."""
     code = exit_code(facts)
     if code is None:
         return None, {}
     stdout, stderr = _printed(facts), facts.head("stderr", chars=STRUCTURED_CHARS) or Head("", False)
     meta = {"cut": STRUCTURED_CHARS} if stdout.cut or stderr.cut else {}
-    return context.CommandOutput(exit_code=code, stdout=stdout.text, stderr=stderr.text), meta
+    return CommandOutput(exit_code=code, stdout=stdout.text, stderr=stderr.text), meta
 
 
 def run_of(facts: Facts) -> tuple[int | None, str | None]:

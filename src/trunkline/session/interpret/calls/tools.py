@@ -21,9 +21,19 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects import acp, context, packets
 from trunkline.dialects.acp.calls import CallState, merge, names_too_much
+from trunkline.dialects.acp.tools import Diff
+from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import Reading, ToolNames, reading_meta
+from trunkline.dialects.context.events import (
+    NotificationEvent,
+    ToolCallArgsDeltaEvent,
+    ToolCallExecutingEvent,
+    ToolCallStartEvent,
+)
+from trunkline.dialects.context.types import RiskLevel
+from trunkline.dialects.packets.derive import plan_of_todos, progress_packet, start_packet
+from trunkline.dialects.packets.raw_inputs import Beside
 from trunkline.session.fold import OpenCall, SeenFile, remember
 from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.subjects import NOT_KNOWN, has_input, says_nothing, waiting_calls
@@ -87,7 +97,7 @@ class ToolStory:
         self._home = home
         self._roots = tuple(roots)
         self._terminals: dict[str, _TerminalEnd] = {}
-        self._ran: dict[str, packets.Beside] = {}
+        self._ran: dict[str, Beside] = {}
         """How the last commands ended, for what is still said of them."""
         self._ended: deque[str] = deque()
         """The ids of those calls of the fold that have ended, oldest first."""
@@ -103,7 +113,7 @@ class ToolStory:
         self._looked_for: set[str] = set()
         """Calls whose files are to be looked at before they are overwritten, and those for which somebody does that."""
 
-    def told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
+    def told(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
         call = self._writer.fold.calls.get(update.tool_call_id)
         if call is None and not self._may_follow(update.tool_call_id):
@@ -118,7 +128,7 @@ class ToolStory:
         self._text.close()
         self._go_on(call, changed, wire, raw)
 
-    def announced(self, update: acp.ToolCallUpdate, *, is_act: bool = False) -> OpenCall:
+    def announced(self, update: ToolCallUpdate, *, is_act: bool = False) -> OpenCall:
         """The call that a permission is asked for, made known first where the agent did not. ``is_act``: it is what the hub is to
         do, so that what was said before counts no more."""
         call = self._writer.fold.calls.get(update.tool_call_id)
@@ -167,7 +177,7 @@ class ToolStory:
         if call is None or call.finished:
             self._writer.custom("args_delta", {"toolCallId": tool_call_id, "delta": delta}, namespace="agent")
             return
-        self._writer.add(context.ToolCallArgsDeltaEvent(tool_call_id=tool_call_id, delta=delta))
+        self._writer.add(ToolCallArgsDeltaEvent(tool_call_id=tool_call_id, delta=delta))
 
     def terminal(self, terminal_id: str, output: str, exit_code: int | None) -> None:
         """A terminal that the hub runs for the agent has something to show, or has ended."""
@@ -183,7 +193,7 @@ class ToolStory:
         if requires_approval and says_nothing(state, self.reading(call)):
             call.risk_level, call.risk_reason = "high", NOT_KNOWN
         level, reason = self.risk(call)
-        event = context.ToolCallExecutingEvent(
+        event = ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
             requires_approval=requires_approval,
             meta={"risk": risk_meta(reason, self.doubts(call)), "reading": reading_meta(self.reading(call)),
@@ -191,7 +201,7 @@ class ToolStory:
         )
         self._writer.add(event, update=wire, packet=packet, raw=raw)
 
-    def risk(self, call: OpenCall) -> tuple[context.RiskLevel, str]:
+    def risk(self, call: OpenCall) -> tuple[RiskLevel, str]:
         """How much harm a call can do, and why; judged once for each input."""
         if self._writer.fold.calls_untracked:
             return "high", UNTRACKED
@@ -277,7 +287,7 @@ class ToolStory:
             known = self._readings[key] = read_open_call(call, self._names)
         return known
 
-    def _merge(self, call: OpenCall, update: acp.ToolCall | acp.ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
+    def _merge(self, call: OpenCall, update: ToolCall | ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
         kind, claimed, before = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
         changed = merge(call.state, update)
         keep_claims(call, changed, kind, before)
@@ -288,7 +298,7 @@ class ToolStory:
         observe(call, update, self._names)
         self._bodies.weigh(call)
         told = call.evidence is not None and call.evidence.arguments != known
-        shows = update.content and (asks or any(isinstance(item, acp.Diff) for item in update.content))
+        shows = update.content and (asks or any(isinstance(item, Diff) for item in update.content))
         if changed & _READ or told or call.claims != claimed or shows:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
@@ -309,7 +319,7 @@ class ToolStory:
         self._text.close()
         if not fold.calls_untracked:
             fold.calls_untracked = True
-            writer.add(context.NotificationEvent(
+            writer.add(NotificationEvent(
                 level="warning", title="Not all tool calls are followed",
                 message=f"More than {OPEN_CALLS} tool calls are open, or one has an id of over {ID_CHARS} characters. These are "
                 "only written down, and whatever this turn asks for is taken for dangerous and left to a person."))
@@ -331,7 +341,7 @@ class ToolStory:
         self._bodies.forget(tool_call_id)
         self._ran.pop(tool_call_id, None)  # agents use ids again
 
-    def _first_told(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
+    def _first_told(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool) -> None:
         self._text.close()
         self._writer.thinking(False)
         call = self._open(update, wire, raw)
@@ -340,7 +350,7 @@ class ToolStory:
         if call.state.status != "pending" or has_input(call.state):
             self._go_on(call, frozenset({"raw_input"}), None, None)
 
-    def _open(self, update: acp.ToolCall | acp.ToolCallUpdate, wire: bytes | None, raw: bytes | None, *,
+    def _open(self, update: ToolCall | ToolCallUpdate, wire: bytes | None, raw: bytes | None, *,
               asks: bool = False) -> OpenCall:
         writer = self._writer
         state = CallState(tool_call_id=update.tool_call_id)
@@ -352,11 +362,11 @@ class ToolStory:
         meta = {"parentToolCallId": call.parent} if call.parent else {}
         if state.title and state.title != reading.description:
             meta["title"] = state.title
-        event = context.ToolCallStartEvent(
+        event = ToolCallStartEvent(
             tool_call_id=state.tool_call_id, name=name, category=reading.category,
             description=reading.description or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
-        writer.add(event, update=wire, packet=packets.start_packet(state, writer.at), raw=raw)
+        writer.add(event, update=wire, packet=start_packet(state, writer.at), raw=raw)
         if call.parent is not None:
             parent = writer.fold.calls.get(call.parent)
             call.in_background = parent is not None and parent.finished  # who begins something now goes on without its call
@@ -429,24 +439,24 @@ class ToolStory:
 
     def _packet(self, call: OpenCall, token: memoryview | None, *, finished: bool) -> bytes:
         """All that is known of a call, as packets have it."""
-        beside = packets.Beside() if self._raw_as_sent else self._beside(call, finished=finished)
-        return packets.progress_packet(call.state, self._writer.at, token, beside=beside, as_sent=self._raw_as_sent)
+        beside = Beside() if self._raw_as_sent else self._beside(call, finished=finished)
+        return progress_packet(call.state, self._writer.at, token, beside=beside, as_sent=self._raw_as_sent)
 
-    def _beside(self, call: OpenCall, *, finished: bool) -> packets.Beside:
+    def _beside(self, call: OpenCall, *, finished: bool) -> Beside:
         """What packets cannot know from the call alone; looked for where it counts, a command without an input or at its end."""
         given = has_input(call.state)
         if not finished and call.finished and call.state.tool_call_id in self._ran:
             return self._ran[call.state.tool_call_id]
         if not finished and given:
-            return packets.Beside(shows_ask=call.shows_ask)
+            return Beside(shows_ask=call.shows_ask)
         if finished:
             self._take_terminals(call)
         facts = self.facts(call)
         if facts.role != "terminal":
-            return packets.Beside(shows_ask=call.shows_ask)
+            return Beside(shows_ask=call.shows_ask)
         code, printed = run_of(facts) if call.state.status == "completed" else (None, None)
-        beside = packets.Beside(command="" if given else facts.command, exit_code=code, printed=printed,
-                                shows_ask=call.shows_ask)
+        beside = Beside(command="" if given else facts.command, exit_code=code, printed=printed,
+                        shows_ask=call.shows_ask)
         if finished:
             remember(self._ran, call.state.tool_call_id, beside, KEPT_TERMINALS)
         return beside
@@ -461,14 +471,14 @@ class ToolStory:
         self._writer.custom("tool_call_update", data, namespace="acp", update=carried.update, packet=carried.packet,
                             raw=carried.raw, meta={**title_news(call), **cut})
 
-    def not_told(self, update: acp.ToolCallUpdate) -> OpenCall:
+    def not_told(self, update: ToolCallUpdate) -> OpenCall:
         """A call that an ask is about, and that is not (yet) told of."""
         call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at, input_cut=names_too_much(update))
         merge(call.state, update)
         observe(call, update, self._names)
         return call
 
-    def as_asked(self, update: acp.ToolCallUpdate) -> OpenCall:
+    def as_asked(self, update: ToolCallUpdate) -> OpenCall:
         """The call that an ask is about as it would be with what the ask says, which is not told of."""
         known = self.told_of(update.tool_call_id)
         if known is None:
@@ -483,7 +493,7 @@ class ToolStory:
     def about_to_run(self, name: str, given: bytes) -> OpenCall:
         """A call by its tool and input alone, which is not told of."""
         call = OpenCall(CallState(tool_call_id="", name=name, raw_input=given), self._writer.at)
-        observe(call, acp.ToolCallUpdate(tool_call_id=""), self._names)
+        observe(call, ToolCallUpdate(tool_call_id=""), self._names)
         return call
 
     def ruled_out(self, tool_call_id: str, reason: str) -> None:
@@ -534,6 +544,6 @@ class ToolStory:
 
     def _todos(self, state: CallState) -> None:
         """A todo write is a plan too."""
-        plan = packets.plan_of_todos(state.raw_input)
+        plan = plan_of_todos(state.raw_input)
         if plan is not None:
             write_plan(self._writer, plan, None, None)

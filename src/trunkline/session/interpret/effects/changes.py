@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects import context
 from trunkline.dialects.calls.files import ends_of_move, file_in, patch_in, replaced_in, whole_text_in
+from trunkline.dialects.context.events import FileChangeBatchEvent, FileChangeEvent
+from trunkline.dialects.context.types import ChangeType, FileBatchChange
 from trunkline.session.fold import KEPT_FILES, FileTally, Fold
 from trunkline.session.interpret.calls.facts import Facts
 from trunkline.session.interpret.calls.outcome import failure_of
@@ -29,7 +30,7 @@ from trunkline.session.interpret.writer import Writer
 FILES: Final = 500
 """Files of one call that are told; a call that changes more is told by its first."""
 
-_KIND_OF: Final[dict[str, context.ChangeType]] = {
+_KIND_OF: Final[dict[str, ChangeType]] = {
     "add": "created", "create": "created", "created": "created", "new": "created",
     "update": "modified", "modify": "modified", "modified": "modified", "edit": "modified", "move": "modified",
     "delete": "deleted", "deleted": "deleted", "remove": "deleted",
@@ -44,7 +45,7 @@ class Change(msgspec.Struct, frozen=True):
     """What happened to one file. ``meta`` is what an event cannot say: what was assumed, and how long the diff is."""
 
     path: str
-    kind: context.ChangeType
+    kind: ChangeType
     diff: str | None = None
     added: int = 0
     removed: int = 0
@@ -85,7 +86,7 @@ def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, ext
         return
     change = changes[0]
     meta = {**change.meta, **(extra or {}), **diff_left_out(change, url)}
-    writer.add(context.FileChangeEvent(
+    writer.add(FileChangeEvent(
         path=change.path, change_type=change.kind, diff=change.diff if change.diff is not None else msgspec.UNSET,
         language=language_of(change.path) or msgspec.UNSET, lines_added=change.added, lines_removed=change.removed,
         tool_call_id=call_id, meta=meta or msgspec.UNSET,
@@ -106,7 +107,7 @@ def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, e
     lines, chars = sum(change.lines for change in changes), sum(len(change.diff or "") for change in changes)
     short = lines <= DIFF_LINES and chars <= DIFF_CHARS
     listed = [
-        context.FileBatchChange(
+        FileBatchChange(
             path=change.path, change_type=change.kind, lines_added=change.added, lines_removed=change.removed,
             diff=change.diff if short and change.diff is not None else msgspec.UNSET,
         )
@@ -115,7 +116,7 @@ def _tell_batch(writer: Writer, facts: Facts, changes: list[Change], url: str, e
     meta = dict(extra)
     if not short or any(change.diff is None and change.lines for change in changes):
         meta["diff"] = {"lines": lines, "url": url}
-    writer.add(context.FileChangeBatchEvent(
+    writer.add(FileChangeBatchEvent(
         changes=listed, tool_call_id=facts.state.tool_call_id, description=facts.state.title or msgspec.UNSET,
         meta=meta or msgspec.UNSET,
     ))
@@ -289,7 +290,7 @@ def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
         yield Change(facts.absolute(target), "created", meta={"movedFrom": facts.absolute(source)})
 
 
-def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> context.ChangeType:
+def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> ChangeType:
     """Whether a write made the file: as the agent says, else by whether this session knows it already."""
     told = _told_kind(facts)
     if told is not None:
@@ -298,14 +299,14 @@ def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> c
     return "modified" if known is not None and known.change_type != "deleted" else "created"
 
 
-def _told_kind(facts: Facts) -> context.ChangeType | None:
+def _told_kind(facts: Facts) -> ChangeType | None:
     exists = facts.look("exists", kind=bool)
     if exists is not None:
         return "modified" if exists else "created"
     return _KIND_OF.get(str(facts.look("type")))
 
 
-def _change(facts: Facts, path: str, kind: context.ChangeType, old: str | None, new: str | None,
+def _change(facts: Facts, path: str, kind: ChangeType, old: str | None, new: str | None,
             meta: dict[str, Any] | None = None) -> Change:
     found = _compared(old, new, facts.short(path))
     told = dict(meta or {})

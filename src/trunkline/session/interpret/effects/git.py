@@ -11,7 +11,15 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from trunkline.dialects import context
+from trunkline.dialects.context.unions import (
+    GitBranchCreate,
+    GitBranchSwitch,
+    GitCommit,
+    GitOperation,
+    GitPrCreate,
+    GitPush,
+    GitStash,
+)
 from trunkline.session.interpret.calls.facts import Facts
 from trunkline.session.interpret.calls.structured import exit_code
 
@@ -49,7 +57,7 @@ class Ran(NamedTuple):
         return [word for before, word in words if not word.startswith("-") and before not in valued]
 
 
-def operations_of(facts: Facts) -> list[context.GitOperation]:
+def operations_of(facts: Facts) -> list[GitOperation]:
     """What a finished call did to repositories, in order."""
     line = facts.command
     if facts.role != "terminal" or len(line) > LINE_CHARS or not _MENTIONED.search(line):
@@ -87,7 +95,7 @@ def _verb(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return (words[at], words[at + 1:]) if at < len(words) else ("", ())
 
 
-def _commit(ran: Ran) -> Iterator[context.GitOperation]:
+def _commit(ran: Ran) -> Iterator[GitOperation]:
     messages = ran.options("-m", "--message", "-am")
     told = list(_COMMITTED.finditer(ran.printed))
     # One line may commit twice: the message says which of the printed commits is this one.
@@ -96,58 +104,58 @@ def _commit(ran: Ran) -> Iterator[context.GitOperation]:
         mine = [match for match in _LOGGED.finditer(ran.printed) if match["message"] == messages[0].split("\n")[0]][:1]
     for match in mine[:1]:
         files = _FILES.search(ran.printed, match.end())
-        yield context.GitCommit(hash=match["hash"], message=match["message"], files_changed=int(files.group(1)) if files else 0)
+        yield GitCommit(hash=match["hash"], message=match["message"], files_changed=int(files.group(1)) if files else 0)
 
 
-def _checkout(ran: Ran) -> Iterator[context.GitOperation]:
+def _checkout(ran: Ran) -> Iterator[GitOperation]:
     new = ran.options("-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan")
     switched = _SWITCHED.findall(ran.printed)
     if new:
         if ran.ok or new[0] in switched:
             rest = [word for word in ran.plain() if word != new[0]]
-            yield context.GitBranchCreate(name=new[0], from_=rest[0] if rest else _START)
-            yield context.GitBranchSwitch(name=new[0])
+            yield GitBranchCreate(name=new[0], from_=rest[0] if rest else _START)
+            yield GitBranchSwitch(name=new[0])
         return
     wanted = ran.plain()
     if "--" not in ran.args and wanted and (wanted[0] in switched or (ran.verb == "switch" and ran.ok)):
-        yield context.GitBranchSwitch(name=wanted[0])
+        yield GitBranchSwitch(name=wanted[0])
     elif wanted == [] and "-" in ran.args and switched:
-        yield context.GitBranchSwitch(name=switched[0])
+        yield GitBranchSwitch(name=switched[0])
 
 
-def _branch(ran: Ran) -> Iterator[context.GitOperation]:
+def _branch(ran: Ran) -> Iterator[GitOperation]:
     names = ran.plain("-u", "--set-upstream-to", "--sort", "--format", "--contains", "--points-at", "--merged", "--no-merged")
     asks = {word for word in ran.args if word.startswith("-")} - {"-f", "--force", "-t", "--track", "--no-track", "-q", "--quiet"}
     if ran.ok and names and not asks:
-        yield context.GitBranchCreate(name=names[0], from_=names[1] if len(names) > 1 else _START)
+        yield GitBranchCreate(name=names[0], from_=names[1] if len(names) > 1 else _START)
 
 
-def _push(ran: Ran) -> Iterator[context.GitOperation]:
+def _push(ran: Ran) -> Iterator[GitOperation]:
     if not ran.ok or "Everything up-to-date" in ran.printed or {"-n", "--dry-run", "-d", "--delete"} & set(ran.args):
         return
     words = ran.plain("-o", "--push-option", "--repo", "--receive-pack", "--exec")
     remote = words[0] if words else "origin"
     told = _PUSHED.search(ran.printed)
     branch = told["to"] if told else words[1].lstrip("+").rpartition(":")[2] if len(words) > 1 else _START
-    yield context.GitPush(remote=remote, branch=branch)
+    yield GitPush(remote=remote, branch=branch)
 
 
-def _stash(ran: Ran) -> Iterator[context.GitOperation]:
+def _stash(ran: Ran) -> Iterator[GitOperation]:
     action = next(iter(ran.plain("-m", "--message")), "push")
     if ran.ok and action in ("push", "save") and "No local changes to save" not in ran.printed:
-        yield context.GitStash(action="push")
+        yield GitStash(action="push")
     elif ran.ok and action == "pop" and "No stash entries found" not in ran.printed:
-        yield context.GitStash(action="pop")
+        yield GitStash(action="pop")
 
 
-def _pull_request(ran: Ran) -> Iterator[context.GitOperation]:
+def _pull_request(ran: Ran) -> Iterator[GitOperation]:
     made = _PULL_REQUEST.search(ran.printed)
     if made:
         title = next(iter(ran.options("-t", "--title")), "")
-        yield context.GitPrCreate(number=int(made.group(1)), title=title, url=made.group())
+        yield GitPrCreate(number=int(made.group(1)), title=title, url=made.group())
 
 
-_TOLD: Final[dict[str, Callable[[Ran], Iterator[context.GitOperation]]]] = {
+_TOLD: Final[dict[str, Callable[[Ran], Iterator[GitOperation]]]] = {
     "commit": _commit, "checkout": _checkout, "switch": _checkout, "branch": _branch, "push": _push, "stash": _stash,
     "pr": _pull_request,
 }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from trunkline.dialects import context
+from trunkline.dialects.context.types import ChangeType
 
 PATCH_CHARS: Final = 1 << 20
 """Characters of a patch that are looked at."""
@@ -19,14 +19,14 @@ _MARK = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _MOVE = re.compile(r"^\*\*\* Move to: (.+?)\s*$", re.MULTILINE)
 _FILE = re.compile(r"^--- (?P<old>[^\n]+)\n\+\+\+ (?P<new>[^\n]+)\n", re.MULTILINE)
 _NEW = re.compile(r"@@ -0,0 \+1(?:,(\d{1,9}))? @@")
-_KINDS: Final[dict[str, context.ChangeType]] = {"Add": "created", "Update": "modified", "Delete": "deleted"}
+_KINDS: Final[dict[str, ChangeType]] = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 
 class Piece(NamedTuple):
     """One file of a patch; ``body`` are its hunks. ``announced``: lines added, where the body does not have them all."""
 
     path: str
-    kind: context.ChangeType
+    kind: ChangeType
     body: str
     announced: int | None = None
 

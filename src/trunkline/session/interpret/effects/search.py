@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from trunkline.dialects import context
 from trunkline.dialects.calls.files import file_in
+from trunkline.dialects.context.types import SearchResult
+from trunkline.dialects.context.unions import SearchResultsOutput
 from trunkline.session.interpret.calls.facts import Facts
 
 RESULTS: Final = 200
@@ -28,16 +29,16 @@ _LINE_KEYS: Final = ("line", "line_number", "lineNumber", "lnum", "startLine")
 _TEXT_KEYS: Final = ("content", "text", "match", "preview", "line_text", "lineText")
 
 
-def found_in(facts: Facts) -> tuple[context.SearchResultsOutput | None, dict[str, Any]]:
+def found_in(facts: Facts) -> tuple[SearchResultsOutput | None, dict[str, Any]]:
     """The hits of a search, and in ``_meta`` whether there were more."""
     results = list(_results(facts))
     if not results:
         return None, {}
     meta = {"resultsMore": True} if len(results) > RESULTS or len(facts.text) > SCANNED else {}
-    return context.SearchResultsOutput(results=results[:RESULTS]), meta
+    return SearchResultsOutput(results=results[:RESULTS]), meta
 
 
-def _results(facts: Facts) -> Iterator[context.SearchResult]:
+def _results(facts: Facts) -> Iterator[SearchResult]:
     records = _listed(facts.output)
     if records:
         return _of_records(records)
@@ -49,7 +50,7 @@ def _results(facts: Facts) -> Iterator[context.SearchResult]:
     return iter(paths) if paths else _of_places(facts)
 
 
-def _first(results: Iterable[context.SearchResult], most: int) -> Iterator[context.SearchResult]:
+def _first(results: Iterable[SearchResult], most: int) -> Iterator[SearchResult]:
     for _, result in zip(range(most), results, strict=False):
         yield result
 
@@ -61,16 +62,16 @@ def _listed(output: Any) -> list[dict[str, Any]]:
     return [item for item in output[:RESULTS + 1] if isinstance(item, dict)] if isinstance(output, list) else []
 
 
-def _of_records(records: list[dict[str, Any]]) -> Iterator[context.SearchResult]:
+def _of_records(records: list[dict[str, Any]]) -> Iterator[SearchResult]:
     for record in records:
         file = file_in(record) or record.get("uri")
         if isinstance(file, str):
             line = next((record[key] for key in _LINE_KEYS if type(record.get(key)) is int), 0)
             text = next((record[key] for key in _TEXT_KEYS if isinstance(record.get(key), str)), "")
-            yield context.SearchResult(file=file, line=line, content=text[:TEXT_CHARS])
+            yield SearchResult(file=file, line=line, content=text[:TEXT_CHARS])
 
 
-def _of_text(text: str) -> Iterator[context.SearchResult]:
+def _of_text(text: str) -> Iterator[SearchResult]:
     """Hits with line numbers: each with its file, or under the file's name."""
     above = ""
     for row in text.split("\n"):
@@ -82,18 +83,18 @@ def _of_text(text: str) -> Iterator[context.SearchResult]:
             above = name["file"]
 
 
-def _hit(file: str, line: str, text: str) -> context.SearchResult:
-    return context.SearchResult(file=file, line=int(line[:9]), content=text[:TEXT_CHARS])
+def _hit(file: str, line: str, text: str) -> SearchResult:
+    return SearchResult(file=file, line=int(line[:9]), content=text[:TEXT_CHARS])
 
 
-def _of_paths(text: str) -> Iterator[context.SearchResult]:
+def _of_paths(text: str) -> Iterator[SearchResult]:
     for row in text.split("\n"):
         if (path := _PATH.fullmatch(row.strip())) and path["file"].strip("./"):
-            yield context.SearchResult(file=path["file"], line=0, content="")
+            yield SearchResult(file=path["file"], line=0, content="")
 
 
-def _of_places(facts: Facts) -> Iterator[context.SearchResult]:
+def _of_places(facts: Facts) -> Iterator[SearchResult]:
     """The places that the agent pointed at, where its text names none."""
     for place in facts.state.locations or ():
         if place.line is not None:
-            yield context.SearchResult(file=place.path, line=place.line, content="")
+            yield SearchResult(file=place.path, line=place.line, content="")

@@ -11,7 +11,8 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects import context
+from trunkline.dialects.context.events import SubAgentCompletedEvent, SubAgentProgressEvent, SubAgentSpawnedEvent
+from trunkline.dialects.context.types import Number, TokenUsage
 from trunkline.dialects.signals import SubAgentTold
 from trunkline.session.fold import remember
 from trunkline.session.interpret.calls.facts import Facts, unfenced
@@ -43,7 +44,7 @@ def spawn(writer: Writer, facts: Facts) -> None:
     call.spawned = True
     about = {"description": facts.look_in(facts.input, ("description",)), "type": facts.look_in(facts.input, _TYPE_KEYS)}
     meta = {key: value for key, value in about.items() if value}
-    writer.add(context.SubAgentSpawnedEvent(
+    writer.add(SubAgentSpawnedEvent(
         sub_agent_id=facts.state.tool_call_id, parent_tool_call_id=facts.state.tool_call_id,
         task=(task or facts.state.title)[:TASK_CHARS], model=facts.look_in(facts.input, ("model",)) or msgspec.UNSET,
         meta=meta or msgspec.UNSET,
@@ -55,20 +56,20 @@ def progress(writer: Writer, call_id: str, message: str) -> None:
     call = writer.fold.calls.get(call_id)
     works = call is not None and call.spawned and not call.finished
     if message and (works or call_id in writer.fold.sub_agents):
-        writer.add(context.SubAgentProgressEvent(sub_agent_id=call_id, message=message[:PROGRESS_CHARS]))
+        writer.add(SubAgentProgressEvent(sub_agent_id=call_id, message=message[:PROGRESS_CHARS]))
 
 
 def told(writer: Writer, note: SubAgentTold) -> None:
     """The agent says itself what a sub-agent does."""
     match note.state:
         case "spawned":
-            writer.add(context.SubAgentSpawnedEvent(
+            writer.add(SubAgentSpawnedEvent(
                 sub_agent_id=note.sub_agent_id, parent_tool_call_id=note.parent_tool_call_id, task=note.task,
                 model=note.model or msgspec.UNSET))
         case "background":
             remember(writer.fold.sub_agents, note.sub_agent_id, note.parent_tool_call_id or note.sub_agent_id, SENT_OFF)
         case "progress":
-            writer.add(context.SubAgentProgressEvent(
+            writer.add(SubAgentProgressEvent(
                 sub_agent_id=note.sub_agent_id, message=note.message, progress=_share(note.progress)))
         case "completed":
             parent = writer.fold.sub_agents.pop(note.sub_agent_id, note.parent_tool_call_id)
@@ -94,39 +95,39 @@ def complete(writer: Writer, facts: Facts, *, failed: str | None = None) -> None
 
 
 def _ended(writer: Writer, sub_agent_id: str, parent: str, result: str, *, failed: bool,
-           usage: context.TokenUsage | None) -> None:
-    writer.add(context.SubAgentCompletedEvent(
+           usage: TokenUsage | None) -> None:
+    writer.add(SubAgentCompletedEvent(
         sub_agent_id=sub_agent_id, parent_tool_call_id=parent, result=result[:RESULT_CHARS],
         token_usage=usage or msgspec.UNSET, meta={"failed": True} if failed else msgspec.UNSET,
     ))
 
 
-def _share(progress: float | None) -> context.Number | msgspec.UnsetType:
+def _share(progress: float | None) -> Number | msgspec.UnsetType:
     if progress is None:
         return msgspec.UNSET
     return int(progress) if float(progress).is_integer() else progress
 
 
-def _spent(note: SubAgentTold) -> context.TokenUsage | None:
+def _spent(note: SubAgentTold) -> TokenUsage | None:
     if note.tokens is None:
         return None
-    return context.TokenUsage(
+    return TokenUsage(
         input_tokens=note.tokens.input, output_tokens=note.tokens.output,
         cache_read_tokens=note.tokens.cache_read or msgspec.UNSET, cache_write_tokens=note.tokens.cache_write or msgspec.UNSET)
 
 
-def _usage(facts: Facts) -> context.TokenUsage | None:
+def _usage(facts: Facts) -> TokenUsage | None:
     """What the sub-agent spent, where the agent recorded it."""
     usage = facts.look("usage", "tokens", kind=dict)
     return _tokens(usage) if isinstance(usage, dict) else None
 
 
-def _tokens(usage: dict[str, Any]) -> context.TokenUsage | None:
+def _tokens(usage: dict[str, Any]) -> TokenUsage | None:
     counts = [next((usage[key] for key in keys if type(usage.get(key)) is int), None) for keys in (_IN_KEYS, _OUT_KEYS)]
     if counts[0] is None or counts[1] is None:
         return None
     read, written = usage.get("cache_read_input_tokens"), usage.get("cache_creation_input_tokens")
-    return context.TokenUsage(
+    return TokenUsage(
         input_tokens=counts[0], output_tokens=counts[1], cache_read_tokens=read if type(read) is int else msgspec.UNSET,
         cache_write_tokens=written if type(written) is int else msgspec.UNSET,
     )

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET
 
-from trunkline.dialects import context
+from trunkline.dialects.context.types import WebSearchResult
+from trunkline.dialects.context.unions import WebContentOutput, WebFetch, WebOperation, WebSearch
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.interpret.calls.facts import Facts, unfenced
 
@@ -34,26 +35,26 @@ _SNIPPET_KEYS: Final = ("snippet", "description", "content", "text", "summary")
 _STATUS_KEYS: Final = ("statusCode", "status_code", "httpStatus", "code")
 
 
-def operation_of(facts: Facts) -> context.WebOperation | None:
+def operation_of(facts: Facts) -> WebOperation | None:
     """What a finished call did on the web; None where it did nothing there."""
     if facts.role == "fetch":
         url = address_of(facts)
         status = facts.look(*_STATUS_KEYS, kind=int)
-        return context.WebFetch(url=url, title=_title(facts) or UNSET, status_code=status or UNSET) if url else None
+        return WebFetch(url=url, title=_title(facts) or UNSET, status_code=status or UNSET) if url else None
     if facts.role == "web_search":
         query = facts.look_in(facts.input, _QUERY_KEYS) or _searched_for(facts)
         results = list(results_of(facts))[:RESULTS]
-        return context.WebSearch(query=query, results=results or UNSET) if query else None
+        return WebSearch(query=query, results=results or UNSET) if query else None
     return None
 
 
-def page_of(facts: Facts) -> context.WebContentOutput | None:
+def page_of(facts: Facts) -> WebContentOutput | None:
     """The page that was fetched."""
     url = address_of(facts)
     if not url:
         return None
     summary = unfenced(facts.text[:SUMMARY_CHARS * 4]).strip()[:SUMMARY_CHARS]
-    return context.WebContentOutput(url=url, title=_title(facts) or UNSET, summary=summary or UNSET)
+    return WebContentOutput(url=url, title=_title(facts) or UNSET, summary=summary or UNSET)
 
 
 def address_of(facts: Facts) -> str:
@@ -68,17 +69,17 @@ def address_of(facts: Facts) -> str:
     return url[:SHOWN_URL]
 
 
-def results_of(facts: Facts) -> Iterator[context.WebSearchResult]:
+def results_of(facts: Facts) -> Iterator[WebSearchResult]:
     """What a web search found: records where there are any, else the links of its text."""
     records = _records(facts.output) or _records_in(facts.text[:SCANNED])
     if records:
         yield from records
         return
     for link in _LINK.finditer(facts.text[:SCANNED]):
-        yield context.WebSearchResult(title=link["title"], url=link["url"], snippet=link["after"].strip(" -–:.\t"))
+        yield WebSearchResult(title=link["title"], url=link["url"], snippet=link["after"].strip(" -–:.\t"))
 
 
-def _records(output: Any) -> list[context.WebSearchResult]:
+def _records(output: Any) -> list[WebSearchResult]:
     if isinstance(output, dict):
         listed = (output.get(key) for key in ("results", "links", "items", "sources"))
         output = next((value for value in listed if isinstance(value, list)), None)
@@ -87,15 +88,15 @@ def _records(output: Any) -> list[context.WebSearchResult]:
     return [result for item in output[:RESULTS] if isinstance(item, dict) and (result := _record(item)) is not None]
 
 
-def _record(item: dict[str, Any]) -> context.WebSearchResult | None:
+def _record(item: dict[str, Any]) -> WebSearchResult | None:
     url = Facts.look_in(item, _URL_KEYS)
     if not url:
         return None
     title = Facts.look_in(item, ("title", "name")) or url
-    return context.WebSearchResult(title=title[:300], url=url, snippet=Facts.look_in(item, _SNIPPET_KEYS)[:SUMMARY_CHARS])
+    return WebSearchResult(title=title[:300], url=url, snippet=Facts.look_in(item, _SNIPPET_KEYS)[:SUMMARY_CHARS])
 
 
-def _records_in(text: str) -> list[context.WebSearchResult]:
+def _records_in(text: str) -> list[WebSearchResult]:
     """The results that stand as a JSON list within the text."""
     begin = _LIST_BEGIN.search(text)
     end = _LIST_END.search(text, begin.end()) if begin is not None else None
