@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.tooling.hub_process import HubProcess, Session
+from trunkline.journal.base import Entry
+from trunkline.server.delivery.push.notes import note_of
 
 NewHub = Callable[..., HubProcess]
 
@@ -43,25 +45,25 @@ class Row(NamedTuple):
 ROWS = {
     "a delete with the input of a glob": Row(
         {"title": "delete_files", "kind": "delete", "rawInput": {"pattern": "*"}},
-        "delete_files", "file_write", "high", "deletes files", "delete_files"),
+        "delete_files", "file_write", "high", "deletes files", "delete_files: *"),
     "a move with the input of a glob": Row(
         {"title": "move", "kind": "move", "rawInput": {"pattern": "*.log"}},
-        "move", "file_write", "medium", "", "move"),
+        "move", "file_write", "medium", "", "move: *.log"),
     "a server's purge": Row(
         {"title": "mcp__fs__purge", "rawInput": {"pattern": "*", "path": "."}},
-        "mcp__fs__purge", "mcp", "high", "by its name destroys", "mcp__fs__purge"),
+        "mcp__fs__purge", "mcp", "high", "by its name destroys", "mcp__fs__purge: ."),
     "a shredder": Row(
-        {"title": "shred", "rawInput": {"filePath": "x"}}, "shred", "other", "high", "by its name destroys", "shred"),
+        {"title": "shred", "rawInput": {"filePath": "x"}}, "shred", "other", "high", "by its name destroys", "shred: x"),
     "a statement for a database": Row(
         {"title": "mcp__db__execute", "rawInput": {"query": "DELETE FROM users"}},
         "mcp__db__execute", "mcp", "high", "changes a database: DELETE FROM users", "mcp__db__execute", "denied"),
     "a file of seed 004 that is truncated": Row(
         {"name": "Truncate", "kind": "file", "rawInput": {"path": "a.py"}},
-        "Truncate", "other", "high", "by its name destroys", "Truncate"),
+        "Truncate", "other", "high", "by its name destroys", "Truncate: a.py"),
     "a file of seed 004 that is renamed": Row(
-        {"name": "Rename", "kind": "file", "rawInput": {"path": "a.py"}}, "Rename", "file_write", "medium", "", "Rename"),
+        {"name": "Rename", "kind": "file", "rawInput": {"path": "a.py"}}, "Rename", "file_write", "medium", "", "Rename: a.py"),
     "a file of seed 004 that is saved": Row(
-        {"name": "Save", "kind": "file", "rawInput": {"path": "a.py"}}, "Save", "file_write", "medium", "", "Save"),
+        {"name": "Save", "kind": "file", "rawInput": {"path": "a.py"}}, "Save", "file_write", "medium", "", "Save: a.py"),
     "a grep with the pattern of a glob": Row(
         {"title": "grep", "kind": "search", "rawInput": {"pattern": "TODO"}},
         "grep", "file_read", "low", "reads only", "Grep: TODO", "approved"),
@@ -125,11 +127,33 @@ def test_every_face_of_a_hub_says_the_same_of_a_call(session: Session, row: Row)
         assert row.reason in face["_meta"]["risk"]["reason"]
         assert face["_meta"]["risk"]["reason"] == running["_meta"]["risk"]["reason"]
         assert face["_meta"]["reading"].get("category", "other") == row.category
-    assert row.line in (ask["description"], row.tool)
+    assert ask["description"] == row.line
     resolved = one(events, "approval:resolved")
     by_rule = resolved["resolvedBy"] == "policy"
     assert ("approved" if resolved["approved"] else "denied" if by_rule else "asked") == row.decided
     assert not any(event["type"].startswith(("web:", "git:", "file:")) for event in events)
+
+
+@pytest.mark.parametrize("about", ["a delete with the input of a glob", "a server's purge", "steps that run",
+                                   "a read with a command",
+                                   "a character that cannot be seen"])
+def test_the_packet_of_an_ask_and_its_push_say_what_its_event_says(session: Session, about: str) -> None:
+    row, asks = ROWS[about], []
+    steps = [["ask", "session/request_permission", {"toolCall": {"toolCallId": "c", "title": "", **row.call},
+              "options": OPTIONS}]]
+    with session.send(json.dumps(steps)) as stream:
+        for packet in stream:
+            if packet.type == "approval_requested":
+                asks.append(packet.value)
+                session.post(f"permissions/{packet.value['requestId']}", {"decision": "deny"})
+    page: dict[str, Any] = session.wire.get(f"{session.path}/history?after={session.view()['lastSeq'] - 50}&limit=1000")
+    event = [event for event in page["events"] if event["type"] == "approval:requested"][-1]
+    (told,) = asks
+    assert (told["toolName"], told["toolCategory"], told["riskLevel"]) == (row.tool, row.category, row.level)
+    assert told["riskReason"] == event["_meta"]["risk"]["reason"] and event["requestId"] == told["requestId"]
+    note = note_of(session.id, Entry(seq=event["_meta"].get("seq", 1), at=1, event=json.dumps(event).encode()))
+    assert note is not None and note.risk_level == row.level
+    assert note.text.removeprefix("Use ").startswith((row.tool, "rm -rf"))
 
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS.keys())

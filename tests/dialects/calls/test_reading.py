@@ -15,6 +15,7 @@ from trunkline.dialects.acp.decode import decode_tool_call_update
 from trunkline.dialects.calls import CallReading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
 from trunkline.dialects.calls.words import is_in_command
+from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.dialects.packets.detect import tool_by_input
 from trunkline.dialects.packets.titles import input_view
@@ -236,3 +237,29 @@ def test_a_kind_only_adds(name: str, members: dict[str, Any]) -> None:
     for kind in ("delete", "move", "execute"):
         assert without.acts - {"unknown"} <= read_call(tool, kind, members).acts
         assert not read_call(tool, kind, members).only_looks
+
+
+@pytest.mark.parametrize("member", ["type", "kind", "tool", "action"])
+@pytest.mark.parametrize("verb", ["unlink", "Unlink", "obliterate", "mv", "del", "chmod", "write"])
+def test_a_sort_that_is_not_known_may_be_something_to_do(member: str, verb: str) -> None:
+    reading = read_call("Read", "read", {"file_path": "a.py", member: verb})
+    assert any(member in doubt for doubt in reading.doubts), reading.doubts
+
+
+@pytest.mark.parametrize("given", [{"type": "py"}, {"type": "file"}, {"kind": "directory"}, {"type": "rust"}, {"tool": "grep"},
+                                   {"type": ["ts", "tsx"]}])
+def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:
+    assert not read_call("Grep", "search", {"pattern": "x", **given}).doubts
+
+
+@pytest.mark.parametrize(("name", "given", "line"), [
+    ("Delete", {"file_path": "src/a.py"}, "Delete: src/a.py"), ("delete_files", {"pattern": "*"}, "delete_files: *"),
+    ("mcp__fs__purge", {"paths": ["a.py", "b.py", "c.py"]}, "mcp__fs__purge: a.py and 2 more"),
+    ("mcp__x__run", {"command": "npm test"}, "mcp__x__run, which runs: npm test"),
+    ("Read", {"path": "a.py", "command": "npm test"}, "Read, which runs: npm test"),
+    ("bash", {"command": "npm test"}, "Run: npm test"), ("edit", {"path": "a.py"}, "Edit: a.py"),
+    ("other_tool", {"n": 1}, "other_tool"),
+])
+def test_a_call_has_the_line_that_describe_tool_call_gives_it(name: str, given: dict[str, Any], line: str) -> None:
+    assert describe_tool_call(name, given) == line
+    assert read_call(name, None, given).description in (line, line.replace("Read,", "read,"))

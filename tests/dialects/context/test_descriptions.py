@@ -22,7 +22,7 @@ from trunkline.dialects.context.descriptions import describe_tool_call
         ("Write", None, "Write"),
         ("bash", "ls -la", "Run: ls -la"),
         ("Bash", "", "Bash"),
-        ("terraform", {"command": "apply"}, "terraform"),
+        ("terraform", {"command": "apply"}, "terraform, which runs: apply"),
     ],
 )
 def test_a_call_is_described(name: str, input: dict[str, Any] | str | None, line: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects.risk import places, secrets_list
+from trunkline.dialects.risk import explain_risk, places, secrets_list
 from trunkline.dialects.risk.places import Places
 
 HERE = Places.of("/home/u/proj", ["/home/u/proj", "/srv/shared"], "/home/u")
@@ -118,7 +118,7 @@ AT_HOME = Places.of("/home/u", ["/home/u"], "/home/u")
     (".config/fish/config.fish", "startup"), (".npmrc", "startup"), (".gitconfig", "startup"), (".cargo/config.toml", "startup"),
     (".local/bin/ls", "startup"), (".git/hooks/pre-commit", "hook"), ("proj/.git/hooks/pre-commit", "hook"),
     (".claude/settings.json", "agent"), (".netrc", "home"), (".anything/else", "home"),
-    ("notes.txt", "inside"), ("proj/.gitignore", "inside"), ("proj/.npmrc", "inside"), ("proj/.bashrc", "startup"),
+    ("notes.txt", "inside"), ("proj/.gitignore", "inside"), ("proj/.npmrc", "loaded"), ("proj/.bashrc", "startup"),
 ])
 def test_what_a_login_runs_is_that_in_a_session_of_the_home_too(path: str, kind: str) -> None:
     assert AT_HOME.kind(path) == kind
@@ -127,7 +127,61 @@ def test_what_a_login_runs_is_that_in_a_session_of_the_home_too(path: str, kind:
         assert Places.of("/home/u", ["/"], "/home/u").kind(path) == kind, "where the root lies above the home"
 
 
-@pytest.mark.parametrize("path", [".npmrc", ".gitignore", ".env.example", ".cargo/config.toml", ".vimrc", ".github/x.yml"])
+@pytest.mark.parametrize("path", [".gitignore", ".env.example", ".vimrc", ".github/x.yml"])
 def test_a_project_keeps_its_own_dot_files(path: str) -> None:
     assert HERE.kind(path) == "inside"
     assert Places.of("/home/u/.config/app", ["/home/u/.config/app"], "/home/u").kind(path) == "inside"
+
+
+LOADED = """
+    .envrc sub/.envrc .vscode/tasks.json .vscode/launch.json .vscode/settings.json .idea/workspace.xml
+    .idea/runConfigurations/x.xml
+    .npmrc
+    pkg/.npmrc .yarnrc .yarnrc.yml .yarn/releases/yarn.cjs .github/workflows/ci.yml .github/actions/x/action.yml
+    .gitea/workflows/x.yml
+    .forgejo/workflows/x.yml .gitlab-ci.yml .circleci/config.yml .travis.yml .drone.yml .woodpecker.yml .buildkite/pipeline.yml
+    .cirrus.yml
+    Jenkinsfile ci/Jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml lefthook.yml .pre-commit-config.yaml .devcontainer.json
+    .devcontainer/devcontainer.json .devcontainer/Dockerfile .cargo/config.toml .mvn/extensions.xml .bazelrc .dir-locals.el .ENVRC
+""".split()
+HARMLESS = """
+    .gitignore .gitattributes .editorconfig .prettierrc .prettierrc.json .prettierignore .eslintrc .eslintrc.json .eslintignore
+    .dockerignore
+    .npmignore .nvmrc .python-version .stylelintrc .markdownlint.json .flake8 .coveragerc .browserslistrc .vscode/extensions.json
+    .github/CODEOWNERS .github/pull_request_template.md .github/dependabot.yml .vscode .github/workflows .env.example .gitkeep
+    docs/pipelines.md src/jenkins.py
+""".split()
+
+
+@pytest.mark.parametrize("root", ["/home/u/proj", "/srv/app", "/tmp/x"])
+@pytest.mark.parametrize("path", LOADED)
+def test_what_a_projects_programs_run_by_themselves_is_that_wherever_the_root_is(path: str, root: str) -> None:
+    assert Places.of(root, [root], "/home/u").kind(path) == "loaded"
+    assert explain_risk("Write", {"path": path, "content": "x"}, cwd=root, roots=[root], home="/home/u").level == "high"
+    assert explain_risk("Bash", {"command": f"echo x > {path}"}, cwd=root, roots=[root], home="/home/u").level == "high"
+
+
+@pytest.mark.parametrize("path", [".husky/pre-commit", ".git/hooks/pre-push", ".git/config", ".mcp.json", ".vscode/mcp.json",
+                                  ".claude/settings.json", ".kiro/hooks/x", ".cursor/mcp.json", ".aider.conf.yml", "crush.json"])
+@pytest.mark.parametrize("root", ["/home/u/proj", "/srv/app", "/home/u"])
+def test_hooks_and_agents_settings_are_high_wherever_the_root_is(path: str, root: str) -> None:
+    assert explain_risk("Write", {"path": path, "content": "x"}, cwd=root, roots=[root], home="/home/u").level == "high"
+
+
+@pytest.mark.parametrize("path", HARMLESS)
+def test_a_projects_other_dot_files_are_files_like_others(path: str) -> None:
+    for root in ("/home/u/proj", "/srv/app"):
+        assert Places.of(root, [root], "/home/u").kind(path) == "inside"
+        assert explain_risk("Write", {"path": path, "content": "x"}, cwd=root, roots=[root], home="/home/u").level == "medium"
+
+
+@pytest.mark.parametrize("path", [path for path in HARMLESS if path[:1] == "."])
+def test_every_dot_file_of_a_home_is_high(path: str) -> None:
+    for home in ("/home/u", None):
+        assert explain_risk("Write", {"path": path, "content": "x"}, cwd="/home/u", roots=["/home/u"], home=home).level == "high"
+
+
+@pytest.mark.parametrize("path", [".envrc", ".github/workflows/ci.yml", "Jenkinsfile", ".vscode/settings.json"])
+def test_what_programs_run_by_themselves_may_be_read_as_before(path: str) -> None:
+    level = explain_risk("Bash", {"command": f"cat {path}"}, cwd="/srv/app", roots=["/srv/app"], home="/home/u").level
+    assert level == ("medium" if path == ".envrc" else "low"), "direnv's file may hold credentials"

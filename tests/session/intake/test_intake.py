@@ -250,3 +250,136 @@ def test_calls_with_long_inputs_are_taken_a_few_at_a_time(tmp_path: Path, monkey
         assert list(session.fold.calls) == [f"c{number}" for number in range(10)], "in order"
 
     run(scenario())
+
+
+WRITE: dict[str, Any] = {"toolCallId": "w", "title": "Write a.txt", "kind": "edit", "name": "Write",
+                         "rawInput": {"path": "a.txt", "content": "new\n"}}
+
+
+async def overwrite(stage: Stage, before: bytes | None, after: str = "new\n", **result: Any) -> Any:
+    """A write that nobody was asked about, from its announcement to what is told of it."""
+    file = Path(stage.session.fold.cwd) / "a.txt"
+    if before is not None:
+        file.write_bytes(before)
+    await stage.open()
+    await stage.send()
+    stage.driver.say(update(sessionUpdate="tool_call", status="in_progress", **WRITE))
+    await stage.until(lambda: has_found(stage, "w"))
+    file.write_text(after)
+    stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId="w", status="completed", **result))
+    stage.driver.end()
+    await stage.packets("prompt_response")
+    (change,) = [event for event in await stage.events() if event.type == "file:change"]
+    return change
+
+
+def has_found(stage: Stage, call_id: str) -> bool:
+    evidence = stage.session.fold.calls[call_id].evidence
+    return evidence is not None and bool(evidence.found)
+
+
+@pytest.mark.parametrize("result", [{}, {"rawOutput": {"success": True}}, {"content": [
+    {"type": "diff", "path": "a.txt", "oldText": None, "newText": "new\n"}]}], ids=["bare", "confirmed", "shown"])
+def test_an_overwrite_that_nobody_was_asked_about_is_told_with_the_text_before(tmp_path: Path, result: dict[str, Any]) -> None:
+    async def scenario() -> None:
+        change = await overwrite(Stage(tmp_path), b"old\n", **result)
+        assert change.change_type == "modified" and (change.lines_added, change.lines_removed) == (1, 1)
+        assert "-old" in change.diff and "+new" in change.diff and "/dev/null" not in change.diff
+
+    run(scenario())
+
+
+def test_a_file_that_was_not_there_is_told_as_created_and_that_is_not_assumed(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        change = await overwrite(Stage(tmp_path), None)
+        assert change.change_type == "created" and "assumed" not in change.meta
+
+    run(scenario())
+
+
+def test_a_file_of_which_no_text_can_be_kept_is_told_as_modified_without_a_diff(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        change = await overwrite(Stage(tmp_path), b"long\n" * 100_000)
+        assert change.change_type == "modified" and change.diff is msgspec.UNSET and change.meta["abridged"] is True
+
+    run(scenario())
+
+
+def test_a_file_that_has_the_new_text_already_at_the_look_tells_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        change = await overwrite(Stage(tmp_path), b"new\n")
+        assert change.change_type == "created" and change.meta["assumed"] == ["changeType"]
+
+    run(scenario())
+
+
+def test_what_was_found_beforehand_is_written_down_with_the_change(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        change = await overwrite(stage, b"old\n")
+        assert change.meta["found"] == {"exists": True, "size": 4} and change.meta["seen"]["asSaid"] is True
+
+    run(scenario())
+
+
+def test_text_does_not_wait_for_the_look_beforehand_and_the_result_does(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        (tmp_path / "a.txt").write_text("old\n")
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        stage.driver.say(update(sessionUpdate="tool_call", status="in_progress", **WRITE))
+        stage.driver.say(say("on and on"))
+        await stage.packets("agent_message_chunk")
+        paused = [stage.driver.paused]
+        stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId="w", status="completed"))
+        assert [*paused, stage.driver.paused] == [False, True]
+        disk.answers.set()
+        stage.driver.end()
+        await stage.packets("prompt_response")
+
+    run(scenario())
+
+
+def test_a_history_that_is_told_again_is_not_held_against_the_disk_of_today(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        (tmp_path / "a.txt").write_text("later\n")
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        interpret = session._recorder.at()
+        interpret.replaying = True
+        interpret.on_signals([update(sessionUpdate="tool_call", status="in_progress", **WRITE)], looks=True)
+        assert interpret.tools.take_foreseen() == {}
+
+    run(scenario())
+
+
+def test_only_so_many_files_are_looked_at_beforehand_at_once(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        (tmp_path / "a.txt").write_text("old\n")
+        calls = [{**WRITE, "toolCallId": f"w{number}"} for number in range(intake.FORESEEN + 3)]
+        stage.driver.say(*[update(sessionUpdate="tool_call", status="in_progress", **call) for call in calls])
+        assert len(session.agent._intake._foreseen) == intake.FORESEEN
+        disk.answers.set()
+        await stage.until(lambda: not session.agent._intake._foreseen)
+
+    run(scenario())
+
+
+def test_an_agent_that_dies_while_the_disk_hangs_beforehand_ends_its_turn_at_once(tmp_path: Path, disk: Disk) -> None:
+    async def scenario() -> None:
+        (tmp_path / "a.txt").write_text("old\n")
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        stage.driver.say(update(sessionUpdate="tool_call", status="in_progress", **WRITE))
+        stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId="w", status="completed"))
+        stage.driver.die()
+        await stage.packets("error")
+        assert not session.agent._intake._foreseen
+
+    run(scenario())

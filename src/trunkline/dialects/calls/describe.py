@@ -31,14 +31,12 @@ _SUBJECTS: Final = ("query", "url", "description", "prompt", "task")
 def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: Sequence[str]) -> str:
     """What the call does, in a line; the tool's name where nothing more is known."""
     if command is not None:
-        line = describe_tool_call(tool, {"command": command})
-        return line if line != tool else f"{tool}, which runs: {describe_tool_call('bash', {'command': command})[len('Run: '):]}"
+        return describe_tool_call(tool, {"command": command})
     line = describe_tool_call(tool, members)
     if line != tool or not paths or paths[0] == BEYOND_RULES:
         return line
     line = describe_tool_call(tool, {"path": paths[0]})
-    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
-    return line if line != tool else f"{tool}: {paths[0]}{more}"
+    return describe_tool_call(tool, {"paths": [*paths]}) if line == f"{tool}: {paths[0]}" else line
 
 
 def subject_of(members: Mapping[str, Any], paths: Sequence[str]) -> str:

@@ -11,11 +11,12 @@ Rule 4: what a member is good for depends on the tool: what looks has no target 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_folder, is_looked_at, is_of_command, is_variables
-from trunkline.dialects.calls.names import verb_in
+from trunkline.dialects.calls.names import role_of_name
 from trunkline.dialects.calls.searches import words_of
 from trunkline.dialects.calls.types import ToolRole
 
@@ -23,11 +24,27 @@ _HARMLESS: Final = frozenset(
     "description timeout timeoutms timeoutseconds explanation justification reason runinbackground isbackground background limit "
     "offset headlimit line lines startline endline maxresults maxlines replaceall outputmode i n a b c casesensitive "
     "caseinsensitive multiline recursive depth maxdepth wait maxtokens pages page count index sortby context beforecontext "
-    "aftercontext filetype url urls bytes size status alloweddomains blockeddomains recencydays viewrange insertline todos tool "
+    "aftercontext filetype url urls bytes size status alloweddomains blockeddomains recencydays viewrange insertline todos "
     "id toolcallid tooluseid messageid".split())
 _HARMLESS_ENDS: Final = frozenset({"encoding", "format", "language"})
-_SORTS: Final = frozenset({"type", "kind"})
-"""They say what sort of thing is meant, unless it is something to do."""
+_SORTS: Final = frozenset({"type", "kind", "tool"})
+"""They say what sort of thing is meant, where that is a sort that is known; another word may be something to do."""
+_KNOWN_SORTS: Final = frozenset(
+    "file files directory directories dir folder symlink text string image binary json yaml toml markdown html css "
+    "regex regexp literal "
+    "glob pattern exact fuzzy fixed keyword keywords semantic auto any all none default fast deep neural web news "
+    "content contents "
+    "filename filenames path paths name names count read view open cat list ls search find grep look get show fetch query "
+    "python javascript typescript rust golang java kotlin swift ruby perl php scala haskell elixir erlang clojure csharp cpp "
+    "shell bash docker make cmake config lock xml csv sql proto graphql svelte vue react jsx tsx protobuf terraform "
+    "foreground background normal plain utf8 ascii object array number boolean integer symbol function class method "
+    "bash_command local".split())
+_LOOKS: Final = frozenset({"read", "search"})
+_MILD: Final = frozenset({"read", "search", "write", "edit", "terminal", "todo", "think"})
+"""What a tool is for whose name may stand beside its arguments. What it does with them is seen in these."""
+_EXTENSION: Final = re.compile(r"[a-z][a-z0-9+#]{0,2}")
+"""A short one is a language or an ending, unless it is a command."""
+_SHORT_VERBS: Final = frozenset("rm mv cp dd ln del put pop cut run set add new zap fix git".split())
 _NEVER: Final = frozenset(
     "dangerously sandbox sandboxed unsandboxed sudo root privileged unprivileged escalated elevated bypass skip permission "
     "permissions user as command commands script hook hooks exec execute eval preload shell".split())
@@ -59,7 +76,7 @@ def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolR
                 continue
             if depth and _holds_records(inner):
                 yield from unknown_members(inner, known, role, depth - 1)
-            elif _is_out_of_place(name, role) or not (_is_harmless(name, inner) or is_looked_at(name)):
+            elif _is_out_of_place(name, role) or not (_is_harmless(name, inner, role) or is_looked_at(name)):
                 yield name
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
@@ -93,8 +110,20 @@ def _holds_records(value: Any) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value))
 
 
-def _is_harmless(key: str, value: Any) -> bool:
+def _is_sort(value: Any, tools: frozenset[str]) -> bool:
+    """Whether a value says what sort of thing is meant, or names a tool for one of these, and nothing else to do."""
+    if not isinstance(value, str):
+        return not isinstance(value, Mapping)
+    word = value.lower().strip(". ")
+    if word in _KNOWN_SORTS or role_of_name(value) in tools:
+        return True
+    return _EXTENSION.fullmatch(word) is not None and word not in _SHORT_VERBS
+
+
+def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
     words = words_of(key)
     if words[-1:] and words[-1] in _SORTS:
-        return len(words) <= 2 and (not isinstance(value, str) or verb_in(value) is None)
+        values = value if isinstance(value, list | tuple) else (value,)
+        tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD
+        return len(words) <= 2 and all(_is_sort(one, tools) for one in values)
     return bare_key(key) in _HARMLESS or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)

@@ -1,8 +1,9 @@
 """A tool call in one short line, for people: ``Run: npm test``, ``Read: /src/index.ts``.
 
-Rule 1: tools are known by the protocol's own names, in any case of letters; any other is described by its name.
+Rule 1: tools are known by the protocol's own names, in any case of letters; any other is told by its name and what it is about.
 Rule 2: an input that does not say what the line needs leaves the tool's name alone, never "undefined".
-Rule 3: lengths count UTF-16 units, as every JavaScript client counts, and a character is never cut in half.
+Rule 3: what a call would run is in its line, whatever its tool is called.
+Rule 4: lengths count UTF-16 units, as every JavaScript client counts, and a character is never cut in half.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ class _Line(NamedTuple):
     units: int | None = None
 
 
+COMMAND_UNITS: Final = 100
 _PATHS: Final = ("file_path", "filePath", "path")
+_LISTS: Final = ("paths", "files", "file_paths", "filePaths")
 _LINES: Final[dict[str, _Line]] = {
-    "bash": _Line("Run", ("command",), 100),
+    "bash": _Line("Run", ("command",), COMMAND_UNITS),
     "read": _Line("Read", _PATHS),
     "write": _Line("Write", _PATHS),
     "edit": _Line("Edit", _PATHS),
@@ -36,10 +39,29 @@ _LINES: Final[dict[str, _Line]] = {
 def describe_tool_call(name: str, input: Mapping[str, Any] | str | None = None) -> str:
     """What the call does, in a line; the tool's name where nothing more is known. A bare text is the whole input."""
     line = _LINES.get(name.lower())
-    text = _said(input, line.fields) if line else ""
-    if line is None or not text:
-        return name
-    return f"{line.word}: {text if line.units is None else _first_units(text, line.units)}"
+    if name and name.lower() != "bash" and isinstance(input, Mapping) and (command := _command(input)):
+        return f"{name}, which runs: {_first_units(command, COMMAND_UNITS)}"
+    if line is None:
+        about = _about(input) if name and isinstance(input, Mapping) else ""
+        return f"{name}: {about}" if about else name
+    text = _said(input, line.fields)
+    return f"{line.word}: {text if line.units is None else _first_units(text, line.units)}" if text else name
+
+
+def _command(input: Mapping[str, Any]) -> str:
+    """What a call would run. One word beside a path is what an editor is to do with that."""
+    command = input.get("command")
+    if not isinstance(command, str) or (" " not in command.strip() and _said(input, _PATHS)):
+        return ""
+    return command
+
+
+def _about(input: Mapping[str, Any]) -> str:
+    """The file that a tool of another name is about, or how many; else its pattern."""
+    listed = next((value for key in _LISTS if isinstance(value := input.get(key), list) and value), None)
+    if listed is not None and isinstance(listed[0], str):
+        return listed[0] + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
+    return next((value for key in (*_PATHS, "pattern") if isinstance(value := input.get(key), str) and value), "")
 
 
 def _said(input: Mapping[str, Any] | str | None, fields: tuple[str, ...]) -> str:

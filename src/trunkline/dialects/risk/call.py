@@ -30,6 +30,7 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "startup": ("high", "changes what runs at login or start"),
     "hook": ("high", "changes what git runs by itself"),
     "agent": ("high", "changes an agent's own settings"),
+    "loaded": ("high", "changes what programs of the project run by themselves"),
     "device": ("high", "writes to a device"),
     "raw": ("critical", "writes to a raw device"),
     "net": ("high", "writes to the network"),
@@ -214,7 +215,7 @@ class ProgramCall(Struct, eq=False, gc=False):
             self.note("high" if own else "medium", "reads credentials" if contents else "looks where credentials are", path)
         elif kind == "raw":
             self.note("critical", "reads a raw device", path)
-        elif kind in ("outside", "home", "startup") and contents and not self.places.holds(resolved):
+        elif kind in ("outside", "home", "startup", "loaded") and contents and not self.places.holds(resolved):
             self.note("medium", "reads outside the session's folders", path)
         elif kind == "net":
             self.traits |= Trait.FETCHES
@@ -226,7 +227,7 @@ class ProgramCall(Struct, eq=False, gc=False):
         self.builds = _noting(self.builds, resolved)
         if kind == "unknown":
             self.note("high", "builds by a file that is only known when it runs", path)
-        elif kind not in ("inside", "null", "elsewhere"):
+        elif kind not in ("inside", "null", "elsewhere") and not (kind == "loaded" and self.places.holds(resolved)):
             self.note("high", "runs a build from outside the session's folders", path)
 
     def remove(self, path: str) -> None:

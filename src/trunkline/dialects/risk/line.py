@@ -13,7 +13,8 @@ from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.programs import program_of
+from trunkline.dialects.risk.programs import program_of, runs_tasks
+from trunkline.dialects.risk.programs.frameworks import note_lost
 from trunkline.dialects.risk.programs.paths import note_outside
 from trunkline.dialects.risk.programs.runners import UNKNOWN, line_runs
 from trunkline.dialects.risk.programs.running import run_file
@@ -141,6 +142,8 @@ def _judged(command: SimpleCommand, places: Places) -> ProgramCall:
             call.note("high", "hides a command in an array index", command.text)
         program.judge(call)
         note_outside(call, program.judge is not run_file)
+        if runs_tasks(program):
+            note_lost(call)
     for redirect in command.redirects:
         if redirect.writes:
             call.write(redirect.sketch)

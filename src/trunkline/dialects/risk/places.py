@@ -1,8 +1,8 @@
 """What a path means: the session's own files, temporary ones, the system's, credentials, devices.
 
 Rule 1: paths are judged as text. Nothing is looked up, so a symbolic link is not seen through.
-Rule 2: shell start files, hooks, agents' settings and, of a home, every dot-file are that wherever the session's
-folders are: a session in the home folder changes them no more quietly than another.
+Rule 2: shell start files, hooks, agents' settings, what a project's programs run by themselves and, of a home, every dot-file are
+that wherever the session's folders are: a session in the home folder changes them no more quietly than another.
 Rule 3: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
 """
 
@@ -30,6 +30,7 @@ Kind = Literal[
     "startup",
     "hook",
     "agent",
+    "loaded",
     "device",
     "raw",
     "net",
@@ -38,7 +39,8 @@ Kind = Literal[
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
 no roots are known · ``system`` · ``startup`` what shells and
 logins run, wherever it lies · ``hook`` what git runs · ``agent`` an agent's own
-settings · ``device`` · ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
+settings · ``loaded`` what editors, package managers and forges run by themselves · ``device``
+· ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
 
 _NULLS: Final = frozenset(
     "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/ptmx".split()
@@ -68,10 +70,25 @@ _STARTUP: Final = re.compile(
 """What other programs load by themselves: that in a home. In a project some of them are the project's own."""
 _HOOK: Final = re.compile(r"(^|/)(\.git/(hooks(/|$)|config$|config\.worktree$|info/attributes$|modules/)|\.githooks/|\.husky/)")
 _AGENT: Final = re.compile(
-    r"(^|/)(\.claude/(settings[^/]*\.json|hooks/|agents/|commands/)|\.claude\.json$|\.mcp\.json$|\.codex/(config|rules|hooks)"
+    r"(^|/)(\.claude/(settings[^/]*\.json|hooks/|agents/|commands/|skills/|plugins/)|\.claude\.json$|\.mcp\.json$|\.codex/(config|rules|hooks)"
     r"|\.gemini/settings\.json|\.cursor/(mcp|cli|hooks)[^/]*\.json|\.config/(opencode|goose|trunkline|crush|amp)/|opencode\.jsonc?$"
-    r"|\.opencode/(plugin|agent|command|tool)|\.qwen/settings\.json|\.trunkline/|\.copilot/(config|mcp)[^/]*\.json)"
+    r"|\.opencode/(plugin|agent|command|tool)|\.qwen/settings\.json|\.trunkline/|\.copilot/(config|mcp)[^/]*\.json"
+    r"|\.(vscode|roo|kilocode|windsurf|junie/mcp|kiro/settings|amazonq|augment|factory|zed)/mcp[^/]*\.json$|\.kiro/hooks/"
+    r"|\.(amp|augment|factory)/settings[^/]*\.json$|\.amazonq/cli-agents/|\.continue/config\.[a-z]+$|\.aider\.conf\.ya?ml$|\.?crush\.json$)"
 )
+_LOADED: Final = re.compile(
+    r"(^|/)(\.envrc|\.vscode/(tasks|launch|settings)\.json|\.idea/.+|\.zed/(tasks|settings|debug)\.json|\.fleet/run\.json"
+    r"|\.npmrc|\.yarnrc(\.[^/]+)?|\.yarn/(plugins|releases)/.+|\.pnpmfile\.c?js|\.cargo/config(\.toml)?|\.mvn/.+|\.bazelrc"
+    r"|\.(github|gitea|forgejo)/(workflows|actions)/.+|\.(circleci|buildkite|semaphore|teamcity|woodpecker|azure-pipelines)/.+"
+    r"|\.gitlab/ci/.+|\.builds/.+|\.(gitlab-ci|travis|drone|woodpecker|cirrus|appveyor|build|azure-pipelines)\.ya?ml|\.cirrus\.star"
+    r"|(azure-pipelines|bitbucket-pipelines|appveyor|lefthook)\.ya?ml|jenkinsfile"
+    r"|\.pre-commit-(config|hooks)\.ya?ml|\.?lefthook(-local)?\.ya?ml|\.lefthook/.+|\.devcontainer/.+|\.devcontainer\.json"
+    r"|\.mise(\.[^/]+)?\.toml|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el)$",
+    re.IGNORECASE,
+)
+"""What editors, package managers, debuggers and forges run by themselves, where they find it in a project."""
+_LOADED_HINT: Final = re.compile(r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$", re.IGNORECASE)
+"""A part of those that have no hidden name in them."""
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
 _A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")
 _DRIVE: Final = re.compile(r"[A-Za-z]:\\")
@@ -89,7 +106,7 @@ _ORDINARY: Final = re.compile(
     r"(?>[\w*?][\w +,=@%*?-]*)(?>(?:/[\w*?][\w +,=@%*?-]*+)*)(?>(?:\.[\w*?]++)*)|[<>]\([\w +,=@%-]++\)", re.ASCII)
 """Names without anything hidden, computed or above: most of all that are written. What it matches is normal already.
 A wildcard that begins a name matches nothing hidden, and a simple substitution has no parts."""
-_NOTABLE: Final = re.compile(rf"{secrets_list.HINT.pattern}|opencode")
+_NOTABLE: Final = re.compile(rf"{secrets_list.HINT.pattern}|opencode|{_LOADED_HINT.pattern}")
 
 
 class Seen(NamedTuple):
@@ -224,9 +241,13 @@ def _kind(places: Places, path: str) -> Kind:
         if _under(path, root):
             if special and _is_of_home(places, path, root):
                 return "startup" if _STARTUP.search(path) else "home"
+            if special and _LOADED.search(path):
+                return "loaded"
             return "unknown" if "$" in path else "inside"
     if special and _STARTUP.search(path):
         return "startup"
+    if special and _LOADED.search(path):
+        return "loaded"
     if path.startswith(("?", "$", "`")):
         return "unknown"
     return _beyond(places, path)
@@ -266,8 +287,9 @@ def _under(path: str, folder: str) -> bool:
 
 
 def may_be_special(path: str) -> bool:
-    """Whether a path can be a hook, an agent's or a login's; said quickly, since most are none of them."""
-    return "/." in path or path[:1] == "." or "Library/" in path or "opencode" in path
+    """Whether a path can be a hook, an agent's, a program's or a login's; said quickly, since most are none of them."""
+    return "/." in path or path[:1] == "." or "Library/" in path or "opencode" in path or (
+        _LOADED_HINT.search(path) is not None)
 
 
 def _homeless(places: Places, path: str) -> str:

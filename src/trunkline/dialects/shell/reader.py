@@ -8,6 +8,7 @@ Rule 3: bounded. Past ``MAX_DEPTH`` or ``MAX_COMMANDS`` the line is not complete
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -21,6 +22,9 @@ from trunkline.dialects.shell.words import Word, read_text
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_TESTED: Final = re.compile(r"(?<!\S)-[a-hkprstuwxGLNOS]\s+([^\s$`]+)(?!\S)|(?<!\S)([^\s$`]+)\s+-(?:nt|ot|ef)\s+([^\s$`]+)(?!\S)")
+"""Operators of a test that look at a file, and the word beside them."""
+_QUOTES: Final = re.compile(r"['\"\\]")
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
 
 
@@ -29,7 +33,8 @@ class LineReader(CommandReader):
 
     def line(self) -> ParsedLine:
         """Everything read so far."""
-        return ParsedLine(commands=tuple(self.commands), complete=not self.problem, problem=self.problem)
+        return ParsedLine(commands=tuple(self.commands), complete=not self.problem, problem=self.problem,
+                          tested=tuple(self.tested))
 
     def read(self, text: str, place: ShellPlace) -> None:
         """Read a text as shell; inside another command when ``place`` says so."""
@@ -146,6 +151,7 @@ class LineReader(CommandReader):
         """``[ a > b ]`` writes the file b, though it looks like a comparison; an index in a name is computed when it is "
         "tested."""
         text = self._slice(node)
+        self.tested += [_QUOTES.sub("", word) for found in _TESTED.finditer(text) for word in found.groups() if word]
         if has_computed_index(text):
             self._finish(self._reserve(), [Word("[", "[", "["), Word(text, text, text)], (), (), place, -1, 0)
         if node.children[0].type != "[":

@@ -56,6 +56,7 @@ class CommandReader(ABC):
 
     def __init__(self) -> None:
         self.commands: list[SimpleCommand] = []
+        self.tested: list[str] = []
         self.problem = ""
         self._source = b""
         self._pipelines = 0

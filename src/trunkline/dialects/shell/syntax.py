@@ -90,6 +90,8 @@ class ParsedLine(Struct, frozen=True):
     """False: it has syntax errors, is too long or too deep, so commands may be missing."""
     problem: str = ""
     """Why it is not complete."""
+    tested: tuple[str, ...] = ()
+    """Files that ``[ -s x ]`` looks at, as far as they stand there: it is no command, and still a look."""
 
 
 class Span(Struct, frozen=True, gc=False):

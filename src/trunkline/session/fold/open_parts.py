@@ -42,7 +42,7 @@ class OpenUserMessage(msgspec.Struct):
 
 
 class SeenFile(msgspec.Struct, frozen=True):
-    """A file as it was on the disk when a call had ended; ``text`` is None where it is none, or too long."""
+    """A file as it was on the disk when a call began or had ended; ``text`` is None where it is none, or too long."""
 
     exists: bool
     size: int = 0
@@ -61,6 +61,8 @@ class Evidence(msgspec.Struct):
     """The JSON of its arguments, where an update told them as a text and not as an input."""
     before: dict[str, str] = msgspec.field(default_factory=dict)
     """Texts of files as they were when the call was asked about, by path."""
+    found: dict[str, SeenFile] = msgspec.field(default_factory=dict)
+    """Files as they were when it was announced, by path; nobody waited for that look, so the call may have begun."""
     seen: dict[str, SeenFile] = msgspec.field(default_factory=dict)
     """Files as they were when it had ended, by path."""
 

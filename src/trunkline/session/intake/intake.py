@@ -5,6 +5,7 @@ Rule 2: what is short is taken on the spot. An ask that names files, and a resul
         on the disk first (``looking``), and a long command is read first (``read_ahead``), both off the loop; much at once is
         taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
         is behind, so that no more than one read and one line wait here.
+        A file that a call will overwrite is looked at meanwhile: only that call's result waits for it, at most FORESEEN at once.
 Rule 3: an agent that is gone is not waited for. What it asks and is not announced yet is refused unjudged, and written down so:
         nobody is there to be answered.
 """
@@ -15,6 +16,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -44,6 +46,9 @@ HOLD_S = 0.02
 GAP_S = 0.005
 """How long others have, and how soon it is looked again whether the journal has caught up."""
 
+FORESEEN = 8
+"""Calls whose files are looked at beforehand at the same time; what more of them overwrite is told as it was said."""
+
 GONE = "the agent is gone, or its session is being closed"
 
 _NOTHING: Iterator[bytes] = iter(())
@@ -69,6 +74,8 @@ class Intake:
         """The rest of a large update, in parts."""
         self._task: asyncio.Task[None] | None = None
         self._look: asyncio.Task[Any] | None = None
+        self._foreseen: dict[str, asyncio.Task[None]] = {}
+        """Looks at what calls will overwrite, by call."""
         self._hurried = False
         self._until = 0.0
         """When others have their turn."""
@@ -99,6 +106,8 @@ class Intake:
         self._hurried = True
         if self._look is not None:
             self._look.cancel()
+        for task in list(self._foreseen.values()):
+            task.cancel()
         await self.settled()
         self._hurried = False
 
@@ -246,6 +255,7 @@ class Intake:
             announced, start = interpret.tools.wanted, len(signals) - len(left or ())
         self._recorder.write()
         self._written()
+        self._foresee()
         for end in ends:
             self._ended(end)
         return announced, signals[start:]
@@ -271,7 +281,9 @@ class Intake:
 
     async def _see(self, wanted: Wanted) -> dict[str, SeenFile]:
         """The files of a result, as they are; nothing where an agent that is gone is not waited for."""
-        if self._hurried:
+        if (before := self._foreseen.get(wanted.call.state.tool_call_id)) is not None:
+            await asyncio.wait([before])
+        if self._hurried or not wanted.paths:
             return {}
         self._look = asyncio.get_running_loop().create_task(see(self._workspace, wanted.paths))
         await asyncio.wait([self._look])
@@ -283,6 +295,30 @@ class Intake:
             return {}
         seen: dict[str, SeenFile] = look.result()
         return seen
+
+    def _foresee(self) -> None:
+        """Look at what the calls that were just told of will overwrite, while everything else goes on."""
+        tools = self._recorder.at().tools
+        for call_id, paths in tools.take_foreseen().items():
+            if self._hurried or len(self._foreseen) >= FORESEEN:
+                tools.found(call_id, {})
+                continue
+            task = self._foreseen[call_id] = asyncio.get_running_loop().create_task(self._find(call_id, paths))
+            task.add_done_callback(partial(self._look_over, call_id))
+
+    async def _find(self, call_id: str, paths: list[str]) -> None:
+        try:
+            self._found(call_id, await see(self._workspace, paths))
+        except Exception:  # the look's boundary: a call goes on, seen or not
+            log.exception("a look at the disk failed")
+
+    def _look_over(self, call_id: str, task: asyncio.Task[None]) -> None:
+        """A look beforehand has ended; one that was cancelled found nothing."""
+        self._found(call_id, {})
+
+    def _found(self, call_id: str, files: dict[str, SeenFile]) -> None:
+        if self._foreseen.pop(call_id, None) is not None:
+            self._recorder.at().tools.found(call_id, files)
 
     def _go_on_with(self, seen: dict[str, SeenFile]) -> None:
         self._recorder.at().tools.seen(seen)

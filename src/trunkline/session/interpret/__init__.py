@@ -103,7 +103,7 @@ class Interpreter:
         Who ``looks`` is left with a result for which the disk has to be looked at (``tools.wanted``), and gets back what stands
         behind it."""
         rest = iter(signals)
-        self.tools.looks = looks
+        self.tools.looks, self.tools.is_news = looks, not self.replaying
         while (signal := self.on_text(rest)) is not None:
             if type(signal) is Update:
                 self._update(signal.raw)

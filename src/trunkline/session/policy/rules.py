@@ -164,7 +164,7 @@ class Subject:
     def _words(self) -> tuple[str, ...]:
         """Every word of the command that may be a path."""
         ask = self.ask
-        found = list(mentions(self.commands, ask.home))
+        found = [*mentions(self.commands, ask.home), *(self.parsed.tested if self.parsed is not None else ())]
         if not self.is_whole and ask.command is not None:
             found += ask.command[:COMMAND_CHARS].split()
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]

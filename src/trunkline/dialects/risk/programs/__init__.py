@@ -6,6 +6,7 @@
     packages.py  package managers                      network.py   programs that talk to other machines
     machine.py   processes, services, disks, users     docker.py    containers
     clouds.py    kubectl, terraform, aws               databases.py psql, sqlite3
+    frameworks.py tasks that lose data
     rows.py      what is known as rows                 paths.py     who only reads the paths that it names
     runners.py   who runs others, for rules
 
@@ -87,7 +88,16 @@ def program_of(first: str) -> Program:
     return Program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
 
 
+def runs_tasks(program: Program) -> bool:
+    """Whether a program runs tasks of a project that its words name."""
+    return program.judge in _TASK_RUNNERS
+
+
 def _unknown(call: ProgramCall) -> None:
     if call.longs <= {"--version", "--help"} and call.longs and not call.operands:
         return
     call.note("medium", "runs a program that is not known here", call.command.text)
+
+
+_TASK_RUNNERS: Final = frozenset(
+    {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase"))})

@@ -75,8 +75,25 @@ def _unpacks(call: ProgramCall) -> None:
     _into(call, call.value("-d", "--directory"))
 
 
+def _seven_zip(call: ProgramCall) -> None:
+    """7z: a verb of one letter, and options with their values joined to them."""
+    call.traits |= Trait.DECODES
+    verb = call.operands[0] if call.operands else ""
+    if verb in ("", "l", "t", "i", "h", "b"):
+        return
+    if any(arg.lower() == "-sdel" for arg in call.args):
+        call.note("high", "deletes files after packing", call.command.text)
+    call.at_least("medium", "unpacks or packs files", call.command.text)
+    if verb in ("a", "u", "d", "rn"):
+        for path in call.operands[1:2]:
+            call.write(path)
+        _packs(call, call.operands[2:])
+    _into(call, call.value("-o"))
+
+
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
-    **dict.fromkeys("gunzip unzip bunzip2 unxz 7z 7za unrar gzip bzip2 xz zstd lz4 unzstd ar cpio".split(), _unpacks),
+    **dict.fromkeys("gunzip unzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar cpio".split(), _unpacks),
     **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
+    **dict.fromkeys(("7z", "7za", "7zr", "7zz", "7zip", "p7zip"), _seven_zip),
     "zip": _zip,
 }

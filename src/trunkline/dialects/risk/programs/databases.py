@@ -10,7 +10,8 @@ from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.programs.rows import judge_of, row
 
 _SQL_LOSES: Final = re.compile(
-    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|dropdatabase|remove|deleteMany)\b", re.I
+    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|drop(database|indexe?s?|user|role)|remove|delete(many|one)"
+    r"|findoneanddelete|renamecollection|bulkwrite)\b", re.I
 )
 _SQL_READS: Final = re.compile(r"^\s*(select|show|describe|explain|\\d|\\l|\.tables|\.schema|pragma|get|keys|info|ping)\b", re.I)
 _SQL_RUNS: Final = re.compile(
@@ -24,7 +25,8 @@ DUMPS: Final = (row("", "medium", "copies a database", "pg_dump x"),)
 
 def _database(call: ProgramCall) -> None:
     """psql, mysql, redis-cli: by the statement in the arguments."""
-    statements = [arg for arg in call.args if " " in arg or _SQL_LOSES.fullmatch(arg) or arg.startswith((".", "\\"))]
+    statements = [arg for arg in call.args if " " in arg or "(" in arg or _SQL_LOSES.fullmatch(arg)
+                  or arg.startswith((".", "\\"))]
     for saved in filter(None, map(_SQL_SAVES.match, statements)):
         call.write(saved[1])
     if any(_SQL_RUNS.search(text) for text in statements):

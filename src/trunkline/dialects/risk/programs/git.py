@@ -12,6 +12,8 @@ from trunkline.dialects.risk.programs.git_words import CHANGING_VERBS, FOLDER_OP
 from trunkline.dialects.risk.programs.rows import by_verb, note_row, row
 
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
+_WRITING: Final = frozenset("add stage commit init fetch hash-object write-tree mktree maintenance".split())
+"""Verbs that are quiet in the session's own folders, and still change the repository."""
 _OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
 
 
@@ -57,6 +59,10 @@ ROWS: Final = (
     row("remote", "low", "shows the remotes", "git remote show origin", then="show get-url"),
     row("remote", "low", "shows the remotes", "git remote -v", then=""),
     row("remote", "medium", "changes the remotes", "git remote add x y"),
+    row("checkout-index", "high", "throws away changes", "git checkout-index -af", given="-f --force"),
+    row("checkout-index", "medium", "writes files of the index", "git checkout-index -a"),
+    row("read-tree", "high", "throws away changes", "git read-tree -u --reset HEAD", given="--reset -u"),
+    row("read-tree", "medium", "changes the index", "git read-tree HEAD"),
     row("rm", "medium", "deletes files", "git rm --cached x", given="--cached"),
     row("rm", "high", "deletes files", "git rm x"),
     row("credential credential-store credential-cache", "high", "reads or changes credentials", "git credential fill",
@@ -88,6 +94,8 @@ class _Git:
                 self.folder = args[at + 1] if at + 1 < len(args) else ""
                 self.stands_in = posixpath.join(self.stands_in, self.folder) if args[at] == "-C" else self.stands_in
                 at += 1
+            elif args[at].startswith(("--git-dir=", "--work-tree=")):
+                self.folder = args[at].partition("=")[2]
             elif args[at].startswith(("--exec-path=", "--config-env=")):
                 self.settings.append(f"core.hooksPath={args[at].partition('=')[2]}")
             at += 1
@@ -135,7 +143,8 @@ def _git(call: ProgramCall) -> None:
     if hidden := git.unalias():
         call.note("high", "hides a git command behind another name", hidden)
     if git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
-        call.note("medium", "works in a repository outside the session's folders", git.folder)
+        is_quiet = git.verb in QUIET_VERBS and git.verb not in _WRITING
+        call.note("medium" if is_quiet else "high", "works in a repository outside the session's folders", git.folder)
     _programs(call, git)
     _files(call, git)
     judge = _VERBS.get(git.verb)

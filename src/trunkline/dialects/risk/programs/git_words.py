@@ -20,6 +20,7 @@ QUIET_VERBS: Final = frozenset(
 CHANGING_VERBS: Final = frozenset(
     """
     pull merge cherry-pick revert am apply mv submodule subtree sparse-checkout notes lfs bundle pack-refs repack read-tree
+    checkout-index
     update-index symbolic-ref switch clone push reset rebase bisect worktree remote config tag branch checkout restore stash
     archive rerere fast-export unpack-objects init-db annex flow daemon instaweb gui citool gc
     """.split()

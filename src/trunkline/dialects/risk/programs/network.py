@@ -25,11 +25,15 @@ _TAKES: Final = frozenset(
     -H --header -u --user -b --cookie -c --cookie-jar -d --data --data-binary --data-raw --data-urlencode
     --json -F --form -o --output
     -X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file
-    -x --proxy -w --write-out --cert --key
+    -x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --doh-url
+    -w --write-out --cert --key
     --cacert --retry -K --config --resolve --url -D --dump-header -r --range
     --limit-rate --interface --data-ascii --form-string -C
     """.split()
 )
+_SENT_ON: Final = frozenset(
+    "-x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --resolve --connect-to --doh-url".split())
+"""With these a request goes elsewhere than its address says."""
 _WGET_TAKES: Final = frozenset(
     """
     -O --output-document -P --directory-prefix -o --output-file -a --append-output -t --tries -T --timeout
@@ -63,7 +67,8 @@ def _targets(call: ProgramCall) -> list[str]:
 def _http(call: ProgramCall) -> None:
     """curl, wget and their like."""
     targets = _targets(call)
-    remote = [url for url in targets if not url.startswith("file:") and not _LOCAL.match(url)]
+    sent_on = not call.bare and not call.options.isdisjoint(_SENT_ON)
+    remote = [url for url in targets if not url.startswith("file:") and (sent_on or not _LOCAL.match(url))]
     _files_sent(call, bool(remote))
     if remote:
         _credentials_sent(call)

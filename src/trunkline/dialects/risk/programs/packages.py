@@ -97,15 +97,15 @@ _BEYOND: Final = frozenset(
 
 def manages(call: ProgramCall) -> None:
     manager = _MANAGERS[call.name if call.name in _MANAGERS else call.name.rstrip("0123456789.")]
-    verb = call.operands[0] if call.operands else ""
-    if call.name == "uv" and verb == "pip" and len(call.operands) > 1:
-        verb = call.operands[1]
+    verb = _verb(call, manager)
     if (not verb and call.longs & {"--version", "--help"}) or call.args in (("-v",), ("-V",)):
         return
     if call.command.words[1:2] == (None,):
         call.note("medium", "a package command that is only known when it runs", call.command.text)
     if verb in manager.grave:
         call.note("high", "publishes, removes or changes the system's packages", call.command.text)
+    elif call.name in _CONDAS and verb in ("env", "remove", "uninstall"):
+        _environment(call, verb)
     elif call.name in ("pacman", "yay", "paru", "dpkg", "rpm"):
         _short_verbs(call)
     elif (verb in ("audit", "version") and len(call.operands) > 1) or verb == "global":
@@ -118,6 +118,30 @@ def manages(call: ProgramCall) -> None:
         _installs(call)
     else:
         _other_verb(call, verb)
+
+
+_CONDAS: Final = frozenset(("conda", "mamba", "micromamba"))
+
+
+def _verb(call: ProgramCall, manager: Manager) -> str:
+    """What a manager is to do: its first operand, unless that belongs to another manager or is the value of an option."""
+    verb, *more = (*call.operands[:2], "", "")[:2]
+    if (call.name, verb) in (("uv", "pip"), ("yarn", "npm")) and more[0]:
+        return more[0]
+    at = call.args.index(verb) if verb else 0
+    is_value = at > 0 and call.args[at - 1][:1] == "-" and "=" not in call.args[at - 1]
+    return more[0] if is_value and more[0] in manager.grave else verb
+
+
+def _environment(call: ProgramCall, verb: str) -> None:
+    """conda's environments: a whole one is removed as any folder is."""
+    act = call.operands[1] if verb == "env" and len(call.operands) > 1 else verb
+    if act in ("remove", "uninstall"):
+        call.note("high" if verb == "env" or call.has("", "--all") else "medium", "removes packages or an environment",
+                  call.command.text)
+    elif act not in ("env", "list", "export", "config"):
+        call.run(".")
+        call.note("medium", "installs packages", call.command.text)
 
 
 def _installs(call: ProgramCall) -> None:

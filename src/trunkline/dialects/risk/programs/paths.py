@@ -8,6 +8,7 @@ Rule 3: a row is data: how many operands are read, and which options take someth
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -19,6 +20,10 @@ from trunkline.dialects.shell.wrappers import unwrap
 
 ALL: Final = 1 << 16
 _OUTSIDE: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
+
+
+_LABELLED: Final = re.compile(r"[a-z][a-z-]{1,20}:(?=[/~.])(?!//)")
+"""A format before the file that it is written to: ``xml:../x``."""
 
 
 class PathUse(NamedTuple):
@@ -60,7 +65,8 @@ _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
 _MAKING: Final = frozenset("venv new init create".split())
 _PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True)
-_ELSEWHERE: Final = _row(everything=True, writes="-o --output --cidfile --iidfile --metadata-file -E --log-file", copies=True)
+_ELSEWHERE: Final = _row(everything=True, writes="-o --output --output-dir --output-directory --destination --dest "
+                         "--cidfile --iidfile --metadata-file -E --log-file", copies=True)
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
 
@@ -136,6 +142,8 @@ def _word(call: ProgramCall, at: int, arg: str, is_known: bool) -> None:
     values = (arg, *option_values(arg))
     if arg[:1] == "-" and ":" in arg and "://" not in arg:
         values = (*values, arg.partition(":")[2])  # ``--cov-report=xml:../x``
+    if at and call.args[at - 1][:2] == "--" and (labelled := _LABELLED.match(arg)) is not None:
+        values = (*values, arg[labelled.end():])  # the same apart
     for value in values:
         if value[:1] not in "/~.$" or "://" in value or "\n" in value:
             continue

@@ -51,6 +51,8 @@ class Runner(NamedTuple):
     """Among ``changes``: a plain word as their value is the name of something that is installed; a path is a file."""
     takes: frozenset[str] = frozenset()
     """Further options whose value is a word of its own."""
+    targets: bool = False
+    """Its operands are files or folders whose code it runs: as good as any other of the project where they are inside."""
 
     @property
     def known(self) -> frozenset[str]:
@@ -60,10 +62,10 @@ class Runner(NamedTuple):
 
 def _row(options: str = "", loads: str = "", code: str = "", *, flags: str = "", changes: str = "", folders: str = "",
          operand: int = 0, stdin: bool = False, rest: int = 0, language: Language = "", dashes: bool = False, sets: bool = False,
-         always: bool = False, formats: str = "", takes: str = "") -> Runner:
+         always: bool = False, formats: str = "", takes: str = "", targets: bool = False) -> Runner:
     return Runner(
         _set(options), _set(loads), _set(code), _set(flags), _set(changes), _set(folders), operand, stdin, rest, language, dashes,
-        sets, always, _set(formats), _set(takes))
+        sets, always, _set(formats), _set(takes), targets)
 
 
 def _set(words: str) -> frozenset[str]:
@@ -180,7 +182,7 @@ _BUILDERS: Final[dict[str, Runner]] = {
     **_same("make gmake bmake", _row(loads="-f --file --makefile -I --include-dir --eval -E", folders="-C --directory",
                                      sets=True)),
     "just": _row("--shell --chooser -c --command --cygpath", loads="-f --justfile", changes="--shell-arg --dotenv-path --set",
-                 folders="-d --working-directory", sets=True),
+                 folders="-d --working-directory", sets=True, targets=True),
     "rake": _row(loads="-f --rakefile", code="-e -E -p --execute", changes="-r --require -I --libdir -R --rakelibdir"),
     "ninja": _row(loads="-f", folders="-C"),
     **_same("task mage doit invoke inv fab nox earthly", _row(changes="-t --taskfile -f --file --noxfile -c --collection -w",
@@ -191,14 +193,16 @@ _BUILDERS: Final[dict[str, Runner]] = {
                          loads="--userconfig --globalconfig --node-options --global-pnpmfile --pnpmfile",
                          changes="--config", folders="-C --dir --prefix")),
     **_same("yarn", _row("--script-shell", loads="--userconfig --globalconfig --node-options --use-yarnrc --rc",
-                         folders="--cwd")),
+                         folders="--cwd", targets=True)),
     **_same("npx bunx", _row("--script-shell --shell", loads="--userconfig --globalconfig --node-options",
                              changes="-p --package")),
     "cargo": _row(loads="--config -Z", folders="--manifest-path -C"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
                                    changes="--pyargs --pdbcls --tx --ds --dc --cov-config --ssh-config --driver-path -W "
-                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file")),
+                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file",
+                                   targets=True, takes="-k -m -n -r --maxfail --durations --tb --cov "
+                                   "--cov-report --junitxml --basetemp --log-file --ignore --deselect --numprocesses --dist")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
                changes="-gccgoflags -pkgdir -compiler", dashes=True),
@@ -249,14 +253,16 @@ _CHECKERS: Final[dict[str, Runner]] = {
                  "--reporters --transform --resolver --preset --testEnvironment --modulePaths --projects --haste "
                  "--snapshotSerializers --testSequencer --watchPlugins --prettierPath --dependencyExtractor --filter "
                  "--coverageReporters --testResultsProcessor --setupTestFrameworkScriptFile --moduleNameMapper",
-                 folders="--rootDir --roots", formats="--reporters --testEnvironment --preset --coverageReporters"),
+                 folders="--rootDir --roots", formats="--reporters --testEnvironment --preset --coverageReporters",
+                 targets=True, takes="-t --testNamePattern -w --maxWorkers --outputFile --coverageDirectory"),
     "vitest": _row(changes="-c --config --environment --reporter --globalSetup --runner --pool --workspace --setupFiles --diff "
                    "--coverage.customProviderModule --browser.provider --typecheck.checker --snapshotEnvironment --execArgv "
                    "--sequence.sequencer --benchmark.reporters --poolOptions.forks.execArgv --poolOptions.threads.execArgv",
-                   folders="-r --root --dir", formats="--reporter --environment --pool --browser.provider"),
+                   folders="-r --root --dir", formats="--reporter --environment --pool --browser.provider", targets=True,
+                   takes="-t --testNamePattern --outputFile"),
     "mocha": _row(changes="-r --require --config --file -R --reporter --package --import --loader -u --ui",
-                  formats="-R --reporter -u --ui"),
-    **_same("ava tap c8 nyc", _row(changes="-r --require --config --node-arguments")),
+                  formats="-R --reporter -u --ui", targets=True, takes="-g --grep -f --fgrep -t --timeout"),
+    **_same("ava tap c8 nyc", _row(changes="-r --require --config --node-arguments", targets=True)),
     "eslint": _row(changes="-c --config --rulesdir --plugin -f --format --parser --resolve-plugins-relative-to --flag",
                    formats="-f --format"),
     **_same("prettier stylelint", _row(changes="--config --plugin --plugin-search-dir --custom-formatter --custom-syntax")),
@@ -272,7 +278,8 @@ _CHECKERS: Final[dict[str, Runner]] = {
     "cypress": _row(changes="-C --config-file --reporter -b --browser", folders="-P --project",
                     formats="--reporter -b --browser"),
     "coverage": _row(changes="--rcfile"),
-    **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format")),
+    **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format", targets=True,
+                                    takes="-o --out -e --example -t --tag --seed")),
     **_same("gunicorn uvicorn flask celery hypercorn", _row(
         changes="-c --config --chdir --pythonpath --app-dir --worker-class -k --loop", formats="-k --worker-class --loop")),
     **_same("sphinx-build mkdocs alembic", _row(changes="-c -f --config-file -D -x")),

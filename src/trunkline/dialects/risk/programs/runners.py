@@ -61,6 +61,9 @@ class Changing(NamedTuple):
     """The folder or file of a project that it names, where it does no more than that; empty: one that only the run knows."""
 
 
+TARGET: Final = "a target outside"
+"""What an operand is called that names code outside the project."""
+
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _RUNS_IN_CODE: Final = re.compile(
     r"!|\b(system|shell|popen|exec|eval|spawn|source|load|load_extension|pipe|program|python|perl|ruby|lua|term|terminal|make|run"
@@ -75,8 +78,17 @@ _READS_SCRIPTS: Final = SHELLS | {"source", ".", "exec"}
 _SHELL_VARIABLES: Final = frozenset(
     "SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
 _SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
+_CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl"))
+_ENDS: Final = 6
+"""Words behind an entrypoint of which each may be the first of its own."""
 _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 _CMAKE_PROGRAMS: Final = ("COMPILER", "LAUNCHER", "TOOLCHAIN_FILE", "MAKE_PROGRAM", "INCLUDE", "LINKER")
+_JAVA_BUILDERS: Final = frozenset("mvn mvnw mvnd gradle gradlew".split())
+_JAVA_PROGRAMS: Final = ("argline", "exec.", "executable", "classpath", "class.path", "jvm", "agent", "compilerarg", "plugin",
+                         "script", "repo.", "settings", "extdirs", "javahome", "java.home")
+"""Parts of properties that say which programs, agents or libraries a build runs."""
+_FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
+"""Flags of compilers and linkers by which these load or run something."""
 _LOADER_CHARS: Final = 80
 _PLAIN: Final = re.compile(r"[\w-]+")
 _RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
@@ -119,8 +131,24 @@ def runs_other(command: SimpleCommand) -> Ran:
         return UNKNOWN
     if command.name in ("export", "declare", "typeset", "readonly", "local"):
         return UNKNOWN if any(loading_level(word) == "high" for word in command.sketch[1:]) else ()
+    inside = _entrypoint(command) if command.name in _CONTAINERS else ()
     command, row = _row_of(command)
-    return _by_row(command, row) if row is not None else ()
+    ran = _by_row(command, row) if row is not None else ()
+    return UNKNOWN if ran is UNKNOWN or inside is UNKNOWN else (*ran, *inside)
+
+
+def _entrypoint(command: SimpleCommand) -> Ran:
+    """``docker run --entrypoint rm image x`` is ``rm x`` in there; where the image stands is not sure, so each end is one."""
+    for at, sketch in enumerate(command.sketch):
+        if sketch.partition("=")[0] != "--entrypoint":
+            continue
+        begin = at + (1 if "=" in sketch else 2)
+        value = sketch.partition("=")[2] if "=" in sketch else " ".join(command.sketch[at + 1:at + 2])
+        if command.words[at] is None or command.words[begin - 1] is None:
+            return UNKNOWN
+        rests = [command.sketch[end:] for end in range(begin, min(len(command.sketch), begin + _ENDS))]
+        return tuple([" ".join((_base(value), *map(git.quoted, rest)))[:_CHARS] for rest in (*rests, ())])
+    return ()
 
 
 def code_in(command: SimpleCommand) -> list[tuple[str, str]]:
@@ -152,7 +180,14 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     if row.stdin and _has_script(command, row):
         found.append(Changing("its input"))
     found += [Changing(option) for option in _for_a_script(command)]
+    found += [Changing(TARGET, path) for path in _targets(command, row)]
     return found + [Changing(name) for name in _settings(command, row)]
+
+
+def _targets(command: SimpleCommand, row: Runner) -> list[str]:
+    """Files and folders among a command's operands whose code it runs; a plain word is a name of the project's own."""
+    words = [command.sketch[at].partition("::")[0] for at in _operands(command, row)] if row.targets else []
+    return [word for word in words if word[:1] in ("/", "~") or word.startswith("..") or "/../" in word]
 
 
 def _for_a_script(command: SimpleCommand) -> list[str]:
@@ -187,10 +222,14 @@ def _settings(command: SimpleCommand, row: Runner) -> list[str]:
         words = [word for word in command.sketch[1:] if word[:2] == "-D" or "=" in word]
         given = [word.partition("=")[0] for word in words if word[:2] != "--"]
         return [f"{name}=" for name in given if any(program in name.upper() for program in _CMAKE_PROGRAMS)]
+    if command.name in _JAVA_BUILDERS:
+        given = [word.partition("=")[0] for word in command.sketch[1:] if word[:2] == "-D"]
+        return [f"{name}=" for name in given if any(part in name.lower() for part in _JAVA_PROGRAMS)]
     found_names = []
     for word in command.sketch[1:] if row.sets else ():
         name, equal, value = word.partition("=")
-        if equal and word[:1] != "-" and (name.rstrip(":+?!") in _SHELL_VARIABLES or _SHELL_SIGNS.search(value)):
+        if equal and word[:1] != "-" and (name.rstrip(":+?!") in _SHELL_VARIABLES or _SHELL_SIGNS.search(value)
+                                                or _FLAG_RUNS.search(value)):
             found_names.append(f"{name}=")
     return found_names
 

@@ -56,7 +56,8 @@ def size_of(call: OpenCall) -> int:
     size = len(state.raw_input or b"") + len(state.raw_output or b"") + sum(map(_size_of_item, state.content or ()))
     size += sum(len(place.path) + _ITEM_BYTES for place in state.locations or ())
     if evidence is not None:
-        size += len(evidence.printed) + sum(map(_size_of_item, evidence.diffs))
+        size += len(evidence.printed) + sum(map(_size_of_item, evidence.diffs)) + sum(map(len, evidence.before.values()))
+        size += sum(len(file.text or "") for file in evidence.found.values())
     return size
 
 

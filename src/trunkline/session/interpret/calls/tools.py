@@ -48,7 +48,7 @@ from trunkline.session.interpret.calls.spliced import long_text
 from trunkline.session.interpret.calls.structured import run_of
 from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.effects.changes import CHANGING
-from trunkline.session.interpret.effects.disk import Wanted, open_paths
+from trunkline.session.interpret.effects.disk import Wanted, open_paths, paths_before
 from trunkline.session.interpret.plans import write_plan
 from trunkline.session.interpret.text import TextInterpreter
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
@@ -57,6 +57,9 @@ __all__ = ["ToolInterpreter", "ToolNames", "name_of"]
 
 _READ: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
 """What a call's reading is made from, beside changes of files that it shows and the words of an ask."""
+
+_SHOWS: Final = frozenset({"raw_input", "content", "locations"})
+"""What shows a text that will be written, and where."""
 
 OPEN_CALLS: Final = 2000
 """Calls that are open at once in one session. The busiest real turns have some dozens."""
@@ -104,6 +107,11 @@ class ToolInterpreter:
         self.looks = False
         self.wanted: Wanted | None = None
         """Whether somebody looks at the disk for a result that leaves open what it changed; the result that waits for that."""
+        self.is_news = True
+        """Whether what is told happens now, so that the disk before it can be looked at."""
+        self._foreseen: dict[str, list[str]] = {}
+        self._looked_for: set[str] = set()
+        """Calls whose files are to be looked at before they are overwritten, and those for which somebody does that."""
 
     def on_update(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent said something about a call. ``input_cut``: not all of its input is in the update."""
@@ -369,9 +377,10 @@ class ToolInterpreter:
         """Tell what is new about a known call, on one entry that carries its update and packet."""
         state = call.state
         finished = state.status in ("completed", "failed") and not call.finished
-        if finished and self.looks and (paths := open_paths(self.facts(call), CHANGING)):
-            self.wanted = Wanted(paths, call, changed, wire, raw)
+        if finished and self.looks and self._waits_for_disk(call, changed, wire, raw):
             return
+        if self.looks and self.is_news and not call.finished and not finished and changed & _SHOWS:
+            self._foresee(call)
         runs = not call.executing and (finished or state.status == "in_progress" or has_input(state))
         token = long_text(state, wire) if "content" in changed else None
         packet = self._packet(call, token, finished=finished) if changed or finished or runs else None
@@ -390,6 +399,36 @@ class ToolInterpreter:
             subagents.spawn(self._writer, self.facts(call))
         if "raw_input" in changed:
             self._todos(state)
+
+    def _waits_for_disk(self, call: OpenCall, changed: frozenset[str], wire: bytes | None, raw: bytes | None) -> bool:
+        """Whether a result is told later: what it changed is looked for, or the look at what was there before goes on."""
+        key = call.state.tool_call_id
+        self._foreseen.pop(key, None)  # it is too late for that
+        paths = open_paths(self.facts(call), CHANGING)
+        if paths or key in self._looked_for:
+            self.wanted = Wanted(paths, call, changed, wire, raw)
+        return self.wanted is not None
+
+    def _foresee(self, call: OpenCall) -> None:
+        """Remember what a call will overwrite, for whoever looks at the disk."""
+        key, reading = call.state.tool_call_id, self.reading(call)
+        changes_files = reading.role in CHANGING or (call.evidence is not None and call.evidence.diffs)
+        if changes_files and key not in self._looked_for and (paths := paths_before(self.facts(call), CHANGING)):
+            self._foreseen[key] = paths
+
+    def take_foreseen(self) -> dict[str, list[str]]:
+        """The files to look at before they are overwritten, by call; who takes them says what was ``found``."""
+        foreseen, self._foreseen = self._foreseen, {}
+        self._looked_for.update(foreseen)
+        return foreseen
+
+    def found(self, tool_call_id: str, files: Mapping[str, SeenFile]) -> None:
+        """What was on the disk when a call was announced; it is written down with what the call changed."""
+        self._looked_for.discard(tool_call_id)
+        call = self._writer.fold.calls.get(tool_call_id)
+        if call is not None and not call.finished and files:
+            evidence_of(call).found.update(files)
+            self._bodies.weigh(call)
 
     def seen(self, files: Mapping[str, SeenFile]) -> None:
         """Go on with the result that waited for a look at the disk; no files: nothing is known."""

@@ -22,7 +22,7 @@ from trunkline.session.fold import KEPT_FILES, FileTally, Fold
 from trunkline.session.interpret.calls.facts import Facts
 from trunkline.session.interpret.calls.outcome import failure_of
 from trunkline.session.interpret.effects.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
-from trunkline.session.interpret.effects.disk import standing_of
+from trunkline.session.interpret.effects.disk import found_before, found_meta, standing_of
 from trunkline.session.interpret.effects.languages import language_of
 from trunkline.session.interpret.effects.patches import Piece, pieces_of
 from trunkline.session.interpret.writer import Writer
@@ -69,7 +69,8 @@ def _still_there(changes: list[Change], facts: Facts) -> Iterator[Change]:
     for change in changes:
         standing = standing_of(change.path, change.kind, facts)
         if standing is not None:
-            yield msgspec.structs.replace(change, meta={**change.meta, **standing}) if standing else change
+            meta = {**change.meta, **found_meta(change.path, facts), **standing}
+            yield msgspec.structs.replace(change, meta=meta)
 
 
 def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
@@ -148,23 +149,33 @@ def _shown(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     for diff in facts.evidence.diffs:
         path = facts.absolute(diff.path)
         told = _KIND_OF.get(str((diff.meta or {}).get("kind")))
-        old = diff.old_text if diff.old_text or told == "modified" else _text_before(facts, path)
+        old = diff.old_text if diff.old_text or told == "modified" else _text_before(facts, path, diff.new_text)
         if told == "deleted":
             yield _change(facts, path, "deleted", old or "", None)
         elif old:
             yield _change(facts, path, "modified", old, diff.new_text)
+        elif told != "modified" and found_before(facts, path, diff.new_text) is not None:
+            yield _overwritten(path, diff.new_text)
         else:
             yield _change(facts, path, _kind_of_write(facts, path, files), None, diff.new_text)
 
 
-def _text_before(facts: Facts, path: str) -> str | None:
+def _text_before(facts: Facts, path: str, new: str) -> str | None:
     """The whole text before: as the agent's record of the call or its input has it, else as it was on the disk when the call was
-    asked about. None where nobody has it."""
+    asked about or announced. None where nobody has it."""
     if facts.role not in CHANGING:
         return None
     keys = (*_BEFORE_KEYS, "before") if facts.role == "write" else _BEFORE_KEYS
     before = facts.look(*keys) or facts.look_in(facts.input, _BEFORE_KEYS)
-    return before if isinstance(before, str) and before else facts.evidence.before.get(path)
+    if isinstance(before, str) and before:
+        return before
+    found = found_before(facts, path, new)
+    return facts.evidence.before.get(path) or (found.text if found is not None else None)
+
+
+def _overwritten(path: str, new: str) -> Change:
+    """A file was there that is too long to be kept, or no text: what of it is gone is not known."""
+    return Change(path, "modified", None, line_count(new), 0, meta={"abridged": True, "counts": "upper bound"})
 
 
 def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
@@ -243,9 +254,14 @@ def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     content = whole_text_in(facts.input)
     if content is not None:
         path = facts.paths[0]
-        before = _text_before(facts, path)
+        before = _text_before(facts, path, content)
+        if before is None and _declared_kind(facts) is None and found_before(facts, path, content) is not None:
+            yield _overwritten(path, content)
+            return
         kind = _kind_of_write(facts, path, files)
-        assumed = {} if before is not None or _declared_kind(facts) else {"assumed": ["changeType"]}
+        found = facts.evidence.found.get(path)
+        is_known = before is not None or _declared_kind(facts) is not None or (found is not None and not found.exists)
+        assumed = {} if is_known else {"assumed": ["changeType"]}
         yield _change(facts, path, "modified" if before else kind, before, content, assumed)
 
 

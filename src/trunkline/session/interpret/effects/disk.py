@@ -1,8 +1,10 @@
 """What the disk says of a change that only the call's input tells: some agents call a write completed that never came about.
 
 Rule 1: pure. Who looks is the session (``looking.see``), off the loop and for a bounded time; what was seen comes in as evidence,
-and is written down with the change (``_meta.seen``), so that nobody has to look again.
+and is written down with the change (``_meta.seen``, ``_meta.found``), so that nobody has to look again.
 Rule 2: a change that is plainly not there is not told. What cannot be known is told as it was said.
+Rule 3: a file that will be overwritten is looked at when the call is announced, and nobody waits for that but the call's result.
+So it may show what the call itself already wrote: that tells nothing, and nothing is taken back for it.
 """
 
 from __future__ import annotations
@@ -40,6 +42,32 @@ def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:
     patched = [piece.path for piece in pieces_of(patch_in(facts.input))]
     paths = list(dict.fromkeys(facts.absolute(path) for path in [*facts.paths, *(ends or ()), *patched]))
     return paths if len(paths) <= SEEN_FILES else []
+
+
+def paths_before(facts: Facts, roles: Collection[str]) -> list[str]:
+    """The files that an announced call will overwrite and whose text before nobody has; none where they are too many."""
+    if facts.role not in roles and not facts.evidence.diffs:
+        return []
+    bare = [diff.path for diff in facts.evidence.diffs if not diff.old_text]
+    whole = facts.paths[:1] if not facts.evidence.diffs and whole_text_in(facts.input) is not None else []
+    known = facts.evidence.before.keys() | facts.evidence.found.keys()
+    paths = [path for path in dict.fromkeys(map(facts.absolute, [*bare, *whole])) if path not in known]
+    return paths if len(paths) <= SEEN_FILES else []
+
+
+def found_before(facts: Facts, path: str, new: str | None) -> SeenFile | None:
+    """A file as it was found when the call was announced; None where it was not there, or had the new text already."""
+    found = facts.evidence.found.get(path)
+    if found is None or not found.exists or found.size == 0:
+        return None
+    is_done = found.text is not None and new is not None and found.text.rstrip("\n") == new.rstrip("\n")
+    return None if is_done else found
+
+
+def found_meta(path: str, facts: Facts) -> dict[str, Any]:
+    """What ``_meta`` says of a file that was looked at beforehand."""
+    found = facts.evidence.found.get(path)
+    return {} if found is None else {"found": {"exists": found.exists, **({"size": found.size} if found.exists else {})}}
 
 
 def _is_shown(facts: Facts) -> bool:

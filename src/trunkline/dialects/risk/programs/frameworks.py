@@ -1,0 +1,62 @@
+"""Tasks of frameworks that lose data, whatever runs them: ``rails db:drop``, ``npx prisma migrate reset``.
+
+Rule 1: what runs a task (a build tool, a package manager, an interpreter, a file of the project) is judged elsewhere; here are
+only the words behind it, and they only ever raise.
+Rule 2: what is known of tasks is data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from trunkline.dialects.risk.call import ProgramCall
+
+WORDS: Final = 12
+"""Words of a command in which a task is looked for."""
+
+_OF_DATA: Final = frozenset("db database schema migrate migration ecto doctrine".split())
+_LOSES: Final = frozenset(
+    "drop reset purge truncate truncate_all wipe fresh refresh rebuild nuke clean rollback downgrade undo undo:all load replant "
+    "setup".split())
+"""Of a task that is named ``db:drop``: its first part, and any of the others."""
+
+PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "prisma": (("migrate", "reset"), ("db", "push", "--accept-data-loss"), ("db", "push", "--force-reset")),
+    "rails": (("destroy",), ("d",)),
+    "manage.py": (("flush",), ("reset_db",), ("reset_schema",)),
+    "django-admin": (("flush",), ("reset_db",)),
+    "drizzle-kit": (("drop",),),
+    "supabase": (("db", "reset"),),
+    "hasura": (("database", "drop"), ("migrate", "delete")),
+    "alembic": (("downgrade",),),
+    "flask": (("db", "downgrade"),),
+    "typeorm": (("migration:revert",), ("schema:sync",)),
+    "wp": (("db", "drop"), ("db", "reset"), ("db", "clean"), ("site", "empty")),
+    "flyway": (("clean",),),
+    "liquibase": (("drop-all",), ("dropAll",), ("rollback",)),
+    "dbmate": (("drop",), ("down",), ("rollback",)),
+    "sqlx": (("database", "drop"), ("database", "reset")),
+    "diesel": (("database", "reset"), ("migration", "revert")),
+}
+"""The program, and words that follow it in this order."""
+
+
+def note_lost(call: ProgramCall) -> None:
+    """Note a task that loses data."""
+    words = [call.name, *call.args[:WORDS]]
+    names = [word.rpartition("/")[2] for word in words]
+    if any(map(_is_task, names)) or any(_follows(phrase, words[at + 1:]) for at, name in enumerate(names)
+                                        for phrase in PHRASES.get(name, ())):
+        call.note("high", "drops or resets a database, or deletes what was generated", call.command.text)
+
+
+def _is_task(word: str) -> bool:
+    """``db:drop``, ``db:migrate:undo``, ``ecto.drop``."""
+    first, *rest = word.split(":") if ":" in word else word.split(".") if word[:5] == "ecto." else [word]
+    return first in _OF_DATA and not _LOSES.isdisjoint(rest)
+
+
+def _follows(phrase: Sequence[str], words: Sequence[str]) -> bool:
+    rest = iter(words)
+    return all(any(word.partition("=")[0] == wanted for word in rest) for wanted in phrase)
