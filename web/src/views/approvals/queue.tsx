@@ -21,7 +21,7 @@ import { ResolutionLine } from './resolution_line';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
 import { fieldOf, typedIn } from './typing';
-import '../../style/approvals/index.css';
+import '../../style/shared_views.css';
 
 const KEPT_DECIDED = 5;
 

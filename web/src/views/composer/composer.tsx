@@ -24,7 +24,7 @@ import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
 import { SuggestionSource, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
-import '../../style/composer.css';
+import '../../style/shared_views.css';
 
 const TALLEST = 0.4;
 /** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */

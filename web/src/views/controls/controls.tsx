@@ -15,8 +15,7 @@ import { sendCommand, useControl } from './run_control';
 import { settingsOf, type Setting, type Settings } from './agent_settings';
 import { LimitsSheet } from './limits_sheet';
 import { actStates, type Act, type ActState, type Why } from './availability';
-import '../../style/approvals/index.css';
-import '../../style/controls.css';
+import '../../style/shared_views.css';
 
 const WHY: Record<Why, Key> = {
   offline: 'controls.whyOffline', noScope: 'controls.whyNoScope', watchOnly: 'controls.whyWatchOnly', noTurn: 'controls.whyNoTurn',

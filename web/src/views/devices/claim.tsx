@@ -14,8 +14,7 @@ import type { Scope } from '../controls/availability';
 import { deviceName } from '../login/enter';
 import { pairingCode } from './pairing_code';
 import { SCOPES } from './scopes';
-import '../../style/approvals/index.css';
-import '../../style/devices.css';
+import '../../style/shared_views.css';
 
 export function ClaimView({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState(() => deviceName(navigator.userAgent));

@@ -15,8 +15,7 @@ import { offer } from './install_offer';
 import { Pair } from './pair_phone';
 import { PushPanel } from './push_panel';
 import { SCOPES } from './scopes';
-import '../../style/approvals/index.css';
-import '../../style/devices.css';
+import '../../style/shared_views.css';
 
 export interface Device {
   id: string;

@@ -18,8 +18,7 @@ import { mayDo } from '../controls/availability';
 import { ExplainPolicy } from './explain';
 import { PolicyFile } from './policy_file';
 import { PolicyRules } from './rule_table';
-import '../../style/approvals/index.css';
-import '../../style/policy.css';
+import '../../style/shared_views.css';
 
 const DRAFT = 'policy';
 

@@ -31,7 +31,7 @@ import { sendAnswer, sentFor } from '../outgoing_answers';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
 import { MarkedText } from '../../../content/visible_text';
-import '../../../style/approvals/index.css';
+import '../../../style/shared_views.css';
 
 export { QuestionForm } from '../question/question';
 
