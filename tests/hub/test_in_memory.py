@@ -37,12 +37,20 @@ class Quiet:
     """A session as the table sees it."""
 
     def __init__(self, session_id: str, *, at: int, busy: bool = False, questions: bool = False) -> None:
-        self.id, self.busy, self.agent_running = session_id, busy, False
+        self.id, self.busy, self.agent = session_id, busy, SimpleNamespace(running=False)
         self.fold = SimpleNamespace(updated_at=at, questions={"q": 1} if questions else {})
         self.calls: list[str] = []
+        self.lifecycle = self.rules = Noting(self.calls)
+
+
+class Noting:
+    """Parts of a session of which only is known what was called."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self._calls = calls
 
     def __getattr__(self, name: str) -> Any:
-        return lambda: self.calls.append(name)
+        return lambda: self._calls.append(name)
 
 
 def table(monkeypatch: pytest.MonkeyPatch, *sessions: Quiet) -> Any:
@@ -75,4 +83,4 @@ def test_all_in_memory_hear_that_the_journal_takes_entries_again_and_of_other_ru
     memory = table(monkeypatch, one, other)
     memory.on_drained()
     memory.on_rules_changed()
-    assert one.calls == other.calls == ["drained", "rules_changed"]
+    assert one.calls == other.calls == ["drained", "on_change"]

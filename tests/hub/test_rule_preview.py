@@ -21,6 +21,7 @@ class Asked:
     def __init__(self, session_id: str, approvals: dict[str, bool], decided: tuple[str, ...] = ()) -> None:
         self.id = session_id
         self.fold = SimpleNamespace(approvals=approvals, decided=decided)
+        self.rules = self
 
     async def rule_of(self, request_id: str, **how: Any) -> Rule:
         return RULE

@@ -63,10 +63,11 @@ def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> Non
             with pytest.raises(SessionNotFound):
                 await hub.session(session.id)
             await deleting
-            for act in (session.rename("back", by="late"), session.turns.send([TextContent(text="hi")], by="late"),
-                        session.settings.set_mode("plan", by="late")):
+            acts = (lambda: session.rename("back", by="late"), lambda: session.turns.send([TextContent(text="hi")], by="late"),
+                    lambda: session.settings.set_mode("plan", by="late"))
+            for act in acts:
                 with pytest.raises(SessionNotFound):
-                    await act
+                    await act()
             assert await hub.list(RowFilter()) == []
         async with Hub(options(tmp_path)) as hub:
             assert await hub.list(RowFilter()) == []

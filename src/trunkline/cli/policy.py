@@ -112,7 +112,7 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
     verdict, looked_at = policy.decide(ask, now_us=now_us), policy.consider(ask, now_us=now_us)
     others = _for_agents(policy, ask, verdict, now_us) if agent_name is None else {}
     if as_json:
-        about = {"tool": ask.tool, "category": ask.shown_as or ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
+        about = {"tool": ask.tool, "category": ask.told_as or ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
                  "command": ask.command, "paths": ask.paths, "doubts": ask.doubts, "pieces": pieces_of(ask)}
         print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
                     "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at],
@@ -241,7 +241,7 @@ def _print_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Conside
     about = ask.command if ask.command is not None else ", ".join(ask.paths)
     click.echo(f"{verdict.action:6} {one_line(about)}")
     click.echo(f"       {one_line(verdict.why)}")
-    click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {ask.shown_as or ask.category})")
+    click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {ask.told_as or ask.category})")
     for why in ask.doubts:
         click.echo(f"       not sure: {one_line(why)}")
     for piece in pieces_of(ask) if ask.command is not None else ():

@@ -309,17 +309,17 @@ CATEGORIES = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input", "shown_as", "judged_as"), CATEGORIES)
+@pytest.mark.parametrize(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
 def test_a_rule_restricts_by_either_category_and_allows_by_both(
-    tool: str, kind: str, tool_input: dict[str, Any], shown_as: ToolCategory, judged_as: ToolCategory,
+    tool: str, kind: str, tool_input: dict[str, Any], told_as: ToolCategory, judged_as: ToolCategory,
 ) -> None:
     ask = asked(tool, kind, tool_input)
-    assert (categorize_tool(tool, kind), ask.category) == (shown_as, judged_as)
-    for one in {shown_as, judged_as}:
+    assert (categorize_tool(tool, kind), ask.category) == (told_as, judged_as)
+    for one in {told_as, judged_as}:
         assert action(ask, Rule(action="deny", category=[one])) == "deny"
         assert action(ask, Rule(action="ask", category=[one]), Rule(action="allow", tool=["*"])) == "ask"
-        assert action(ask, Rule(action="allow", category=[one])) == ("allow" if shown_as == judged_as else "ask")
-    assert action(ask, Rule(action="allow", category=[shown_as, judged_as])) == "allow"
+        assert action(ask, Rule(action="allow", category=[one])) == ("allow" if told_as == judged_as else "ask")
+    assert action(ask, Rule(action="allow", category=[told_as, judged_as])) == "allow"
     assert action(ask, Rule(action="deny", category=["web"]), Rule(action="allow", tool=["*"])) == "allow"
 
 

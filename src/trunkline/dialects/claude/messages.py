@@ -31,11 +31,11 @@ _encode = msgspec.json.Encoder().encode
 
 
 class OpenAnswer(msgspec.Struct):
-    """An answer of the model. ``shown_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
+    """An answer of the model. ``told_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
 
     id: str
     model: str = ""
-    shown_as: str = ""
+    told_as: str = ""
     blocks: dict[int, TextPieces] = {}
     usage: Any = None
     has_end: bool = False
@@ -128,7 +128,7 @@ class Messages:
         texts = [(block.kind, block.shown()) for block in broken.blocks.values() if block.kind in TEXTS]
         answer.repeats = [*(each for each in texts if each[1]), *broken.repeats]
         if answer.repeats:
-            answer.shown_as = broken.shown_as
+            answer.told_as = broken.told_as
         return self._calls.break_off(_unfinished(broken))
 
     def _same_or_next(self, message: Message, parent: str | None) -> list[Signal]:
@@ -176,14 +176,14 @@ class Messages:
         echo, so_far = block.echo, block.text() + piece if block.echo else ""
         block.add(piece)
         if not echo:
-            return [self._chunk(block.kind, piece, answer.shown_as, parent)]
+            return [self._chunk(block.kind, piece, answer.told_as, parent)]
         if echo.startswith(so_far):
             return []
         block.echo = ""
         if so_far.startswith(echo):
-            return [self._chunk(block.kind, so_far[len(echo):], answer.shown_as, parent)]
-        answer.shown_as, answer.repeats = answer.id, []
-        return [self._chunk(block.kind, so_far, answer.shown_as, parent)]
+            return [self._chunk(block.kind, so_far[len(echo):], answer.told_as, parent)]
+        answer.told_as, answer.repeats = answer.id, []
+        return [self._chunk(block.kind, so_far, answer.told_as, parent)]
 
     def _block(self, answer: OpenAnswer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
         kind = text_in(block, "type")
@@ -237,12 +237,12 @@ class Messages:
         signals = self._calls.break_off(_unfinished(answer))
         if not answer.has_end:
             return signals
-        return signals + self._account.message(answer.shown_as, answer.model, answer.usage) if parent is None else signals
+        return signals + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else signals
 
     def _answer(self, parent: str | None) -> OpenAnswer:
         answer = self._current.get(parent)
         if answer is None:
-            answer = self._current[parent] = OpenAnswer("", shown_as="")
+            answer = self._current[parent] = OpenAnswer("", told_as="")
         return answer
 
     def _chunk(self, kind: str, text: str, message_id: str, parent: str | None) -> Signal:
@@ -277,7 +277,7 @@ def _echo(answer: OpenAnswer, kind: str) -> str:
         return ""
     if answer.repeats[0][0] == kind:
         return answer.repeats.pop(0)[1]
-    answer.shown_as, answer.repeats = answer.id, []
+    answer.told_as, answer.repeats = answer.id, []
     return ""
 
 

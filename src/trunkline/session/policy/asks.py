@@ -49,17 +49,17 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
     where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
                   guarded=tuple(guarded))
     risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)
-    return policy_ask_of(reading, risk.level, risk.reason, where, shown_as=category, resolve=resolve)
+    return policy_ask_of(reading, risk.level, risk.reason, where, told_as=category, resolve=resolve)
 
 
-def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where, *, shown_as: ToolCategory | None = None,
+def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where, *, told_as: ToolCategory | None = None,
                   resolve: Callable[[str], str] | None = None) -> PolicyAsk:
     """The ask behind a call that was read and judged."""
     root = at.roots[0] if at.roots else at.cwd
-    shown_as, category = shown_as or reading.category, reading.judged_as
+    told_as, category = told_as or reading.category, reading.judged_as
     paths = tuple(dict.fromkeys(_with_real(reading.paths, at.cwd, root, at.home, resolve)))
     return PolicyAsk(
-        tool=reading.tool, category=category, shown_as=shown_as if shown_as != category else None, agent=at.agent,
+        tool=reading.tool, category=category, told_as=told_as if told_as != category else None, agent=at.agent,
         command=reading.command, risk=risk, risk_reason=reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         globs=tuple(_in_full(path, at.cwd, root, at.home, resolve) for path in reading.globs),

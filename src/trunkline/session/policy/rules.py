@@ -73,7 +73,7 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
     tool: str
     category: ToolCategory
-    shown_as: ToolCategory | None = None
+    told_as: ToolCategory | None = None
     """The category that events tell, where rules hold another one against the call as well."""
     """The category in the call's events, where it is another than what the call is judged as."""
     agent: str
@@ -347,7 +347,7 @@ def _is_category(rule: Rule, ask: PolicyAsk) -> bool:
 
 
 def _categories(ask: PolicyAsk) -> tuple[ToolCategory, ...]:
-    return (ask.category,) if ask.shown_as is None else (ask.category, ask.shown_as)
+    return (ask.category,) if ask.told_as is None else (ask.category, ask.told_as)
 
 
 def _is_root(pattern: str, ask: PolicyAsk) -> bool:
@@ -410,7 +410,7 @@ def _says_less(rule: Rule, ask: PolicyAsk) -> bool:
     """Whether a rule by tools or paths says nothing of what the call does beside what its tool is for: a read with a command."""
     if rule.category or rule.command or ask.only_looks or "*" in rule.tool or not (rule.tool or rule.path):
         return False
-    return ask.shown_as is not None and ask.shown_as != ask.category
+    return ask.told_as is not None and ask.told_as != ask.category
 
 
 def _risk_covered(rule: Rule, ask: PolicyAsk) -> Fit:

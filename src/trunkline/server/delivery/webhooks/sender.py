@@ -27,7 +27,9 @@ from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
 
-LIMITS = Limits(backoff_s=(2.0, 10.0, 60.0, 300.0), room=100)
+ROOM = 100
+"""Deliveries of one webhook on their way."""
+LIMITS = Limits(backoff_s=(2.0, 10.0, 60.0, 300.0), room=ROOM)
 
 
 def new_id() -> str:
