@@ -175,9 +175,10 @@ def _text_of(content: Any) -> str:
 
 
 def _label(name: str, packet: Fields, root: str) -> str:
-    """``Run: npm test``: the call's line (with paths from ``root`` on); else the title that the agent gave."""
+    """``Run: npm test``: the call's line (with paths from ``root`` on); else the title that the agent gave, which a name of
+    several words is already."""
     given = packet.get("rawInput")
-    line = describe_tool_call(name, given) if isinstance(given, Mapping) and name else name
+    line = describe_tool_call(name, given) if isinstance(given, Mapping) and name and " " not in name else name
     return one_line(line.replace(f": {root}", ": ", 1)) if line != name else str(packet.get("title") or name)
 
 
