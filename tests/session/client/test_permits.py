@@ -288,7 +288,7 @@ def test_an_approval_that_did_not_show_the_content_covers_no_write(tmp_path: Pat
 @pytest.mark.parametrize(("over", "is_covered"), [(0, True), (1, False)])
 def test_content_that_is_too_long_to_be_shown_is_not_approved_with_its_ask(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: int, is_covered: bool) -> None:
-    monkeypatch.setattr(permits, "SHOWN_CHARS", 1000)
+    monkeypatch.setattr(grants, "SHOWN_CHARS", 1000)
     text = "x" * (1000 + over)
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-// Work that would stop the page from answering, done in one worker: colouring code and comparing texts.
+// Work that would stop the page from answering, done in one worker: colouring code.
 //
 // Rule 1: the worker is started when it is first needed, from this page's own build. Where there is none, the answer is null and the
 // page shows what it has: plain text.
@@ -8,14 +8,13 @@ import workerAddress from './offload.worker?worker&url';
 import { trusted } from '../trusted_types';
 import type { Token } from './code/tokens';
 
-type Work =
-  | { what: 'highlight'; text: string; language: string }
-  | { what: 'compare'; before: string; after: string };
+/** What the worker colours. */
+type Work = { text: string; language: string };
 export type Question = Work & { id: number };
-export type Answer = { id: number; result: Token[][] | string } | { id: number; failed: string };
+export type Answer = { id: number; result: Token[][] } | { id: number; failed: string };
 
 interface Waiting {
-  resolve(result: Token[][] | string | null): void;
+  resolve(result: Token[][] | null): void;
   timer: ReturnType<typeof setTimeout>;
 }
 
@@ -25,7 +24,7 @@ let worker: Worker | null = null;
 let lastId = 0;
 
 /** Ask the worker; null where it cannot say. */
-export function offload(work: Work): Promise<Token[][] | string | null> {
+export function offload(work: Work): Promise<Token[][] | null> {
   const running = started();
   if (running === null) return Promise.resolve(null);
   lastId += 1;

@@ -1,7 +1,6 @@
 // The worker's side of offload.ts: one question, one answer.
 
 import { highlighted } from './code/highlighter';
-import { comparedTexts } from './diff/compare';
 import type { Answer, Question } from './offload';
 
 const worker = globalThis as unknown as {
@@ -13,7 +12,7 @@ worker.addEventListener('message', (event) => void answer(event.data));
 
 async function answer(question: Question): Promise<void> {
   try {
-    const result = question.what === 'highlight' ? await highlighted(question.text, question.language) : comparedTexts(question.before, question.after);
+    const result = await highlighted(question.text, question.language);
     worker.postMessage({ id: question.id, result });
   } catch (error) {
     worker.postMessage({ id: question.id, failed: String(error) });

@@ -83,6 +83,10 @@ def _agree(shape: ToolRole | None, kind: ToolRole | None) -> bool:
     return act is None or (shape is not None and ACT_OF_ROLE[shape] == act)
 
 
+_TALKS: Final[frozenset[ToolRole]] = frozenset({"plan", "think", "ask_user", "todos"})
+"""What such a tool is about is in its title; a path that it names is beside the point."""
+
+
 def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = "name", names: ToolNames | None = None,
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
               arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> CallReading:
@@ -121,7 +125,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
         queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
-        description=describe(tool, members, command, found.paths),
+        description=describe(tool, members, command, () if role in _TALKS else found.paths),
         subject="" if command is not None else subject_of(members, found.paths),
         beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
         or adds_meaning(members, names.members))

@@ -39,6 +39,9 @@ _KNOWN_SORTS: Final = frozenset(
     "shell bash docker make cmake config lock xml csv sql proto graphql svelte vue react jsx tsx protobuf terraform "
     "foreground background normal plain utf8 ascii object array number boolean integer symbol function class method "
     "bash_command local".split())
+_CHANGES: Final = frozenset("add update create modify edit insert replace".split())
+"""What a tool that writes may do to one file of several. To delete one is read as such."""
+_WRITES: Final = frozenset({"write", "edit", "patch"})
 _LOOKS: Final = frozenset({"read", "search"})
 _MILD: Final = frozenset({"read", "search", "write", "edit", "terminal", "todo", "think"})
 """What a tool is for whose name may stand beside its arguments. What it does with them is seen in these."""
@@ -125,5 +128,6 @@ def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
     if words[-1:] and words[-1] in _SORTS:
         values = value if isinstance(value, list | tuple) else (value,)
         tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD
-        return len(words) <= 2 and all(_is_sort(one, tools) for one in values)
+        known = _CHANGES if role in _WRITES else _NONE
+        return len(words) <= 2 and all(one in known or _is_sort(one, tools) for one in values)
     return bare_key(key) in _HARMLESS or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)

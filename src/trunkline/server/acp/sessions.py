@@ -133,7 +133,8 @@ class SessionRequests:
         if allows(self._handshake.caller.scope, "control"):
             self._hub.lend_env(session, ours.env)
             taken = usable(servers, session.fold.agent_capabilities)
-            session.fold.mcp_servers = encoded_servers(taken) or session.fold.mcp_servers
+            if taken:
+                session.agent.set_mcp_servers(encoded_servers(taken))
         return session
 
     async def list_page(self, request: EditorRequest) -> None:

@@ -5,11 +5,10 @@
 
 import { signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { type FileDiff, parseDiff } from '../../text/diff/diff';
-import { offload } from '../../text/offload';
-import { Button, Copy, Icon, IconButton, Spinner, useMedia } from '../../ui';
+import { Button, Copy, Icon, IconButton, useMedia } from '../../ui';
 import '../../style/content/index.css';
 import { DiffRows } from './diff_rows';
 import { FileLink } from '../markdown/link';
@@ -61,20 +60,6 @@ export function DiffView({ diff, path = '', folded = false }: DiffViewProps): JS
       {shown.length < files.length && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.moreFiles', { n: files.length - shown.length })}</Button>}
     </div>
   );
-}
-
-/** Two texts, compared in the worker. */
-export function TextDiff({ before, after, path = '' }: { before: string; after: string; path?: string }): JSX.Element {
-  const [diff, setDiff] = useState<string | null | undefined>(undefined);
-  useEffect(() => {
-    let wanted = true;
-    void offload({ what: 'compare', before, after }).then((found) => wanted && setDiff(found as string | null));
-    return () => {
-      wanted = false;
-    };
-  }, [before, after]);
-  if (diff === undefined) return <Spinner label={t('content.comparing')} />;
-  return diff === null ? <p class="matter-note">{t('content.cannotCompare')}</p> : <DiffView diff={diff} path={path} />;
 }
 
 function FileView({ file, source, folded }: { file: FileDiff; source: string | null; folded: boolean }): JSX.Element {

@@ -1,11 +1,9 @@
 /** Words around what agents show. */
 export const content = {
   binary: 'Not a text file; its content is not shown.',
-  cannotCompare: 'The texts could not be compared.',
   changesOf: 'Changes of {path}',
   code: 'Code',
   codeOf: 'Code of {path}',
-  comparing: 'Comparing …',
   copyCode: 'Copy the code',
   copyCommand: 'Copy the command',
   copyDiff: 'Copy the diff',

@@ -22,7 +22,7 @@ export function tokensOf(text: string, language: string): Promise<TokenLines | n
   const known = knownTokens(text, language);
   if (known !== undefined) return Promise.resolve(known);
   const key = keyOf(text, language);
-  const running = requested.get(key) ?? offload({ what: 'highlight', text, language }).then((result) => keep(key, result as TokenLines | null));
+  const running = requested.get(key) ?? offload({ text, language }).then((result) => keep(key, result));
   requested.set(key, running);
   return running;
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { comparedTexts } from '../../../src/text/diff/compare';
 import { parseDiff } from '../../../src/text/diff/diff';
 import { fits, inTwoColumns, diffRowsOf } from '../../../src/text/diff/rows';
 import { changedWords, changeRuns } from '../../../src/text/diff/changed_words';
@@ -131,17 +130,5 @@ describe('words', () => {
   it('belong to runs of changes', () => {
     const [file] = parseDiff(TWO_FILES);
     expect(changeRuns(file?.hunks[0]?.lines ?? []).map((run) => [run.removed.length, run.added.length])).toEqual([[1, 2]]);
-  });
-});
-
-describe('comparing', () => {
-  it('finds the shortest edit', () => {
-    const [file] = parseDiff(comparedTexts('a\nb\nc\nd\n', 'a\nc\nd\ne\n'), 'x');
-    expect(file).toMatchObject({ added: 1, removed: 1 });
-    expect(file?.hunks[0]?.lines.map((line) => `${line.kind} ${line.text}`)).toEqual(['same a', 'removed b', 'same c', 'same d', 'added e']);
-  });
-
-  it('says nothing of texts that are the same', () => {
-    expect(comparedTexts('a', 'a')).toBe('');
   });
 });
