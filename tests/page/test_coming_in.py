@@ -98,6 +98,7 @@ class Neighbour(BaseHTTPRequestHandler):
 def test_a_program_on_another_port_is_not_sent_the_cookie_nor_sees_the_path(hub: HubProcess, make_person: MakePerson) -> None:
     person = make_person(hub.url)
     page = person.log_in(hub)
+    page.wait_for_function("localStorage.getItem('trunkline.base')")  # who is in has the cookie, too
     (cookie,) = [each for each in person.context.cookies() if each.get("name", "").startswith("trunkline")]
     assert cookie.get("path", "").startswith("/at/") and cookie.get("httpOnly")
     assert page.evaluate("localStorage.getItem('trunkline.base')") == cookie.get("path")
