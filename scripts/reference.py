@@ -27,7 +27,7 @@ from scripts.page_types import FILES as PAGE_FILES
 from trunkline import errors
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
-from trunkline.cli.group import trunkline
+from trunkline.cli.commands import trunkline
 from trunkline.dialects.context.commands import COMMANDS
 from trunkline.dialects.context.events import EVENTS
 from trunkline.dialects.packets.shapes import PACKETS

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Place
 from trunkline import __version__
-from trunkline.cli.group import COMMANDS, trunkline
+from trunkline.cli.commands import COMMANDS, trunkline
 
 TIMES = 2.0
 """Loading a client takes three times as long, loading a hub six times."""
@@ -44,7 +44,7 @@ def test_version_and_help_import_neither_asyncio_nor_the_hub(flag: str) -> None:
             "print(*sorted(name for name in sys.modules if name.split('.')[0] in ('asyncio', 'msgspec', 'h11', 'starlette', "
             "'uvicorn', 'sqlite3') or name.startswith('trunkline')), file=sys.stderr)")
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert done.stderr.split() == ["trunkline", "trunkline.cli", "trunkline.cli.exits", "trunkline.cli.group",
+    assert done.stderr.split() == ["trunkline", "trunkline.cli", "trunkline.cli.commands", "trunkline.cli.exits",
                                    "trunkline.cli.interrupt", "trunkline.cli.main", "trunkline.errors"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from trunkline.cli.command import finish, print_json, print_table, setting_flags
+from trunkline.cli.common import finish, print_json, print_table, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load
 from trunkline.client import Client, DeviceView

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from trunkline.cli.command import output, print_json, print_table, setting_flags
+from trunkline.cli.common import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.read_settings import load
 from trunkline.errors import HubLocked, Invalid, NotFound

@@ -26,7 +26,7 @@ def main() -> None:
         from trunkline.cli.hosting.secrecy import keep_secrets  # Rule 2; no other command pays for it
 
         keep_secrets()
-    from trunkline.cli.group import trunkline  # Rule 1
+    from trunkline.cli.commands import trunkline  # Rule 1
     from trunkline.errors import HubLocked, Invalid, TrunklineError
 
     exits: dict[type[TrunklineError], int] = {Invalid: EXIT_USAGE, HubLocked: EXIT_LOCKED}

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 
 import click
 
-from trunkline.cli.command import finish, output, print_json, setting_flags
+from trunkline.cli.common import finish, output, print_json, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load
 from trunkline.client import Pairing

@@ -17,7 +17,7 @@ import click
 import msgspec
 from msgspec import structs
 
-from trunkline.cli.command import output, print_json, setting_flags
+from trunkline.cli.common import output, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load
 from trunkline.dialects.calls import ToolNames

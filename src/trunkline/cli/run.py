@@ -22,7 +22,7 @@ import msgspec
 
 from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
-from trunkline.cli.command import finish, output, setting_flags
+from trunkline.cli.common import finish, output, setting_flags
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from trunkline.cli.command import setting_flags
+from trunkline.cli.common import setting_flags
 from trunkline.cli.hosting.datadir import DataDir, HubLock
 from trunkline.cli.hosting.logs import log_to
 from trunkline.cli.hosting.secrecy import allow_debuggers, environment

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from trunkline.cli.command import finish, print_json, setting_flags
+from trunkline.cli.common import finish, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.hosting.locate import connected, find, running
 from trunkline.cli.read_settings import load

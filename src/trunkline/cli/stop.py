@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from trunkline.cli.command import setting_flags
+from trunkline.cli.common import setting_flags
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load
 from trunkline.errors import Invalid, Unavailable

@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from trunkline.cli.command import finish, output, setting_flags
+from trunkline.cli.common import finish, output, setting_flags
 from trunkline.cli.read_settings import load
 from trunkline.settings import Settings
 

@@ -23,7 +23,7 @@ import click
 import msgspec
 
 from trunkline.agents.environment import RESERVED_PREFIX
-from trunkline.cli.command import finish, output, print_json
+from trunkline.cli.common import finish, output, print_json
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from trunkline.cli.command import finish, print_json, print_table, setting_flags
+from trunkline.cli.common import finish, print_json, print_table, setting_flags
 
 
 def flags_of(command: str) -> dict[str, click.Option]:
