@@ -39,7 +39,8 @@ def happened(session: Session, kind: str, count: int = 1) -> Callable[[], bool]:
 
 def wait_until_idle(session: Session, within_s: float = 30.0) -> None:
     """Until the session's turn is over."""
-    eventually(lambda: session.view()["status"] == "idle" and session.view()["turn"] is None, "the turn is over", within_s)
+    over = ("idle", "error")
+    eventually(lambda: session.view()["status"] in over and session.view()["turn"] is None, "the turn is over", within_s)
 
 
 def tell(session: Session, content: Any, **more: Any) -> None:

@@ -31,6 +31,8 @@ def test_approvals_and_questions(clear_hub: HubProcess, make_person: MakePerson,
                        {"command": text, "filePath": f"{session.folder}/{text[:60]}", "note": text},
                        [{"type": "diff", "path": f"{session.folder}/{text[:60]}", "oldText": text, "newText": text + "!"}])
             for number, text in enumerate(texts)]
+    texts.append("npm run build")  # of which nothing is in doubt: a rule can be made of it
+    asks.append(permission(len(asks), texts[-1], "execute", {"command": texts[-1]}, []))
     choices = [{"const": text, "title": text} for text in corpus]
     question = {"mode": "form", "message": WHOLE, "requestedSchema": {"type": "object", "title": texts[0], "properties": {
         "a": {"type": "string", "title": texts[1], "description": texts[2], "oneOf": choices},
@@ -50,7 +52,9 @@ def test_approvals_and_questions(clear_hub: HubProcess, make_person: MakePerson,
     for view in session.view()["pendingApprovals"]:
         card = page.locator(f"[data-ask='{view['requestId']}']")
         assert not_in(card.text_content() or "", [texts[int(view["toolCallId"].removeprefix("call-"))]]) == []
-    page.get_by_role("button", name="Always …").first.click()
+    always = page.get_by_role("button", name="Always …").first
+    always.scroll_into_view_if_needed()  # it can be pressed once its card was seen
+    always.click()
     expect(page.get_by_role("dialog")).to_be_visible()
     assert_stands(page)
     page.evaluate("path => { location.hash = path }", f"#/s/{session.id}")
