@@ -130,6 +130,11 @@ class Hub:
     # What the hub is doing.
 
     @property
+    def sessions_released(self) -> int:
+        """How many sessions were dropped from memory or deleted since the start."""
+        return self._memory.released
+
+    @property
     def metrics(self) -> HubMetrics:
         """Counters and gauges of this moment."""
         sessions = [*self._memory]

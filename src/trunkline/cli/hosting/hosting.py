@@ -107,7 +107,7 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         gc.freeze()  # what was made until now stays until the end: no collection need look at it again
         leave_out_full_ones()
         gc.enable()
-        collecting = asyncio.create_task(collect_at_rest())
+        collecting = asyncio.create_task(collect_at_rest(lambda: hub.sessions_released))
         idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
         at_work = asyncio.create_task(chores(app.parts))
         with _guarded(settings):
