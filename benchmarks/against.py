@@ -1,8 +1,8 @@
-"""Old and new code in one run: ``python -m benchmarks.against REV [LETTERS …] [--rounds N]``.
+"""Old and new code in one run: ``python -m benchmarks.against REV[,REV …] [LETTERS …] [--rounds N]``.
 
-Rule 1: both trees run the benchmarks of this tree, with its own sources and environment, in turns: old, new, new, old …
-Rule 2: a row is judged by the median of its paired ratios, each of two runs that followed each other, since a machine
-        whose speed changes from minute to minute slows both. Over one means that the new code is worse.
+Rule 1: all trees run the benchmarks of this tree, with their own sources and environment, in turns: old, new, new, old …
+Rule 2: a row is judged by the median of its paired ratios, each of two runs of one round, since a machine whose
+        speed changes from minute to minute slows both. Over one means that the new code is worse.
 Rule 3: rows that one side lacks or that are no numbers are shown and not judged.
 """
 
@@ -42,20 +42,23 @@ class Judged(NamedTuple):
 
 
 def main() -> int:
-    """Run both trees in turns; the exit code says whether any row got worse by more than a tenth."""
+    """Run all trees in turns; the exit code says whether any row got worse by more than a tenth."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against")
-    parser.add_argument("revision", help="the commit to compare with")
+    parser.add_argument("revisions", help="the commit to compare with; several, with commas, share the runs of the new one")
     parser.add_argument("letters", nargs="*", help=f"which of {', '.join(SCENARIOS)}; all if none is named")
     parser.add_argument("--rounds", type=int, default=7)
     asked = parser.parse_args()
-    trees = {"old": _tree(asked.revision), "new": HERE.parent.resolve()}
+    revisions = asked.revisions.split(",")
+    trees = {**{revision: _tree(revision) for revision in revisions}, "new": HERE.parent.resolve()}
     names = [name for name in SCENARIOS if not asked.letters or any(letter in name for letter in asked.letters)]
     rows: list[Judged] = []
     for name in names:
-        rounds = [_pair(trees, name, number) for number in range(asked.rounds)]
-        for row in judge(rounds):
-            rows.append(row)
-            print(_line(row), flush=True)
+        rounds = [_round(trees, name, number) for number in range(asked.rounds)]
+        for revision in revisions:
+            print(f"{name} against {revision}", flush=True)
+            judged = judge([{"old": found[revision], "new": found["new"]} for found in rounds])
+            print(*map(_line, judged), sep="\n", flush=True)
+            rows += judged
     return 1 if any(row.worse is not None and row.worse > WORSE for row in rows) else 0
 
 
@@ -92,8 +95,8 @@ def _median(values: list[float | None]) -> str:
     return f"{statistics.median(numbers):,.4g}" if numbers else "–"
 
 
-def _pair(trees: dict[str, Path], name: str, number: int) -> dict[str, dict[str, str]]:
-    order = ("old", "new") if number % 2 == 0 else ("new", "old")
+def _round(trees: dict[str, Path], name: str, number: int) -> dict[str, dict[str, str]]:
+    order = list(trees) if number % 2 == 0 else [*reversed(trees)]
     return {side: _run(trees[side], name) for side in order}
 
 
