@@ -21,7 +21,7 @@ from starlette.requests import Request
 from tests.tooling.claude_runs import translator
 from tests.tooling.story import Player
 from trunkline.agents import catalog
-from trunkline.cli.acp import messages
+from trunkline.cli.commands.acp import messages
 from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
 from trunkline.dialects.acp.decode import decode_params, decode_result, read_update

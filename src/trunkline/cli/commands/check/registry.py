@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Literal, NamedTuple
 
-from trunkline.cli.check.examinee import Examinee, Failed
+from trunkline.cli.commands.check.examinee import Examinee, Failed
 
 Tier = Literal["must", "offered", "advice"]
 """What every agent must do; what it must do if it offers it; what is good to do."""

@@ -13,10 +13,10 @@ import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
 from tests.aio import run
-from trunkline.cli.acp import bridge as bridging
-from trunkline.cli.acp import messages
-from trunkline.cli.acp.bridge import Bridge
-from trunkline.cli.acp.pipes import CutLine, EditorLeft
+from trunkline.cli.commands.acp import bridge as bridging
+from trunkline.cli.commands.acp import messages
+from trunkline.cli.commands.acp.bridge import Bridge
+from trunkline.cli.commands.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.read_settings import load
 from trunkline.errors import Unauthorized
 

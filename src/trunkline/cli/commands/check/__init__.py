@@ -31,8 +31,8 @@ from trunkline.dialects.visible import printable
 from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
-    from trunkline.cli.check.examinee import CheckPrompts
-    from trunkline.cli.check.registry import Case
+    from trunkline.cli.commands.check.examinee import CheckPrompts
+    from trunkline.cli.commands.check.registry import Case
 
 CASE_S = 30.0
 AT_ONCE = 4
@@ -69,7 +69,7 @@ def command(own: bool, as_json: bool) -> None:
 
 
 async def _check_self(as_json: bool) -> int:
-    from trunkline.cli.check.examinee import CheckPrompts
+    from trunkline.cli.commands.check.examinee import CheckPrompts
 
     with tempfile.TemporaryDirectory(prefix="trunkline-check-") as folder:
         env = {name: value for name, value in os.environ.items() if not name.startswith(RESERVED_PREFIX)}
@@ -93,7 +93,7 @@ async def _check_self(as_json: bool) -> int:
 async def examine(command: list[str], env: dict[str, str], folder: Path, prompts: CheckPrompts, show: Show | None = None, *,
                   only: Container[str] | None = None, case_s: float = CASE_S) -> list[Outcome]:
     """Try every case against a command, a few at a time; ``show`` sees the outcomes in the list's order."""
-    from trunkline.cli.check.cases import CASES
+    from trunkline.cli.commands.check.cases import CASES
 
     room = asyncio.Semaphore(AT_ONCE)
 
@@ -110,7 +110,7 @@ async def examine(command: list[str], env: dict[str, str], folder: Path, prompts
 
 
 async def _try(case: Case, command: list[str], env: dict[str, str], work: Path, prompts: CheckPrompts, case_s: float) -> Outcome:
-    from trunkline.cli.check.examinee import AgentRefused, Examinee, Failed, Skipped
+    from trunkline.cli.commands.check.examinee import AgentRefused, Examinee, Failed, Skipped
 
     outcome = Outcome(case.id, case.tier, case.what, "passed")
     os.makedirs(work)
@@ -149,7 +149,7 @@ def _show(outcome: Outcome) -> None:
 
 
 def _stop(folder: DataDir) -> None:
-    from trunkline.cli.stop import end
+    from trunkline.cli.commands.stop import end
 
     pid = folder.holder()
     if pid:

@@ -22,11 +22,11 @@ from urllib.parse import quote
 
 import msgspec
 
-from trunkline.cli.acp import messages
-from trunkline.cli.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, EditorMessage, params_of
-from trunkline.cli.acp.pipes import CutLine, EditorLeft
+from trunkline.cli.commands.acp import messages
+from trunkline.cli.commands.acp.messages import CURSOR_HEAD, OPENING, UPDATE_HEAD, EditorMessage, params_of
+from trunkline.cli.commands.acp.pipes import CutLine, EditorLeft
+from trunkline.cli.commands.run import allowed_env
 from trunkline.cli.hosting.locate import find_or_start
-from trunkline.cli.run import allowed_env
 from trunkline.client.http import Endpoint
 from trunkline.client.link import connected, lost
 from trunkline.client.streams import Patience

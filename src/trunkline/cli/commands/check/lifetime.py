@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from trunkline.cli.check.examinee import AgentRefused, Examinee, Json, Skipped
-from trunkline.cli.check.registry import case, need
+from trunkline.cli.commands.check.examinee import AgentRefused, Examinee, Json, Skipped
+from trunkline.cli.commands.check.registry import case, need
 from trunkline.dialects.acp.methods import (
     SESSION_CANCEL,
     SESSION_CLOSE,

@@ -39,8 +39,8 @@ def command(agent: str | None, hub: str | None, **flags: Any) -> None:
 
 async def serve(settings: Settings, agent: str | None) -> int:
     """Carry messages between stdin and stdout and the hub until the editor leaves; returns the exit code."""
-    from trunkline.cli.acp.bridge import Bridge
-    from trunkline.cli.acp.pipes import Stdout, stdin_lines
+    from trunkline.cli.commands.acp.bridge import Bridge
+    from trunkline.cli.commands.acp.pipes import Stdout, stdin_lines
 
     out = await Stdout.open()
     try:

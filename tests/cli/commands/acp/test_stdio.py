@@ -15,7 +15,7 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection, serve
 
 from tests.aio import run
-from tests.cli.acp.test_bridge import Hub, cursor, heard, tell, update
+from tests.cli.commands.acp.test_bridge import Hub, cursor, heard, tell, update
 
 Json = dict[str, Any]
 WAIT_S = 30.0

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.cli.check import Outcome, examine, summary
-from trunkline.cli.check.cases import CASES
-from trunkline.cli.check.examinee import CheckPrompts
+from trunkline.cli.commands.check import Outcome, examine, summary
+from trunkline.cli.commands.check.cases import CASES
+from trunkline.cli.commands.check.examinee import CheckPrompts
 
 BAD = [sys.executable, str(Path(__file__).with_name("bad_agent.py"))]
 PROMPTS = CheckPrompts(say="say", says="grüß dich", long="long", ask="ask", burst="burst", burst_chars=100, question="question",

@@ -20,10 +20,10 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import COMMAND_S, Place
 from trunkline import __version__
+from trunkline.cli.commands.serve import bind, check_reach, check_tls
 from trunkline.cli.hosting.hosting import has_display
 from trunkline.cli.hosting.locate import find
 from trunkline.cli.read_settings import load
-from trunkline.cli.serve import bind, check_reach, check_tls
 from trunkline.client import Client
 from trunkline.errors import Forbidden, Invalid, Unavailable
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from trunkline.cli.check.examinee import Examinee, Json, wait
-from trunkline.cli.check.registry import case, need
+from trunkline.cli.commands.check.examinee import Examinee, Json, wait
+from trunkline.cli.commands.check.registry import case, need
 from trunkline.dialects.acp.methods import SESSION_CANCEL, SESSION_REQUEST_PERMISSION, SESSION_UPDATE
 
 

@@ -15,8 +15,8 @@ import pytest
 
 from tests.aio import run
 from tests.cli.conftest import Place
+from trunkline.cli.commands.run import EXIT_CODES, allowed_env, caller_env, exit_code
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.run import EXIT_CODES, allowed_env, caller_env, exit_code
 from trunkline.client import Client, Packet
 
 WITHIN_S = 20

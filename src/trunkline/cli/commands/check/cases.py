@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from trunkline.cli.check import asking as _asking  # noqa: F401 - importing it puts its cases on the list
-from trunkline.cli.check import lifetime as _lifetime  # noqa: F401
-from trunkline.cli.check.examinee import AgentRefused, Examinee, Failed, Json
-from trunkline.cli.check.registry import CASES, case, need
+from trunkline.cli.commands.check import asking as _asking  # noqa: F401 - importing it puts its cases on the list
+from trunkline.cli.commands.check import lifetime as _lifetime  # noqa: F401
+from trunkline.cli.commands.check.examinee import AgentRefused, Examinee, Failed, Json
+from trunkline.cli.commands.check.registry import CASES, case, need
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_NEW, SESSION_PROMPT, SESSION_UPDATE
 from trunkline.dialects.codes import ErrorCode
 

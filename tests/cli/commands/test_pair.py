@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from trunkline.cli.devices import named
-from trunkline.cli.pair import can_draw, notes, picture
+from trunkline.cli.commands.devices import named
+from trunkline.cli.commands.pair import can_draw, notes, picture
 from trunkline.client import DeviceView, Pairing
 from trunkline.errors import Invalid, NotFound
 
