@@ -44,8 +44,8 @@ from trunkline.hub import NewSession
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
-from trunkline.journal.sqlite import block
-from trunkline.journal.sqlite.database import storage_errors
+from trunkline.journal.stores.sqlite import block
+from trunkline.journal.stores.sqlite.database import storage_errors
 from trunkline.server.auth.credentials import NOBODY, RequestGate
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import HttpCall, asks_for_stream

@@ -21,7 +21,7 @@ class HubOptions(Settings, frozen=True, kw_only=True):
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
     store: str = SQLITE
-    """Where the journal is, by a name of ``journal/stores.py``. One that does not last (``memory:``) is for programs that want no
+    """Where the journal is, by a name of ``journal/stores/``. One that does not last (``memory:``) is for programs that want no
     trace: the hub then keeps no file beside it either."""
 
     @property

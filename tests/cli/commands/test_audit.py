@@ -16,8 +16,8 @@ from trunkline.dialects.context.envelope import encode_event
 from trunkline.dialects.context.events import ApprovalResolvedEvent, CustomEvent
 from trunkline.dialects.packets.notices import approval_resolved_packet
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.sqlite.block import decode, decode_parts, encode
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.sqlite.block import decode, decode_parts, encode
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 from trunkline.session.audit.chain import Chain, opened, sealed
 from trunkline.session.audit.key import audit_key
 from trunkline.session.audit.log import AuditLog, Note

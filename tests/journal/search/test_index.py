@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.journal.stores import row
+from tests.journal.samples import row
 from trunkline.dialects.context.envelope import encode_event
 from trunkline.dialects.context.events import Event, MessageCompleteEvent, ToolCallExecutingEvent, ToolCallStartEvent
 from trunkline.dialects.context.types import to_raw
 from trunkline.dialects.context.unions import TextPart
 from trunkline.errors import HubStopping, Invalid, StorageError, Unavailable
 from trunkline.journal.base import Entry, Group, Journal
-from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.search import SearchIndex, SearchResult, store
 from trunkline.journal.search.store import remove
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.memory import MemoryJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 AT = 1_700_000_000_000_000
 

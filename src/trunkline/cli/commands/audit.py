@@ -22,7 +22,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.visible import escaped
 from trunkline.errors import Invalid, NotFound, SessionNotFound, StorageError
 from trunkline.journal.base import Entry
-from trunkline.journal.sqlite.read_only import JournalFile, open_read_only
+from trunkline.journal.stores.sqlite.read_only import JournalFile, open_read_only
 from trunkline.session.audit.chain import Chain, Verified, opened, verify
 from trunkline.session.audit.key import AUDIT_KEY_FILE, read_audit_key
 from trunkline.session.audit.log import AUDIT_LOG_FILE, Note, Noted, read_log

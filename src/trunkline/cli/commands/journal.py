@@ -18,12 +18,12 @@ from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.read_settings import load
 from trunkline.errors import HubLocked, Invalid, NotFound
 from trunkline.journal.lock import FolderLock
-from trunkline.journal.mending.salvage import Salvaged, salvage
-from trunkline.journal.mending.swap import finish, mend
-from trunkline.journal.mending.verify import faults_of
 from trunkline.journal.search.store import remove as remove_index
-from trunkline.journal.sqlite.database import storage_errors
-from trunkline.journal.sqlite.marks import Marks
+from trunkline.journal.stores.sqlite.database import storage_errors
+from trunkline.journal.stores.sqlite.marks import Marks
+from trunkline.journal.stores.sqlite.mending.salvage import Salvaged, salvage
+from trunkline.journal.stores.sqlite.mending.swap import finish, mend
+from trunkline.journal.stores.sqlite.mending.verify import faults_of
 
 JOURNAL_FILE = "journal.db"
 SEARCH_FILE = "search.db"

@@ -188,7 +188,7 @@ class SearchIndex:
 
     def _work(self, work: Callable[[IndexStore], T]) -> T:
         from trunkline.journal.search.store import IndexStore, is_damage, remove
-        from trunkline.journal.sqlite.database import storage_errors  # Rule 4
+        from trunkline.journal.stores.sqlite.database import storage_errors  # Rule 4
 
         with storage_errors(self._path or Path("search.db"), "searched"):
             if self._opened is None:
