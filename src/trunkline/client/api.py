@@ -429,7 +429,7 @@ class Client(HubCalls):
 
 
 _NOW = -1
-"""The position of a stream that was not told where it begins: the hub tells it first."""
+"""The position of a stream that was not given where it begins: the hub sends it first."""
 
 
 def new_key() -> str:
@@ -450,7 +450,7 @@ def _resumed(request: HttpRequest, after: int) -> HttpRequest:
 
 
 def _from(request: HttpRequest, after: int) -> HttpRequest:
-    """The same with its position told, also where it is the beginning: without one, the hub's own stream begins at its end."""
+    """The same with its position given, also where it is the beginning: without one, the hub's own stream begins at its end."""
     if after == _NOW:
         return request
     return msgspec.structs.replace(request, headers=(*request.headers, ("Last-Event-ID", str(after))))

@@ -70,7 +70,7 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     path: str | None
     version: str | None
     capabilities: msgspec.Raw
-    """What the agent said of itself when it was last started by this hub."""
+    """What the agent declared when it was last started by this hub."""
     asks_permission: bool
     """Whether a run of it has shown that it asks before it acts (``approval.toolCalls``). Where not, count on nothing."""
     sandbox: Sandboxed | None

@@ -81,7 +81,7 @@ class _StoredChain(msgspec.Struct):
     chain: Chain = msgspec.field(default_factory=Chain)
 
 
-class _EventType(msgspec.Struct):
+class _EventKind(msgspec.Struct):
     type: str = ""
 
 
@@ -95,7 +95,7 @@ class _Decision(msgspec.Struct, rename="camel"):
     reason: str | None = None
 
 
-_typed = msgspec.json.Decoder(_EventType)
+_typed = msgspec.json.Decoder(_EventKind)
 _decision = msgspec.json.Decoder(_Decision)
 
 

@@ -53,7 +53,7 @@ def command(**flags: Any) -> None:
 
 
 def check_reach(settings: Settings) -> None:
-    """Forbidden, when others could listen in on the way and nobody said that this is wanted."""
+    """Forbidden, when others could listen in on the way and nobody declared that this is wanted."""
     if settings.host in USUAL_HOSTS or settings.tls_cert or settings.insecure:
         return
     from trunkline.client.http import is_loopback  # the usual hub starts without a client

@@ -76,7 +76,7 @@ class Unanswered(msgspec.Struct):
     key: str = ""
     """Of a prompt."""
     taken_back: bytes | None = None
-    """What the editor said to end it, as it is said after it when both have to be said again."""
+    """What the editor sent to end it, as it is sent after it when both have to be sent again."""
 
 
 class Bridge:
@@ -125,7 +125,7 @@ class Bridge:
             await asyncio.gather(hub, editor, return_exceptions=True)
 
     async def _see_off(self, hub: asyncio.Task[None]) -> None:
-        """The editor's lines have ended: what it said before is still done and answered. Prompts take as long as they take."""
+        """The editor's lines have ended: what it sent before is still done and answered. Prompts take as long as they take."""
         settled = asyncio.create_task(self._all_settled())
         await asyncio.wait((hub, settled), timeout=LEAVES_S, return_when=asyncio.FIRST_COMPLETED)
         settled.cancel()
@@ -335,7 +335,7 @@ class Bridge:
             await self._out.write(b"\n".join([*lines, b""]))
 
     def _again(self, request_id: bytes | None, line: bytes) -> list[tuple[bytes | None, bytes]]:
-        """What is said for a line over the next connection: nothing for a request that was answered, and for what took one back,
+        """What is sent for a line over the next connection: nothing for a request that was answered, and for what took one back,
         since that comes behind its request. A load goes on where it was: the editor has what came before."""
         if request_id is None:
             return [] if self._takes_back(line) else [(None, line)]
@@ -357,7 +357,7 @@ class Bridge:
             pending.taken_back is not None and pending.session_id == about.session_id for pending in self._unanswered.values())
 
     async def _refuse_all(self, hub: asyncio.Task[None]) -> None:
-        """There will be no hub: whoever waits hears why."""
+        """There will be no hub: whoever waits is answered with the reason."""
         error = hub.exception()
         if isinstance(error, EditorLeft):
             return

@@ -28,7 +28,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class EditorMessage(msgspec.Struct):
-    """What tells messages apart."""
+    """What distinguishes messages."""
 
     id: Raw | UnsetType = UNSET
     method: str | UnsetType = UNSET
@@ -53,7 +53,7 @@ class _Meta(msgspec.Struct):
     trunkline: _Ours = msgspec.field(default_factory=_Ours)
 
 
-class Hello(msgspec.Struct):
+class InitializeResult(msgspec.Struct):
     """The hub's answer to initialize: which variables the agent may see."""
 
     meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
@@ -82,7 +82,7 @@ def params_of(raw: Raw | UnsetType) -> Params:
 def env_allow_of(result: Raw | UnsetType) -> tuple[str, ...]:
     """The patterns of variables that the hub's answer to initialize names."""
     try:
-        return msgspec.json.decode(result, type=Hello).meta.trunkline.env_allow if result is not UNSET else ()
+        return msgspec.json.decode(result, type=InitializeResult).meta.trunkline.env_allow if result is not UNSET else ()
     except BROKEN:
         return ()
 

@@ -270,7 +270,7 @@ async def _shutdown(agent: Examinee) -> None:
 
 
 def _chunks_after(agent: Examinee, request_id: object) -> list[Json]:
-    """What was said after a request was answered."""
+    """What was sent after a request was answered."""
     later = agent.received[agent.place(request_id) + 1:]
     updates = [each["params"]["update"] for each in later if each.get("method") == SESSION_UPDATE]
     return [each for each in updates if each["sessionUpdate"].endswith("_chunk")]

@@ -1,4 +1,4 @@
-"""The agent that is examined: a process, what is said to it, and everything that it says, judged as it comes.
+"""The agent that is examined: a process, what is sent to it, and everything that it sends, judged as it comes.
 
 Rule 1: whatever is wrong with a line is wrong for the case in which it came, whatever the case is about.
 Rule 2: nothing is forgiven that the schema does not forgive.
@@ -211,7 +211,7 @@ class Examinee:
         return [params["update"] for params in found if session_id in (None, params["sessionId"])]
 
     def text(self, session_id: str | None = None) -> str:
-        """What it said."""
+        """The text of its messages."""
         return "".join(update["content"].get("text", "") for update in self.updates(session_id)
                        if update["sessionUpdate"] == "agent_message_chunk")
 

@@ -68,7 +68,7 @@ async def _own_cancel(agent: Examinee) -> None:
 
 
 async def _prompted(agent: Examinee) -> str:
-    """A session in which something was said."""
+    """A session that has a message."""
     session_id = await agent.new()
     await agent.turn(session_id, agent.prompts.say)
     return session_id

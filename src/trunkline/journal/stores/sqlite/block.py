@@ -1,6 +1,6 @@
 """A block: the bytes that hold a run of consecutive entries of one session.
 
-Rule 1: a block is a msgpack array of entries; compressed, it is a zlib stream. The first byte tells which.
+Rule 1: a block is a msgpack array of entries; compressed, it is a zlib stream. The first byte shows which.
 Rule 2: merging joins bytes and decodes nothing, so that old rows are packed at memory speed.
 Rule 3: a stored block carries a checksum over all of its columns. What does not fit it is not believed (``is_whole``).
 Rule 4: a block of more than one entry stays within BLOCK_BYTES, BLOCK_ENTRIES and POS_SPAN, so that reading a page decodes

@@ -1,6 +1,6 @@
 """How far the journal had come, noted beside it: the highest seq of each session and the highest pos, in ``journal.marks``.
 
-SQLite drops what does not fit in its log without a word, and a log may be lost as a whole. What is noted here tells: a journal
+SQLite drops what does not fit in its log without a word, and a log may be lost as a whole. What is noted here shows it: a journal
 that knows less has lost something, and goes on numbering above it.
 
 The file begins with a short log, one record per commit (which sessions, how far). Behind it is a table with one record per

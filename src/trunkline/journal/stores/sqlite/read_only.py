@@ -15,7 +15,7 @@ from urllib.parse import quote
 from trunkline.errors import NotFound, StorageError
 from trunkline.journal.base import Entry, RowFilter, SessionRow
 from trunkline.journal.stores.sqlite.database import load_queries, migrations, storage_errors
-from trunkline.journal.stores.sqlite.reader import Reader
+from trunkline.journal.stores.sqlite.reader import SqliteReader
 
 PAGE_ENTRIES = 2000
 PAGE_BYTES = 4 << 20
@@ -29,7 +29,7 @@ class JournalFile:
         self._path = path
         self._queries = load_queries()
         self._connection = connection
-        self._reader = Reader(connection, self._queries)
+        self._reader = SqliteReader(connection, self._queries)
         self._gone = {session for (session,) in connection.execute(self._queries["deletions"])}
 
     def entries(self) -> Iterator[tuple[str, Entry]]:

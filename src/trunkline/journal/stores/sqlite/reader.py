@@ -69,7 +69,7 @@ class SessionRead(msgspec.Struct):
     held: list[Entry]
 
 
-class Reader:
+class SqliteReader:
     """Answers reads on a connection that only one thread uses."""
 
     def __init__(self, connection: sqlite3.Connection, queries: dict[str, str],

@@ -35,7 +35,7 @@ import msgspec
 
 from trunkline.errors import StorageError
 from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
-from trunkline.journal.read_turns import Turns
+from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.stores.rows import row_values
 from trunkline.journal.stores.sqlite import database
@@ -48,7 +48,7 @@ from trunkline.journal.stores.sqlite.large import write as write_large
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
 from trunkline.journal.stores.sqlite.opening import mend, open_file
-from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, Reader, SessionRead, Unreadable
+from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, SessionRead, SqliteReader, Unreadable
 from trunkline.journal.stores.sqlite.recent import Recent
 
 _SMALL_ENTRIES = 16
@@ -84,8 +84,8 @@ class SqliteJournal:
         self._keeper: Housekeeper
         self._tending: Future[None] | None = None
         self._reader_of_thread = threading.local()
-        self._readers: list[Reader] = []
-        self._turns = Turns()
+        self._readers: list[SqliteReader] = []
+        self._turns = ReadTurns()
         self._closed = False
         self._marks = Marks(path.with_suffix(".marks"))
         self._opened_at = time.time_ns() // 1000
@@ -145,7 +145,7 @@ class SqliteJournal:
         if limit < 1 or session_id in self._keeper.deleting:
             return []
 
-        def make_query() -> Callable[[Reader], list[Entry]]:
+        def make_query() -> Callable[[SqliteReader], list[Entry]]:
             horizon = self._pos  # before the recent ones: what is committed in between must not be half seen
             held = self._recent.of(session_id, after=after, before=before, horizon=horizon)
             wanted = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
@@ -427,7 +427,7 @@ class SqliteJournal:
 
     # Threads.
 
-    async def _read(self, make_query: Callable[[], Callable[[Reader], T]]) -> T:
+    async def _read(self, make_query: Callable[[], Callable[[SqliteReader], T]]) -> T:
         """Answer a question to a reader; ``ask`` makes it, and makes it again where the file was mended in between."""
         async def answer() -> T:
             query = make_query()
@@ -435,11 +435,11 @@ class SqliteJournal:
 
         return await self._mending(answer)
 
-    def _reader(self) -> Reader:
+    def _reader(self) -> SqliteReader:
         """This thread's reader."""
-        reader: Reader | None = getattr(self._reader_of_thread, "reader", None)
+        reader: SqliteReader | None = getattr(self._reader_of_thread, "reader", None)
         if reader is None:
-            reader = Reader(database.connect(self._path, read_only=True), self._queries, self._unreadable.add)
+            reader = SqliteReader(database.connect(self._path, read_only=True), self._queries, self._unreadable.add)
             self._reader_of_thread.reader = reader
             self._readers.append(reader)
         return reader

@@ -50,7 +50,7 @@ class _EditorAnswer(msgspec.Struct):
     content: dict[str, Any] | None = None
 
 
-class OpenAsks:
+class EditorAsks:
     """The asks of one session that one editor has before it."""
 
     def __init__(self, session: Session, line: EditorLine, view: UpdateView, by: str, spawn: Spawn,

@@ -16,7 +16,7 @@ from trunkline.dialects.acp.content import ContentBlock
 from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.errors import HubStopping, SessionDeleted, TrunklineError, Unavailable
 from trunkline.feeds.session import SLICE_BYTES
-from trunkline.server.acp.attachment.asks import OpenAsks
+from trunkline.server.acp.attachment.asks import EditorAsks
 from trunkline.server.acp.attachment.events import EventMessages, ends_turn
 from trunkline.server.acp.attachment.prompts import OpenPrompt, OpenPrompts
 from trunkline.server.acp.attachment.updates import UpdateView
@@ -51,7 +51,7 @@ class EditorAttachment:
         self._line = line
         self._spawn = spawn
         self._view = UpdateView(session, self)
-        self._asks = OpenAsks(session, line, self._view, by, spawn, scope)
+        self._asks = EditorAsks(session, line, self._view, by, spawn, scope)
         self._messages = EventMessages(self._view, self._asks, self.prompts)
         self._reader: asyncio.Task[None] | None = None
         self._rests = False

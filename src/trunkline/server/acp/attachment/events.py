@@ -10,7 +10,7 @@ import msgspec
 
 from trunkline.dialects.context.filters import encoded_type
 from trunkline.journal.base import Entry
-from trunkline.server.acp.attachment.asks import OpenAsks
+from trunkline.server.acp.attachment.asks import EditorAsks
 from trunkline.server.acp.attachment.prompts import OpenPrompts
 from trunkline.server.acp.attachment.updates import UpdateView
 from trunkline.server.acp.attachment.usage import TOKENS, TurnTokens
@@ -85,7 +85,7 @@ def ends_turn(entry: Entry, turn_id: str) -> bool:
 class EventMessages:
     """The messages that entries become, for one editor in one session."""
 
-    def __init__(self, view: UpdateView, asks: OpenAsks, prompts: OpenPrompts) -> None:
+    def __init__(self, view: UpdateView, asks: EditorAsks, prompts: OpenPrompts) -> None:
         self._view = view
         self._asks = asks
         self._prompts = prompts

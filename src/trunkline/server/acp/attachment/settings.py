@@ -44,7 +44,7 @@ def options_of(raw: bytes, offers: ClientCapabilities) -> list[SessionConfigOpti
 
 
 def shown_options(options: Iterable[SessionConfigOption], offers: ClientCapabilities) -> list[SessionConfigOption]:
-    """Switches go only to editors that said they can show them."""
+    """Switches go only to editors that declared that they can show them."""
     takes = offers.session.config_options if offers.session is not None else None
     switches = takes is not None and takes.boolean is not None
     return [option for option in options if switches or not isinstance(option, SessionConfigBoolean)]

@@ -63,7 +63,7 @@ class TurnTokens:
         self._sums = [before + each for before, each in zip(self._sums, more, strict=True)]
 
     def usage(self) -> TurnUsage | None:
-        """What the turn took; None where nobody said."""
+        """What the turn took; None where nothing was reported."""
         given, gave, read, wrote, thought = self._sums
         if not any(self._sums):
             return None

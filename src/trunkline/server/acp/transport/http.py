@@ -173,7 +173,7 @@ class HttpConnections:
         idle_in_s = connection.used_at + IDLE_S - asyncio.get_running_loop().time()
         if not self._tokens.is_live(connection.token_id) or (idle_in_s <= 0 and not connection.readers):
             self._end_soon(connection)
-        elif not connection.readers:  # who reads tells when it stops, and does so at the latest with its token
+        elif not connection.readers:  # a reader that stops calls us again, at the latest when its token ends
             self._look_in(connection, idle_in_s)
 
     def _end_soon(self, connection: HttpConnection) -> None:
