@@ -62,7 +62,7 @@ def test_every_statement_fits_the_schema_and_is_used(tmp_path: Path) -> None:
     connection = database.connect(tmp_path / "journal.db", read_only=False)
     connection.create_function("casefold", 1, str.casefold, deterministic=True)
     database.migrate(connection, tmp_path / "journal.db")
-    code = "".join(path.read_text() for path in [*SOURCES.glob("*.py"), *SOURCES.parent.glob("mending/*.py")])
+    code = "".join(path.read_text() for path in SOURCES.rglob("*.py"))
     for name, statement in database.load_queries().items():
         numbered = len(set(re.findall(r"\?\d*", statement))) if "?1" in statement else statement.count("?")
         named = set(re.findall(r":(\w+)", statement))

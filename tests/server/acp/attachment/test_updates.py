@@ -12,7 +12,7 @@ import pytest
 from tests.aio import run
 from tests.server.acp.editor import Json, editor, hub_site
 
-SCHEMA = json.loads((Path(__file__).parents[2] / "data" / "acp_schema_v1.json").read_text())
+SCHEMA = json.loads((Path(__file__).parents[3] / "data" / "acp_schema_v1.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator({"$ref": "#/$defs/SessionUpdate", "$defs": SCHEMA["$defs"]})
 
 
