@@ -92,7 +92,7 @@ async def _until_stopped(settings: Settings, folder: DataDir, listener: socket.s
         await hub
         return 0
     await _kill_agents(settings.data)
-    # The hub's task is left where it is: whatever it waits for is what we were told not to wait for.
+    # The hub's task is left where it is: whatever it waits for is what a second Ctrl-C asks us not to wait for.
     os._exit(EXIT_INTERRUPTED)
 
 
