@@ -14,8 +14,9 @@ export PYTHONNOUSERSITE := 1
 # The tests start hundreds of programs: who keeps no compiled modules compiles all of them each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-# As many tests at once as there are cores, but no fewer than two: much of a test is waiting. JOBS=0 runs them one by one.
-JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n > 2 ? n : 2)))
+# Half as many more tests at once as there are cores, but no fewer than three: a third of their time they wait, for programs that
+# start, clocks and disks. JOBS=0 runs them one by one.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n > 2 ? n + n / 2 : 3)))
 # Tests go to a process in the order of their files, and one that has none left takes over from the end of another's.
 AT_ONCE = -n $(JOBS) --dist worksteal
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from trunkline.dialects.risk import LEVELS, explain_risk, places
 
 KEYS = ["command", "path", "cwd", "args", "changes"]
@@ -29,7 +30,7 @@ ORDINARY = (
 
 
 @given(st.text(max_size=20), JSON, st.sampled_from([None, "execute", "edit", "read", "delete", "nonsense"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_call_has_a_level_and_a_reason(name: str, input: object, kind: str | None) -> None:
     risk = explain_risk(name, input, cwd="/a", roots=["/a"], home="/h", kind=kind)
     assert risk.level in LEVELS
@@ -37,7 +38,7 @@ def test_any_call_has_a_level_and_a_reason(name: str, input: object, kind: str |
 
 
 @given(st.lists(st.sampled_from(DANGEROUS), max_size=25))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_mixture_of_dangerous_pieces_has_a_level(pieces: list[str]) -> None:
     assert explain_risk("Bash", {"command": " ".join(pieces)}).level in LEVELS
 
