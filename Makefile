@@ -35,7 +35,7 @@ help:
 	@echo "make install    make .venv with .venv/bin/trunkline"
 	@echo "make page       build the web page (run, test and check do it by themselves when it changed)"
 	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
-	@echo "make test       the fast tests, as many at once as there are cores (JOBS=0: one by one)"
+	@echo "make test       the fast tests, three at once on two cores (JOBS=0: one by one)"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
