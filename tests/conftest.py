@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import signal
@@ -11,13 +12,23 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-# Deadlines measure the machine, not the code: the suite runs beside other work. Failures print how to repeat them.
-hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True)
+from tests.tooling.examples import examples
+
+# Deadlines measure the machine, not the code: the suite runs beside other work, and so does whoever makes the examples. Failures
+# print how to repeat them.
+hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True, max_examples=examples(30),
+                                     suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("trunkline")
 
 # A shell starts what it runs in the background with Ctrl-C ignored, and that is inherited: tests that press it would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """What is there now stays to the end: to look through all of it at each collection of memory costs more than most tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

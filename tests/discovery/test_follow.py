@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.aio import run
+from tests.tooling.examples import examples
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Signal
 from trunkline.discovery import follow
@@ -56,7 +57,7 @@ class Listener:
         return self.lines
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(st.lists(st.binary(min_size=1, max_size=30).filter(lambda line: b"\n" not in line and line.strip()), max_size=12),
        st.lists(st.integers(0, 400), max_size=6))
 def test_lines_are_told_once_however_they_are_written_and_wherever_reading_goes_on(lines: list[bytes], cuts: list[int]) -> None:

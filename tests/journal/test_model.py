@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.journal.samples import BUSY, read_hub_all, row
+from tests.tooling.examples import examples
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, Journal, RowFilter
 from trunkline.journal.stores.memory import MemoryJournal
@@ -129,7 +130,7 @@ class TwoJournalsForLong(TwoJournals):
 
 
 TestTwoJournals = TwoJournals.TestCase
-TestTwoJournals.settings = settings(max_examples=30, stateful_step_count=30, suppress_health_check=list(HealthCheck))
+TestTwoJournals.settings = settings(max_examples=examples(10), stateful_step_count=30, suppress_health_check=list(HealthCheck))
 
 TestTwoJournalsForLong = pytest.mark.slow(TwoJournalsForLong.TestCase)
 TestTwoJournalsForLong.settings = settings(max_examples=150, stateful_step_count=50, suppress_health_check=list(HealthCheck))

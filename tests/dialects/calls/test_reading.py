@@ -247,6 +247,13 @@ def test_a_sort_that_is_not_known_may_be_something_to_do(member: str, verb: str)
     assert any(member in doubt for doubt in reading.doubts), reading.doubts
 
 
+@every_row("member", ["type", "kind", "tool"])
+@every_row("value", [{"is": "file"}, [{"is": "file"}], [["file"]]])
+def test_a_sort_that_is_no_word_is_a_doubt_and_breaks_nothing(member: str, value: object) -> None:
+    assert read_call("Grep", "search", {"pattern": "x", member: value}).doubts
+    assert read_call("Bash", "execute", {"command": "ls", member: value}).doubts
+
+
 @pytest.mark.parametrize("given", [{"type": "py"}, {"type": "file"}, {"kind": "directory"}, {"type": "rust"}, {"tool": "grep"},
                                    {"type": ["ts", "tsx"]}])
 def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:

@@ -14,6 +14,7 @@ from tests.dialects.acp.schema import faults
 from tests.dialects.acp.strategies import json_values, texts
 from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import encoded, output, runs, translator
+from tests.tooling.examples import examples
 from tests.tooling.rows import every_row
 from trunkline.dialects.claude.frames import SYSTEM
 from trunkline.dialects.claude.translate import Translator, _printed
@@ -421,7 +422,7 @@ def test_no_frame_of_any_shape_breaks_it(kind: str, subtype: str, more: dict[str
     assert len(ends(told)) == 1
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(12))
 @given(st.sampled_from([line for run in runs() for line in output(run) if len(line) < 3000][::7]), st.data())
 def test_a_real_line_with_any_member_replaced_breaks_nothing(line: bytes, data: st.DataObject) -> None:
     message = json.loads(line)
@@ -442,7 +443,7 @@ def test_a_real_line_with_any_member_replaced_breaks_nothing(line: bytes, data: 
             assert not faults("SessionUpdate", signal.raw), signal.raw
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(5), deadline=None)
 @given(st.sampled_from(["main", "subagent", "ask", "background", "slash"]), st.data())
 def test_the_bytes_may_be_cut_anywhere(run: str, data: st.DataObject) -> None:
     """The CLI's output arrives as the pipe gives it; the lines are put together again, and mean the same."""

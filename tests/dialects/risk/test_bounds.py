@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from trunkline.dialects.risk import LEVELS, explain_risk, places
 
 KEYS = ["command", "path", "cwd", "args", "changes"]
@@ -19,6 +20,8 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
     max_leaves=8,
 )
+FEW_RUNS = 15
+MANY_RUNS = 101
 DANGEROUS = "rm curl sh -c -e | ; && $( ) ` ' \" > < /dev/sda ~/.ssh x base64 -d eval find -exec {} + git".split()
 ORDINARY = (
     "cd packages/server && git status --short && git diff HEAD~1 -- src/app/main.py src/app/routes.py | head -50; "
@@ -29,7 +32,7 @@ ORDINARY = (
 
 
 @given(st.text(max_size=20), JSON, st.sampled_from([None, "execute", "edit", "read", "delete", "nonsense"]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_call_has_a_level_and_a_reason(name: str, input: object, kind: str | None) -> None:
     risk = explain_risk(name, input, cwd="/a", roots=["/a"], home="/h", kind=kind)
     assert risk.level in LEVELS
@@ -37,7 +40,7 @@ def test_any_call_has_a_level_and_a_reason(name: str, input: object, kind: str |
 
 
 @given(st.lists(st.sampled_from(DANGEROUS), max_size=25))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_mixture_of_dangerous_pieces_has_a_level(pieces: list[str]) -> None:
     assert explain_risk("Bash", {"command": " ".join(pieces)}).level in LEVELS
 
@@ -79,7 +82,7 @@ def test_one_kilobyte_costs_no_more_than_a_fixed_piece_of_work() -> None:
     def yardstick() -> None:
         sum(index * index for index in range(30_000))
 
-    assert _ratio(judge, yardstick) < 2.0
+    assert _ratio(judge, yardstick, 2.0) < 2.0
 
 
 TINY = ["git status", "ls a@ b", "make test", "echo @ > f@", "ls x@ 2>&1", 'echo "$x @"', "A=@ ls", "cat a@/b.txt",
@@ -111,7 +114,7 @@ def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str)
     def yardstick() -> None:
         sum(index * index for index in range(30_000))
 
-    assert _ratio(judge, yardstick) < 3.0
+    assert _ratio(judge, yardstick, 3.0) < 3.0
 
 
 @pytest.mark.parametrize("unit", [
@@ -141,10 +144,15 @@ def _calls(line: str) -> int:
     return seen
 
 
-def _ratio(first: Callable[[], None], second: Callable[[], None]) -> float:
-    """How long the one takes in terms of the other: the best of runs that take turns, so that a busy machine counts little."""
-    pairs = [(_seconds(first), _seconds(second)) for _ in range(101)]
-    return min(a for a, _ in pairs) / min(b for _, b in pairs)
+def _ratio(first: Callable[[], None], second: Callable[[], None], bound: float) -> float:
+    """How long the one takes in terms of the other: the best of runs that take turns, so that a busy machine counts little. A few
+    runs are enough where the bound holds; where it does not, it may be the machine, and there are more."""
+    pairs: list[tuple[float, float]] = []
+    ratio = bound
+    while len(pairs) < FEW_RUNS or (ratio >= bound and len(pairs) < MANY_RUNS):
+        pairs.append((_seconds(first), _seconds(second)))
+        ratio = min(a for a, _ in pairs) / min(b for _, b in pairs)
+    return ratio
 
 
 def _seconds(work: Callable[[], None]) -> float:

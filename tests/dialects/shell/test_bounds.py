@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from trunkline.dialects.shell import parse_shell, spans
 from trunkline.dialects.shell.grammar import parse_tree
 
@@ -19,7 +20,7 @@ PIECES = (
 
 
 @given(st.lists(st.sampled_from([*PIECES, " "]), max_size=40).map("".join) | st.text(max_size=60))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_any_text_is_read(line: str) -> None:
     parsed = parse_shell(line)
     assert parsed.complete == (parsed.problem == "")

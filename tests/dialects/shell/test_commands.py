@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from tests.tooling.rows import every_row
 from trunkline.dialects.shell import SimpleCommand, parse_shell
 
@@ -96,7 +97,7 @@ def test_quotes_and_escapes_are_removed_from_words(written: str, value: str) -> 
 
 
 @given(st.lists(st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=12), min_size=1, max_size=5))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 def test_any_words_that_python_quotes_come_back_as_they_were(words: list[str]) -> None:
     line = parse_shell("echo " + shlex.join(words))
     assert line.commands[0].words == ("echo", *words)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from trunkline.dialects import shell
 from trunkline.dialects.shell import parse_shell
 
@@ -54,7 +55,7 @@ def test_a_line_of_small_pieces_has_the_commands_that_it_runs(line: str, names: 
     assert [command.name for command in parse_shell(line).commands] == names
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(st.sampled_from(WORDS), max_size=8), st.sampled_from(["", " > f", " | y", " && y", "; y", " 2>&1"]))
 def test_every_word_of_a_command_is_one_of_its_words(words: list[str], behind: str) -> None:
     """Or the line is not complete: a test's operator at the end of a command is one that the grammar cannot place."""

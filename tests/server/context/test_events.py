@@ -16,6 +16,7 @@ from tests.aio import run
 from tests.feeds.test_session import stored_feed
 from tests.journal.samples import row
 from tests.server.site import Exchange, Site, frames, site
+from tests.tooling.examples import examples
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import StorageError
 from trunkline.feeds.session import Feed, TailBudget
@@ -248,7 +249,7 @@ async def feed_of(kinds: list[str], size: int = 0) -> Feed:
     return feed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(kinds=st.lists(st.sampled_from(["tool:start", "tool:error", "message:delta"]), max_size=300), limit=st.integers(1, 40),
        types=st.sampled_from([None, "tool:", "message:delta", "tool:start,message:delta"]))
 def test_pages_of_any_size_and_filter_add_up_to_the_same_events_in_both_directions(kinds: list[str], limit: int,

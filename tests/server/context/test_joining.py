@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tests.aio import run
 from tests.feeds.test_session import stored_feed
 from tests.server.site import site
+from tests.tooling.examples import examples
 from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.feeds.session import Feed
 from trunkline.server import paging
@@ -99,7 +100,7 @@ def _whose(event: Event) -> tuple[Any, ...]:
     return tuple(event.get(key) for key in ("type", "messageId", "toolCallId", "role"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(story=STORIES, limit=st.integers(1, 30),
        types=st.sampled_from([None, "message:", "tool:args_delta", "thinking:delta,message:delta"]))
 def test_pages_of_any_size_in_both_directions_add_up_to_the_same_runs(story: list[Event], limit: int, types: str | None) -> None:
@@ -110,7 +111,7 @@ def test_pages_of_any_size_in_both_directions_add_up_to_the_same_runs(story: lis
     run(check())
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(16), deadline=None)
 @given(story=STORIES, cuts=st.lists(st.integers(0, 120), max_size=6))
 def test_cursors_that_point_into_runs_give_the_same_text(story: list[Event], cuts: list[int]) -> None:
     async def check() -> None:

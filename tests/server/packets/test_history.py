@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.aio import run
 from tests.feeds.test_session import size
+from tests.tooling.examples import examples
 from trunkline.feeds.session import Feed, TailBudget
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.stores.memory import MemoryJournal
@@ -89,7 +90,7 @@ async def backwards(feed: Feed, limit: int) -> list[Message]:
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(story=STORIES, limit=st.integers(1, 20))
 def test_pages_of_any_size_in_both_directions_add_up_to_the_same_messages(story: Story, limit: int) -> None:
     async def check() -> None:

@@ -113,12 +113,12 @@ def _holds_records(value: Any) -> bool:
     return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value))
 
 
-def _is_sort(value: Any, tools: frozenset[str]) -> bool:
+def _is_sort(value: Any, tools: frozenset[str], known: frozenset[str]) -> bool:
     """Whether a value says what sort of thing is meant, or names a tool for one of these, and nothing else to do."""
     if not isinstance(value, str):
-        return not isinstance(value, Mapping)
+        return not isinstance(value, Mapping | list | tuple)
     word = value.lower().strip(". ")
-    if word in _KNOWN_SORTS or role_of_name(value) in tools:
+    if value in known or word in _KNOWN_SORTS or role_of_name(value) in tools:
         return True
     return _EXTENSION.fullmatch(word) is not None and word not in _SHORT_VERBS
 
@@ -129,5 +129,5 @@ def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
         values = value if isinstance(value, list | tuple) else (value,)
         tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD
         known = _CHANGES if role in _WRITES else _NONE
-        return len(words) <= 2 and all(one in known or _is_sort(one, tools) for one in values)
+        return len(words) <= 2 and all(_is_sort(one, tools, known) for one in values)
     return bare_key(key) in _HARMLESS or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)

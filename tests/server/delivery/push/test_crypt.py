@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.examples import examples
 from tests.tooling.push_service import Browser, Pushed, PushService, check_sender
 from trunkline.server.delivery.push.crypt import (
     PLAIN_MOST,
@@ -47,7 +48,7 @@ def test_the_example_of_rfc_8291_comes_out_byte_by_byte() -> None:
     assert b64(message) == MESSAGE
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(6), deadline=None)
 @given(plain=st.binary(max_size=PLAIN_MOST))
 def test_whatever_is_encrypted_the_browser_reads_and_nobody_else(plain: bytes) -> None:
     service = PushService.__new__(PushService)
