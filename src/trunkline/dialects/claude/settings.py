@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.frames import CommandsChangedFrame, InitFrame
+from trunkline.dialects.claude.control import outgoing
+from trunkline.dialects.claude.frames.types import CommandsChangedFrame, InitFrame
 from trunkline.dialects.notes import AgentNote, ModelUsed
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import Signal, Update
@@ -136,8 +136,8 @@ class ClaudeSettings:
             return
         self.mode, self._mode_sent = mode, True
 
-    def modes(self, *, bypass: bool) -> msgspec.Raw:
-        """SessionModeState."""
+    def modes(self, *, bypass: bool = False) -> msgspec.Raw:
+        """SessionModeState of the Agent Client Protocol; ``bypass`` where the CLI was launched so that it may be chosen."""
         auto = any(model.supports_auto_mode for model in self._models)
         offered = {"default", "acceptEdits", "plan", "dontAsk", self.mode, *(["auto"] if auto else []),
                    *(["bypassPermissions"] if bypass else [])}
@@ -147,7 +147,7 @@ class ClaudeSettings:
         return msgspec.Raw(_encode({"currentModeId": self.mode, "availableModes": listed}))
 
     def options(self) -> msgspec.Raw:
-        """The list of config options."""
+        """The list of config options: model, thinking, effort, as far as this CLI has them."""
         options = [self._thinking_option()]
         if self._models:
             options.insert(0, self._model_option())
@@ -175,8 +175,8 @@ class ClaudeSettings:
         """Whether a value is the full name of a model on offer: one that was chosen once, before this process knew it."""
         return config_id == "model" and isinstance(value, str) and self._named(value) is not None
 
-    def took(self, config_id: str, value: str | bool, body: bytes) -> None:
-        """The CLI took it."""
+    def took(self, config_id: str, value: str | bool, body: bytes) -> msgspec.Raw:
+        """The CLI took it (``body`` is its answer): all options now."""
         match config_id:
             case "model":
                 entry = self._named(str(value))
@@ -186,6 +186,7 @@ class ClaudeSettings:
                 self._thinking = str(value)
             case "effort":
                 self._effort = str(value)
+        return self.options()
 
     def _works_with(self, model: str) -> list[Signal]:
         if not model or model in (self._model, SYNTHETIC):

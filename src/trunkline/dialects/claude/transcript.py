@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.claude import results, tools
-from trunkline.dialects.claude.usage import count_of
+from trunkline.dialects.claude.calls import results, tools
+from trunkline.dialects.claude.conversation.usage import count_of
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking
 from trunkline.dialects.outside import BROKEN, Json

@@ -43,7 +43,8 @@ from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is_shown_whole, preview_of
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
-from trunkline.session.interpret.calls.tools import ID_CHARS, ToolInterpreter, name_of
+from trunkline.session.interpret.calls.followed import ID_CHARS
+from trunkline.session.interpret.calls.tools import ToolInterpreter, name_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
