@@ -67,7 +67,7 @@ def test_a_long_text_that_came_in_pieces_is_told_once() -> None:
 
 
 def test_a_whole_text_after_very_many_pieces_is_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "SAID_KEPT", 1000)
+    monkeypatch.setattr(blocks, "TEXT_KEPT", 1000)
     cli, text = begun(), "lorem ip" * 1000
     told = [signal for start in range(0, 7000, 70) for signal in cli.receive(json.dumps(delta(text[start:start + 70])).encode())]
     told += cli.receive(json.dumps(assistant({"type": "text", "text": text})).encode())

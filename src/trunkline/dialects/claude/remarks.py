@@ -47,7 +47,7 @@ class Remarks:
         self._account = account
         self._new_id = new_id
         self._compaction = ""
-        """The compaction that was told last; "" where none was in this turn."""
+        """The compaction that was emitted last; "" where none was in this turn."""
         self._is_compacting = False
         self._sent_off: set[str] = set()
         """The calls that sent a sub-agent off into the background, where it works."""
@@ -55,7 +55,7 @@ class Remarks:
         """Messages that a compaction kept as they are: the CLI writes them again."""
 
     def is_repeated(self, uuid: str) -> bool:
-        """Whether a message is one that was told before a compaction and comes again behind it."""
+        """Whether a message is one that was emitted before a compaction and comes again behind it."""
         return uuid in self._kept
 
     def status(self, frame: StatusFrame) -> list[Signal]:
@@ -70,7 +70,7 @@ class Remarks:
         return []
 
     def boundary(self, frame: CompactBoundaryFrame, line: bytes) -> list[Signal]:
-        """What was said before is summed up from here on."""
+        """What came before is summed up from here on."""
         kept = frame.compact_metadata.preserved_messages
         listed = kept.get("all_uuids") or kept.get("uuids") if isinstance(kept, dict) else None
         self._kept = frozenset(uuid for uuid in listed if isinstance(uuid, str)) if isinstance(listed, list) else frozenset()
@@ -102,7 +102,7 @@ class Remarks:
         return signals
 
     def limits(self, frame: RateLimitFrame, line: bytes) -> list[Signal]:
-        """The account's limits; one that is reached is told as such."""
+        """The account's limits; one that is reached is emitted as such."""
         info = frame.rate_limit_info
         if info.status != "rejected":
             return [CustomNote("rate_limit_status", line)]

@@ -1,7 +1,7 @@
 """What a person can set on the CLI (mode, model, thinking, effort) and its slash commands, as the Agent Client Protocol has them.
 
-Rule 1: a model is known by its full name as soon as the CLI tells it; people read the CLI's own names for its aliases (``opus``).
-Rule 2: what did not change is not told again, though every turn of the CLI begins by telling all of it.
+Rule 1: a model is known by its full name as soon as the CLI names it; people read the CLI's own names for its aliases (``opus``).
+Rule 2: what did not change is not emitted again, though every turn of the CLI begins by reporting all of it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ClaudeSettings:
         self._commands_sent: bytes = b""
 
     def greeted(self, body: bytes) -> list[Signal]:
-        """The CLI told what it has."""
+        """The CLI reported what it has."""
         greeting = _greeting(body)
         self._models = _distinct(greeting.models)
         self._commands = {command.name: command for command in greeting.commands if command.name}
@@ -127,7 +127,7 @@ class ClaudeSettings:
         return [_update({"sessionUpdate": "current_mode_update", "currentModeId": mode})] if news else []
 
     def answered(self, body: bytes) -> None:
-        """An answer to a request of ours. One that names a mode is what somebody asked for: it is no news when it is told."""
+        """An answer to a request of ours. One that names a mode is what somebody asked for: it is no news when it is reported."""
         if len(body) > 100:
             return
         try:
@@ -240,7 +240,7 @@ class ClaudeSettings:
                 "currentValue": self._thinking, "options": listed}
 
     def _effort_option(self, levels: list[str]) -> Json:
-        # Nobody told which one is in force: then it is none of them, until one is chosen.
+        # Nobody reported which one is in force: then it is none of them, until one is chosen.
         listed = [*(["auto"] if self._effort not in levels else []), *levels]
         return {"type": "select", "id": "effort", "name": "Effort", "category": "model_config",
                 "currentValue": self._effort if self._effort in levels else "auto",
@@ -284,7 +284,7 @@ def _each(listed: Any, kind: type[Any]) -> list[Any]:
 
 
 def _distinct(models: list[Model]) -> list[Model]:
-    """Each model once, by its full name where the CLI tells it; a name of its own counts more than "default"."""
+    """Each model once, by its full name where the CLI has it; a name of its own counts more than "default"."""
     found: dict[str, Model] = {}
     for model in models:
         name = model.resolved_model or model.value

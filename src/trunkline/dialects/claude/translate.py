@@ -85,7 +85,7 @@ class Translator:
         self._remarks = Remarks(self._account, new_id)
         self._interrupted = False
         self._error: str | None = None
-        """What the CLI called the failure that it told in this turn."""
+        """What the CLI called the failure that it reported in this turn."""
         self.session_id: str | None = None
         """The CLI's id of the conversation; another one after ``/clear``."""
         self.failure: AgentFault | None = None
@@ -122,7 +122,7 @@ class Translator:
             yield [marked(signal, len(line)) for signal in step]
 
     def prompted(self, uuid: str | None = None) -> None:
-        """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""
+        """A user message was written, with this uuid: the next turn is its own, and its result comes as TurnEnd."""
         self._turns.prompted(uuid)
 
     def _signals_of(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
@@ -218,7 +218,7 @@ class Translator:
         return [] if self._is_repeated(frame) else self._messages.whole(frame)
 
     def _is_repeated(self, frame: AssistantFrame) -> bool:
-        """Whether this was told before; where it was not, its error is kept for the turn's end."""
+        """Whether this was emitted before; where it was not, its error is kept for the turn's end."""
         if self._remarks.is_repeated(frame.uuid):
             return True
         if frame.error is not None and frame.parent_tool_use_id is None:
@@ -257,7 +257,7 @@ class Translator:
                                       failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
 
     def _result(self, frame: ResultFrame, line: bytes) -> list[Signal]:
-        """A turn is over: what is left to be said, what it took, its end."""
+        """A turn is over: what text is left, what it took, its end."""
         end = stop_of(frame, interrupted=self._interrupted, error=self._error)
         signals: list[Signal] = []
         if frame.result and not self._messages.has_text and end.error is None:
@@ -310,7 +310,7 @@ class Translator:
         return signals + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
-        """``/clear``: the next turn tells the new id."""
+        """``/clear``: the next turn names the new id."""
         self._account.cleared()
         return [*self._calls.cleared(), CustomNote("conversation_reset", line)]
 

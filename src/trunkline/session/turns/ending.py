@@ -71,7 +71,7 @@ class TurnEnding:
             return end.code
         stop = "cancelled" if turn.cancelled else end.stop
         if stop is not None:
-            turns.end(stop, end.usage, usage_of_session=end.usage_of_session, said=end.said)
+            turns.end(stop, end.usage, usage_of_session=end.usage_of_session, agent_stop=end.agent_stop)
             return stop
         fault = end.error
         assert fault is not None, "a turn ends by a stop reason or by an error"

@@ -1,7 +1,7 @@
 """Tool calls of a conversation, from the first sign of one to its result; and the plan, where tools write one.
 
-Rule 1: a call is announced once, told whole when its input is complete, and ended once.
-Rule 2: the todo list is told as a call and as a plan. The plan goes first: whoever looks at the call knows it already.
+Rule 1: a call is announced once, emitted whole when its input is complete, and ended once.
+Rule 2: the todo list is emitted as a call and as a plan. The plan goes first: whoever looks at the call knows it already.
 Rule 3: what a sub-agent does names the call that started it. Its todo list is its own, and no plan of the conversation's.
 """
 

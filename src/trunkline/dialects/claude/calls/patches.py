@@ -19,7 +19,7 @@ PIECES: Final = 50
 
 
 def done_changes(name: str, given: Json, record: Json) -> list[Json]:
-    """The diffs of a call that has changed a file; none where its record does not tell."""
+    """The diffs of a call that has changed a file; none where its record does not show them."""
     path = _text(record, "filePath") or _text(record, "notebook_path") or _text(given, "file_path")
     if not path:
         return []

@@ -1,8 +1,8 @@
-"""How a call ended: what the model was told and the CLI's record of it, as an update of the Agent Client Protocol.
+"""How a call ended: what the model was sent and the CLI's record of it, as an update of the Agent Client Protocol.
 
 Rule 1: ``answer`` is the text or the blocks of the tool's result; ``record`` is what the CLI kept beside it
 (``tool_use_result``): an object that differs from tool to tool, a text after a failure, nothing in old builds and for sub-agents.
-Rule 2: an exit code is told where the CLI told it. A command that went to the background has none yet.
+Rule 2: an exit code is given where the CLI reported it. A command that went to the background has none yet.
 Rule 3: a text goes over the wire once where it is long: it is shown, and not in ``rawOutput`` again.
 """
 
@@ -76,7 +76,7 @@ def _blocks(answer: Any) -> list[Json]:
 
 
 def _reported(name: str, record: Json) -> list[Json]:
-    """What a sub-agent reported, without what the CLI tells the model about it."""
+    """What a sub-agent reported, without what the CLI sends to the model about it."""
     if name not in SUB_AGENTS:
         return []
     if is_sent_off(name, record):

@@ -1,9 +1,9 @@
-"""Claude Code's tools, told as the Agent Client Protocol tells tool calls: kind, title, places, what is about to change.
+"""Claude Code's tools as the Agent Client Protocol describes tool calls: kind, title, places, what is about to change.
 
     results.py   how a call ended      patches.py   what it changed
 
-Rule 1: a tool that nobody knows yet is told too: by its name, as kind ``other``.
-Rule 2: nothing here fails on an input of another shape than expected; what is not there is not told.
+Rule 1: a tool that nobody knows yet is described too: by its name, as kind ``other``.
+Rule 2: nothing here fails on an input of another shape than expected; what is not there is left out.
 """
 
 from __future__ import annotations

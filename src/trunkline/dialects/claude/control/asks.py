@@ -123,7 +123,7 @@ class ClaudeAsks:
 
 
 def _call_of_ask(call_id: str, tool: str, given: Json, request: Json, parent: str | None) -> Json:
-    """The call that is asked about, as an update of the one that was told already."""
+    """The call that is asked about, as an update of the one that was announced already."""
     call = tools.described(call_id, tool, given)
     title = _text(request, "title")
     if title:

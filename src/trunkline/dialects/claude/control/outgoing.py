@@ -84,19 +84,19 @@ class KeepAlive(Input, kw_only=True, frozen=True, tag="keep_alive"):
 
 
 def user_message(blocks: Sequence[bytes], session_id: str | None = None, uuid: str | None = None) -> bytes:
-    """A prompt, from content blocks of the Agent Client Protocol. ``uuid`` names it, so that its end can be told."""
+    """A prompt, from content blocks of the Agent Client Protocol. ``uuid`` names it, so that its end is known."""
     content = [block for raw in blocks for block in _content(raw)]
     return _line(UserMessage(message=UserContent(role="user", content=content), session_id=session_id or "",
                              parent_tool_use_id=None, uuid=uuid if uuid is not None else UNSET))
 
 
 def initialize(request_id: str, **fields: Any) -> bytes:
-    """The first line to write; the answer tells commands, models, modes. ``fields`` as the CLI names them."""
+    """The first line to write; the answer lists commands, models, modes. ``fields`` as the CLI names them."""
     return request(request_id, "initialize", fields)
 
 
 def hooked() -> Json:
-    """For ``initialize``: we are told of every tool before it runs, also of those that the CLI would not ask about."""
+    """For ``initialize``: we are asked about every tool before it runs, also of those that the CLI would not ask about."""
     return {"hooks": {"PreToolUse": [{"hookCallbackIds": [GATE]}]}}
 
 

@@ -1,7 +1,7 @@
-"""The blocks of an answer, and which of them a whole text is: told by what was said, since blocks that said nothing may come in
+"""The blocks of an answer, and which of them a whole text is: known by its text, since empty blocks may come in
 pieces and not as a whole.
 
-Rule: what a person was told of a block is not told again, and what was not told is not lost. Where a whole text is like no block
+Rule: what was emitted of a block is not emitted again, and what was not is not lost. Where a whole text is like no block
 it is a block of its own.
 """
 
@@ -12,36 +12,36 @@ from typing import Final
 
 import msgspec
 
-SAID_KEPT: Final = 1 << 20
+TEXT_KEPT: Final = 1 << 20
 """Characters of a block that are kept to be compared; of a longer one its beginning and its length are."""
 
 
 class TextPieces(msgspec.Struct):
-    """A block of an answer: what it said by now, and what of an earlier attempt it has yet to repeat."""
+    """A block of an answer: its text by now, and what of an earlier attempt it has yet to repeat."""
 
     kind: str
-    said: list[str] = []
+    pieces: list[str] = []
     size: int = 0
     confirmed: bool = False
     call_id: str = ""
     echo: str = ""
-    """What was told before and is expected to be said again; empty once it was, or once something else was said."""
+    """What was emitted before and is expected to come again; empty once it did, or once something else came."""
 
     def add(self, piece: str) -> None:
-        """It said more."""
-        if self.size < SAID_KEPT:
-            self.said.append(piece[:SAID_KEPT - self.size])
+        """More of it came."""
+        if self.size < TEXT_KEPT:
+            self.pieces.append(piece[:TEXT_KEPT - self.size])
         self.size += len(piece)
 
     def shown(self) -> str:
-        """What was told of it, by it or by the attempt that it repeats; nothing where not all of it is kept."""
-        return "" if self.size > SAID_KEPT else self.echo or self.text()
+        """What was emitted of it, by it or by the attempt that it repeats; nothing where not all of it is kept."""
+        return "" if self.size > TEXT_KEPT else self.echo or self.text()
 
     def text(self) -> str:
-        """What it said in one piece, up to SAID_KEPT."""
-        if len(self.said) > 1:
-            self.said = ["".join(self.said)]
-        return self.said[0] if self.said else ""
+        """Its text in one piece, up to TEXT_KEPT."""
+        if len(self.pieces) > 1:
+            self.pieces = ["".join(self.pieces)]
+        return self.pieces[0] if self.pieces else ""
 
 
 def block_of(blocks: Iterable[TextPieces], kind: str, text: str) -> TextPieces | None:

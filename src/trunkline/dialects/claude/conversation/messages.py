@@ -1,8 +1,8 @@
 """What the model says, from the pieces of an answer (``stream_event``) and from whole blocks (``assistant``): never both.
 
-Rule 1: a piece is told when it comes. A whole block tells only what of it was not told in pieces: all of it where the CLI sends
-no pieces, nothing where it sent every one.
-Rule 2: an answer that broke off and is asked for again repeats itself. What was told already is not told again: as long as the
+Rule 1: a piece is emitted when it comes. Of a whole block only that is emitted which did not come in pieces: all of
+it where the CLI sends no pieces, nothing where it sent every one.
+Rule 2: an answer that broke off and is asked for again repeats itself. What was emitted is not emitted again: as long as the
 new answer says the same, it goes on where the old one broke off. Where it says something else it is an answer of its own.
 Rule 3: the main conversation and each sub-agent say one thing at a time; what they say in between each other is kept apart.
 """
@@ -25,28 +25,28 @@ from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal, Update
 
 TEXTS: Final = {"text": "agent_message_chunk", "thinking": "agent_thought_chunk"}
-"""Kinds of blocks that are texts, and the updates that tell them."""
+"""Kinds of blocks that are texts, and the updates that carry them."""
 
 _encode = msgspec.json.Encoder().encode
 
 
 class OpenAnswer(msgspec.Struct):
-    """An answer of the model. ``told_as`` is the id that its texts are told under: its own, or that of the broken attempt."""
+    """An answer of the model. ``shown_id`` is the id that its texts are emitted under: its own, or that of the broken attempt."""
 
     id: str
     model: str = ""
-    told_as: str = ""
+    shown_id: str = ""
     blocks: dict[int, TextPieces] = {}
     usage: Any = None
     has_end: bool = False
-    """The model said why it stopped. An answer that is closed without that broke off."""
+    """The model reported why it stopped. An answer that is closed without that broke off."""
     is_done: bool = False
     repeats: list[tuple[str, str]] = []
-    """The texts of the attempts that broke off before it, which it has yet to repeat: their kinds and what was told."""
+    """The texts of the attempts that broke off before it, which it has yet to repeat: their kinds and what was emitted."""
 
 
 class Messages:
-    """What is said in one CLI process."""
+    """The messages of one CLI process."""
 
     def __init__(self, calls: ToolCalls, account: TokenAccount, new_id: Callable[[str], str]) -> None:
         self._calls = calls
@@ -55,7 +55,7 @@ class Messages:
         self._current: dict[str | None, OpenAnswer] = {}
         """By the call that started the sub-agent; None is the main conversation."""
         self.has_text = False
-        """Whether the main conversation said anything to people since the turn began."""
+        """Whether the main conversation had any text for people since the turn began."""
 
     def piece(self, frame: StreamFrame) -> list[Signal]:
         """A piece of an answer."""
@@ -128,7 +128,7 @@ class Messages:
         texts = [(block.kind, block.shown()) for block in broken.blocks.values() if block.kind in TEXTS]
         answer.repeats = [*(each for each in texts if each[1]), *broken.repeats]
         if answer.repeats:
-            answer.told_as = broken.told_as
+            answer.shown_id = broken.shown_id
         return self._calls.break_off(_unfinished(broken))
 
     def _same_or_next(self, message: Message, parent: str | None) -> list[Signal]:
@@ -137,7 +137,7 @@ class Messages:
         if answer is not None and answer.id == message.id:
             return []
         if message.model == SYNTHETIC and answer is not None:
-            answer.is_done = True  # the CLI speaks itself: it does not repeat what the model said
+            answer.is_done = True  # the CLI speaks itself: it does not repeat the model's text
         signals = self._start(message, parent)
         self._current[parent].is_done = True
         return signals
@@ -176,14 +176,14 @@ class Messages:
         echo, so_far = block.echo, block.text() + piece if block.echo else ""
         block.add(piece)
         if not echo:
-            return [self._chunk(block.kind, piece, answer.told_as, parent)]
+            return [self._chunk(block.kind, piece, answer.shown_id, parent)]
         if echo.startswith(so_far):
             return []
         block.echo = ""
         if so_far.startswith(echo):
-            return [self._chunk(block.kind, so_far[len(echo):], answer.told_as, parent)]
-        answer.told_as, answer.repeats = answer.id, []
-        return [self._chunk(block.kind, so_far, answer.told_as, parent)]
+            return [self._chunk(block.kind, so_far[len(echo):], answer.shown_id, parent)]
+        answer.shown_id, answer.repeats = answer.id, []
+        return [self._chunk(block.kind, so_far, answer.shown_id, parent)]
 
     def _block(self, answer: OpenAnswer, block: Json, parent: str | None, titles: dict[str, str]) -> list[Signal]:
         kind = text_in(block, "type")
@@ -203,7 +203,7 @@ class Messages:
         return []
 
     def _whole_text(self, answer: OpenAnswer, kind: str, text: str, parent: str | None) -> list[Signal]:
-        """A complete text: what of it was not told in pieces."""
+        """A complete text: what of it did not come in pieces."""
         if not text:
             return []
         block = _block_for(answer, kind, text)
@@ -237,12 +237,12 @@ class Messages:
         signals = self._calls.break_off(_unfinished(answer))
         if not answer.has_end:
             return signals
-        return signals + self._account.message(answer.told_as, answer.model, answer.usage) if parent is None else signals
+        return signals + self._account.message(answer.shown_id, answer.model, answer.usage) if parent is None else signals
 
     def _answer(self, parent: str | None) -> OpenAnswer:
         answer = self._current.get(parent)
         if answer is None:
-            answer = self._current[parent] = OpenAnswer("", told_as="")
+            answer = self._current[parent] = OpenAnswer("", shown_id="")
         return answer
 
     def _chunk(self, kind: str, text: str, message_id: str, parent: str | None) -> Signal:
@@ -277,7 +277,7 @@ def _echo(answer: OpenAnswer, kind: str) -> str:
         return ""
     if answer.repeats[0][0] == kind:
         return answer.repeats.pop(0)[1]
-    answer.told_as, answer.repeats = answer.id, []
+    answer.shown_id, answer.repeats = answer.id, []
     return ""
 
 

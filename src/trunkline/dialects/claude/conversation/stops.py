@@ -9,7 +9,7 @@
 
 Rule 1: the first row that fits decides. A limit that the person set (turns, budget) is a stop, not an error.
 Rule 2: an API error is ``success`` with ``is_error``: an error all the same. A missing login has the protocol's code for it.
-Rule 3: before 2.1 an interrupted turn says so in a message only; whoever heard it passes ``interrupted``.
+Rule 3: before 2.1 an interrupted turn says so in a message only; whoever received it passes ``interrupted``.
 Rule 4: a prompt that the CLI took out of its queue has no result. It says what became of it: ``cancelled``, or ``discarded`` or
 ``refused``, which is an error that says so.
 """
@@ -47,7 +47,7 @@ def stop_of(result: ResultFrame, *, interrupted: bool = False, error: str | None
         return TurnEnd(stop=stop)
     if result.is_error or result.subtype not in ("success", ""):
         return TurnEnd(error=_fault(result, error))
-    return TurnEnd(stop="end_turn", said="stop_sequence" if result.stop_reason == "stop_sequence" else None)
+    return TurnEnd(stop="end_turn", agent_stop="stop_sequence" if result.stop_reason == "stop_sequence" else None)
 
 
 def withdrawal(state: str) -> TurnEnd | None:
@@ -73,7 +73,7 @@ class _Receipt(msgspec.Struct):
 
 
 def _fault(result: ResultFrame, error: str | None) -> AgentFault:
-    text = _said(result) or result.terminal_reason or result.subtype or "the turn failed"
+    text = _error_text(result) or result.terminal_reason or result.subtype or "the turn failed"
     reason = "prompt_too_long" if result.terminal_reason == "prompt_too_long" else _reason(result, error, text)
     code = ErrorCode.AUTH_REQUIRED if reason in _LOGIN else ErrorCode.INTERNAL_ERROR
     data = {"subtype": result.subtype, "terminalReason": result.terminal_reason, "apiErrorStatus": result.api_error_status,
@@ -92,7 +92,7 @@ def _reason(result: ResultFrame, error: str | None, text: str) -> str:
     return {429: "rate_limit", 529: "overloaded"}.get(result.api_error_status or 0, error or "unknown")
 
 
-def _said(result: ResultFrame) -> str:
+def _error_text(result: ResultFrame) -> str:
     """The error in the CLI's own words."""
     if result.result:
         return result.result.rstrip(". \n")

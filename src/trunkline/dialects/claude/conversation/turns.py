@@ -5,7 +5,7 @@
 
 Rule 1: a result that names the prompts which it ends is believed. One that names another reason (``origin``) ends no prompt.
 Rule 2: older builds name neither. There, a prompt that was written while another turn ran is ended by the result after that
-turn's, unless the CLI has said that it took the prompt into it.
+turn's, unless the CLI has reported that it took the prompt into it.
 Rule 3: a prompt that the CLI takes out of its queue (an interrupt came before it began) has no result: saying so ends it.
 """
 
@@ -47,7 +47,7 @@ class Turns:
         self.working = True
 
     def taken(self, uuids: list[str]) -> None:
-        """The CLI said that it took these prompts up."""
+        """The CLI reported that it took these prompts up."""
         if any(uuid in self._prompts for uuid in uuids):
             self._is_behind = False
             self._is_taken = True
@@ -76,7 +76,7 @@ class Turns:
         return True
 
     def _prompts_of(self, result: ResultFrame) -> list[str | None]:
-        """The prompts that a result ends; builds that name none end all that they heard of."""
+        """The prompts that a result ends; builds that name none end all that they were sent."""
         named = result.user_message_uuids or ([result.user_message_uuid] if result.user_message_uuid else [])
         if named and None not in self._prompts:
             return [uuid for uuid in self._prompts if uuid in named]

@@ -1,7 +1,7 @@
 """What the CLI says a conversation takes: tokens by message, turn and model, money, and room in the model's context.
 
-Rule 1: tokens of a message are told when it is complete, once. What a turn took beyond that (sub-agents, answers that were not
-streamed) is told with its end: the end carries the whole turn, and whoever folds it knows what was told before.
+Rule 1: tokens of a message are emitted when it is complete, once. What a turn took beyond that (sub-agents, answers that were not
+streamed) is emitted with its end: the end carries the whole turn, and whoever folds it knows what came before.
 Rule 2: the CLI counts models and money from the conversation's beginning, over resumes too; ``/clear`` begins at zero again.
 """
 
@@ -64,7 +64,7 @@ class TokenAccount:
 
     def __init__(self) -> None:
         self._counted = Count()
-        """What was told of the turn that runs."""
+        """What was emitted of the turn that runs."""
         self._models: Json = {}
         """The CLI's last count by model."""
         self._windows: dict[str, int] = {}
@@ -106,7 +106,7 @@ class TokenAccount:
         return _as_usage(took) if took.any else None, signals + self._window(at_end=True)
 
     def rest(self, result: ResultFrame) -> Count:
-        """What a turn took beyond what was told while it ran. Asked before ``turn``."""
+        """What a turn took beyond what was emitted while it ran. Asked before ``turn``."""
         return self._took(result).beyond(self._counted)
 
     def _took(self, result: ResultFrame) -> Count:

@@ -1,7 +1,7 @@
 """Lines of many megabytes, read in steps, so that others have their turn in between.
 
-Rule 1: a text that is said is told in pieces that make up all of it.
-Rule 2: everything else is told by its beginning: what is kept of a line is at most KEPT_BYTES.
+Rule 1: a text for people is emitted in pieces that make up all of it.
+Rule 2: everything else is emitted by its beginning: what is kept of a line is at most KEPT_BYTES.
 Rule 3: one step is one pass over the line at most, and no step copies more than it keeps.
 """
 
@@ -69,7 +69,7 @@ def read_large(line: bytes) -> Iterator[Large | str]:
 
 
 def marked(signal: Signal, size: int) -> Signal:
-    """An update of a call, with how long the line was that it tells the beginning of."""
+    """An update of a call, with how long the line was that it is the beginning of."""
     if not isinstance(signal, Update) or b'"toolCallId"' not in signal.raw[:SHORT]:
         return signal
     update = msgspec.json.decode(signal.raw)
@@ -125,7 +125,7 @@ class _Reading:
 
 
 def _is_text(path: Path) -> bool:
-    """Whether what stands there is said to people."""
+    """Whether what stands there is text for people."""
     match path:
         case ("result",) | ("message", "content"):
             return True

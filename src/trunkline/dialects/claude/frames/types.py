@@ -244,7 +244,7 @@ class CompactMetadata(msgspec.Struct, kw_only=True):
 
 
 class CompactBoundaryFrame(System, kw_only=True):
-    """What was said before is from now on known by its summary only."""
+    """What came before is from now on known by its summary only."""
 
     compact_metadata: CompactMetadata = msgspec.field(default_factory=CompactMetadata)
 
@@ -346,7 +346,7 @@ class RefusalFrame(System, kw_only=True):
 
 
 class QuietFrame(System, kw_only=True):
-    """Known, and nothing in it that a session is told by."""
+    """Known, and nothing in it that a session needs."""
 
 
 SYSTEM: Final[dict[str, type[System]]] = {
@@ -365,7 +365,7 @@ SYSTEM: Final[dict[str, type[System]]] = {
 
 
 class UnknownFrame(msgspec.Struct, frozen=True):
-    """A frame of a type or subtype that nobody told us of."""
+    """A frame of a type or subtype that nobody described to us."""
 
     kind: str
 
@@ -381,4 +381,4 @@ Known = (
     | ConversationResetFrame | CommandLifecycleFrame | ToolProgressFrame | RateLimitFrame | AuthStatusFrame
     | ToolUseSummaryFrame | PromptSuggestionFrame | ActiveGoalFrame | KeepAliveFrame | SystemFrame
 )
-"""The frames that are told apart by their type alone."""
+"""The frames that are distinguished by their type alone."""

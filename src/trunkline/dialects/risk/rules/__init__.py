@@ -66,7 +66,7 @@ _VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
 
 
 class Program(NamedTuple):
-    """All that the word which starts a program tells."""
+    """All that is known by the word which starts a program."""
 
     name: str
     """Without its folder, in small letters; where it is known, as it is known: without a version and a suffix."""

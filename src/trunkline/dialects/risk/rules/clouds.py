@@ -1,4 +1,4 @@
-"""Clusters, clouds and what deploys to them: kubectl, helm, terraform, aws. Rows, and code for words that tell."""
+"""Clusters, clouds and what deploys to them: kubectl, helm, terraform, aws. Rows, and code for what rows cannot express."""
 
 from __future__ import annotations
 

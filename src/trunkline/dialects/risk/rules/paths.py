@@ -1,4 +1,4 @@
-"""What programs do with the paths in their words, as far as their judges have not told: the table of those that only read.
+"""What programs do with the paths in their words, as far as their judges have not noted it: the table of those that only read.
 
 Rule 1: any word, or value of an option, that names a path outside the session's folders is taken for a target of writing, unless
 a row here says that this program only reads it there, or its judge has looked at that very path.

@@ -39,7 +39,7 @@ _IMPLICIT: Final = frozenset(
     "makefile gnumakefile package.json .npmrc .yarnrc .yarnrc.yml conftest.py setup.py setup.cfg pyproject.toml pytest.ini "
     "tox.ini build.rs cargo.toml config.toml justfile rakefile gemfile build.gradle pom.xml cmakelists.txt .gitconfig config "
     ".gitattributes dockerfile .bashrc .profile sitecustomize.py".split())
-"""Files that programs run, or are told by what to run, without being given them."""
+"""Files that programs run, or take what to run from, without being given them."""
 
 
 class _NamesMade:

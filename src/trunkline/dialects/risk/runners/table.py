@@ -1,6 +1,6 @@
 """Programs that run others by an option, an argument or their input: the rows, which are data. ``words.py`` reads them.
 
-Two kinds of options are told apart, because two kinds of rules look at them:
+Two kinds of options are kept apart, because two kinds of rules look at them:
 
     options, loads, code, flags    they run what nobody sees in the line, so a rule that denies a command may be about it
     changes, folders               they say which of the project's own code is run (a configuration, a plugin, another folder):
@@ -285,7 +285,7 @@ _CHECKERS: Final[dict[str, Runner]] = {
     **_same("sphinx-build mkdocs alembic", _row(changes="-c -f --config-file -D -x")),
     **_same("nodemon", _row("-x --exec", changes="-r --require --config")),
 }
-"""What runs a project's own code, and is told which by a configuration."""
+"""What runs a project's own code, and finds in a configuration which."""
 
 _STARTERS: Final[dict[str, Runner]] = {
     **_same("xterm konsole gnome-terminal alacritty kitty urxvt", _row("-e --command -x")),
