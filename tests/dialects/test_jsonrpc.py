@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
+from tests.tooling.rows import every_row
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.jsonrpc import (
@@ -335,7 +336,7 @@ JUNK = {
 }
 
 
-@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK.keys())
+@every_row("junk", JUNK.values())
 def test_junk_is_malformed_and_the_lines_around_it_survive(junk: bytes) -> None:
     peer = Peer()
     messages = received(BEFORE + junk + b"\n" + AFTER, peer)
@@ -350,7 +351,7 @@ def test_junk_is_malformed_and_the_lines_around_it_survive(junk: bytes) -> None:
     assert peer.data_to_send() == [], "noise is never answered"
 
 
-@pytest.mark.parametrize("junk", JUNK.values(), ids=JUNK.keys())
+@every_row("junk", JUNK.values())
 def test_junk_byte_by_byte_is_the_same_junk(junk: bytes) -> None:
     data = BEFORE + junk[:20_000] + b"\n" + AFTER
     assert in_pieces(data, list(range(len(data)))) == in_pieces(data, [])

@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.tooling.rows import every_row
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
@@ -52,13 +52,13 @@ def test_the_page_walks_through_the_code() -> None:
     assert len(PLACES) > 20
 
 
-@pytest.mark.parametrize(("path", "name"), PLACES, ids=lambda part: part)
+@every_row(("path", "name"), PLACES)
 def test_a_place_of_a_walk_is_there(path: str, name: str) -> None:
     module = found(path)
     assert module is not None, f"there is no {path}"
     assert defines(module, name), f"{path} has no {name}"
 
 
-@pytest.mark.parametrize("path", sorted(set(PATH.findall(PAGE))))
+@every_row("path", sorted(set(PATH.findall(PAGE))))
 def test_a_path_of_the_page_is_there(path: str) -> None:
     assert found(path) is not None

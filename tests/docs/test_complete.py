@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from scripts.reference import error_classes, every_command, shown_path
+from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.dialects.context.commands import COMMANDS
@@ -34,12 +35,12 @@ def page(name: str) -> str:
     return (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(("method", "path"), [(route.method, shown_path(route.path)) for route in ROUTES])
+@every_row(("method", "path"), [(route.method, shown_path(route.path)) for route in ROUTES])
 def test_a_route_is_documented(method: str, path: str) -> None:
     assert f"| `{method}` | `{path}` |" in page("routes")
 
 
-@pytest.mark.parametrize("key", [setting.key for setting in SETTINGS])
+@every_row("key", [setting.key for setting in SETTINGS])
 def test_a_setting_is_documented(key: str) -> None:
     (setting,) = [setting for setting in SETTINGS if setting.key == key]
     (row,) = [line for line in page("settings").splitlines() if line.startswith(f"| `{key}` |")]
@@ -47,7 +48,7 @@ def test_a_setting_is_documented(key: str) -> None:
         assert place is None or f"`{place}`" in row
 
 
-@pytest.mark.parametrize("name", list(EVENTS))
+@every_row("name", list(EVENTS))
 def test_an_event_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("events")
 
@@ -67,7 +68,7 @@ def test_what_a_command_takes_in_meta_is_documented(key: str) -> None:
     assert f"| `{key}` |" in taken
 
 
-@pytest.mark.parametrize("field", [field.encode_name for field in msgspec.structs.fields(SessionState)])
+@every_row("field", [field.encode_name for field in msgspec.structs.fields(SessionState)])
 def test_a_field_of_a_sessions_state_is_documented(field: str) -> None:
     assert f"`{field}`" in page("routes")
 
@@ -95,7 +96,7 @@ def test_a_packet_type_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("packets")
 
 
-@pytest.mark.parametrize("path", [path for path, _ in every_command()])
+@every_row("path", [path for path, _ in every_command()])
 def test_a_command_of_the_command_line_is_documented(path: str) -> None:
     assert f"\n## {path}\n" in page("cli")
 
@@ -106,16 +107,16 @@ def test_every_option_of_the_command_line_is_documented() -> None:
     assert [name for option in options for name in option.opts if name not in page("cli")] == []
 
 
-@pytest.mark.parametrize("code", sorted({kind.code for kind in error_classes()}))
+@every_row("code", sorted({kind.code for kind in error_classes()}))
 def test_an_error_code_is_documented(code: str) -> None:
     assert f"| `{code}` |" in page("errors")
 
 
-@pytest.mark.parametrize("name", list(catalog.load()))
+@every_row("name", list(catalog.load()))
 def test_an_agent_of_the_catalog_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("agents")
 
 
-@pytest.mark.parametrize("prompt", [prompt.name for prompt in DEMO_PROMPTS])
+@every_row("prompt", [prompt.name for prompt in DEMO_PROMPTS])
 def test_a_prompt_of_the_demo_agent_is_documented(prompt: str) -> None:
     assert f"| `/{prompt}" in page("agents")

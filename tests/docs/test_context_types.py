@@ -12,6 +12,7 @@ import pytest
 from scripts.reference import FILES, REFERENCE
 from tests.dialects.context.protocol import protocol, resolve, sample
 from tests.spec import seeds
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.commands import COMMANDS
 from trunkline.dialects.context.events import EVENTS
 
@@ -40,15 +41,15 @@ def test_the_schema_is_one_and_all_its_references_lead_somewhere() -> None:
     assert targets <= set(SCHEMA["$defs"]) and len(targets) > 70
 
 
-@pytest.mark.parametrize("optional", [True, False], ids=["full", "minimal"])
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("optional", [True, False])
+@every_row("name", protocol()["events"])
 def test_the_schema_takes_an_event_of_every_type(name: str, optional: bool) -> None:
     whole = event(name, optional=optional)
     assert takes("ACPEvent", whole) and takes("ACPEvent", whole | {"_meta": {"by": "phone"}})
     assert jsonschema.Draft202012Validator(SCHEMA).is_valid(whole), "the schema itself is that of an event"
 
 
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("name", protocol()["events"])
 def test_the_schema_refuses_an_event_that_lacks_a_field_or_has_null_for_one(name: str) -> None:
     whole = event(name, optional=True)
     for field in event(name, optional=False):
@@ -65,7 +66,7 @@ def test_the_schema_takes_every_command_bare_and_in_its_envelope(name: str) -> N
     assert not takes("ACPCommand", command | {"command": "fly"})
 
 
-@pytest.mark.parametrize("name", [*protocol()["types"], *protocol()["unions"], *protocol()["enums"]])
+@every_row("name", [*protocol()["types"], *protocol()["unions"], *protocol()["enums"]])
 def test_the_schema_has_every_named_type(name: str) -> None:
     kind = resolve(name)
     assert takes(name, sample(kind, optional=True)) and takes(name, sample(kind, optional=False))
@@ -76,7 +77,7 @@ def written(name: str) -> dict[str, seeds.Field]:
     return seeds.interfaces(TYPESCRIPT)[name]
 
 
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("name", protocol()["events"])
 def test_the_typescript_of_an_event_has_exactly_its_fields(name: str) -> None:
     fields = written(EVENTS[name].__name__)
     marked = [field.name + ("?" if field.optional else "") for field in fields.values()]

@@ -10,6 +10,7 @@ import pytest
 
 from scripts.page_types import FILES as PAGE_FILES
 from scripts.reference import BLOCK, BLOCKS, PAGE_TYPES, REFERENCE, renewed
+from tests.tooling.rows import every_row
 
 ROOT = Path(__file__).parent.parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -35,14 +36,14 @@ def test_every_generated_block_stands_in_a_page() -> None:
     assert sorted(used) == sorted(BLOCKS)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
+@every_row("path", PAGES)
 def test_links_lead_to_files_that_exist(path: Path) -> None:
     links = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     broken = [link for link in links if "://" not in link and not (path.parent / link).exists()]
     assert broken == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=named)
+@every_row("path", PAGES)
 def test_json_examples_are_json(path: Path) -> None:
     for block in re.findall(r"```json\n(.*?)```", path.read_text(encoding="utf-8"), re.S):
         json.loads(block)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.tooling.rows import every_row
 
 ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "reference" / "limits.md"
@@ -33,7 +36,7 @@ def rows() -> list[Row]:
 ROWS = rows()
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.bound)
+@every_row("row", ROWS)
 def test_the_constant_has_the_value_that_is_shown(row: Row) -> None:
     path, name = row.constant.strip("`").split(":")
     module = importlib.import_module("trunkline." + path.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
@@ -42,13 +45,18 @@ def test_the_constant_has_the_value_that_is_shown(row: Row) -> None:
     assert row.happens and row.happens != "–"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.bound)
+@every_row("row", ROWS)
 def test_every_bound_has_its_test_and_the_test_exists(row: Row) -> None:
     assert re.fullmatch(r"`tests/[\w/]+\.py::test_\w+`", row.test), "no bound is without a test"
     path, name = row.test.strip("`").split("::")
-    functions = [node.name for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
-                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    assert name in functions
+    assert name in functions_of(path)
+
+
+@cache
+def functions_of(path: str) -> frozenset[str]:
+    """The names of all functions of a file; many bounds have their tests in the same one."""
+    return frozenset(node.name for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8")))
+                     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
 
 
 def test_no_bound_is_told_twice() -> None:

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-import pytest
+from tests.tooling.rows import every_row
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
@@ -18,7 +18,7 @@ def names_in(path: Path) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
-@pytest.mark.parametrize(("file", "name"), NAMED.findall(PAGE))
+@every_row(("file", "name"), NAMED.findall(PAGE))
 def test_a_test_that_the_page_names_is_there(file: str, name: str) -> None:
     assert name in names_in(ROOT / file)
 

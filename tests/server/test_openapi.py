@@ -13,6 +13,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import site
+from tests.tooling.rows import every_row
 from trunkline.server.openapi import document, plain_path
 from trunkline.server.routes import ROUTES
 
@@ -52,7 +53,7 @@ def test_it_is_an_openapi_3_1_document() -> None:
     assert all(path.startswith("/") for path in API["paths"])
 
 
-@pytest.mark.parametrize(("path", "method", "operation"), OPERATIONS)
+@every_row(("path", "method", "operation"), OPERATIONS)
 def test_an_operation_is_well_formed(path: str, method: str, operation: dict[str, Any]) -> None:
     assert operation["summary"].endswith(".")
     in_path = [each["name"] for each in operation["parameters"] if each["in"] == "path"]
@@ -82,7 +83,7 @@ def test_every_reference_leads_somewhere() -> None:
         assert ref.removeprefix("#/components/schemas/") in API["components"]["schemas"], ref
 
 
-@pytest.mark.parametrize("name", sorted(API["components"]["schemas"]))
+@every_row("name", sorted(API["components"]["schemas"]))
 def test_every_type_is_a_valid_json_schema(name: str) -> None:
     jsonschema.Draft202012Validator.check_schema(API["components"]["schemas"][name])
 

@@ -6,9 +6,9 @@ Here their plays go through the fold and the rules alone; on a whole hub they ar
 from __future__ import annotations
 
 import msgspec
-import pytest
 
 from tests.session.misleading import POLICY, Case, cases
+from tests.tooling.rows import every_row
 from tests.tooling.story import Player
 from tests.tooling.transcripts import Prompt
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
@@ -49,6 +49,6 @@ def test_there_are_two_hundred_calls_of_two_agents() -> None:
     assert len(misleading) == 200 and {case.agent for case in misleading} == {"names", "order"}
 
 
-@pytest.mark.parametrize("case", CASES, ids=[f"{case.agent}-{case.number}-{case.about.replace(' ', '_')[:40]}" for case in CASES])
+@every_row("case", CASES)
 def test_only_what_is_harmless_is_approved_by_a_rule(case: Case) -> None:
     assert [verdict == "allow" for verdict in verdicts(case)] == case.asks, case.play

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from tests.session.golden import played_run
 from tests.tooling.claude_runs import runs
 from tests.tooling.examples import examples
+from tests.tooling.rows import every_row
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, Prompt, Step, openings, stories
 from trunkline.agents import catalog
@@ -168,10 +169,10 @@ def checked(player: Player, steps: Sequence[Step], names: ToolNames) -> tuple[in
     return count, explained
 
 
-STORIES = [pytest.param(agent, key, id=f"{agent}-{number}") for agent in AGENTS for number, key in enumerate(stories(agent))]
+STORIES = [(agent, key) for agent in AGENTS for key in stories(agent)]
 
 
-@pytest.mark.parametrize(("agent", "key"), STORIES)
+@every_row(("agent", "key"), STORIES)
 def test_every_face_of_a_recorded_permission_says_the_same(agent: str, key: tuple[str, str]) -> None:
     spec = catalog.load().get(agent)
     names = spec.tool_names if spec is not None else ToolNames()
@@ -182,7 +183,7 @@ def test_every_face_of_a_recorded_permission_says_the_same(agent: str, key: tupl
     assert checked(player, steps, names)[0] == sum(isinstance(step, PermissionAsk) for step in steps)
 
 
-@pytest.mark.parametrize("run", runs())
+@every_row("run", runs())
 def test_every_face_of_a_permission_of_the_stream_says_the_same(run: str) -> None:
     player = played_run(run)
     for asked in asks_in(player.entries):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.session.policy.decide import Policy, Verdict, policy_ask
 from trunkline.session.policy.text import parse_policy
 
@@ -36,7 +37,7 @@ def decided(name: str, line: str, **members: Any) -> Verdict:
     return policy_of(name).decide(ask, now_us=0)
 
 
-@pytest.mark.parametrize(("policy", "line", "action"), ROWS, ids=[f"{name}-{line[:60]!r}" for name, line, _ in ROWS])
+@every_row(("policy", "line", "action"), ROWS)
 def test_a_line_is_decided_as_the_table_says(policy: str, line: str, action: str) -> None:
     verdict = decided(policy, line)
     assert verdict.action == action or (action == "held" and verdict.action != "allow"), verdict.why

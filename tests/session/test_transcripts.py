@@ -6,11 +6,11 @@ import json
 from collections import Counter
 
 import msgspec
-import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.tooling.examples import examples
 from tests.tooling.nonsense import ACTS, UPDATES, Act
+from tests.tooling.rows import every_row
 from tests.tooling.story import Player, check, packets_of, played
 from tests.tooling.transcripts import AGENTS, Prompt, Step, prompts_of, stories
 from trunkline.dialects.signals import PermissionAsk, TurnEnd, Update
@@ -18,11 +18,7 @@ from trunkline.dialects.signals import PermissionAsk, TurnEnd, Update
 GO = Prompt([msgspec.Raw(b'{"type":"text","text":"go"}')])
 
 CHUNKS = ("agent_message_chunk", "agent_thought_chunk")
-STORIES = [
-    pytest.param(agent, run, session_id, id=f"{agent}-{run}-{number}")
-    for agent in AGENTS
-    for number, (run, session_id) in enumerate(stories(agent))
-]
+STORIES = [(agent, run, session_id) for agent in AGENTS for run, session_id in stories(agent)]
 
 
 def story(agent: str, run: str, session_id: str) -> list[Step]:
@@ -39,12 +35,12 @@ def test_the_transcripts_of_ten_agents_are_here() -> None:
     assert len(AGENTS) == 10
 
 
-@pytest.mark.parametrize(("agent", "run", "session_id"), STORIES)
+@every_row(("agent", "run", "session_id"), STORIES)
 def test_a_recorded_session_folds_to_entries_that_keep_every_rule(agent: str, run: str, session_id: str) -> None:
     check(played(story(agent, run, session_id)))
 
 
-@pytest.mark.parametrize(("agent", "run", "session_id"), STORIES)
+@every_row(("agent", "run", "session_id"), STORIES)
 def test_each_recorded_turn_becomes_one_end_with_the_reason_the_agent_gave(agent: str, run: str, session_id: str) -> None:
     steps = story(agent, run, session_id)
     ends = [packet for packet in packets_of(played(steps).entries) if packet["type"] in ("prompt_response", "error")]
@@ -57,7 +53,7 @@ def test_each_recorded_turn_becomes_one_end_with_the_reason_the_agent_gave(agent
             assert packet["stopReason"] in (end.stop, "cancelled")
 
 
-@pytest.mark.parametrize(("agent", "run", "session_id"), STORIES)
+@every_row(("agent", "run", "session_id"), STORIES)
 def test_no_recorded_chunk_is_merged_or_lost(agent: str, run: str, session_id: str) -> None:
     steps = story(agent, run, session_id)
     packets = packets_of(played(steps).entries)
@@ -65,7 +61,7 @@ def test_no_recorded_chunk_is_merged_or_lost(agent: str, run: str, session_id: s
     assert sent == chunks_sent(steps)
 
 
-@pytest.mark.parametrize(("agent", "run", "session_id"), STORIES)
+@every_row(("agent", "run", "session_id"), STORIES)
 def test_every_recorded_permission_is_asked_and_resolved(agent: str, run: str, session_id: str) -> None:
     steps = story(agent, run, session_id)
     kinds = Counter(packet["type"] for packet in packets_of(played(steps).entries))

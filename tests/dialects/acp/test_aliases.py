@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.acp.schema import faults
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp import aliases
 from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method, with_aliases
 from trunkline.dialects.acp.client import RequestPermissionResponse
@@ -221,7 +222,7 @@ SEEDS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize(("came", "meant"), [*WRONG_NAMES.values(), *SEEDS.values()], ids=[*WRONG_NAMES, *SEEDS])
+@every_row(("came", "meant"), [*WRONG_NAMES.values(), *SEEDS.values()])
 def test_an_update_with_a_wrong_name_is_brought_to_the_schemas_form(came: dict[str, Any], meant: dict[str, Any]) -> None:
     raw = json.dumps(came).encode()
     update, passed_on = read_update(raw)

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from tests.dialects.acp.schema import DEFINITIONS, faults
 from tests.dialects.acp.strategies import instances, texts
 from tests.tooling.examples import examples
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.dialects.acp.decode import (
     TextChunk,
@@ -179,7 +180,7 @@ def test_a_schema_true_update_is_typed_and_passed_on_as_the_same_object(kind: st
     assert json.loads(encode_acp(read)) == json.loads(raw)
 
 
-@pytest.mark.parametrize(("kind", "name"), FORGIVEN)
+@every_row(("kind", "name"), FORGIVEN)
 def test_a_bad_optional_value_counts_as_absent(kind: str, name: str) -> None:
     members = {**SAMPLES[kind], name: 5 if name != "line" else "5"}
     read, passed_on = read_update(update(sessionUpdate=kind, **members))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import NOT_IN_SDK, faults, parse_with_sdk, shapes, wire_definition_of
 from tests.dialects.acp.strategies import instances
+from tests.tooling.examples import examples
 from trunkline.dialects.acp.client import RequestPermissionRequest, SessionNotification
 from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
 from trunkline.dialects.acp.lenient import read_lenient
@@ -24,7 +25,7 @@ ALL = shapes()
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: str(kind.__name__))
 def test_what_we_write_is_valid_to_the_schema_to_the_sdk_and_to_us(kind: Any) -> None:
-    @settings(max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+    @settings(max_examples=examples(6), suppress_health_check=[HealthCheck.too_slow])
     @given(instances(kind))
     def check(value: Any) -> None:
         written = encode_acp(value)

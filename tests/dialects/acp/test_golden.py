@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.acp.schema import DATA, NOT_IN_SDK, faults, parse_with_sdk, wire_definition_of
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.client import (
     ReadTextFileRequest,
     ReadTextFileResponse,
@@ -69,7 +70,7 @@ def test_all_38_golden_files_are_here_and_have_a_type() -> None:
     assert len(UPDATES) == 13
 
 
-@pytest.mark.parametrize("name", GOLDEN)
+@every_row("name", GOLDEN)
 def test_a_golden_file_round_trips(name: str) -> None:
     raw = (DATA / "acp_golden" / f"{name}.json").read_bytes()
     value = read_lenient(raw, GOLDEN[name])

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.dialects.acp.schema import DEFINITIONS, definition_of, shapes
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp import methods
 from trunkline.dialects.acp.content import ContentBlock, ResourceContents, Role
 from trunkline.dialects.acp.elicitation import (
@@ -96,20 +97,20 @@ def test_every_type_is_compared_with_a_definition() -> None:
         assert definition_of(kind) in DEFINITIONS, kind
 
 
-@pytest.mark.parametrize("kind", [kind for kind in ALL if kind not in OF_OUR_OWN], ids=lambda kind: str(kind.__name__))
+@every_row("kind", [kind for kind in ALL if kind not in OF_OUR_OWN])
 def test_a_type_has_the_members_of_its_definition(kind: Any) -> None:
     tag = kind.__struct_config__.tag_field
     in_schema = set(properties(kind)) - {tag}
     assert set(members(kind)) - {"_meta"} == in_schema - {"_meta"}
 
 
-@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: str(kind.__name__))
+@every_row("kind", PLAIN)
 def test_a_type_requires_what_its_definition_requires(kind: Any) -> None:
     required = {name for name, field in members(kind).items() if field.required}
     assert required == set(DEFINITIONS[definition_of(kind)].get("required", []))
 
 
-@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: str(kind.__name__))
+@every_row("kind", PLAIN)
 def test_a_type_forgives_what_its_definition_forgives(kind: Any) -> None:
     props = properties(kind)
     for name, field in members(kind).items():
@@ -120,7 +121,7 @@ def test_a_type_forgives_what_its_definition_forgives(kind: Any) -> None:
             assert ("strict" not in found) == policy.get("x-deserialize-default-on-error", False), name
 
 
-@pytest.mark.parametrize("kind", PLAIN, ids=lambda kind: str(kind.__name__))
+@every_row("kind", PLAIN)
 def test_null_is_taken_wherever_the_definition_takes_it(kind: Any) -> None:
     for name, prop in properties(kind).items():
         field = members(kind).get(name)

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.decode import decode_tool_call_update
@@ -83,7 +84,7 @@ def read(call: dict[str, Any], names: ToolNames | None = None) -> CallReading:
     return read_call(tool, state.kind, call.get("rawInput"), named_by=by, names=names, title=state.title)
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
+@every_row("case", CASES.values())
 def test_a_call_is_what_it_says_and_as_bad_as_the_worst_in_it(case: Case) -> None:
     reading = read(case.call)
     risk = judge(reading, PLACES)
@@ -239,8 +240,8 @@ def test_a_kind_only_adds(name: str, members: dict[str, Any]) -> None:
         assert not read_call(tool, kind, members).only_looks
 
 
-@pytest.mark.parametrize("member", ["type", "kind", "tool", "action"])
-@pytest.mark.parametrize("verb", ["unlink", "Unlink", "obliterate", "mv", "del", "chmod", "write"])
+@every_row("member", ["type", "kind", "tool", "action"])
+@every_row("verb", ["unlink", "Unlink", "obliterate", "mv", "del", "chmod", "write"])
 def test_a_sort_that_is_not_known_may_be_something_to_do(member: str, verb: str) -> None:
     reading = read_call("Read", "read", {"file_path": "a.py", member: verb})
     assert any(member in doubt for doubt in reading.doubts), reading.doubts

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls.variables import (
     PLAIN_CHARS,
     bare_line,
@@ -39,18 +40,18 @@ NEVERS = ["PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "DYLD_INSERT_LIBRARIES", "MY_
           "RUSTC_WRAPPER", "CARGO_HOME", "GOFLAGS", "MAKEFLAGS", "CC", "HOME", "SSH_ASKPASS", "XDG_CONFIG_HOME", "LESSOPEN"]
 
 
-@pytest.mark.parametrize(("name", "value"), HARMLESS)
+@every_row(("name", "value"), HARMLESS)
 def test_a_variable_that_is_listed_with_such_a_value_is_harmless(name: str, value: str) -> None:
     assert is_harmless(name, value) and is_harmless_assignment(f"{name}={value}")
     assert not is_never_harmless(name) and loads(name, value) is None
 
 
-@pytest.mark.parametrize(("name", "value"), NOT_HARMLESS)
+@every_row(("name", "value"), NOT_HARMLESS)
 def test_any_other_variable_or_value_is_not(name: str, value: str) -> None:
     assert not is_harmless(name, value)
 
 
-@pytest.mark.parametrize("name", NEVERS)
+@every_row("name", NEVERS)
 def test_what_says_which_code_is_loaded_or_run_is_never_harmless(name: str) -> None:
     assert is_never_harmless(name)
     assert not any(is_harmless(name, value) for value in ("", "1", "true", "cat", "C", "x"))
@@ -71,7 +72,7 @@ def test_a_shell_that_only_reads_a_line_is_that_line(words: list[str], script: s
     assert script_of(words) == script == script_of(tuple(words))
 
 
-@pytest.mark.parametrize(("line", "words"), [
+@every_row(("line", "words"), [
     ("make all", ("make", "all")), ("  make\tall \n", ("make", "all")), ("echo 'a  b' \"c d\"", ("echo", "a  b", "c d")),
     ("gr''ep a\\ b", ("grep", "a b")), ('echo "a \\"b\\" \\\\"', ("echo", 'a "b" \\')), ("echo ''", ("echo", "")),
     ("a=b", None), ("A=b make", None), ("make $X", None), ("ls *.py", None), ("ls ~", None), ("a | b", None), ("a; b", None),

@@ -6,11 +6,10 @@ import json
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from tests.dialects.acp.schema import faults
 from tests.session.golden import played_run
 from tests.tooling.claude_runs import output, runs, story
+from tests.tooling.rows import every_row
 from tests.tooling.story import check
 from tests.tooling.transcripts import Prompt
 from trunkline.dialects.acp.decode import decode_tool_call_update
@@ -22,12 +21,12 @@ UNENDED = {"signal_SIGTERM": 1, "errors": 4}
 """Runs whose last prompts the CLI never ended: it was killed, or its input was closed."""
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_a_recorded_run_keeps_the_rules_of_every_journal(run: str) -> None:
     check(played_run(run))
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_every_update_of_a_recorded_run_is_one_of_the_protocol(run: str) -> None:
     for step in story(run):
         if isinstance(step, Update):
@@ -39,14 +38,14 @@ def test_every_update_of_a_recorded_run_is_one_of_the_protocol(run: str) -> None
             assert step.schema is not None and not faults("ElicitationSchema", step.schema)
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_notes_of_known_kinds_have_their_body(run: str) -> None:
     for step in story(run):
         assert not (isinstance(step, CustomNote) and step.kind in NOTES), step
         assert not isinstance(step, Malformed)
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_every_prompt_of_a_recorded_run_ends_once(run: str) -> None:
     prompts = sum(isinstance(step, Prompt) for step in story(run))
     ends = sum(isinstance(step, TurnEnd) for step in story(run))
@@ -54,7 +53,7 @@ def test_every_prompt_of_a_recorded_run_ends_once(run: str) -> None:
     assert prompts - merged - ends == UNENDED.get(run, 0)
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_what_the_model_said_is_told_once(run: str) -> None:
     """The whole blocks are what was said; whatever way it came, it is told once."""
     said: dict[str, str] = {}
@@ -76,7 +75,7 @@ def test_what_the_model_said_is_told_once(run: str) -> None:
     assert {text: counted[text] for text in said.values()} == Counter(said.values())
 
 
-@pytest.mark.parametrize("run", RUNS)
+@every_row("run", RUNS)
 def test_every_call_is_announced_once_and_told_whole(run: str) -> None:
     calls: dict[str, list[dict[str, Any]]] = {}
     for step in story(run):

@@ -14,6 +14,7 @@ from tests.dialects.acp.schema import faults
 from tests.dialects.acp.strategies import json_values, texts
 from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import encoded, output, runs, translator
+from tests.tooling.rows import every_row
 from trunkline.dialects.claude.frames.types import SYSTEM
 from trunkline.dialects.claude.translate import Translator, _printed
 from trunkline.dialects.jsonrpc import LineSplitter
@@ -379,7 +380,7 @@ def test_a_type_that_nobody_knows_is_kept_as_it_came(line: bytes) -> None:
     assert isinstance(note, CustomNote) and note.data == line
 
 
-@pytest.mark.parametrize("subtype", sorted(SYSTEM))
+@every_row("subtype", sorted(SYSTEM))
 def test_every_known_subtype_is_told_or_left_out_on_purpose(subtype: str) -> None:
     told = f.hear(translator(), f.system(subtype))
     assert told or subtype in QUIET

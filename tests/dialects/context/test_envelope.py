@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.dialects.context.protocol import protocol, resolve, sample
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.envelope import (
     UnknownEvent,
     decode_event,
@@ -80,8 +81,8 @@ def enveloped(name: str, *, optional: bool) -> dict[str, Any]:
     return {"seq": 7, "sessionId": "s-1", "timestamp": AT_ISO, "type": name, **payload}
 
 
-@pytest.mark.parametrize("optional", [True, False], ids=["full", "minimal"])
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("optional", [True, False])
+@every_row("name", protocol()["events"])
 def test_an_event_goes_through_decode_and_encode_byte_for_byte(name: str, optional: bool) -> None:
     wire = msgspec.json.encode(enveloped(name, optional=optional))
     event = decode_event(wire)
@@ -90,7 +91,7 @@ def test_an_event_goes_through_decode_and_encode_byte_for_byte(name: str, option
     assert encode_event(7, "s-1", AT, event) == wire
 
 
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("name", protocol()["events"])
 def test_an_event_without_a_required_field_is_not_taken_for_one(name: str) -> None:
     whole = enveloped(name, optional=False)
     for field in sample(resolve(protocol()["events"][name]), optional=False):
@@ -98,7 +99,7 @@ def test_an_event_without_a_required_field_is_not_taken_for_one(name: str) -> No
         assert isinstance(read, UnknownEvent) and field in read.why
 
 
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("name", protocol()["events"])
 def test_fields_of_tomorrow_are_skipped(name: str) -> None:
     today = enveloped(name, optional=True)
     event = decode_event(msgspec.json.encode(today | {"tomorrow": {"x": [1]}}))

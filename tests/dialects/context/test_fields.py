@@ -9,6 +9,7 @@ import pytest
 from msgspec import inspect
 
 from tests.dialects.context.protocol import protocol, resolve
+from tests.tooling.rows import every_row
 from trunkline.dialects import context
 from trunkline.dialects.context import capabilities, commands, types, unions
 from trunkline.dialects.context.commands import COMMANDS
@@ -74,7 +75,7 @@ def unordered(kind: Any) -> Any:
     return "string" if kind == "date" else kind
 
 
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("name", protocol()["events"])
 def test_an_event_has_exactly_its_fields(name: str) -> None:
     ours = members(EVENTS[name])
     payload = {field: kind for field, kind in ours.items() if field.rstrip("?") not in {"seq", "sessionId", "timestamp", "_meta"}}
@@ -82,7 +83,7 @@ def test_an_event_has_exactly_its_fields(name: str) -> None:
     assert list(payload) == list(protocol()["events"][name])
 
 
-@pytest.mark.parametrize("name", protocol()["events"])
+@every_row("name", protocol()["events"])
 def test_an_event_has_the_envelope_and_room_for_meta(name: str) -> None:
     ours = members(EVENTS[name])
     envelope = [field.rstrip("?") for field in ours][:4]

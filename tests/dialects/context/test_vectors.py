@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from scripts.helper_vectors import WHY, Vector, differences, vectors
+from tests.tooling.rows import every_row
 
 
 def test_all_recorded_calls_are_there() -> None:
@@ -15,12 +14,12 @@ def test_all_recorded_calls_are_there() -> None:
     assert sum(vector.asserted_by_their_tests for vector in vectors()) == 62
 
 
-@pytest.mark.parametrize("vector", [vector for vector in vectors() if vector.asserted_by_their_tests], ids=lambda v: v.call[:60])
+@every_row("vector", [vector for vector in vectors() if vector.asserted_by_their_tests])
 def test_what_the_originals_tests_assert_holds(vector: Vector) -> None:
     assert vector.ours == vector.theirs
 
 
-@pytest.mark.parametrize("vector", [vector for vector in vectors() if vector.call not in WHY], ids=lambda v: v.call[:60])
+@every_row("vector", [vector for vector in vectors() if vector.call not in WHY])
 def test_what_is_no_listed_difference_holds(vector: Vector) -> None:
     assert vector.ours == vector.theirs
 

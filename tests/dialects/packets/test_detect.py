@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.packets.calls import AT, json_values
+from tests.tooling.rows import every_row
 from trunkline.dialects.packets.detect import (
     display_title,
     file_path,
@@ -148,7 +149,7 @@ def test_packets_know_five_kinds(kind: str, shown: str) -> None:
     assert packet_kind(kind) == shown
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("tool_input", "kind", "name"),
     [
         ({"subagent_type": "Plan", "command": "x"}, "other", "task"),
@@ -324,9 +325,9 @@ def test_no_packet_breaks_a_question_about_it(packet: dict[str, Any]) -> None:
         assert answer == ask(msgspec.json.encode(packet))
 
 
-@pytest.mark.parametrize("raw", [
+@every_row("raw", [
     b'{"type":"\xff"}', b'{"\xff":1,"type":"\xff"}', b"\xff", b'{"type":"\\ud800"}', b"[" * 100_000, b'{"type":1e400}'])
-@pytest.mark.parametrize("look", [packet_type, tool_name, display_title, file_path, is_task, tool_kind])
+@every_row("look", [packet_type, tool_name, display_title, file_path, is_task, tool_kind])
 def test_bytes_that_are_no_packet_are_refused_whatever_is_wrong_with_them(look: Any, raw: bytes) -> None:
     with pytest.raises(Invalid, match="not a packet"):
         look(raw)

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from tests.dialects.packets.calls import AT, call_of
+from tests.tooling.rows import every_row
 from trunkline.dialects.packets.derive import progress_packet
 from trunkline.dialects.packets.numbered import read_file_text
 from trunkline.dialects.packets.raw_inputs import SUMMARY_CHARS, Beside
@@ -55,7 +56,7 @@ INPUTS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("update", "shown"), INPUTS, ids=[str(at) for at in range(len(INPUTS))])
+@every_row(("update", "shown"), INPUTS)
 def test_an_input_has_the_documents_names(update: dict[str, Any], shown: dict[str, Any]) -> None:
     assert packet_of(update)["rawInput"] == shown
     assert packet_of(update, as_sent=True)["rawInput"] == update.get("rawInput", {})

@@ -9,6 +9,7 @@ import pytest
 from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, call_of
+from tests.tooling.rows import every_row
 from trunkline.dialects.packets.derive import progress_packet, start_packet
 from trunkline.dialects.packets.detect import INPUT_KEYS, tool_by_input
 from trunkline.dialects.packets.titles import input_view
@@ -135,7 +136,7 @@ def test_an_input_that_is_no_object_has_no_members(raw: bytes | None) -> None:
     assert input_view(raw) == {}
 
 
-@pytest.mark.parametrize("key", sorted(INPUT_KEYS))
+@every_row("key", sorted(INPUT_KEYS))
 def test_of_an_input_with_very_many_members_those_that_say_its_tool_are_found(key: str) -> None:
     others: dict[str, Any] = {"pattern": "x"} if key.startswith("-") or key in ("include", "glob") else {}
     given = {**others, key: [] if key == "todos" else "a*", **{f"other{number}": {"command": "ls"} for number in range(2000)}}

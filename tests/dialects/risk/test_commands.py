@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import LEVELS, explain_risk
 
 TABLE: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "commands.toml").read_text("utf-8"))
@@ -17,7 +18,7 @@ ORDER: list[str] = [*LEVELS]
 ROWS = [(line, level, group) for group, levels in TABLE.items() for level, lines in levels.items() for line in lines]
 
 
-@pytest.mark.parametrize(("line", "level", "group"), ROWS, ids=[f"{group}-{level}-{line[:40]!r}" for line, level, group in ROWS])
+@every_row(("line", "level", "group"), ROWS)
 def test_a_labelled_line_gets_its_level(line: str, level: str, group: str) -> None:
     risk = explain_risk("Bash", {"command": line}, cwd="/home/u/proj", roots=["/home/u/proj"], home="/home/u")
     assert risk.level == level, risk
@@ -32,7 +33,7 @@ def test_the_table_is_large_and_has_no_line_twice() -> None:
     assert all(set(levels) == set(LEVELS) for levels in TABLE.values())
 
 
-@pytest.mark.parametrize("line", [line for line, level, _ in ROWS if level == "high"])
+@every_row("line", [line for line, level, _ in ROWS if level == "high"])
 def test_a_high_line_stays_at_least_high_where_nothing_is_known_of_the_session(line: str) -> None:
     """Without roots, a path elsewhere in the file system is no longer outside of anything; all else must hold."""
     risk = explain_risk("Bash", {"command": line})
@@ -40,8 +41,8 @@ def test_a_high_line_stays_at_least_high_where_nothing_is_known_of_the_session(l
         assert risk.level in ("high", "critical"), risk
 
 
-@pytest.mark.parametrize("line", [line for line, level, _ in ROWS if level == "critical"])
-@pytest.mark.parametrize("around", ["ls; {}", "{}\nls", "true && {{ {}\n}}", "if true; then {}\nfi", "( {}\n)"])
+@every_row("line", [line for line, level, _ in ROWS if level == "critical"])
+@every_row("around", ["ls; {}", "{}\nls", "true && {{ {}\n}}", "if true; then {}\nfi", "( {}\n)"])
 def test_a_critical_line_stays_critical_among_others(line: str, around: str) -> None:
     assert explain_risk("Bash", {"command": around.format(line)}).level == "critical"
 

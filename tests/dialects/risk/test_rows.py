@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk, rules
 from trunkline.dialects.risk.levels import rank
 from trunkline.dialects.risk.line import line_findings
@@ -29,7 +30,7 @@ def rows() -> Iterator[Row]:
 ROWS = [*rows()]
 
 
-@pytest.mark.parametrize("row", ROWS, ids=[row.example for row in ROWS])
+@every_row("row", ROWS)
 def test_a_rows_example_gets_its_level_and_its_reason(row: Row) -> None:
     found = line_findings(row.example, HERE)
     if row.level == "low":

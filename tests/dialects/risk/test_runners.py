@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk.runners.names import UNKNOWN
 from trunkline.dialects.risk.runners.runs import line_runs, runs_other
 from trunkline.dialects.risk.runners.table import ROWS
@@ -18,7 +19,7 @@ def runs(line: str) -> object:
     return line_runs(parse_shell(line).commands)[-1]
 
 
-@pytest.mark.parametrize(("line", "ran"), [
+@every_row(("line", "ran"), [
     ("git config alias.p push && git p origin", ("git push origin",)),
     ("git config --global alias.p '!rm -rf x'; git p", ("rm -rf x",)),
     ("git -c alias.p=push p origin", ("git push origin",)),
@@ -65,7 +66,7 @@ def test_a_command_behind_a_command_is_found(line: str, ran: tuple[str, ...]) ->
     assert runs(line) == ran
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     "$X push", "git $X", "git p origin", "git --exec-path=/tmp/x push", "git config core.pager x",
     "git filter-branch --tree-filter x",
     "ed < script", "printf '!rm x' | ed", "echo x | sqlite3 a.db", "sqlite3 a.db '.shell rm x'", "sqlite3 a.db .system",
@@ -84,7 +85,7 @@ def test_what_its_words_do_not_say_is_unknown(line: str) -> None:
     assert runs(line) is UNKNOWN
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     "ls -la", "git status", "git push origin main", "git commit -m 'git p'", "git log --oneline", "git config user.name x",
     "git -C x status", "git -c color.ui=always diff", "sed -n 1,5p a", "sed 's/the/e/' a", "sed 's/a/b/g; s/c/d/' a",
     "sed -i 's/e/f/' a",

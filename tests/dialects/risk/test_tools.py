@@ -6,6 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import RiskLevel as ContextLevel
 from trunkline.dialects.risk import LEVELS, Risk, assess_risk, explain_risk, rank
 
@@ -118,7 +119,7 @@ def test_a_reading_tool_is_judged_by_what_it_reads(path: str, expected: str) -> 
     assert level("some_tool", {"path": path}, "read") == expected
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "input", "kind", "expected"),
     [
         ("Glob", {"pattern": "**/*.ts"}, None, "low"),

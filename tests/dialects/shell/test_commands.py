@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.shell import SimpleCommand, parse_shell
 
 
@@ -20,7 +21,7 @@ def only(line: str) -> SimpleCommand:
     return command
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("line", "expected"),
     [
         ("ls -la", ["ls -la"]),
@@ -63,7 +64,7 @@ def test_a_long_list_is_no_deep_nest() -> None:
     assert line.complete
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("written", "value"),
     [
         ("rm", "rm"),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.shell import parse_shell
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("line", "inner", "inside"),
     [
         ("sudo rm x", "rm x", "sudo"),

@@ -11,6 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.delivery.receiver import SECRET, HandClock, Names, receiver
+from tests.tooling.rows import every_row
 from trunkline.errors import Forbidden, Unavailable
 from trunkline.server.delivery import addresses
 from trunkline.server.delivery.addresses import checked_address, is_public, look_up
@@ -27,7 +28,7 @@ def test_addresses_on_the_open_net_are_public(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
-@pytest.mark.parametrize("address", [
+@every_row("address", [
     "127.0.0.1", "127.9.9.9", "0.0.0.0", "10.0.0.1", "172.16.0.1", "192.168.1.1", "169.254.169.254", "100.64.0.1", "192.0.0.1",
     "198.18.0.1", "224.0.0.1", "255.255.255.255", "240.0.0.1", "::", "::1", "fe80::1", "fc00::1", "fd12::1", "ff02::1",
     "::ffff:127.0.0.1", "::ffff:10.0.0.1", "64:ff9b::a00:1", "64:ff9b::7f00:1", "2002:7f00:1::", "2002:a00:1::1",

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy, ToolCategory
 from trunkline.session.interpret.asks import asks
@@ -66,7 +67,7 @@ COMMANDS = [
 ]
 
 
-@pytest.mark.parametrize(("tool_input", "command"), COMMANDS)
+@every_row(("tool_input", "command"), COMMANDS)
 def test_a_command_is_found_in_every_form(tool_input: dict[str, Any], command: str | None) -> None:
     ask = asked("Bash", "execute", tool_input)
     assert ask.command == command
@@ -113,7 +114,7 @@ PATHS_IN = [
 ]
 
 
-@pytest.mark.parametrize(("tool_input", "paths"), PATHS_IN)
+@every_row(("tool_input", "paths"), PATHS_IN)
 def test_every_path_of_an_input_is_found(tool_input: dict[str, Any], paths: list[str]) -> None:
     expected = [path if ".." in path or ":" in path else posixpath.join(ROOT, path) for path in paths]
     assert list(asked("Edit", "edit", tool_input).paths) == [path.replace("file://", "") if path.startswith("file") else path
@@ -221,7 +222,7 @@ SEARCHES = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input", "verdict"), SEARCHES)
+@every_row(("tool", "kind", "tool_input", "verdict"), SEARCHES)
 def test_a_glob_is_a_path_and_an_expression_is_none(tool: str, kind: str, tool_input: dict[str, Any], verdict: str) -> None:
     ask = asked(tool or "search", kind, tool_input, guessed=not tool)
     decided = Policy((), USUAL).decide(ask, now_us=NOW_US)
@@ -254,7 +255,7 @@ RESTRICTED = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "tool_input", "verdict"), RESTRICTED)
+@every_row(("tool", "tool_input", "verdict"), RESTRICTED)
 def test_a_glob_of_what_is_denied_is_denied_and_what_may_be_one_is_asked(
     tool: str, tool_input: dict[str, Any], verdict: str,
 ) -> None:
@@ -270,7 +271,7 @@ def test_a_glob_that_is_too_much_is_beyond_rules(given: dict[str, Any]) -> None:
     assert BEYOND_RULES in asked("Glob", "search", given).paths
 
 
-@pytest.mark.parametrize(("kind", "tool_input"), HIDDEN)
+@every_row(("kind", "tool_input"), HIDDEN)
 def test_what_an_input_hides_is_asked(kind: str, tool_input: dict[str, Any]) -> None:
     assert Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US).action == "ask"
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict, always_rule
@@ -188,7 +189,7 @@ BEHIND = [
 ]
 
 
-@pytest.mark.parametrize(("patterns", "command", "action"), BEHIND)
+@every_row(("patterns", "command", "action"), BEHIND)
 def test_a_pattern_is_held_against_the_command_behind_harmless_variables_and_a_plain_shell(
         patterns: str, command: str, action: str) -> None:
     assert decided(running(command), allow(command=patterns.split("|"))).action == action
@@ -206,7 +207,7 @@ def test_a_command_pattern_covers_each_simple_command_of_a_line(patterns: str, c
     assert decided(running(command), session_policy=auto(commands=patterns.split("|"))).action == "allow"
 
 
-@pytest.mark.parametrize(("patterns", "command"), NOT_COVERED)
+@every_row(("patterns", "command"), NOT_COVERED)
 def test_a_command_pattern_covers_nothing_that_comes_along(patterns: str, command: str) -> None:
     assert decided(running(command), allow(command=patterns.split("|"))).action == "ask"
     assert decided(running(command), session_policy=auto(commands=patterns.split("|"))).action == "ask"
@@ -253,13 +254,13 @@ DENIED = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "command"), DENIED)
+@every_row(("pattern", "command"), DENIED)
 def test_a_deny_rule_finds_a_command_anywhere_in_a_line(pattern: str, command: str) -> None:
     verdict = decided(running(command), allow(category=["terminal"]), deny(command=[pattern]))
     assert verdict.action == "deny"
 
 
-@pytest.mark.parametrize(("pattern", "command"), [
+@every_row(("pattern", "command"), [
     ("git push*", "git $X"),
     ("git push*", "git $(echo push)"),
     ("git push*", "$GIT push"),
@@ -300,7 +301,7 @@ def test_what_cannot_be_denied_is_not_held_up(command: str) -> None:
     assert decided(running(command), allow(category=["terminal"]), deny(command=["git push*"])).action == "allow"
 
 
-@pytest.mark.parametrize(("pattern", "command", "action"), [
+@every_row(("pattern", "command", "action"), [
     (".env", "cat .env", "deny"),
     (".env", "cat ./.env", "deny"),
     (".env", "cat sub/../.env", "deny"),
@@ -415,7 +416,7 @@ AUTO = [
 ]
 
 
-@pytest.mark.parametrize(("policy", "ask", "allowed"), AUTO)
+@every_row(("policy", "ask", "allowed"), AUTO)
 def test_a_permission_policy_approves_what_it_names(policy: PermissionPolicy, ask: PolicyAsk, allowed: bool) -> None:
     verdict = decided(ask, session_policy=policy)
     assert verdict.action == ("allow" if allowed else "ask")
@@ -486,7 +487,7 @@ LIMITS = [
 ]
 
 
-@pytest.mark.parametrize(("limits", "fits"), LIMITS)
+@every_row(("limits", "fits"), LIMITS)
 def test_a_rule_counts_only_within_its_limits(limits: dict[str, Any], fits: bool) -> None:
     assert decided(running("make"), allow(command=["make"], **limits)).action == ("allow" if fits else "ask")
     assert decided(running("make"), deny(command=["make"], **limits)).action == ("deny" if fits else "ask")

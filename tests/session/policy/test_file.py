@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid, StorageError
 from trunkline.session.policy.decide import PolicyAsk, Rule
@@ -109,7 +110,7 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "says"), BAD)
+@every_row(("text", "says"), BAD)
 def test_what_is_wrong_is_said_with_its_place(text: str, says: str) -> None:
     with pytest.raises(Invalid) as caught:
         parse_policy(text)

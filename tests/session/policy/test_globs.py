@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects import glob_tokens
 from trunkline.errors import Invalid
 from trunkline.session.policy import globs
@@ -103,12 +104,12 @@ def at(path: str) -> globs.Place:
     return globs.place(path, ROOT, HOME)
 
 
-@pytest.mark.parametrize(("pattern", "path"), ALLOWED)
+@every_row(("pattern", "path"), ALLOWED)
 def test_a_pattern_allows_what_it_says(pattern: str, path: str) -> None:
     assert globs.path_allowed([pattern], at(path))
 
 
-@pytest.mark.parametrize(("pattern", "path"), NOT_ALLOWED)
+@every_row(("pattern", "path"), NOT_ALLOWED)
 def test_a_pattern_allows_nothing_else(pattern: str, path: str) -> None:
     assert not globs.path_allowed([pattern], at(path))
 
@@ -155,7 +156,7 @@ CONCERNED = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "path"), CONCERNED)
+@every_row(("pattern", "path"), CONCERNED)
 def test_what_restricts_finds_a_path_however_it_is_spelled(pattern: str, path: str) -> None:
     assert globs.path_concerned([pattern], at(path), HOME)
 

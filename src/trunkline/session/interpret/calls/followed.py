@@ -23,7 +23,7 @@ from trunkline.session.fold import OpenCall
 from trunkline.session.interpret.asks.subjects import NOT_KNOWN, waiting_calls
 from trunkline.session.interpret.calls.bodies import Bodies
 from trunkline.session.interpret.calls.evidence import keep_claims, observe
-from trunkline.session.interpret.calls.facts import Facts, read_open_call
+from trunkline.session.interpret.calls.facts import Facts, ReadingSources, read_sources, sources_of
 from trunkline.session.interpret.writer import Writer
 
 _READ: Final = frozenset({"raw_input", "kind", "name", "title", "locations"})
@@ -56,6 +56,8 @@ class FollowedCalls:
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
         self._readings: dict[str, CallReading] = {}
+        self._unannounced: tuple[ReadingSources, CallReading] | None = None
+        """The last reading of a call that is not followed, and what it was made from."""
 
     def get(self, tool_call_id: str) -> OpenCall | None:
         """The call of this id, open or ended; None where it is not followed."""
@@ -135,6 +137,7 @@ class FollowedCalls:
         for key in [key for key in self._writer.fold.calls if key not in going_on]:
             self._forget(key)
         self._ended.clear()
+        self._unannounced = None
         self._writer.fold.calls_untracked = False
 
     def forget_all(self) -> None:
@@ -155,7 +158,8 @@ class FollowedCalls:
 
     def waiting(self, *, in_background: bool) -> list[OpenCall]:
         """The calls that an ask which names none is about."""
-        self.in_background()
+        if self._writer.fold.sub_agents:
+            self.in_background()
         return waiting_calls(self._writer.fold.calls.values(), in_background=in_background)
 
     def in_background(self) -> dict[str, OpenCall]:
@@ -173,14 +177,19 @@ class FollowedCalls:
         return [call for key, call in self._writer.fold.calls.items() if not call.finished and key not in going_on]
 
     def reading(self, call: OpenCall) -> CallReading:
-        """The one reading of a call, made once for each change of what it is made from."""
+        """The one reading of a call, made once for each change of what it is made from. A call that is not followed is mostly an
+        ask: it is followed next, and the reading that showed what it is about is that call's reading, too."""
         key = call.state.tool_call_id
-        if self._writer.fold.calls.get(key) is not call:
-            return read_open_call(call, self._names)  # nobody else will ask for it
-        known = self._readings.get(key)
-        if known is None:
-            known = self._readings[key] = read_open_call(call, self._names)
-        return known
+        is_followed = self._writer.fold.calls.get(key) is call
+        if is_followed and (known := self._readings.get(key)) is not None:
+            return known
+        sources = sources_of(call)
+        if self._unannounced is None or self._unannounced[0] != sources:
+            self._unannounced = sources, read_sources(sources, self._names)
+        reading = self._unannounced[1]
+        if is_followed:
+            self._readings[key], self._unannounced = reading, None
+        return reading
 
     def facts(self, call: OpenCall) -> Facts:
         """What is known of a call, whatever form the agent sent it in."""
@@ -211,7 +220,7 @@ class FollowedCalls:
     def unannounced_call(self, update: ToolCallUpdate) -> OpenCall:
         """A call that an ask is about, and of which no event is written (yet)."""
         call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at, input_cut=names_too_much(update))
-        merge_call(call.state, update)
+        call.shows_ask = "content" in merge_call(call.state, update)
         observe(call, update, self._names)
         return call
 

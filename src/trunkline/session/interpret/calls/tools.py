@@ -65,12 +65,6 @@ class ToolInterpreter:
         self.disk = DiskLooks(self.calls, CHANGING)
         self._packets = CallPackets(writer, self.calls, self.terminals, as_sent=raw_as_sent)
         self._endings = Endings(writer, self.calls.facts)
-        calls = self.calls
-        self.reading, self.facts, self.risk, self.doubts = calls.reading, calls.facts, calls.risk, calls.doubts
-        self.known_call, self.waiting, self.forget_claims = calls.known_call, calls.waiting, calls.forget_claims
-        self.unannounced_call, self.call_with_ask, self.about_to_run = (
-            calls.unannounced_call, calls.call_with_ask, calls.about_to_run)
-        """What asks need of the calls."""
 
     def on_update(self, update: ToolCall | ToolCallUpdate, wire: bytes, raw: bytes | None, *, input_cut: bool = False) -> None:
         """The agent reported something of a call. ``input_cut``: not all of its input is in the update."""
