@@ -26,8 +26,8 @@ STARTS_ONCE = {"match", "fullmatch"}
 BOUNDED = {
     ("trunkline.dialects.acp.large", "_CUT_ESCAPE"): "looks at the last 64 bytes",
     ("trunkline.dialects.acp.large", "_HIGH_SURROGATE"): "looks at the last 64 bytes",
-    ("trunkline.dialects.risk.programs", "_VERSION"): "looks at a name of at most _NAME_CHARS",
-    ("trunkline.dialects.risk.programs.files", "_WIDE_MODE"): "looks at _MODE_CHARS",
+    ("trunkline.dialects.risk.rules", "_VERSION"): "looks at a name of at most _NAME_CHARS",
+    ("trunkline.dialects.risk.rules.files", "_WIDE_MODE"): "looks at _MODE_CHARS",
     ("trunkline.dialects.calls.names", "_TITLE_HEAD"): "looks at _HEAD_CHARS",
 }
 """Expressions that are not linear, and why nobody can send them a long text."""

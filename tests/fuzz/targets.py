@@ -129,8 +129,8 @@ def claude_frames(data: bytes) -> None:
         for signal in translate.receive(line):
             _ended(type(signal).__name__, getattr(signal, "kind", ""), getattr(signal, "why", ""))
             msgspec.json.encode(signal)
-    translate.take_answers()
-    b"".join(translate.take_output()).decode()
+    translate.control.take_answers()
+    b"".join(translate.control.take_output()).decode()
 
 
 def claude_transcript(data: bytes) -> None:

@@ -28,7 +28,7 @@ from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
 from trunkline.session.intake import intake
 from trunkline.session.interpret import conditions, plans
 from trunkline.session.interpret.asks import asks
-from trunkline.session.interpret.calls import bodies, tools
+from trunkline.session.interpret.calls import bodies, followed
 from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.effects.changes import PATH_CHARS
 from trunkline.session.interpret.usage import CURRENCY_CHARS
@@ -50,7 +50,7 @@ def ask(number: int, call_id: str = "", padding: int = 0) -> PermissionAsk:
 
 
 def test_calls_beyond_the_bound_are_written_down_and_not_followed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "OPEN_CALLS", 10)
+    monkeypatch.setattr(followed, "OPEN_CALLS", 10)
     told = Told().turn()
     entries = told.hear(*(call(number) for number in range(25)))
     assert len(told.fold.calls) == 10
@@ -64,13 +64,13 @@ def test_calls_beyond_the_bound_are_written_down_and_not_followed(monkeypatch: p
 
 
 def test_what_such_a_turn_asks_for_is_not_known_and_high_until_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "OPEN_CALLS", 3)
+    monkeypatch.setattr(followed, "OPEN_CALLS", 3)
     told = Told().turn()
     told.hear(*(call(number) for number in range(4)), ask(1, "c0"), ask(2))
     views = list(told.fold.approvals.values())
     assert [view.risk_level for view in views] == ["high", "high"]
     assert all(view.about is not None and view.about.risk == "high" for view in views)
-    assert tools.UNTRACKED in views[0].risk_reason and len(told.fold.calls) == 3
+    assert followed.UNTRACKED in views[0].risk_reason and len(told.fold.calls) == 3
     told.at().turns.end("end_turn")
     told.take()
     told.turn()
@@ -80,7 +80,7 @@ def test_what_such_a_turn_asks_for_is_not_known_and_high_until_the_next(monkeypa
 
 def test_no_rule_allows_what_such_a_turn_asks_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def play() -> None:
-        monkeypatch.setattr(tools, "OPEN_CALLS", 3)
+        monkeypatch.setattr(followed, "OPEN_CALLS", 3)
         stage = Stage(tmp_path)
         session = await stage.open()
         session.fold.rules.append(Rule(action="allow", risk=["low", "medium", "high"]))
@@ -166,7 +166,7 @@ def test_the_queue_takes_only_so_many_prompts_and_bytes(tmp_path: Path, monkeypa
 
 
 def test_calls_that_ended_are_forgotten_beyond_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tools, "KEPT_CALLS", 5)
+    monkeypatch.setattr(followed, "KEPT_CALLS", 5)
     told = Told().turn()
     for number in range(20):
         told.hear(call(number), ended(number))
@@ -355,7 +355,7 @@ def test_names_of_options_are_cut_and_too_long_ids_refused() -> None:
 
 def test_a_question_about_a_call_with_too_long_an_id_is_refused() -> None:
     told = Told().turn()
-    assert told.interpret.asks.room_for(QuestionAsk("q", "Which?", None, None, "i" * (tools.ID_CHARS + 1))) is not None
+    assert told.interpret.asks.room_for(QuestionAsk("q", "Which?", None, None, "i" * (followed.ID_CHARS + 1))) is not None
 
 
 def test_all_that_is_kept_of_what_waits_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

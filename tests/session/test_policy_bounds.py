@@ -7,7 +7,7 @@ from trunkline.dialects.shell import parse_shell
 from trunkline.session.policy.behind import TEXTS_READ, behind
 from trunkline.session.policy.decide import Policy, PolicyAsk, policy_ask
 from trunkline.session.policy.explain import PIECES, pieces_of
-from trunkline.session.policy.rules import BASES, BUNDLE_ENDS
+from trunkline.session.policy.subject import BASES, BUNDLE_ENDS
 from trunkline.session.policy.text import parse_policy
 
 POLICY = """

@@ -22,7 +22,7 @@ from trunkline.session.client import terminals
 from trunkline.session.client.terminals import Terminals
 from trunkline.session.commands.requests import TITLE_MOST, Decision, Scope
 from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
-from trunkline.session.interpret.calls.tools import KEPT_TERMINALS
+from trunkline.session.interpret.calls.terminals import KEPT_TERMINALS
 from trunkline.session.interpret.text import TITLE_SOUGHT, entitle
 from trunkline.session.workspace import artifacts
 from trunkline.session.workspace import files as workspace

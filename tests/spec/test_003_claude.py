@@ -18,9 +18,9 @@ import pytest
 from tests.aio import run
 from tests.session.driver.stream_json.stage import ClaudeStage
 from tests.spec import seeds
-from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.frames import ResultFrame
-from trunkline.dialects.claude.stops import stop_of
+from trunkline.dialects.claude.control import outgoing
+from trunkline.dialects.claude.conversation.stops import stop_of
+from trunkline.dialects.claude.frames.types import ResultFrame
 from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.notes import AgentNote, HookRan, ModelUsed
 from trunkline.dialects.signals import Signal, TurnEnd, Update

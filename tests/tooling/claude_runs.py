@@ -82,7 +82,7 @@ class Answered(NamedTuple):
 def story(run: str) -> list[Step | Answered]:
     """A run as the signals and acts that it stands for."""
     translate = translator()
-    steps: list[Step | Answered] = list(translate.greeted(greeting(run)))
+    steps: list[Step | Answered] = list(translate.settings.greeted(greeting(run)))
     asks: dict[str, PermissionAsk | QuestionAsk] = {}
     for line in runs()[run]:
         if line.dir == "out":
@@ -122,9 +122,9 @@ def _answer(translate: Translator, ask: PermissionAsk | QuestionAsk, answer: Any
     allowed = isinstance(answer, dict) and answer.get("behavior") == "allow"
     if isinstance(ask, QuestionAsk):
         content = b"{}" if allowed else None
-        assert translate.answer_question(ask.request_id, "accept" if allowed else "decline", content) is not None
+        assert translate.control.answer_question(ask.request_id, "accept" if allowed else "decline", content) is not None
         return Answered(ask.request_id, "accept" if allowed else "decline", content)
     kinds = "allow" if allowed else "reject"
     option = next(option.option_id for option in ask.options if option.kind.startswith(kinds))
-    assert translate.answer_permission(ask.request_id, option, reason=None, updated_input=None) is not None
+    assert translate.control.answer_permission(ask.request_id, option, reason=None, updated_input=None) is not None
     return Decision(ask.request_id, option)

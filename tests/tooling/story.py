@@ -75,7 +75,7 @@ class Player:
             case Decision(request_id, option_id):
                 self._decide(now, request_id, option_id)
             case Printed():
-                now.tools.terminal(*step)
+                now.tools.terminals.keep(*step)
             case TurnEnd():
                 self._end(now, step)
             case _:

@@ -76,7 +76,7 @@ def chars_meet(one: Token, other: Token) -> bool:
 
 def segments_meet(pattern: Segment, outline: Segment) -> bool:
     """``?env`` and ``*env`` may be ``.env``: some shells and many programs take them so. But a star alone does not stand for
-    hidden names, and ``*.ts`` not for those of a pattern such as ``.env.*``, or nothing could be said of any file."""
+    hidden names, and ``*.ts`` not for those of a pattern such as ``.env.*``, or nothing could be decided of any file."""
     assert pattern is not None and outline is not None
     if pattern[:1] == (".",) and outline[:1] == (STAR,):
         is_one_name = all(isinstance(one, str) and one for one in pattern)

@@ -1,6 +1,6 @@
 """What an agent does that the Agent Client Protocol has no word for: tokens, limits, retries, hooks, sub-agents …
 
-Rule 1: a note that we understand is a struct of this module from the dialect that read it to the interpreter that tells it.
+Rule 1: a note that we understand is a struct of this module from the dialect that read it to the interpreter that emits it.
 Rule 2: any agent can send one of these by its kind in ``NOTES`` (``NOTE_METHOD``). What it sent is kept beside the struct.
 Rule 3: a kind or a body that we do not know is a ``CustomNote``, kept as it is.
 """
@@ -166,7 +166,7 @@ class AgentNote(msgspec.Struct, frozen=True):
 
 
 class CustomNote(msgspec.Struct, frozen=True):
-    """A note that means nothing to us: a kind and JSON, told as a ``custom`` event."""
+    """A note that means nothing to us: a kind and JSON, emitted as a ``custom`` event."""
 
     kind: str
     data: bytes

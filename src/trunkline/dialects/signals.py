@@ -24,7 +24,7 @@ class Update(msgspec.Struct, frozen=True, gc=False):
 
 
 class LargeUpdate(msgspec.Struct, frozen=True, gc=False):
-    """An update of over ``LARGE_UPDATE`` bytes (``acp/large.py``): it is told in pieces, or by its beginning. Until then it is
+    """An update of over ``LARGE_UPDATE`` bytes (``acp/large.py``): it is emitted in pieces, or by its beginning. Until then it is
     where the line has it: to copy it is work of its own."""
 
     raw: msgspec.Raw | bytes
@@ -49,7 +49,7 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     beyond_turn: bool = False
     """Something in the background asks: between turns too, and it still waits when a turn has ended."""
     is_act: bool = False
-    """The hub itself is to do it for the agent: this is what will be done, whatever was said of it before."""
+    """The hub itself is to do it for the agent: this is what will be done, whatever was reported of it before."""
 
 
 OTHER_WORDS = "_other"
@@ -79,7 +79,7 @@ class TurnEnd(msgspec.Struct, frozen=True):
 
     stop: StopReason | None = None
     error: AgentFault | None = None
-    said: str | None = None
+    agent_stop: str | None = None
     """The agent's own word for it, where packets have that word and the Agent Client Protocol has not (``stop_sequence``)."""
     usage: bytes | None = None
     """Tokens, as JSON: ``inputTokens``, ``outputTokens``, ``cachedReadTokens``, ``cachedWriteTokens``, ``thoughtTokens``."""
@@ -88,7 +88,7 @@ class TurnEnd(msgspec.Struct, frozen=True):
 
 
 class AgentFault(msgspec.Struct, frozen=True):
-    """An error as the agent told it: JSON-RPC code, text and data."""
+    """An error as the agent reported it: JSON-RPC code, text and data."""
 
     code: Whole
     message: str

@@ -121,7 +121,7 @@ class Drivers:
         if spec is None or spec.driver != "stream-json":
             return None
         await load(*DRIVERS[spec.driver])
-        from trunkline.session.driver.stream_json.driver import CAPABILITIES
+        from trunkline.session.driver.stream_json.opening import CAPABILITIES
 
         return CAPABILITIES
 
@@ -184,7 +184,7 @@ class _Past:
         """Whether there is a file of it; where its place is not known, it may be there."""
         return await self._lane.run(self._has, session_id)
 
-    async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
+    async def replay(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """What its file holds, in pieces; nothing where there is none."""
         signals = await self._lane.run_within(READ_S, self._read_all, session_id)
         for start in range(0, len(signals), REPLAYED):

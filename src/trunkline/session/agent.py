@@ -102,11 +102,11 @@ class AgentSide:
 
     def printed(self, terminal_id: str, output: str, exit_code: int | None) -> None:
         """A command that we ran for the agent has ended: its call's result shows what it printed."""
-        self._recorder.at().tools.terminal(terminal_id, output, exit_code)
+        self._recorder.at().tools.terminals.keep(terminal_id, output, exit_code)
 
     def prints(self, terminal_id: str, offset: int, output: str) -> bool:
         """A command that we run for the agent prints; False where no call shows its terminal yet."""
-        shown = self._recorder.at().tools.printing(terminal_id, offset, output)
+        shown = self._recorder.at().tools.terminals.emit_printed(terminal_id, offset, output)
         if shown:
             self._recorder.write()
         return shown

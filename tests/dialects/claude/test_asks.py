@@ -11,7 +11,8 @@ from tests.dialects.acp.schema import faults
 from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import translator
 from trunkline.dialects.acp.permission import choose_option
-from trunkline.dialects.claude.translate import Ruling, Translator
+from trunkline.dialects.claude.control.requests import Ruling
+from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, QuestionAsk, Signal
 
 SUGGESTED = {"type": "addRules", "rules": [{"toolName": "Bash", "ruleContent": "ls *"}], "behavior": "allow",
@@ -69,7 +70,7 @@ def test_what_is_asked_again_whatever_rule_there_is_offers_no_always(why: str) -
 def test_allowed_calls_get_their_whole_input_back() -> None:
     translate = translator()
     asked = permission(translate, input={"command": "ls", "timeout": 5})
-    assert answer(translate.answer_permission(asked.request_id, "allow")) == {
+    assert answer(translate.control.answer_permission(asked.request_id, "allow")) == {
         "behavior": "allow", "updatedInput": {"command": "ls", "timeout": 5}}
 
 
@@ -77,7 +78,7 @@ def test_an_edited_input_is_what_runs_and_what_the_call_is_told_by() -> None:
     translate = translator()
     f.hear(translate, f.whole("m", f.use("c1", "Bash", command="rm -r /")))
     asked = permission(translate, input={"command": "rm -r /"})
-    line = translate.answer_permission(asked.request_id, "allow", updated_input=b'{"command":"ls /"}')
+    line = translate.control.answer_permission(asked.request_id, "allow", updated_input=b'{"command":"ls /"}')
     assert answer(line)["updatedInput"] == {"command": "ls /"}
     (ended,) = f.updates(f.hear(translate, f.answer("c1", "bin")))
     assert (ended["rawInput"], ended["title"]) == ({"command": "ls /"}, "ls /")
@@ -87,7 +88,7 @@ def test_an_edited_input_is_what_runs_and_what_the_call_is_told_by() -> None:
 def test_an_edit_that_cannot_be_read_never_runs_what_was_asked_for(edited: bytes) -> None:
     translate = translator()
     asked = permission(translate, input={"command": "ls"})
-    assert answer(translate.answer_permission(asked.request_id, "allow", updated_input=edited))["updatedInput"] == {}
+    assert answer(translate.control.answer_permission(asked.request_id, "allow", updated_input=edited))["updatedInput"] == {}
 
 
 @pytest.mark.parametrize(("suggestions", "rules"), [
@@ -98,7 +99,7 @@ def test_an_edit_that_cannot_be_read_never_runs_what_was_asked_for(edited: bytes
 def test_always_is_a_rule_of_the_clis_session_only(suggestions: list[Any], rules: list[Any]) -> None:
     translate = translator()
     asked = permission(translate, permission_suggestions=suggestions)
-    assert answer(translate.answer_permission(asked.request_id, "allow_always"))["updatedPermissions"] == rules
+    assert answer(translate.control.answer_permission(asked.request_id, "allow_always"))["updatedPermissions"] == rules
 
 
 @pytest.mark.parametrize(("option", "reason", "told"), [
@@ -111,7 +112,7 @@ def test_always_is_a_rule_of_the_clis_session_only(suggestions: list[Any], rules
 def test_a_denial_says_why_and_only_a_stop_ends_the_turn(option: str | None, reason: str | None, told: dict[str, Any]) -> None:
     translate = translator()
     asked = permission(translate)
-    assert answer(translate.answer_permission(asked.request_id, option, reason=reason)) == told
+    assert answer(translate.control.answer_permission(asked.request_id, option, reason=reason)) == told
 
 
 def test_several_asks_are_open_at_once_and_answered_in_any_order() -> None:
@@ -119,16 +120,16 @@ def test_several_asks_are_open_at_once_and_answered_in_any_order() -> None:
     first, second = f.hear(translate, f.ask("q1", "Bash", "c1"), f.ask("q2", "Bash", "c2"))
     assert isinstance(first, PermissionAsk) and isinstance(second, PermissionAsk)
     for asked, cli_id in ((second, "q2"), (first, "q1")):
-        line = translate.answer_permission(asked.request_id, "allow")
+        line = translate.control.answer_permission(asked.request_id, "allow")
         assert line is not None and json.loads(line)["response"]["request_id"] == cli_id
-    assert translate.answer_permission(first.request_id, "allow") is None, "an ask is answered once"
+    assert translate.control.answer_permission(first.request_id, "allow") is None, "an ask is answered once"
 
 
 def test_an_ask_that_the_cli_takes_back_is_withdrawn_and_cannot_be_answered() -> None:
     translate = translator()
     asked = permission(translate)
     assert f.hear(translate, f.frame("control_cancel_request", request_id="q1")) == [AskWithdrawn(asked.request_id)]
-    assert translate.answer_permission(asked.request_id, "allow") is None
+    assert translate.control.answer_permission(asked.request_id, "allow") is None
     assert f.hear(translate, f.frame("control_cancel_request", request_id="q1")) == []
 
 
@@ -145,7 +146,7 @@ def test_a_plan_is_approved_by_the_mode_in_which_it_is_carried_out() -> None:
         asked = permission(translate, "ExitPlanMode", input={"plan": "1. Do it"})
         assert json.loads(asked.tool_call)["content"] == [{"type": "content", "content": {"type": "text", "text": "1. Do it"}}]
         assert not asked.editable
-        assert answer(translate.answer_permission(asked.request_id, option))["updatedPermissions"] == [
+        assert answer(translate.control.answer_permission(asked.request_id, option))["updatedPermissions"] == [
             {"type": "setMode", "mode": mode, "destination": "session"}]
 
 
@@ -154,13 +155,13 @@ def test_a_plan_that_the_cli_keeps_for_itself_is_shown_as_the_model_wrote_it() -
     f.hear(translate, f.whole("m", f.use("c1", "ExitPlanMode", plan="1. Do it")))
     asked = permission(translate, "ExitPlanMode", input={})
     assert json.loads(asked.tool_call)["rawInput"] == {"plan": "1. Do it"}
-    assert answer(translate.answer_permission(asked.request_id, "default"))["updatedInput"] == {}
+    assert answer(translate.control.answer_permission(asked.request_id, "default"))["updatedInput"] == {}
 
 
 def test_a_plan_that_is_not_approved_keeps_the_cli_planning() -> None:
     translate = translator()
     asked = permission(translate, "ExitPlanMode", input={"plan": "1."})
-    assert answer(translate.answer_permission(asked.request_id, "plan", reason="more detail")) == {
+    assert answer(translate.control.answer_permission(asked.request_id, "plan", reason="more detail")) == {
         "behavior": "deny", "message": "more detail"}
 
 
@@ -183,7 +184,7 @@ def test_a_question_is_a_form_with_choices_and_room_for_other_words() -> None:
 def test_answers_are_told_by_the_questions_own_texts(content: dict[str, Any], answers: dict[str, str]) -> None:
     translate = translator()
     asked = question(translate, COLOUR, SIZES)
-    told = answer(translate.answer_question(asked.request_id, "accept", json.dumps(content).encode()))
+    told = answer(translate.control.answer_question(asked.request_id, "accept", json.dumps(content).encode()))
     assert told["behavior"] == "allow"
     assert told["updatedInput"] == {"questions": [COLOUR, SIZES], "answers": answers}
 
@@ -192,8 +193,8 @@ def test_answers_are_told_by_the_questions_own_texts(content: dict[str, Any], an
 def test_a_question_that_is_not_answered_is_denied(action: str) -> None:
     translate = translator()
     asked = question(translate, COLOUR)
-    assert answer(translate.answer_question(asked.request_id, action, None))["behavior"] == "deny"
-    assert translate.answer_question(asked.request_id, action, None) is None
+    assert answer(translate.control.answer_question(asked.request_id, action, None))["behavior"] == "deny"
+    assert translate.control.answer_question(asked.request_id, action, None) is None
 
 
 def test_a_question_without_words_is_asked_like_any_tool() -> None:
@@ -206,7 +207,7 @@ def test_what_a_server_of_the_clis_asks_is_a_question() -> None:
     request = {"subtype": "elicitation", "mcp_server_name": "files", "message": "Who are you?", "requested_schema": schema}
     (asked,) = f.hear(translate, f.frame("control_request", request_id="q1", request=request))
     assert isinstance(asked, QuestionAsk) and (asked.message, json.loads(asked.schema or b"")) == ("Who are you?", schema)
-    assert answer(translate.answer_question(asked.request_id, "accept", b'{"name":"x"}')) == {
+    assert answer(translate.control.answer_question(asked.request_id, "accept", b'{"name":"x"}')) == {
         "action": "accept", "content": {"name": "x"}}
 
 
@@ -222,9 +223,9 @@ def test_asks_that_were_open_when_we_came_are_asked() -> None:
 def test_what_we_do_not_serve_is_refused_at_once(subtype: str, served: bool) -> None:
     translate = translator()
     f.hear(translate, f.frame("control_request", request_id="x", request={"subtype": subtype}))
-    (line,) = translate.take_output()
+    (line,) = translate.control.take_output()
     assert json.loads(line)["response"]["subtype"] == ("success" if served else "error")
-    assert translate.take_output() == []
+    assert translate.control.take_output() == []
 
 
 def about_to_run(event: str = "PreToolUse") -> bytes:
@@ -236,12 +237,12 @@ def about_to_run(event: str = "PreToolUse") -> bytes:
 def gated(ruling: Ruling | None, event: str = "PreToolUse") -> tuple[Any, list[Signal], list[tuple[str, bytes]]]:
     translate = Translator(lambda prefix: prefix)
     told = f.hear(translate, about_to_run(event))
-    judged = translate.take_about_to_run()
-    assert translate.take_about_to_run() == []
+    judged = translate.control.take_about_to_run()
+    assert translate.control.take_about_to_run() == []
     for about in judged:
-        assert translate.take_output() == [], "the CLI waits until the rules have spoken"
-        told += translate.ruled(about, ruling)
-    (line,) = translate.take_output()
+        assert translate.control.take_output() == [], "the CLI waits until the rules have spoken"
+        told += translate.control.ruled(about, ruling)
+    (line,) = translate.control.take_output()
     return json.loads(line)["response"]["response"], told, [(about.tool, about.given) for about in judged]
 
 

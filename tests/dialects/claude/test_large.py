@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from trunkline.dialects.acp.large import TOLD_BYTES
-from trunkline.dialects.claude import blocks
-from trunkline.dialects.claude.large import KEPT_BYTES, Large, read_large
+from trunkline.dialects.claude.conversation import blocks
+from trunkline.dialects.claude.frames.large import KEPT_BYTES, Large, read_large
 from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.notes import AgentNote, RuledOut
 from trunkline.dialects.signals import Malformed, Signal, Update
@@ -67,7 +67,7 @@ def test_a_long_text_that_came_in_pieces_is_told_once() -> None:
 
 
 def test_a_whole_text_after_very_many_pieces_is_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(blocks, "SAID_KEPT", 1000)
+    monkeypatch.setattr(blocks, "TEXT_KEPT", 1000)
     cli, text = begun(), "lorem ip" * 1000
     told = [signal for start in range(0, 7000, 70) for signal in cli.receive(json.dumps(delta(text[start:start + 70])).encode())]
     told += cli.receive(json.dumps(assistant({"type": "text", "text": text})).encode())
@@ -92,11 +92,11 @@ def test_a_call_is_told_by_its_beginning_and_says_how_long_it_was() -> None:
 def test_what_is_too_long_to_be_looked_at_is_denied(request_: Json) -> None:
     cli = translator()
     [told] = heard(cli, {"type": "control_request", "request_id": "r", "request": request_})
-    [answer] = cli.take_output()
+    [answer] = cli.control.take_output()
     assert isinstance(told, AgentNote) and isinstance(told.body, RuledOut)
     assert told.body.tool == "Write"
     assert b"deny" in answer
-    assert cli.take_about_to_run() == []
+    assert cli.control.take_about_to_run() == []
 
 
 def test_asks_that_an_answer_brings_along_are_denied_too() -> None:
@@ -104,8 +104,8 @@ def test_asks_that_an_answer_brings_along_are_denied_too() -> None:
     ask = {"request_id": "r", "request": {"subtype": "can_use_tool", "tool_name": "Write", "input": {"content": "x" * MIB}}}
     heard(cli, {"type": "control_response", "response": {"subtype": "success", "request_id": "c",
                                                           "pending_permission_requests": [ask]}})
-    assert b"deny" in cli.take_output()[0]
-    assert [each.request_id for each in cli.take_answers()] == ["c"]
+    assert b"deny" in cli.control.take_output()[0]
+    assert [each.request_id for each in cli.control.take_answers()] == ["c"]
 
 
 def test_what_is_kept_of_a_line_is_bounded() -> None:

@@ -12,7 +12,7 @@ from tests.dialects.acp.strategies import instances
 from tests.tooling.claude_runs import runs
 from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceContents, ResourceLink
 from trunkline.dialects.acp.shape import encode_acp
-from trunkline.dialects.claude import outgoing
+from trunkline.dialects.claude.control import outgoing
 
 
 def written(line: bytes) -> dict[str, Any]:

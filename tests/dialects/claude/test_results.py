@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.acp.strategies import json_values
-from trunkline.dialects.claude import patches, results
-from trunkline.dialects.claude.results import RAW_CHARS, ended
+from trunkline.dialects.claude.calls import patches, results
+from trunkline.dialects.claude.calls.results import RAW_CHARS, ended
 
 
 def done(name: str, given: dict[str, Any], answer: Any = "ok", record: Any = None, failed: bool = False) -> dict[str, Any]:

@@ -19,22 +19,23 @@ OLD = {"models": [{"value": "default", "displayName": "Default"}, {"value": "opu
 
 def greeted(body: dict[str, Any] | bytes) -> Translator:
     translate = translator()
-    translate.greeted(body if isinstance(body, bytes) else json.dumps(body).encode())
+    translate.settings.greeted(body if isinstance(body, bytes) else json.dumps(body).encode())
     return translate
 
 
 def option(translate: Translator, config_id: str) -> dict[str, Any]:
-    found: dict[str, Any] = next(each for each in json.loads(bytes(translate.options())) if each["id"] == config_id)
+    found: dict[str, Any] = next(each for each in json.loads(bytes(translate.settings.options())) if each["id"] == config_id)
     return found
 
 
 def test_the_modes_are_those_that_can_be_chosen() -> None:
     translate = greeted(greeting())
-    modes = json.loads(bytes(translate.modes()))
+    modes = json.loads(bytes(translate.settings.modes()))
     assert modes["currentModeId"] == "default"
     assert [mode["id"] for mode in modes["availableModes"]] == ["default", "acceptEdits", "plan", "auto", "dontAsk"]
-    assert "bypassPermissions" in [mode["id"] for mode in json.loads(bytes(translate.modes(bypass=True)))["availableModes"]]
-    assert not faults("SessionModeState", bytes(translate.modes()))
+    with_bypass = json.loads(bytes(translate.settings.modes(bypass=True)))["availableModes"]
+    assert "bypassPermissions" in [mode["id"] for mode in with_bypass]
+    assert not faults("SessionModeState", bytes(translate.settings.modes()))
 
 
 def test_a_mode_is_told_when_it_changes_and_not_again_with_every_turn() -> None:
@@ -42,7 +43,7 @@ def test_a_mode_is_told_when_it_changes_and_not_again_with_every_turn() -> None:
     told = f.hear(translate, f.init(), f.system("status", status=None, permissionMode="plan"), f.init(permissionMode="plan"),
                   f.init(permissionMode="tomorrow"))
     assert [update["currentModeId"] for update in f.updates(told, "current_mode")] == ["plan", "tomorrow"]
-    assert json.loads(bytes(translate.modes()))["availableModes"][-1]["id"] == "tomorrow"
+    assert json.loads(bytes(translate.settings.modes()))["availableModes"][-1]["id"] == "tomorrow"
 
 
 def test_each_model_is_on_offer_once_by_its_full_name() -> None:
@@ -50,7 +51,7 @@ def test_each_model_is_on_offer_once_by_its_full_name() -> None:
     values = [entry["value"] for entry in model["options"]]
     assert len(set(values)) == len(values) and model["currentValue"] in values
     assert model["options"][0] | {"description": ""} == {"value": "claude-opus-5-5", "name": "Opus", "description": ""}
-    for each in json.loads(bytes(greeted(greeting()).options())):
+    for each in json.loads(bytes(greeted(greeting()).settings.options())):
         assert not faults("SessionConfigOption", json.dumps(each).encode())
 
 
@@ -86,21 +87,21 @@ def test_without_a_greeting_the_model_is_told_as_a_note() -> None:
 ])
 def test_an_option_is_set_by_a_control_request(config_id: str, value: str, request_is: dict[str, Any]) -> None:
     translate = greeted(greeting())
-    assert json.loads(translate.option_request("r", config_id, value)) == {
+    assert json.loads(translate.settings.request("r", config_id, value)) == {
         "type": "control_request", "request_id": "r", "request": request_is}
-    options = json.loads(bytes(translate.option_set(config_id, value, b"null")))
+    options = json.loads(bytes(translate.settings.took(config_id, value, b"null")))
     assert next(each for each in options if each["id"] == config_id)["currentValue"] == value
 
 
 def test_a_model_that_was_chosen_before_a_restart_is_taken_by_its_full_name() -> None:
     translate = greeted(OLD)
-    line = translate.option_request("r", "model", "claude-sonnet-4-5")
+    line = translate.settings.request("r", "model", "claude-sonnet-4-5")
     assert json.loads(line)["request"]["model"] == "claude-sonnet-4-5"
-    (model, _) = json.loads(bytes(translate.option_set("model", "claude-sonnet-4-5", b"null")))
+    (model, _) = json.loads(bytes(translate.settings.took("model", "claude-sonnet-4-5", b"null")))
     assert model["currentValue"] == "claude-sonnet-4-5"
     assert [entry["value"] for entry in model["options"]] == ["default", "opus", "claude-sonnet-4-5"]
     with pytest.raises(Invalid):
-        translate.option_request("r", "model", "nobody")
+        translate.settings.request("r", "model", "nobody")
 
 
 def test_a_mode_that_somebody_asked_for_is_no_news() -> None:
@@ -109,12 +110,12 @@ def test_a_mode_that_somebody_asked_for_is_no_news() -> None:
     told = f.hear(translate, f.frame("control_response", response=answer),
                   f.system("status", status=None, permissionMode="plan"), f.init(permissionMode="plan"))
     assert f.updates(told, "current_mode") == []
-    assert json.loads(bytes(translate.modes()))["currentModeId"] == "plan"
+    assert json.loads(bytes(translate.settings.modes()))["currentModeId"] == "plan"
 
 
 def test_the_cli_says_which_model_an_alias_stands_for() -> None:
     translate = greeted(OLD)
-    options = json.loads(bytes(translate.option_set("model", "sonnet", b'{"model":"claude-sonnet-4-5"}')))
+    options = json.loads(bytes(translate.settings.took("model", "sonnet", b'{"model":"claude-sonnet-4-5"}')))
     assert options[0]["currentValue"] == "claude-sonnet-4-5"
 
 
@@ -122,14 +123,14 @@ def test_the_cli_says_which_model_an_alias_stands_for() -> None:
     ("model", "nobody"), ("thinking", "deep"), ("effort", "auto"), ("colour", "red")])
 def test_an_option_or_a_value_that_is_not_on_offer_is_refused_with_what_is(config_id: str, value: str) -> None:
     with pytest.raises(Invalid, match=r"must be one of|the options are"):
-        greeted(greeting()).option_request("r", config_id, value)
+        greeted(greeting()).settings.request("r", config_id, value)
 
 
 def test_slash_commands_are_told_with_what_they_do_and_take() -> None:
     translate = translator()
     body = {"commands": [{"name": "compact", "description": "Sum up", "argumentHint": "[how]"}, {"name": "login"},
                          {"name": "__inner"}, {"name": "long", "description": "x" * 2000}, 7]}
-    (update,) = f.updates(translate.greeted(json.dumps(body).encode()))
+    (update,) = f.updates(translate.settings.greeted(json.dumps(body).encode()))
     assert [command["name"] for command in update["availableCommands"]] == ["compact", "long"]
     assert update["availableCommands"][0] == {"name": "compact", "description": "Sum up", "input": {"hint": "[how]"}}
     assert len(update["availableCommands"][1]["description"]) < 400
@@ -149,5 +150,5 @@ def test_commands_are_told_again_only_when_they_change() -> None:
     b"null", b"[]", b"{", b'{"models":7,"commands":{}}', b'{"models":[{"value":7}],"commands":[[]]}'])
 def test_a_greeting_of_any_shape_breaks_nothing(body: bytes) -> None:
     translate = greeted(body)
-    assert json.loads(bytes(translate.modes()))["currentModeId"] == "default"
+    assert json.loads(bytes(translate.settings.modes()))["currentModeId"] == "default"
     assert option(translate, "thinking")["currentValue"] == "auto"

@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from trunkline.dialects.claude.frames import ResultFrame
-from trunkline.dialects.claude.stops import stop_of
+from trunkline.dialects.claude.conversation.stops import stop_of
+from trunkline.dialects.claude.frames.types import ResultFrame
 
 
 def result(**fields: Any) -> ResultFrame:

@@ -16,7 +16,7 @@ from tests.dialects.claude import frames as f
 from tests.tooling.claude_runs import encoded, output, runs, translator
 from tests.tooling.examples import examples
 from tests.tooling.rows import every_row
-from trunkline.dialects.claude.frames import SYSTEM
+from trunkline.dialects.claude.frames.types import SYSTEM
 from trunkline.dialects.claude.translate import Translator, _printed
 from trunkline.dialects.jsonrpc import LineSplitter
 from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote
@@ -355,9 +355,9 @@ def test_answers_to_our_requests_are_handed_out_once() -> None:
                   f.frame("control_response", response={"subtype": "success", "request_id": "b"}),
                   f.frame("control_response", response={"subtype": "error", "request_id": "c", "error": "No."}))
     assert told == []
-    assert [(answer.request_id, answer.ok, answer.body, answer.error) for answer in translate.take_answers()] == [
+    assert [(answer.request_id, answer.ok, answer.body, answer.error) for answer in translate.control.take_answers()] == [
         ("a", True, b'{"x": 1}', None), ("b", True, b"null", None), ("c", False, b"null", "No.")]
-    assert translate.take_answers() == []
+    assert translate.control.take_answers() == []
 
 
 # -- whatever comes ----------------------------------------------------------------------------------------------------
@@ -401,7 +401,7 @@ def test_an_answer_of_an_odd_shape_is_an_answer_all_the_same() -> None:
     translate = translator()
     odd = {"subtype": "success", "request_id": "a", "response": {"x": 1}, "error": 5}
     f.hear(translate, f.frame("control_response", response=odd))
-    (answer,) = translate.take_answers()
+    (answer,) = translate.control.take_answers()
     assert (answer.request_id, answer.ok, json.loads(answer.body)) == ("a", True, {"x": 1})
 
 
@@ -467,7 +467,7 @@ def test_a_frame_that_is_no_utf8_is_malformed_and_goes_nowhere(line: bytes) -> N
     translate = prompted()
     (told,) = translate.receive(line)
     assert isinstance(told, Malformed) and told.why.startswith("not UTF-8")
-    assert translate.take_answers() == [] and translate.take_output() == []
+    assert translate.control.take_answers() == [] and translate.control.take_output() == []
 
 
 @pytest.mark.parametrize("number", [b"1e400", b"-1e309", b"9" * 400, b"9" * 5000])

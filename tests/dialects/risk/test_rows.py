@@ -1,4 +1,4 @@
-"""What is known of programs as rows: each row's example gets that row's level and reason. No example is ever run."""
+"""The rules of risk: each row's example gets that row's level and reason. No example is ever run."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from collections.abc import Iterator
 import pytest
 
 from tests.tooling.rows import every_row
-from trunkline.dialects.risk import explain_risk, programs
+from trunkline.dialects.risk import explain_risk, rules
 from trunkline.dialects.risk.levels import rank
 from trunkline.dialects.risk.line import line_findings
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.programs.rows import Row
+from trunkline.dialects.risk.row_matching import Row
 
 HERE = Places.of("/home/u/proj", ["/home/u/proj"], "/home/u")
 
 
 def rows() -> Iterator[Row]:
-    for found in pkgutil.iter_modules(programs.__path__):
-        module = importlib.import_module(f"{programs.__name__}.{found.name}")
+    for found in pkgutil.iter_modules(rules.__path__):
+        module = importlib.import_module(f"{rules.__name__}.{found.name}")
         for value in vars(module).values():
             yield from (one for one in (value if isinstance(value, tuple) else ()) if isinstance(one, Row))
             if isinstance(value, Row):

@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.tooling.rows import every_row
-from trunkline.dialects.risk.programs.runners import ROWS, UNKNOWN, line_runs, option_values, runs_other
+from trunkline.dialects.risk.runners.names import UNKNOWN
+from trunkline.dialects.risk.runners.runs import line_runs, runs_other
+from trunkline.dialects.risk.runners.table import ROWS
+from trunkline.dialects.risk.runners.words import option_values
 from trunkline.dialects.shell import parse_shell
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.session.policy.test_decide import decided, deny, running
-from trunkline.dialects.risk.programs.runners_git import CHARS
+from trunkline.dialects.risk.runners.git import CHARS
 from trunkline.session.approvals.gatekeeper import SUMMARY_CHARS, rule_summary
 from trunkline.session.policy.decide import Rule, Verdict
 

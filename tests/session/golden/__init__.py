@@ -85,8 +85,8 @@ def played_run(run: str) -> Player:
     player = Player(catalog.load()[STREAM_AGENT].tool_names)
     player.fold.agent = STREAM_AGENT
     asked = translator()
-    asked.greeted(greeting(run))
-    opened = b'{"modes":%b,"configOptions":%b}' % (bytes(asked.modes()), bytes(asked.options()))
+    asked.settings.greeted(greeting(run))
+    opened = b'{"modes":%b,"configOptions":%b}' % (bytes(asked.settings.modes()), bytes(asked.settings.options()))
     _open(player, b"{}", opened)
     for step in story(run):
         if isinstance(step, Answered):

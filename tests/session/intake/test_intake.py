@@ -350,7 +350,7 @@ def test_a_history_that_is_told_again_is_not_held_against_the_disk_of_today(tmp_
         interpret = session._recorder.at()
         interpret.replaying = True
         interpret.on_signals([update(sessionUpdate="tool_call", status="in_progress", **WRITE)], looks=True)
-        assert interpret.tools.take_foreseen() == {}
+        assert interpret.tools.disk.take_foreseen() == {}
 
     run(scenario())
 

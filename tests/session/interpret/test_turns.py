@@ -68,7 +68,7 @@ def test_the_status_is_error_after_a_failed_turn_until_the_next_prompt() -> None
 
 def test_a_stop_sequence_reaches_the_packet_and_nothing_else() -> None:
     told = Told().turn()
-    told.at().turns.end("end_turn", said="stop_sequence")
+    told.at().turns.end("end_turn", agent_stop="stop_sequence")
     entries = told.take()
     assert packets(entries)[-1]["stopReason"] == "stop_sequence"
     assert events(entries)[-1]["_meta"]["stopReason"] == "end_turn"

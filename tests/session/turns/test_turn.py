@@ -16,7 +16,7 @@ from trunkline.dialects.signals import AgentFault, PermissionAsk, Signal, TurnEn
 from trunkline.errors import AgentStartFailed
 from trunkline.session.commands.requests import Decision
 from trunkline.session.services import Limits
-from trunkline.session.turns import turn
+from trunkline.session.turns import ending
 
 
 def types(packets: list[dict[str, Any]]) -> list[str]:
@@ -33,11 +33,11 @@ async def ends(stage: Stage) -> list[tuple[str, str]]:
     return [(event.tool_call_id, event.error.code) for event in told]
 
 
-@pytest.mark.parametrize("count", [turn.CALLS_AT_ONCE // 2, 60])
+@pytest.mark.parametrize("count", [ending.CALLS_AT_ONCE // 2, 60])
 def test_the_calls_that_a_turn_left_open_end_in_pieces_where_they_are_many(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int,
 ) -> None:
-    monkeypatch.setattr(turn, "HOLD_S", 0.0)
+    monkeypatch.setattr(ending, "HOLD_S", 0.0)
 
     async def play() -> None:
         stage = Stage(tmp_path)
@@ -54,7 +54,7 @@ def test_the_calls_that_a_turn_left_open_end_in_pieces_where_they_are_many(
         stage.driver.end()
         await stage.until(is_over)
         between = {paused for finished, paused in seen if 0 < finished < count}
-        assert between == ({True} if count > turn.CALLS_AT_ONCE else set()), "others have their turn, and the agent waits"
+        assert between == ({True} if count > ending.CALLS_AT_ONCE else set()), "others have their turn, and the agent waits"
         assert await ends(stage) == [(f"c{number}", "abandoned") for number in range(count)]
         assert not stage.driver.paused and (await stage.packets("prompt_response"))[-1]["type"] == "prompt_response"
 
@@ -67,7 +67,7 @@ def test_a_call_that_was_asked_about_still_says_why_it_did_not_run(tmp_path: Pat
         session = await stage.open()
         await stage.send()
         about = msgspec.json.encode({"toolCallId": "asked", "title": "Run it", "rawInput": {"command": "make"}})
-        stage.driver.say(PermissionAsk("req-1", about, OPTIONS), *(call(number) for number in range(turn.CALLS_AT_ONCE + 1)))
+        stage.driver.say(PermissionAsk("req-1", about, OPTIONS), *(call(number) for number in range(ending.CALLS_AT_ONCE + 1)))
         await stage.until(lambda: not session.agent._intake.waits)
         stage.driver.end()
         await stage.packets("prompt_response")

@@ -37,7 +37,7 @@ export interface TokenUsage {
   cacheWriteTokens?: number;
 }
 
-/** Money spent, in `currency` (ISO 4217). What it is made of is absent where nobody said it. */
+/** Money spent, in `currency` (ISO 4217). What it is made of is absent where nobody reported it. */
 export interface CostBreakdown {
   total: number;
   input?: number;
@@ -231,7 +231,7 @@ export interface ResourceFeatures {
   contextWindow: boolean;
 }
 
-/** How file changes are told. */
+/** How file changes are emitted. */
 export interface FileOperationFeatures {
   diffs: boolean;
   batchedChanges: boolean;

@@ -45,7 +45,7 @@ class CallState(msgspec.Struct, kw_only=True):
     first_title: str = ""
     """The title when the call was first seen: later ones are often a path or a summary."""
     tool: str | None = None
-    """What events call the tool: decided when the call is first told of, and the same from then on."""
+    """What events call the tool: decided when the call is first emitted, and the same from then on."""
     named_by: Literal["", "name", "catalog", "title", "kind", "input", "content", "meta"] = ""
     """By what it is called so (``calls.Source``)."""
 

@@ -113,7 +113,7 @@ class _CallMembers(_PacketMembers, gc=False):
 
 
 def _as_sent(kind: type[Any]) -> type[Any]:
-    """That kind of call with those members: one decoding tells both what a call says and whether it says it in our words."""
+    """That kind of call with those members: one decoding shows both what a call has and whether it has it in our words."""
     foreign = [(f"_{name}", Raw | UnsetType, field(default=UNSET, name=name)) for name in _CallMembers.__struct_fields__]
     config = kind.__struct_config__
     return msgspec.defstruct(f"_{kind.__name__}AsSent", foreign, bases=(kind,), frozen=True, kw_only=True, tag=config.tag)

@@ -21,7 +21,7 @@ class EnumOption(Shape, frozen=True, kw_only=True):
 
 
 class _Property(Shape, frozen=True, kw_only=True, tag_field="type"):
-    """Base of the form's fields: told apart by ``type``."""
+    """Base of the form's fields: distinguished by ``type``."""
 
     title: str | None = None
     description: str | None = None

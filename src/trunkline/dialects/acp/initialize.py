@@ -117,17 +117,17 @@ class AgentCapabilities(Shape, frozen=True, kw_only=True):
 
     @property
     def prompt(self) -> PromptCapabilities:
-        """The prompt capabilities, all off where the agent said nothing."""
+        """The prompt capabilities, all off where the agent declared nothing."""
         return self.prompt_capabilities or PromptCapabilities()
 
     @property
     def mcp(self) -> McpCapabilities:
-        """The MCP capabilities, all off where the agent said nothing."""
+        """The MCP capabilities, all off where the agent declared nothing."""
         return self.mcp_capabilities or McpCapabilities()
 
     @property
     def session(self) -> SessionCapabilities:
-        """The session capabilities, none where the agent said nothing."""
+        """The session capabilities, none where the agent declared nothing."""
         return self.session_capabilities or SessionCapabilities()
 
 
@@ -170,7 +170,7 @@ class InitializeResponse(Shape, frozen=True, kw_only=True):
 
     @property
     def capabilities(self) -> AgentCapabilities:
-        """The agent's capabilities, none where it said nothing."""
+        """The agent's capabilities, none where it declared nothing."""
         return self.agent_capabilities or AgentCapabilities()
 
 

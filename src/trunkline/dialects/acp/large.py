@@ -1,7 +1,7 @@
-"""Updates so large that looking at all of them would hold everybody up: told in pieces, or by their beginning.
+"""Updates so large that looking at all of them would hold everybody up: emitted in pieces, or by their beginning.
 
-Rule 1: a text that is said is told in pieces that make up all of it: many chunks say what one did.
-Rule 2: of a call, what it shows and carries is told by its beginning, and so is a plan; the update itself is passed on whole.
+Rule 1: a text is emitted in pieces that make up all of it: many chunks instead of one.
+Rule 2: of a call, what it shows and carries is emitted by its beginning, and so is a plan; the update itself is passed on whole.
 Rule 3: a JSON string is cut between two characters: not within an escape, a pair of surrogates or a byte sequence of UTF-8.
 Rule 4: one pass over the bytes at most, and no copy of more than a piece.
 """
@@ -27,13 +27,13 @@ PIECE_BYTES: Final = 256 << 10
 """Bytes of a piece of text."""
 
 TOLD_BYTES: Final = PIECE_BYTES + 4096
-"""Bytes of the beginning of each long text that is told of a call: so many that whoever cuts it for an event says so."""
+"""Bytes of the beginning of each long text of a call that is emitted: so many that whoever cuts it for an event marks that."""
 
 NAME_BYTES: Final = 32 << 10
 """Bytes of a path or an id in a long request, as JSON, which may take six for one: whoever reads it bounds it further."""
 
 KEPT_MEMBERS: Final = 1000
-"""Members and items of what a call carries that are told."""
+"""Members and items of what a call carries that are emitted."""
 
 _GAP_CHARS: Final = 256
 """White space between two lines of a plan that is skipped."""

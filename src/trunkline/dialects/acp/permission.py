@@ -1,6 +1,6 @@
 """Permission: what the agent offers, what a person answers, and which offer fits a plain yes or no.
 
-Rule 1: an answer names an option by its id. Options are told apart by kind and id, never by position or name.
+Rule 1: an answer names an option by its id. Options are distinguished by kind and id, never by position or name.
 Rule 2: an option of a kind that the schema does not have is kept: a person may choose it by its name, but it is never what a yes
 means. The schema has no word for it, so it is read as a rejection that says in ``_meta`` what it was; to us it is OTHER.
 """

@@ -17,11 +17,11 @@ PlanEntryStatus = Literal["pending", "in_progress", "completed"]
 
 
 class _Update(Shape, frozen=True, kw_only=True, tag_field="sessionUpdate"):
-    """Base of the updates: told apart by ``sessionUpdate``."""
+    """Base of the updates: distinguished by ``sessionUpdate``."""
 
 
 class UserMessageChunk(_Update, frozen=True, kw_only=True, tag="user_message_chunk"):
-    """A piece of what the user said."""
+    """A piece of the user's message."""
 
     content: ContentBlock
     message_id: str | None = None

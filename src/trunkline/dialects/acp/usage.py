@@ -1,4 +1,4 @@
-"""Tokens where agents tell them: on the answer to a prompt and in the ``_meta`` of a chunk. The stable schema has no place for
+"""Tokens where agents report them: on the answer to a prompt and in the ``_meta`` of a chunk. The stable schema has no place for
 them; eight of nineteen agents send them all the same.
 
 Rule: what comes out is in one form, ``TokenCount``, whatever the agent calls its counts. What cannot be read is None.

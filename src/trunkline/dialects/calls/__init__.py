@@ -1,9 +1,9 @@
-"""One reading of a tool call, for everybody who names, judges, allows, tells or shows it.
+"""One reading of a tool call, for everybody who names, judges, allows, emits or shows it.
 
     types.py     what a reading says              names.py     what tools are called, and what they are for
     inputs.py    commands and paths of an input   searches.py  patterns: globs or expressions
     members.py   members that nobody understands  words.py     commands that are only in words
-    claims.py    what else was said of a call     files.py     which file, which text: what was done
+    claims.py    what else was claimed of a call  files.py     which file, which text: what was done
     describe.py  a call in words, and what events carry of its reading
     variables.py what stands in front of a command and changes nothing of it
 
@@ -51,7 +51,7 @@ _UNDERSTOOD: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", 
 _LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search"})
 _STRICT: Final[frozenset[ToolCategory]] = frozenset({"file_write", "file_edit"})
 DOUBTS: Final = 8
-"""Doubts that are told of one call."""
+"""Doubts that are reported of one call."""
 _VIEWS: Final = ("view", "read", "open")
 _CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
                                   re.IGNORECASE)
@@ -61,7 +61,7 @@ _STATEMENTS: Final = ("query", "sql", "statement", "queries", "statements")
 
 def name_call(given: str | None, title: str, kind: str, shape: str | None, names: ToolNames,
               call_id: str = "", about: Collection[str] = ()) -> tuple[str, Source]:
-    """What a call is named, and by what. ``said`` is the agent's own name for its tool, ``shape`` the tool whose input looks so;
+    """What a call is named, and by what. ``given`` is the agent's own name for its tool, ``shape`` the tool whose input looks so;
     a shape that runs something always counts. A title that is one of ``about``, what the call is about, is no name. What is named
     by its kind alone may find a better name with its input."""
     if given:
@@ -92,7 +92,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
               arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> CallReading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
     says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
-    at only where there is no input. ``claims`` is what else was ever said of it."""
+    at only where there is no input. ``claims`` is what else was ever claimed of it."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
@@ -132,7 +132,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
 
 
 def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[str, Any], Source]:
-    """The members of an input, wherever it is told; those of ``arguments`` where the agent wraps them."""
+    """The members of an input, wherever it is given; those of ``arguments`` where the agent wraps them."""
     if role == "terminal" and isinstance(given, list | tuple) and given:
         return {"command": given}, "input"
     if isinstance(given, str) and given.strip():
@@ -145,14 +145,14 @@ def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[
 
 def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:
     """The command of a call without an input: its title, or what its words announce. A tool's name is never one."""
-    said = command_in(shown)
+    announced = command_in(shown)
     if title and (is_title or not is_name(title)):
         command = _without_label(title)
-        is_same = not said or said in command or is_in_command(said, command)
-        return command, "title", [] if is_same else [f"its words tell of another command: {said[:60]}"]
-    if is_cut(said):
+        is_same = not announced or announced in command or is_in_command(announced, command)
+        return command, "title", [] if is_same else [f"its words tell of another command: {announced[:60]}"]
+    if is_cut(announced):
         return None, "content", ["its words show only the beginning of its command"]
-    return (said, "content", ["its command is only in its words"]) if said else (None, "title", [])
+    return (announced, "content", ["its command is only in its words"]) if announced else (None, "title", [])
 
 
 _LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")

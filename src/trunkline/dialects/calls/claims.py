@@ -1,4 +1,4 @@
-"""What was said of a call beside what names it, or before: other names and kinds, commands and paths that are gone.
+"""What was claimed of a call beside what names it, or before: other names and kinds, commands and paths that are gone.
 
 Rule 1: it can only make a call worse. What was announced and taken back still counts until somebody has decided.
 Rule 2: a name is held against a kind: one that says more harm than the other is a doubt.
@@ -18,7 +18,7 @@ from trunkline.dialects.calls.variables import bare_line, is_same
 KEPT: Final = 8
 """Names, kinds, commands and paths of one call that are kept of each."""
 CHARS: Final = 1_000
-"""Characters of such a command or path: its beginning tells whether the next one goes on with it."""
+"""Characters of such a command or path: its beginning shows whether the next one goes on with it."""
 
 _HARMS: Final[frozenset[Act]] = frozenset({"run", "delete", "move", "write"})
 _GRAVE: Final[frozenset[Act]] = frozenset({"run", "delete", "move"})
@@ -80,7 +80,7 @@ def contradictions(role: ToolRole | None, kind: str, acts: frozenset[Act], membe
 
 
 def _goes_on(command: str, earlier: str) -> bool:
-    """Whether a command is what was told of it before, or goes on with it: also behind harmless variables and a plain shell."""
+    """Whether a command is what was claimed of it before, or goes on with it, also behind harmless variables or a shell."""
     return command.startswith(earlier) or (len(earlier) < CHARS and is_same(bare_line([earlier]), bare_line([command])))
 
 

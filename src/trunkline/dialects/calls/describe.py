@@ -2,7 +2,7 @@
 
 Rule 1: the line is that of ``describe_tool_call``, made of what was found: a command or a path counts under any name.
 Rule 2: what a call runs is always in its line, whatever its tool is called.
-Rule 3: no face looks into an input for what is told here (``reading_meta``): events carry it, short enough for a row of a list.
+Rule 3: no face looks into an input for what is described here (``reading_meta``): events carry it, short enough for a list.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: 
 
 
 def subject_of(members: Mapping[str, Any], paths: Sequence[str]) -> str:
-    """What a call is about that no command and no path tells: what is looked for, asked or wanted."""
+    """What a call is about that no command and no path shows: what is looked for, asked or wanted."""
     pattern = members.get("pattern")
     if isinstance(pattern, str) and pattern:
         folder = members.get("path")

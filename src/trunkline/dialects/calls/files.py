@@ -1,7 +1,7 @@
-"""What an input says of files, for who tells what became of them: which file, from where to where, which text, which patch.
+"""What an input says of files, for who reports what became of them: which file, from where to where, which text, which patch.
 
 Rule 1: pure. The most telling member counts, in every spelling in circulation.
-Rule 2: this tells what was done. What may be done is judged by every path in an input (``inputs``), not by the first.
+Rule 2: this is about what was done. What may be done is judged by every path in an input (``inputs``), not by the first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PATCH_KEYS = ("patchText", "patch_text", "patch", "diff", "unified_diff")
 
 
 class Replaced(NamedTuple):
-    """A piece of a file: the text that is to go, and the one in its place. None: it is not told."""
+    """A piece of a file: the text that is to go, and the one in its place. None: it is not given."""
 
     old: str | None
     new: str | None
@@ -40,7 +40,7 @@ def files_in(record: Mapping[str, Any]) -> list[str]:
 
 
 def ends_of_move(record: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Where a move goes from and to; None where that is not told."""
+    """Where a move goes from and to; None where that is not given."""
     source, target = _first_text(record, _FROM_KEYS), _first_text(record, _TO_KEYS)
     return (source, target) if source and target else None
 

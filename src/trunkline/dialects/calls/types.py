@@ -33,7 +33,7 @@ _OWN: Final[frozenset[ToolCategory]] = frozenset({"git", "mcp", "agent"})
 
 
 class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What was said of a call and is said no more, or was said beside what names it: it can only make the call worse."""
+    """What was claimed of a call and is claimed no more, or was claimed beside what names it: it can only make the call worse."""
 
     names: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class CallReading(Struct, frozen=True, kw_only=True):
     """What it says it is for."""
     kind: str = "other"
     category: ToolCategory = "other"
-    """What it is told as: by its name, its kind and its role."""
+    """What it is shown as: by its name, its kind and its role."""
     acts: frozenset[Act] = frozenset()
     command: str | None = None
     """Every line that it would run, with variables in front; one under the other."""
@@ -76,14 +76,14 @@ class CallReading(Struct, frozen=True, kw_only=True):
     queries: tuple[str, ...] = ()
     """Statements for a database that change something there."""
     unseen: str = ""
-    """A character in a name or path that cannot be seen or looks like another one, told to people."""
+    """A character in a name or path that cannot be seen or looks like another one, shown to people."""
     doubts: tuple[str, ...] = ()
     cut: bool = False
     """Not all of it is known."""
     description: str = ""
     """What it does, in a line for people."""
     subject: str = ""
-    """What it is about, where neither a command nor a path tells."""
+    """What it is about, where neither a command nor a path shows it."""
     beside: bool = False
     """Its input says something else beside its command and the folder that this runs in."""
 

@@ -22,7 +22,7 @@ _CUT: Final = ("…", "...")
 
 
 def arguments_in(text: str) -> dict[str, Any]:
-    """The members of an input that is told as a text; empty where it is none."""
+    """The members of an input that is given as a text; empty where it is none."""
     stripped = text.strip()
     if len(stripped) > WORDS_CHARS or stripped[:1] != "{":
         return {}
@@ -40,11 +40,11 @@ def command_in(text: str) -> str:
 
 
 def is_cut(text: str) -> bool:
-    """Whether words tell only the beginning of a command: some agents show its first fifty characters and a sign for the rest."""
+    """Whether words have only the beginning of a command: some agents show its first fifty characters and a sign for the rest."""
     return text.endswith(_CUT)
 
 
 def is_in_command(text: str, command: str) -> bool:
-    """Whether words tell this command: all of it, or its beginning."""
+    """Whether words name this command: all of it, or its beginning."""
     beginning = text.removesuffix("…") if text.endswith("…") else text.removesuffix("...")
     return text == command or (is_cut(text) and len(beginning) > 0 and command.startswith(beginning))

@@ -1,7 +1,7 @@
 """What a person can set on the CLI (mode, model, thinking, effort) and its slash commands, as the Agent Client Protocol has them.
 
-Rule 1: a model is known by its full name as soon as the CLI tells it; people read the CLI's own names for its aliases (``opus``).
-Rule 2: what did not change is not told again, though every turn of the CLI begins by telling all of it.
+Rule 1: a model is known by its full name as soon as the CLI names it; people read the CLI's own names for its aliases (``opus``).
+Rule 2: what did not change is not emitted again, though every turn of the CLI begins by reporting all of it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.frames import CommandsChangedFrame, InitFrame
+from trunkline.dialects.claude.control import outgoing
+from trunkline.dialects.claude.frames.types import CommandsChangedFrame, InitFrame
 from trunkline.dialects.notes import AgentNote, ModelUsed
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import Signal, Update
@@ -86,7 +86,7 @@ class ClaudeSettings:
         self._commands_sent: bytes = b""
 
     def greeted(self, body: bytes) -> list[Signal]:
-        """The CLI told what it has."""
+        """The CLI reported what it has."""
         greeting = _greeting(body)
         self._models = _distinct(greeting.models)
         self._commands = {command.name: command for command in greeting.commands if command.name}
@@ -127,7 +127,7 @@ class ClaudeSettings:
         return [_update({"sessionUpdate": "current_mode_update", "currentModeId": mode})] if news else []
 
     def answered(self, body: bytes) -> None:
-        """An answer to a request of ours. One that names a mode is what somebody asked for: it is no news when it is told."""
+        """An answer to a request of ours. One that names a mode is what somebody asked for: it is no news when it is reported."""
         if len(body) > 100:
             return
         try:
@@ -136,8 +136,8 @@ class ClaudeSettings:
             return
         self.mode, self._mode_sent = mode, True
 
-    def modes(self, *, bypass: bool) -> msgspec.Raw:
-        """SessionModeState."""
+    def modes(self, *, bypass: bool = False) -> msgspec.Raw:
+        """SessionModeState of the Agent Client Protocol; ``bypass`` where the CLI was launched so that it may be chosen."""
         auto = any(model.supports_auto_mode for model in self._models)
         offered = {"default", "acceptEdits", "plan", "dontAsk", self.mode, *(["auto"] if auto else []),
                    *(["bypassPermissions"] if bypass else [])}
@@ -147,7 +147,7 @@ class ClaudeSettings:
         return msgspec.Raw(_encode({"currentModeId": self.mode, "availableModes": listed}))
 
     def options(self) -> msgspec.Raw:
-        """The list of config options."""
+        """The list of config options: model, thinking, effort, as far as this CLI has them."""
         options = [self._thinking_option()]
         if self._models:
             options.insert(0, self._model_option())
@@ -175,8 +175,8 @@ class ClaudeSettings:
         """Whether a value is the full name of a model on offer: one that was chosen once, before this process knew it."""
         return config_id == "model" and isinstance(value, str) and self._named(value) is not None
 
-    def took(self, config_id: str, value: str | bool, body: bytes) -> None:
-        """The CLI took it."""
+    def took(self, config_id: str, value: str | bool, body: bytes) -> msgspec.Raw:
+        """The CLI took it (``body`` is its answer): all options now."""
         match config_id:
             case "model":
                 entry = self._named(str(value))
@@ -186,6 +186,7 @@ class ClaudeSettings:
                 self._thinking = str(value)
             case "effort":
                 self._effort = str(value)
+        return self.options()
 
     def _works_with(self, model: str) -> list[Signal]:
         if not model or model in (self._model, SYNTHETIC):
@@ -239,7 +240,7 @@ class ClaudeSettings:
                 "currentValue": self._thinking, "options": listed}
 
     def _effort_option(self, levels: list[str]) -> Json:
-        # Nobody told which one is in force: then it is none of them, until one is chosen.
+        # Nobody reported which one is in force: then it is none of them, until one is chosen.
         listed = [*(["auto"] if self._effort not in levels else []), *levels]
         return {"type": "select", "id": "effort", "name": "Effort", "category": "model_config",
                 "currentValue": self._effort if self._effort in levels else "auto",
@@ -283,7 +284,7 @@ def _each(listed: Any, kind: type[Any]) -> list[Any]:
 
 
 def _distinct(models: list[Model]) -> list[Model]:
-    """Each model once, by its full name where the CLI tells it; a name of its own counts more than "default"."""
+    """Each model once, by its full name where the CLI has it; a name of its own counts more than "default"."""
     found: dict[str, Model] = {}
     for model in models:
         name = model.resolved_model or model.value

@@ -1,10 +1,10 @@
 """A transcript of Claude Code (``projects/<folder>/<session>.jsonl``), line by line, as the signals that the fold takes.
 
-Rule 1: lines are told in the order in which they were written. A branch that was left later was lived through, and is told.
+Rule 1: lines are emitted in the order in which they were written. A branch that was left later was lived through, and is emitted.
 Rule 2: nothing raises. A line that is no JSON is ``Malformed``; kinds of lines that say nothing to a reader (attachments with
 the system prompt, snapshots, queues) are left out, and so is what sub-agents wrote into their parent's file.
 Rule 3: a message is spread over several lines with the same id, a block each, and each repeats the usage of the whole. The usage
-is told once, and the turn ends once, when another message begins or ``settle`` says that nothing follows.
+is emitted once, and the turn ends once, when another message begins or ``settle`` is called since nothing follows.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.claude import results, tools
-from trunkline.dialects.claude.usage import count_of
+from trunkline.dialects.claude.calls import results, tools
+from trunkline.dialects.claude.conversation.usage import count_of
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking
 from trunkline.dialects.outside import BROKEN, Json
@@ -106,24 +106,24 @@ class ClaudeTranscript:
         """When the agent's newest message was written."""
         self._message_id = ""
         self._counted = ""
-        """The message whose usage was told last."""
+        """The message whose usage was emitted last."""
         self._usage: Json | None = None
         self._end: TurnEnd | None = None
         self._model = ""
         self._calls: dict[str, tuple[str, Json]] = {}
 
     def line(self, raw: bytes) -> list[Timed]:
-        """What a line means, and when; the time is 0 where no line has told one yet."""
+        """What a line means, and when; the time is 0 where no line has had one yet."""
         line = read_line(raw)
         if line is None:
             return [(self._at, Malformed(raw[:4096], "not a line of a transcript", len(raw)))]
         at = instant(line.timestamp) or self._at
         held = self.settle() if self._is_news(line) else []
         self._at = at
-        return held + [(at, signal) for signal in self._told(line)]
+        return held + [(at, signal) for signal in self._signals_of(line)]
 
     def settle(self) -> list[Timed]:
-        """Nothing follows for now: what was held back until it was sure, as of the line that said it."""
+        """Nothing follows for now: what was held back until it was sure, as of the line that had it."""
         return [(self._answered_at, signal) for signal in self._usage_note() + self._turn_end()]
 
     def _is_news(self, line: TranscriptLine) -> bool:
@@ -132,7 +132,7 @@ class ClaudeTranscript:
             return False
         return line.type == "user" or _message_id(line) != self._message_id
 
-    def _told(self, line: TranscriptLine) -> list[Signal]:
+    def _signals_of(self, line: TranscriptLine) -> list[Signal]:
         if line.is_sidechain or line.is_meta:
             return []
         match line.type:
@@ -170,7 +170,7 @@ class ClaudeTranscript:
         self._usage = message["usage"] if isinstance(message.get("usage"), dict) else self._usage
         reason = message.get("stop_reason")
         stop = ENDS.get(reason) if isinstance(reason, str) else None
-        self._end = TurnEnd(stop=stop, said=reason if reason == "stop_sequence" else None) if stop is not None else None
+        self._end = TurnEnd(stop=stop, agent_stop=reason if reason == "stop_sequence" else None) if stop is not None else None
         return signals
 
     def _block(self, block: Json) -> list[Signal]:

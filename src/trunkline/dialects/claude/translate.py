@@ -1,30 +1,34 @@
-"""What the CLI says, line by line, as signals; and the lines that answer what it asks. One translator per CLI process.
+"""What the CLI writes, line by line, as signals; and the lines that answer what it asks for. One translator per CLI process.
 
-    frames.py    lines, typed (read by reading.py)    messages.py   texts and thoughts
-    calls.py     tool calls and plans                 asks.py       permissions and questions
-    large.py     lines of many megabytes
-    turns.py     whose turn it is                     stops.py      how it ended
-    settings.py  modes, options, commands             account.py    tokens, money, context
-    remarks.py   retries, limits, hooks, compaction   outgoing.py   what we write
+    frames/        the lines, typed                          calls/      tool calls and plans
+    conversation/  texts and thoughts, turns and their ends  control/    permissions, questions, requests
+    settings.py    modes, options, commands                  remarks.py  retries, limits, hooks, compaction
 
-Rule 1: pure and stateful: no I/O, no clock. What has to be written is returned, or waits in ``take_output``.
-Rule 2: nothing that the CLI sends raises. A line that is no object is ``Malformed``; a type that nobody knows is a ``Note``.
-Rule 3: exactly one TurnEnd for each prompt, behind everything that its turn said. A turn that nobody asked for ends in a note.
+Rule 1: pure and stateful: no I/O, no clock. What has to be written is returned, or waits in ``control.take_output``.
+Rule 2: nothing that the CLI sends raises. A line that is no object is ``Malformed``; an unknown type is a ``CustomNote``.
+Rule 3: exactly one TurnEnd for each prompt, behind all that its turn brought. A turn that nobody asked for ends in a note.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Any, Final, Literal
+from typing import Final
 
 import msgspec
 
 from trunkline.dialects.acp.large import strings_of
-from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.asks import ClaudeAsks
-from trunkline.dialects.claude.calls import ToolCalls
-from trunkline.dialects.claude.frames import (
+from trunkline.dialects.claude.calls.calls import ToolCalls
+from trunkline.dialects.claude.calls.results import is_sent_off
+from trunkline.dialects.claude.calls.tools import text_in
+from trunkline.dialects.claude.control.requests import ControlRequests
+from trunkline.dialects.claude.conversation.messages import Messages, blocks_of
+from trunkline.dialects.claude.conversation.stops import stop_of, unqueued, withdrawal
+from trunkline.dialects.claude.conversation.turns import Turns
+from trunkline.dialects.claude.conversation.usage import TokenAccount
+from trunkline.dialects.claude.frames.large import Large, marked, read_large
+from trunkline.dialects.claude.frames.reading import read_frame
+from trunkline.dialects.claude.frames.types import (
     ApiRetryFrame,
     AssistantFrame,
     Broken,
@@ -54,75 +58,34 @@ from trunkline.dialects.claude.frames import (
     UnknownFrame,
     UserFrame,
 )
-from trunkline.dialects.claude.large import LARGE_LINE, Large, marked, read_large
-from trunkline.dialects.claude.messages import Messages, blocks_of
-from trunkline.dialects.claude.reading import read_frame
-from trunkline.dialects.claude.results import is_sent_off
+from trunkline.dialects.claude.remarks import SILENT, Remarks
 from trunkline.dialects.claude.settings import ClaudeSettings
-from trunkline.dialects.claude.stops import stop_of, unqueued, withdrawal
-from trunkline.dialects.claude.system import SILENT, Remarks
-from trunkline.dialects.claude.tools import text_in
-from trunkline.dialects.claude.turns import Turns
-from trunkline.dialects.claude.usage import TokenAccount
-from trunkline.dialects.notes import AgentNote, CustomNote, OwnTurn, RuledOut, SessionIdChanged
+from trunkline.dialects.notes import AgentNote, CustomNote, OwnTurn, SessionIdChanged
 from trunkline.dialects.outside import Json
-from trunkline.dialects.signals import AgentFault, Malformed, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
+from trunkline.dialects.signals import AgentFault, Malformed, Signal, TurnEnd, Update
 
 INTERRUPTED: Final = "[Request interrupted by user"
 KEPT_OF_BROKEN: Final = 4096
-TOO_LARGE: Final = f"it says more than {LARGE_LINE >> 20} MiB, which neither a rule nor a person can look at"
 _PRINTED: Final = re.compile(r"<(/?)local-command-(?:stdout|stderr)>")
 """The tags around what a slash command printed. One at a time: a pattern of both would seek the end again at each beginning."""
 
 _encode = msgspec.json.Encoder().encode
 
 
-class Ruling(msgspec.Struct, frozen=True):
-    """What rules have against a tool that is about to run, and why."""
-
-    action: Literal["ask", "deny"]
-    why: str
-
-
-class AboutToRun(msgspec.Struct, frozen=True):
-    """A tool that the CLI holds back until it hears what the rules say; ``given`` is its input as JSON."""
-
-    cli_id: str
-    call_id: str
-    tool: str
-    given: bytes
-
-
-class ControlAnswer(msgspec.Struct, frozen=True):
-    """What the CLI answered to a control request of ours; ``body`` is the answer's own JSON, ``null`` where it has none."""
-
-    request_id: str
-    ok: bool
-    body: bytes = b"null"
-    error: str | None = None
-
-
 class Translator:
     """Translates one CLI process."""
 
     def __init__(self, new_id: Callable[[str], str]) -> None:
-        self._about_to_run: list[AboutToRun] = []
         self._calls = ToolCalls()
         self._account = TokenAccount()
         self._messages = Messages(self._calls, self._account, new_id)
-        self._asks = ClaudeAsks(new_id)
-        self._settings = ClaudeSettings()
+        self.settings = ClaudeSettings()
         self._turns = Turns()
+        self.control = ControlRequests(new_id, self._calls, self._turns)
         self._remarks = Remarks(self._account, new_id)
-        self._answers: list[ControlAnswer] = []
-        self._output: list[bytes] = []
-        self._agents: dict[str, str] = {}
-        """Sub-agents that run, by the CLI's ids, and the calls that started them."""
-        self._background: set[str] = set()
-        """Those of them that go on when the turn ends."""
         self._interrupted = False
         self._error: str | None = None
-        """What the CLI called the failure that it told in this turn."""
+        """What the CLI called the failure that it reported in this turn."""
         self.session_id: str | None = None
         """The CLI's id of the conversation; another one after ``/clear``."""
         self.failure: AgentFault | None = None
@@ -159,68 +122,8 @@ class Translator:
             yield [marked(signal, len(line)) for signal in step]
 
     def prompted(self, uuid: str | None = None) -> None:
-        """A user message was written, with this uuid: the next turn is its own, and its result is heard as TurnEnd."""
+        """A user message was written, with this uuid: the next turn is its own, and its result comes as TurnEnd."""
         self._turns.prompted(uuid)
-
-    def greeted(self, body: bytes) -> list[Signal]:
-        """The answer to ``initialize``: commands, models and modes are known from now on."""
-        return self._settings.greeted(body)
-
-    def modes(self, *, bypass: bool = False) -> msgspec.Raw:
-        """SessionModeState of the Agent Client Protocol; ``bypass`` where the CLI was launched so that it may be chosen."""
-        return self._settings.modes(bypass=bypass)
-
-    def options(self) -> msgspec.Raw:
-        """The list of config options: model, thinking, effort, as far as this CLI has them."""
-        return self._settings.options()
-
-    def option_request(self, request_id: str, config_id: str, value: str | bool) -> bytes:
-        """The line that sets an option; Invalid where there is no such option or value."""
-        return self._settings.request(request_id, config_id, value)
-
-    def option_set(self, config_id: str, value: str | bool, body: bytes) -> msgspec.Raw:
-        """The CLI took it (``body`` is its answer): all options now."""
-        self._settings.took(config_id, value, body)
-        return self._settings.options()
-
-    def take_answers(self) -> list[ControlAnswer]:
-        """Answers to our control requests since the last call."""
-        answers, self._answers = self._answers, []
-        return answers
-
-    def take_about_to_run(self) -> list[AboutToRun]:
-        """The tools that wait for the rules, to be answered by ``ruled``."""
-        waiting, self._about_to_run = self._about_to_run, []
-        return waiting
-
-    def ruled(self, about: AboutToRun, ruling: Ruling | None) -> list[Signal]:
-        """What the rules say of a tool. Where they have nothing against it, the CLI asks or does not ask as it always does."""
-        if ruling is None:
-            self._output.append(outgoing.succeeded(about.cli_id, {}))
-            return []
-        self._output.append(outgoing.gated(about.cli_id, ruling.action, ruling.why))
-        if ruling.action == "ask":
-            return []
-        return [AgentNote(RuledOut(about.call_id, about.tool, ruling.why))]
-
-    def take_output(self) -> list[bytes]:
-        """Lines to write that nobody has to decide on (a control request that we do not serve)."""
-        output, self._output = self._output, []
-        return output
-
-    def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
-                          updated_input: bytes | None = None) -> bytes | None:
-        """The line that answers an ask; None where it is no longer open. ``option_id`` None denies."""
-        decided = self._asks.decide(request_id, option_id, reason, updated_input)
-        if decided is None:
-            return None
-        ask, line = decided
-        self._calls.edited(ask.call_id, ask.given)
-        return line
-
-    def answer_question(self, request_id: str, action: str, content: bytes | None) -> bytes | None:
-        """The line that answers a question (accept, decline, cancel); None where it is no longer open."""
-        return self._asks.answer(request_id, action, content)
 
     def _signals_of(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
         if not isinstance(frame, UnknownFrame) and frame.session_id and self.session_id is None:
@@ -235,11 +138,11 @@ class Translator:
             case ResultFrame():
                 return self._result(frame, line)
             case ControlRequestFrame():
-                return self._requested(frame.request_id, frame.request, line)
+                return self.control.on_request(frame.request_id, frame.request, line)
             case ControlResponseFrame():
                 return self._answered(frame)
             case ControlCancelFrame():
-                return self._asks.withdraw(frame.request_id)
+                return self.control.withdraw(frame.request_id)
             case InitFrame():
                 return self._init(frame)
             case CommandLifecycleFrame():
@@ -263,35 +166,20 @@ class Translator:
             case ResultFrame() if texts and not self._messages.has_text and not frame.is_error:
                 yield from self._messages.say_in_steps(texts[("result",)])
             case ControlRequestFrame():
-                yield self._refused(frame.request_id, frame.request)
+                yield self.control.refuse(frame.request_id, frame.request)
                 return
             case ControlResponseFrame():
                 pending, frame.response.pending_permission_requests = frame.response.pending_permission_requests, None
                 for ask in pending if isinstance(pending, list) else []:
-                    yield self._refused(text_in(ask, "request_id"), ask.get("request")) if isinstance(ask, dict) else []
+                    yield self.control.refuse(text_in(ask, "request_id"), ask.get("request")) if isinstance(ask, dict) else []
         yield self._signals_of(kind, frame, large.frame)
-
-    def _refused(self, cli_id: str, request: Any) -> list[Signal]:
-        """Nobody can judge what is too long to be looked at."""
-        fields: Json = request if isinstance(request, dict) else {}
-        given = fields.get("input")
-        given = given if isinstance(given, dict) else {}
-        call_id = text_in(fields, "tool_use_id") or text_in(given, "tool_use_id")
-        match fields.get("subtype"):
-            case "can_use_tool":
-                self._output.append(outgoing.succeeded(cli_id, {"behavior": "deny", "message": TOO_LARGE}))
-                return [AgentNote(RuledOut(call_id, text_in(fields, "tool_name"), TOO_LARGE))]
-            case "hook_callback":
-                return self.ruled(AboutToRun(cli_id, call_id, text_in(given, "tool_name"), b""), Ruling("deny", TOO_LARGE))
-        self._output.append(outgoing.failed(cli_id, TOO_LARGE))
-        return []
 
     def _remark(self, kind: str, frame: Known | System | UnknownFrame, line: bytes) -> list[Signal]:
         remarks = self._remarks
         match frame:
             case StatusFrame():
                 self._turns.taken(frame.user_message_uuids or [])
-                return self._settings.switched(frame.permission_mode) + remarks.status(frame)
+                return self.settings.switched(frame.permission_mode) + remarks.status(frame)
             case CompactBoundaryFrame():
                 return remarks.boundary(frame, line)
             case ApiRetryFrame():
@@ -309,7 +197,7 @@ class Translator:
             case TitleFrame():
                 return [_update({"sessionUpdate": "session_info_update", "title": frame.title})] if frame.title else []
             case CommandsChangedFrame():
-                return self._settings.changed(frame)
+                return self.settings.changed(frame)
             case LocalCommandOutputFrame():
                 return self._messages.say(_printed(frame.content))
             case KeepAliveFrame():
@@ -324,13 +212,13 @@ class Translator:
             self.session_id = frame.session_id
         if self._turns.begun():
             signals.append(AgentNote(OwnTurn("started")))
-        return signals + self._settings.begun(frame)
+        return signals + self.settings.begun(frame)
 
     def _assistant(self, frame: AssistantFrame) -> list[Signal]:
         return [] if self._is_repeated(frame) else self._messages.whole(frame)
 
     def _is_repeated(self, frame: AssistantFrame) -> bool:
-        """Whether this was told before; where it was not, its error is kept for the turn's end."""
+        """Whether this was emitted before; where it was not, its error is kept for the turn's end."""
         if self._remarks.is_repeated(frame.uuid):
             return True
         if frame.error is not None and frame.parent_tool_use_id is None:
@@ -369,7 +257,7 @@ class Translator:
                                       failed=block.get("is_error") is True, parent=frame.parent_tool_use_id)
 
     def _result(self, frame: ResultFrame, line: bytes) -> list[Signal]:
-        """A turn is over: what is left to be said, what it took, its end."""
+        """A turn is over: what text is left, what it took, its end."""
         end = stop_of(frame, interrupted=self._interrupted, error=self._error)
         signals: list[Signal] = []
         if frame.result and not self._messages.has_text and end.error is None:
@@ -407,68 +295,22 @@ class Translator:
             return []
         return [end] if self._turns.working else [*self._closed(cancelled=end.error is None), end]
 
-    def _requested(self, cli_id: str, request: Any, line: bytes) -> list[Signal]:
-        """The CLI asks something of us; what we do not serve is refused at once, so that it does not wait."""
-        fields = request if isinstance(request, dict) else {}
-        match fields.get("subtype"):
-            case "can_use_tool":
-                known = self._calls.input_of(text_in(fields, "tool_use_id"))
-                agent = text_in(fields, "agent_id")
-                ask = self._asks.can_use_tool(cli_id, fields, known, self._agents.get(agent))
-                return [self._in_its_turn(ask, agent in self._background)]
-            case "elicitation":
-                return [self._in_its_turn(self._asks.elicitation(cli_id, fields), False)]
-            case "hook_callback":
-                return self._gated(cli_id, fields)
-        self._output.append(outgoing.failed(cli_id, f"{fields.get('subtype')} is not served here"))
-        return [CustomNote("control_request", line)]
-
-    def _gated(self, cli_id: str, fields: Json) -> list[Signal]:
-        """A tool is about to run: whoever knows the rules has to say (``ruled``)."""
-        given = fields.get("input")
-        given = given if isinstance(given, dict) else {}
-        if given.get("hook_event_name") == "PreToolUse":
-            call_id = text_in(fields, "tool_use_id") or text_in(given, "tool_use_id")
-            tool = text_in(given, "tool_name")
-            self._about_to_run.append(AboutToRun(cli_id, call_id, tool, _encode(given.get("tool_input"))))
-        else:
-            self._output.append(outgoing.succeeded(cli_id, {}))
-        return []
-
-    def _in_its_turn(self, ask: PermissionAsk | QuestionAsk, in_background: bool) -> Signal:
-        """An ask of a task in the background, or of a turn that nobody asked for, does not end with a turn of ours."""
-        return ask if self._turns.is_ours and not in_background else msgspec.structs.replace(ask, beyond_turn=True)
-
     def _answered(self, frame: ControlResponseFrame) -> list[Signal]:
-        response = frame.response
-        ok = response.subtype == "success"
-        error = None if ok else response.error or response.error_code or "refused"
-        body = bytes(response.response)
-        self._answers.append(ControlAnswer(response.request_id, ok, body, error))
-        if ok:
-            self._settings.answered(body)
-        signals = [signal for prompt in unqueued(body) for signal in self._became(prompt, "cancelled")] if ok else []
-        pending = response.pending_permission_requests
-        for ask in pending if isinstance(pending, list) else []:
-            cli_id = text_in(ask, "request_id") if isinstance(ask, dict) else ""
-            if cli_id and not self._asks.is_open(cli_id):
-                signals += self._requested(cli_id, ask.get("request"), _encode(ask))
-        return signals
+        answer = self.control.on_answer(frame)
+        signals: list[Signal] = []
+        if answer.ok:
+            self.settings.answered(answer.body)
+            signals += [signal for prompt in unqueued(answer.body) for signal in self._became(prompt, "cancelled")]
+        return signals + self.control.on_pending(frame.response.pending_permission_requests)
 
     def _task(self, kind: str, frame: TaskFrame, line: bytes) -> list[Signal]:
-        if kind == "task_started" and frame.tool_use_id:
-            self._agents[frame.task_id] = frame.tool_use_id
-        signals: list[Signal] = []
-        if kind == "task_notification":
-            self._agents.pop(frame.task_id, None)
-            self._background.discard(frame.task_id)
-            signals = self._messages.sub_agent_ended(frame.tool_use_id) if frame.tool_use_id else []
-        if frame.is_backgrounded:
-            self._background.add(frame.task_id)
+        self.control.follow_task(kind, frame)
+        ended = kind == "task_notification" and frame.tool_use_id
+        signals = self._messages.sub_agent_ended(frame.tool_use_id) if ended else []
         return signals + self._remarks.task(kind, frame, line, is_open=self._calls.is_open(frame.tool_use_id))
 
     def _reset(self, line: bytes) -> list[Signal]:
-        """``/clear``: the next turn tells the new id."""
+        """``/clear``: the next turn names the new id."""
         self._account.cleared()
         return [*self._calls.cleared(), CustomNote("conversation_reset", line)]
 

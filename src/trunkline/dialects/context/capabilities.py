@@ -61,7 +61,7 @@ class ResourceFeatures(Plain, kw_only=True, frozen=True):
 
 
 class FileOperationFeatures(Plain, kw_only=True, frozen=True):
-    """How file changes are told."""
+    """How file changes are emitted."""
 
     diffs: bool
     batched_changes: bool

@@ -1,7 +1,7 @@
 """Which category a tool call is shown under: by the tool's name, else by its kind in the Agent Client Protocol.
 
 Rule 1: a name that is one of the protocol's own decides, in any case of letters (``Read``, ``read``).
-Rule 2: else the kind decides, when the agent told one that means something.
+Rule 2: else the kind decides, when the agent sent one that means something.
 Rule 3: else the name is looked through for ``mcp__``, ``git``, ``mcp`` and ``search``, in this order.
 """
 

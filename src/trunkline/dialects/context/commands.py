@@ -1,4 +1,4 @@
-"""The nine commands a consumer sends, told apart by ``command``.
+"""The nine commands a consumer sends, distinguished by ``command``.
 
 Rule 1: a command is a request, so a bad one is refused with ``Invalid`` that names the field; unknown *fields* are skipped.
 Rule 2: what we add to a command (an edited input, how long an answer holds) rides in its ``_meta``.
@@ -107,7 +107,7 @@ class CommandEnvelope(Plain, kw_only=True, frozen=True):
 
 
 class _Named(Struct, gc=False):
-    """The least a command must have to be told by name."""
+    """The least a command must have to be known by name."""
 
     command: str
 

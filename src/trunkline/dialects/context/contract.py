@@ -56,7 +56,7 @@ class ACPAdapter(Protocol):
         """Whether the agent is on this machine."""
 
     async def get_version(self) -> str | None:
-        """The agent's version, where it tells one."""
+        """The agent's version, where it has one."""
 
     def get_data_paths(self) -> AgentDataPaths:
         """Where the agent keeps its files."""

@@ -1,6 +1,6 @@
 """A tool call in one short line, for people: ``Run: npm test``, ``Read: /src/index.ts``.
 
-Rule 1: tools are known by the protocol's own names, in any case of letters; any other is told by its name and what it is about.
+Rule 1: tools are known by the protocol's own names, in any case of letters; any other by its name and what it is about.
 Rule 2: an input that does not say what the line needs leaves the tool's name alone, never "undefined".
 Rule 3: what a call would run is in its line, whatever its tool is called.
 Rule 4: lengths count UTF-16 units, as every JavaScript client counts, and a character is never cut in half.
@@ -44,14 +44,14 @@ def describe_tool_call(name: str, input: Mapping[str, Any] | str | None = None) 
     if line is None:
         about = _about(input) if name and isinstance(input, Mapping) else ""
         return f"{name}: {about}" if about else name
-    text = _said(input, line.fields)
+    text = _text_in(input, line.fields)
     return f"{line.word}: {text if line.units is None else _first_units(text, line.units)}" if text else name
 
 
 def _command(input: Mapping[str, Any]) -> str:
     """What a call would run. One word beside a path is what an editor is to do with that."""
     command = input.get("command")
-    if not isinstance(command, str) or (" " not in command.strip() and _said(input, _PATHS)):
+    if not isinstance(command, str) or (" " not in command.strip() and _text_in(input, _PATHS)):
         return ""
     return command
 
@@ -64,7 +64,7 @@ def _about(input: Mapping[str, Any]) -> str:
     return next((value for key in (*_PATHS, "pattern") if isinstance(value := input.get(key), str) and value), "")
 
 
-def _said(input: Mapping[str, Any] | str | None, fields: tuple[str, ...]) -> str:
+def _text_in(input: Mapping[str, Any] | str | None, fields: tuple[str, ...]) -> str:
     """The first of these fields that says something."""
     if not isinstance(input, Mapping):
         return _text(input)

@@ -55,7 +55,7 @@ class TokenUsage(Plain, kw_only=True, frozen=True):
 
 
 class CostBreakdown(Plain, kw_only=True, frozen=True):
-    """Money spent, in ``currency`` (ISO 4217). What it is made of is absent where nobody said it."""
+    """Money spent, in ``currency`` (ISO 4217). What it is made of is absent where nobody reported it."""
 
     total: Number
     input: Number | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""The unions of the protocol: each variant is a struct, told apart by ``type`` or by ``kind``.
+"""The unions of the protocol: each variant is a struct, distinguished by ``type`` or by ``kind``.
 
 Rule: a variant's tag is written first and never set by hand; which struct it is says it all.
 """
@@ -13,11 +13,11 @@ from trunkline.dialects.context.types import ChangeType, SearchResult, WebSearch
 
 
 class ByType(Struct, kw_only=True, frozen=True, gc=False, rename="camel", tag_field="type"):
-    """Base of the variants that are told apart by ``type``."""
+    """Base of the variants that are distinguished by ``type``."""
 
 
 class ByKind(Struct, kw_only=True, frozen=True, gc=False, rename="camel", tag_field="kind"):
-    """Base of the variants that are told apart by ``kind``."""
+    """Base of the variants that are distinguished by ``kind``."""
 
 
 class TextPart(ByType, tag="text", kw_only=True, frozen=True):

@@ -7,7 +7,7 @@ Rule 1: nothing here raises at the driver. A line that is no message becomes a `
 order, and the lines around it survive.
 Rule 2: a line is decoded once, as an envelope; params, results and ids stay the peer's own bytes.
 Rule 3: an id is opaque. The peer's are echoed byte for byte; ours are integers, and the two never meet in one table.
-One over ID_BYTES is refused with id null: it would have to be kept and said again.
+One over ID_BYTES is refused with id null: it would have to be kept and sent back.
 Rule 4: what has only one right answer is answered here: requests we do not serve (-32601), batches and requests
 without a method name (-32600). Noise from an agent is never answered: agents log on stdout and would answer the answers.
 Where we are the agent (``complains``), noise is answered as JSON-RPC says (-32700, -32600, id null).
@@ -18,7 +18,7 @@ has been silent for ``idle_timeout``, or its time for that call is.
 Two leniencies, both because the alternative is a dead session: the ``jsonrpc`` member is not looked at, and an answer
 with neither ``result`` nor ``error`` counts as ``result: null`` (what JavaScript writes for an undefined result).
 
-    messages.py   what is said, as values          lines.py   bytes to lines
+    messages.py   messages, as values              lines.py   bytes to lines
     envelope.py   a line to what it carries        peer.py    the peer
     broken.py     whom an unreadable line concerns
 """

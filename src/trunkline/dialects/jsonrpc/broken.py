@@ -60,7 +60,7 @@ def _read_again(line: bytes) -> dict[str, Any] | None:
 
 
 def _id(value: object) -> Raw:
-    """The id as it is said again; null where it cannot be, or is no id."""
+    """The id as it is sent back; null where it cannot be, or is no id."""
     try:
         raw = msgspec.json.encode(value)
     except (UnicodeError, OverflowError):

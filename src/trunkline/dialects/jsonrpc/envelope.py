@@ -11,7 +11,7 @@ from trunkline.dialects.outside import BROKEN
 
 
 class Envelope(Struct, gc=False):
-    """All that a line may carry; which members are there tells what it is."""
+    """All that a line may carry; which members are there decides what it is."""
 
     method: str | UnsetType = UNSET
     params: Raw | UnsetType = UNSET

@@ -31,7 +31,7 @@ class Request(Struct, frozen=True, gc=False):
 
 
 class Notification(Struct, frozen=True, gc=False):
-    """The peer tells us something and wants no answer."""
+    """The peer reports something and wants no answer."""
 
     method: str
     params: Raw | None

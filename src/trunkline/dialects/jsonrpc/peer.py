@@ -153,7 +153,7 @@ class Peer:
             self.send_error(envelope.id, ErrorCode.METHOD_NOT_FOUND, f"Method not found: {envelope.method[:_NAMED_CHARS]}")
 
     def _refuse_id(self, line: bytes) -> None:
-        """A request whose id is too long to be kept, and to be said again in an answer."""
+        """A request whose id is too long to be kept, and to be sent back in an answer."""
         why = f"an id has at most {ID_BYTES} bytes"
         self._malformed(line, why)
         self.send_error(NULL, ErrorCode.INVALID_REQUEST, why[:1].upper() + why[1:])
@@ -215,7 +215,7 @@ class Peer:
             self._receive_envelope(line, envelope)
 
     def _unreadable(self, line: bytes, why: str, code: ErrorCode, size: int | None = None) -> None:
-        """A line that nobody can read: whoever waits for it, the peer or we, is told."""
+        """A line that nobody can read: whoever waits for it, the peer or we, gets an error."""
         whom = concerned(line)
         our_id = None if whom is None or whom.asks else self._our_id(whom.id)
         self._malformed(line, why, size, code=code if whom is None or not whom.asks else None)
@@ -226,7 +226,7 @@ class Peer:
             self._messages.append(Response(our_id, error=RpcError(code, f"its answer cannot be read, {why}")))
 
     def _malformed(self, line: bytes, why: str, size: int | None = None, *, code: ErrorCode | None = None) -> None:
-        """Something that is no message; ``code`` is what its sender may be told of it."""
+        """Something that is no message; ``code`` is what its sender may be answered."""
         kept = line if len(line) <= KEPT_OF_MALFORMED else bytes(line[:KEPT_OF_MALFORMED])
         self._messages.append(Malformed(kept, why, len(line) if size is None else size))
         if self._complains and code is not None:

@@ -73,7 +73,7 @@ class BlobResource(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
 
 
 class ResourceBlock(Struct, kw_only=True, frozen=True, gc=False):
-    """A file that travels with the message: a TextResource or BlobResource, raw since no tag tells them apart."""
+    """A file that travels with the message: a TextResource or BlobResource, raw since no tag distinguishes them."""
 
     meta: Null = field(default=None, name="_meta")
     annotations: Null = None

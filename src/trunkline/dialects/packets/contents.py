@@ -100,7 +100,7 @@ def with_text(packet: bytes, token: bytes | memoryview) -> bytes:
 
 
 def locations_of(locations: Sequence[ToolCallLocation] | None) -> list[Location] | None:
-    """The places a tool looks at; null when the agent never said."""
+    """The places a tool looks at; null when the agent never named any."""
     return None if locations is None else [Location(line=place.line, path=place.path) for place in locations]
 
 

@@ -1,4 +1,4 @@
-"""From what an agent said to packets: chunks, tool calls, plans, and the session's other updates.
+"""From an agent's updates to packets: chunks, tool calls, plans, and the session's other updates.
 
 Rule 1: a packet is a pure function of what is journaled and of ``at``; made twice, it is the same bytes.
 Rule 2: streamed text is the hot path: its JSON token goes from the agent's line into the packet unread.

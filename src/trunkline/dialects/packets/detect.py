@@ -37,7 +37,7 @@ TOOL_KINDS: Final[dict[ToolName, PacketKind | Literal["task"]]] = {
     "websearch": "other",
     "apply_patch": "other",
 }
-"""The documents' table of tool names. ``task`` is told by name: no packet carries it as its ``kind``."""
+"""The documents' table of tool names. ``task`` is known by name: no packet carries it as its ``kind``."""
 
 PACKET_KINDS: Final[dict[str, PacketKind]] = {
     "search": "search",
@@ -119,7 +119,7 @@ def packet_type(packet: AnyPacket) -> PacketType | None:
 
 
 class _Head(msgspec.Struct, gc=False):
-    """What tells packets apart; the rest of them is not decoded for it."""
+    """What packets are distinguished by; the rest of them is not decoded for it."""
 
     type: Any = None
     sessionUpdate: Any = None

@@ -81,7 +81,7 @@ NOTHING_BESIDE: Final = Beside()
 
 
 def documented_tool(call: CallState, view: InputView) -> ToolName | None:
-    """The tool of the documents that a call is; None for every other tool, and where nothing tells."""
+    """The tool of the documents that a call is; None for every other tool, and where nothing shows it."""
     if call.name or (call.tool and call.named_by not in ("kind", "input")):
         return known_tool(call.tool) or known_tool(call.name)
     tool = known_tool(call_tool(call, view))

@@ -2,7 +2,7 @@
 
 Rule 1: an output that has the documents' shape is passed on as it came.
 Rule 2: a long text goes from the agent's line into the packet unread: from READ_BYTES on nothing is counted or numbered in it.
-Rule 3: nothing is made up. An exit code that nobody said is null; whether a file was there before is told where it is known.
+Rule 3: nothing is made up. An exit code that nobody reported is null; whether a file was there before is given where it is known.
 Rule 4: while a call runs it has the output that its agent sent, and else null.
 """
 
@@ -57,12 +57,12 @@ def documented_output(call: CallState, tool: ToolName | None, made_input: Raw, b
         return own
     record = _record(call.raw_output)
     shown = None if beside.shows_ask else text if text is not None else _shown_text(call)
-    said = _text_of(call, record, shown)
+    text = _text_of(call, record, shown)
     if tool is None or call.status == "failed":
-        return _failed(record, said) or own
+        return _failed(record, text) or own
     if _has_shape(record, tool):
         return own
-    return _Output(call, record, made_input, beside, said).of(tool)
+    return _Output(call, record, made_input, beside, text).of(tool)
 
 
 def _record(raw: bytes | None) -> Record:

@@ -76,7 +76,7 @@ class ThoughtChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="ca
 
 
 class UserChunkPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
-    """A piece of what the user said."""
+    """A piece of the user's message."""
 
     meta: Null = field(default=None, name="_meta")
     content: Raw

@@ -79,7 +79,7 @@ def call_tool(call: CallState, view: InputView) -> str:
 
 
 def call_kind(call: CallState, view: InputView) -> PacketKind:
-    """The packet's ``kind``: the agent's where packets have it; patches are ``other``; one that was not said, by the tool."""
+    """The packet's ``kind``: the agent's where packets have it; patches are ``other``; one that was not sent, by the tool."""
     named = known_tool(call_tool(call, view))
     if named == "apply_patch" or first_of(view, PATCH_KEYS):
         return "other"

@@ -3,8 +3,9 @@
     levels.py    Risk, Finding, the order of levels          tools.py     any tool call: which parts of its input matter
     line.py      one shell line                              flow.py      what follows from several commands together
     call.py      one command, and what was noted about it    code.py      code in an argument: python -c, awk, perl -e
-    places.py    what a path means                           programs/    what each program does
-    parts.py     a line in its parts, for whoever approves it
+    places.py    what a path means                           rules/       what each program does: rows per program
+    parts.py     a line in its parts, for whoever approves it    runners/  programs that run others, for policies
+    row_matching.py   the row that fits a command
 
 Levels: low (reads, tests), medium (changes the project, installs, talks to the network), high (deletes, rewrites, reaches
 beyond the project, cannot be read), critical (runs fetched code, sends credentials away, raw devices, fork bombs).

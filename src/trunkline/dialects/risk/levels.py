@@ -39,9 +39,9 @@ def worst(findings: Iterable[Finding], otherwise: str) -> Risk:
     unique = list(dict.fromkeys(findings))
     if not unique:
         return Risk(level="low", reason=otherwise)
-    told: list[Finding] = []
+    listed: list[Finding] = []
     for level in reversed(LEVELS):
-        told.extend([finding for finding in unique if finding.level == level])
-        if len(told) >= _MAX_PARTS:
+        listed.extend([finding for finding in unique if finding.level == level])
+        if len(listed) >= _MAX_PARTS:
             break
-    return Risk(level=told[0].level, reason=told[0].reason, parts=tuple([finding.reason for finding in told[:_MAX_PARTS]]))
+    return Risk(level=listed[0].level, reason=listed[0].reason, parts=tuple([finding.reason for finding in listed[:_MAX_PARTS]]))

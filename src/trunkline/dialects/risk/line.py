@@ -14,11 +14,12 @@ from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding, Risk, worst
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.programs import program_of, runs_tasks
-from trunkline.dialects.risk.programs.frameworks import note_lost
-from trunkline.dialects.risk.programs.paths import note_outside
-from trunkline.dialects.risk.programs.runners import UNKNOWN, line_runs
-from trunkline.dialects.risk.programs.running import run_file
+from trunkline.dialects.risk.rules import program_of, runs_tasks
+from trunkline.dialects.risk.rules.frameworks import note_lost
+from trunkline.dialects.risk.rules.paths import note_outside
+from trunkline.dialects.risk.rules.running import run_file
+from trunkline.dialects.risk.runners.names import UNKNOWN
+from trunkline.dialects.risk.runners.runs import line_runs
 from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.visible import looks_alike, unseen_in

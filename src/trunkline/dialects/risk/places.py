@@ -287,7 +287,7 @@ def _under(path: str, folder: str) -> bool:
 
 
 def may_be_special(path: str) -> bool:
-    """Whether a path can be a hook, an agent's, a program's or a login's; said quickly, since most are none of them."""
+    """Whether a path can be a hook, an agent's, a program's or a login's; decided quickly, since most are none of them."""
     return "/." in path or path[:1] == "." or "Library/" in path or "opencode" in path or (
         _LOADED_HINT.search(path) is not None)
 

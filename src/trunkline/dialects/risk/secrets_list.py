@@ -39,7 +39,7 @@ HINT: Final = re.compile(
 
 
 def may_match(path: str) -> bool:
-    """Whether a path can match ``OWN`` or ``PROJECT``; said quickly, since most paths match neither."""
+    """Whether a path can match ``OWN`` or ``PROJECT``; decided quickly, since most paths match neither."""
     folder, _, name = path.rpartition("/")
     return "." in folder or name[:1] == "." or HINT.search(path) is not None
 

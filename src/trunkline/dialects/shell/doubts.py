@@ -1,6 +1,6 @@
-"""Where the grammar and bash read a line differently, and how to tell. Found by running random lines in bash.
+"""Where the grammar and bash read a line differently, and how that shows. Found by running random lines in bash.
 
-Rule: a doubt makes a line incomplete, never more complete. Who cannot tell says so.
+Rule: a doubt makes a line incomplete, never more complete. What cannot be decided is a doubt.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ _OPERATORS: Final = frozenset({"|", "|&", "&&", "||", ";", "&", "!", "(", ")", "
 _WITH_PARTS: Final = frozenset(
     {"command_substitution", "process_substitution", "string", "heredoc_body", "concatenation", "command_name"}
 )
-"""Spans whose parts are told as well; a part comes after the whole that it is in."""
+"""Spans whose parts are given as well; a part comes after the whole that it is in."""
 
 
 def spans(line: str) -> list[Span]:

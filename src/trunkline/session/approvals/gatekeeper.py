@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from trunkline.session.approvals.long_asks import LongAsks, RulesNow
 from trunkline.session.fold import Fold
-from trunkline.session.interpret.calls.tools import UNTRACKED
+from trunkline.session.interpret.calls.followed import UNTRACKED
 from trunkline.session.policy.decide import Action, PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.policy.text import written_rule

@@ -107,7 +107,7 @@ class Grants:
         """The changes that people see in an ask. One for several calls lists them, without what they write."""
         call = self._recorder.fold.calls.get(view.tool_call_id)
         if call is not None and view.request_id in self._recorder.fold.approvals:
-            yield from (piece for piece in pieces_of(self._recorder.at().tools.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
+            yield from (piece for piece in pieces_of(self._recorder.at().tools.calls.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
 
 
 def _as_shown(pieces: Sequence[Piece], content: str, before: str | None) -> bool:

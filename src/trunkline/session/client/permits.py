@@ -96,7 +96,7 @@ class Permits:
             await self._caught_up()
             where = await self._workspace.lane.run(self._workspace.resolve, cwd or self._workspace.roots[0])
             request = _Request(command, args, env, self._reading.names.variables, str(where))
-            facts = self._recorder.at().tools.facts
+            facts = self._recorder.at().tools.calls.facts
             if request.goes_to is not None:
                 request.ends_up = await self._real_folder(request.goes_to)
             call = next((call for call in self._open_calls() if request.folder_as(facts(call).command) is not None), None)
@@ -174,7 +174,7 @@ class Permits:
 
     def _open_writes(self) -> dict[str, tuple[str, ...]]:
         """The paths of those open calls that may write, by the calls' ids."""
-        read = self._recorder.at().tools.reading
+        read = self._recorder.at().tools.calls.reading
         readings = {call.state.tool_call_id: read(call) for call in self._open_calls()}
         return {key: found.paths for key, found in readings.items() if found.command is None and not found.only_looks}
 

@@ -160,7 +160,7 @@ class Watched:
         if not isinstance(signal, TurnEnd):
             interpret.on_signals([signal])
         elif interpret.fold.turn is not None:
-            interpret.turns.end(signal.stop or "end_turn", signal.usage, said=signal.said)
+            interpret.turns.end(signal.stop or "end_turn", signal.usage, agent_stop=signal.agent_stop)
 
 
 def _user_chunk(signal: Signal) -> _UserChunk | None:

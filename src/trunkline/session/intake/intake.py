@@ -238,7 +238,7 @@ class Intake:
             if type(signal) not in _ACTED_ON:
                 continue
             if (left := self._fold(signals[start:index])) is not None:
-                announced, start = interpret.tools.wanted, index - len(left)
+                announced, start = interpret.tools.disk.wanted, index - len(left)
                 break
             if type(signal) is TurnEnd:
                 ends.append(signal)
@@ -252,7 +252,7 @@ class Intake:
                 break
         else:
             left = self._fold(signals[start:] if start else signals)
-            announced, start = interpret.tools.wanted, len(signals) - len(left or ())
+            announced, start = interpret.tools.disk.wanted, len(signals) - len(left or ())
         self._recorder.write()
         self._written()
         self._foresee()
@@ -264,7 +264,7 @@ class Intake:
         """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""
         interpret = self._recorder.at()
         left = interpret.on_signals(signals, looks=not self._hurried)
-        return left if interpret.tools.wanted is not None else None
+        return left if interpret.tools.disk.wanted is not None else None
 
     def _announce(self, ask: PermissionAsk) -> Announced | None:
         """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
@@ -298,10 +298,10 @@ class Intake:
 
     def _foresee(self) -> None:
         """Look at what the calls that were just told of will overwrite, while everything else goes on."""
-        tools = self._recorder.at().tools
-        for call_id, paths in tools.take_foreseen().items():
+        disk = self._recorder.at().tools.disk
+        for call_id, paths in disk.take_foreseen().items():
             if self._hurried or len(self._foreseen) >= FORESEEN:
-                tools.found(call_id, {})
+                disk.found(call_id, {})
                 continue
             task = self._foreseen[call_id] = asyncio.get_running_loop().create_task(self._find(call_id, paths))
             task.add_done_callback(partial(self._look_over, call_id))
@@ -318,7 +318,7 @@ class Intake:
 
     def _found(self, call_id: str, files: dict[str, SeenFile]) -> None:
         if self._foreseen.pop(call_id, None) is not None:
-            self._recorder.at().tools.found(call_id, files)
+            self._recorder.at().tools.disk.found(call_id, files)
 
     def _go_on_with(self, seen: dict[str, SeenFile]) -> None:
         self._recorder.at().tools.seen(seen)

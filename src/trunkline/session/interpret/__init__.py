@@ -100,16 +100,16 @@ class Interpreter:
     def on_signals(self, signals: Iterable[Signal], *, looks: bool = False) -> list[Signal]:
         """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns.
 
-        Who ``looks`` is left with a result for which the disk has to be looked at (``tools.wanted``), and gets back what stands
-        behind it."""
+        Who ``looks`` is left with a result for which the disk has to be looked at (``tools.disk.wanted``), and gets back
+        what stands behind it."""
         rest = iter(signals)
-        self.tools.looks, self.tools.is_news = looks, not self.replaying
+        self.tools.disk.looks, self.tools.disk.is_news = looks, not self.replaying
         while (signal := self.on_text(rest)) is not None:
             if type(signal) is Update:
                 self._update(signal.raw)
             else:
                 self._other(signal)
-            if self.tools.wanted is not None:
+            if self.tools.disk.wanted is not None:
                 return list(rest)
         return []
 
@@ -221,7 +221,7 @@ class Interpreter:
 
     def _close_calls(self) -> None:
         self.tools.close_all(cancelled=False)
-        self.tools.forget_all()
+        self.tools.calls.forget_all()
 
     def _after_call(self, tool_call_id: str) -> None:
         """What a call's input says beyond the call itself: a plan, a question."""

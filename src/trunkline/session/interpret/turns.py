@@ -66,16 +66,16 @@ class TurnInterpreter:
         return turn
 
     def end(self, stop: StopReason, usage: bytes | None = None, *, usage_of_session: bool = False,
-            said: str | None = None) -> None:
-        """The agent is done. ``usage`` is what it says the turn took, or the session so far; ``said`` its own word for the end,
-        which packets carry."""
+            agent_stop: str | None = None) -> None:
+        """The agent is done. ``usage`` is what it says the turn took, or the session so far; ``agent_stop`` its own word for the
+        end, which packets carry."""
         turn = self._close(stop)
         if usage is not None:
             self._usage.turn_took(usage, turn, of_session=usage_of_session)
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
         if stop == "end_turn" and not turn.said_something:
             meta["empty"] = True
-        packet = prompt_response_packet(said if said is not None and stop == "end_turn" else stop, self._writer.at)
+        packet = prompt_response_packet(agent_stop if agent_stop is not None and stop == "end_turn" else stop, self._writer.at)
         to = _at_rest(self._writer.fold)
         if self._writer.fold.status == to:
             self._writer.custom("turn_ended", {"turnId": turn.turn_id, "stopReason": stop}, packet=packet, meta=meta)

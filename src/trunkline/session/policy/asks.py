@@ -17,7 +17,7 @@ from trunkline.dialects.calls import CallReading, ToolNames, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.session.policy import globs
-from trunkline.session.policy.rules import PolicyAsk
+from trunkline.session.policy.subject import PolicyAsk
 
 __all__ = ["BEYOND_RULES", "PATHS", "Where", "policy_ask", "policy_ask_of"]
 

@@ -1,4 +1,4 @@
-"""What stands behind the commands of a line: other names of theirs, and what they run in turn (``risk/programs/runners.py``).
+"""What stands behind the commands of a line: other names of theirs, and what they run in turn (``risk/runners/``).
 
 Rule 1: pure, and it only ever restricts.
 Rule 2: another name is the command itself, so a rule denies it. What may be run in turn makes a person decide.
@@ -44,7 +44,8 @@ def behind(commands: Sequence[SimpleCommand]) -> list[Behind]:
 
 
 def _behind(commands: Sequence[SimpleCommand], depth: int, left: list[int]) -> list[Behind]:
-    from trunkline.dialects.risk.programs.runners import UNKNOWN, line_names, runs_other  # as heavy as the parser
+    from trunkline.dialects.risk.runners.names import UNKNOWN, line_names  # as heavy as the parser
+    from trunkline.dialects.risk.runners.runs import runs_other
 
     found: list[Behind] = []
     for command, named in zip(commands, line_names(commands), strict=True):

@@ -125,7 +125,7 @@ def _is_only_said(command: SimpleCommand, at: int) -> bool:
 
 def _read_in_code(command: SimpleCommand) -> Iterator[str]:
     """Files that code in a command reads: those of a sed script by name; ANYTHING where code puts names together."""
-    from trunkline.dialects.risk.programs.runners import code_in  # as heavy as the parser
+    from trunkline.dialects.risk.runners.code import code_in  # as heavy as the parser
     from trunkline.dialects.risk.sed import read_sed
 
     for text, language in code_in(command):

@@ -28,14 +28,13 @@ from trunkline.session.policy.rules import (
     UNNAMED_RISKS,
     Action,
     Fit,
-    PolicyAsk,
     Rule,
-    Subject,
     command_covered,
     expired,
     fits,
     paths_inside,
 )
+from trunkline.session.policy.subject import PolicyAsk, Subject
 
 __all__ = ["Action", "Considered", "Policy", "PolicyAsk", "Rule", "Scope", "Source", "Verdict", "always_rule", "expired",
            "policy_ask"]

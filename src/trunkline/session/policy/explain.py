@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from trunkline.session.policy.commands import as_written, doubt
 from trunkline.session.policy.options import changing
-from trunkline.session.policy.rules import PolicyAsk, Subject
+from trunkline.session.policy.subject import PolicyAsk, Subject
 
 PIECES: Final = 50
 """Commands of one line that are told; a line of more is told by its beginning."""

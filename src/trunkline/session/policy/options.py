@@ -4,7 +4,7 @@ A pattern with ``*`` covers further words. It does not cover an option that name
 ``make -f x``): who writes ``pytest*`` has the project's tests in mind. A pattern that has the option in it covers it, as often as
 it has it.
 
-Rule 1: pure. Which options those are says ``risk/programs/runner_rows.py``.
+Rule 1: pure. Which options those are says ``risk/runners/table.py``.
 Rule 2: an option that only says which folder or file of the project is worked in is covered where that is inside the root.
 """
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def changing(command: SimpleCommand, root: str, base: str, home: str | None) -> tuple[str, ...]:
     """The options of a command that change what is run, each as often as it is given."""
-    from trunkline.dialects.risk.programs.runners import changing_options  # as heavy as the parser
+    from trunkline.dialects.risk.runners.changing import changing_options  # as heavy as the parser
 
     return tuple(one.name for one in changing_options(command)
                  if one.folder is None or not _is_inside(one.folder, root, base, home))

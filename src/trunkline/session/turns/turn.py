@@ -9,7 +9,6 @@
 
 Rule 1: whatever happens first ends the turn; everything after is kept as an entry and changes nothing.
 Rule 2: a turn that a person cancelled ended as cancelled, whatever the agent calls it.
-Rule 3: however many calls a turn left open, to end them holds nobody up: others have their turn in between.
 """
 
 from __future__ import annotations
@@ -22,23 +21,17 @@ import msgspec
 
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
-from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.signals import StopReason, TurnEnd
-from trunkline.errors import AgentAuthRequired, AgentError, AgentExited, IdleTimeout, StorageError, TrunklineError
+from trunkline.errors import AgentExited, IdleTimeout, StorageError, TrunklineError
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver.link import AgentLink
-from trunkline.session.fold import OpenCall, Turn
-from trunkline.session.intake.intake import GAP_S, HOLD_S
+from trunkline.session.fold import Turn
 from trunkline.session.recorder import Recorder
 from trunkline.session.services import Services
+from trunkline.session.turns.ending import End, TurnEnding, report_fault
 from trunkline.session.workspace.artifacts import ArtifactFinder
-
-End = TurnEnd | TrunklineError
-
-CALLS_AT_ONCE = 16
-"""Calls that end with their turn at once: more than most turns leave open. One with a large input takes a millisecond."""
 
 
 class TurnPlayer:
@@ -54,6 +47,7 @@ class TurnPlayer:
         self._background = background
         self._watch = watch
         self._services = services
+        self._ending = TurnEnding(recorder, finder)
         self._end: asyncio.Future[End] | None = None
         self._playing: asyncio.Task[None] | None = None
         self._silent: IdleTimeout | None = None
@@ -187,7 +181,7 @@ class TurnPlayer:
         except TrunklineError as error:
             self._settle(error)
         except Exception as error:  # the turn's boundary: whatever went wrong, a turn ends
-            _report("a turn failed", error)
+            report_fault("a turn failed", error)
             self._settle(TrunklineError(f"the hub failed in the middle of this turn: {error!r}"))
         await self._finish(turn, end.result())
 
@@ -219,13 +213,13 @@ class TurnPlayer:
         self._watch.stop()
         self._alarms.clear("cancel")
         if isinstance(end, TurnEnd):
-            await self._look_for_artifacts()
-        await self._end_calls(turn, end)
+            await self._ending.look_for_artifacts()
+        await self._ending.end_calls(turn, end)
         self._approvals.clear_alarms()
         self._end = None
         asks, questions = self._recorder.fold.asks_of_turn()
         self._recorder.at().turns.worked(self.worked_us())
-        outcome = self._write_end(turn, end)
+        outcome = self._ending.write(turn, end)
         self._services.turn_ended(outcome)
         if asks or questions:
             self._background.run(self._dismiss_closed(asks, questions))
@@ -260,55 +254,6 @@ class TurnPlayer:
         if self._playing is not None:
             await asyncio.wait([self._playing])
 
-    async def _look_for_artifacts(self) -> None:
-        try:
-            await self._finder.look()
-        except Exception as error:  # what cannot be looked at must not keep the turn from its end
-            _report("artifacts could not be looked for", error)
-
-    async def _end_calls(self, turn: Turn, end: End) -> None:
-        """End what the turn left open in pieces, where that is much; what was asked about ends with the asks."""
-        stop = end.stop if isinstance(end, TurnEnd) else None
-        cancelled = turn.cancelled or stop == "cancelled"
-        pending = {key for view in self._recorder.fold.approvals.values() for key in view.call_ids}
-        open_calls = self._recorder.at().tools.of_turn(cancelled=cancelled)
-        calls = [call for call in open_calls if call.state.tool_call_id not in pending]
-        if len(calls) <= CALLS_AT_ONCE:
-            return
-        self._recorder.backpressure.hold("turn")  # what the agent says meanwhile would have to be ended, too
-        try:
-            self._recorder.at().text.close("cancelled" if turn.cancelled else stop)
-            await self._end_in_pieces(calls, cancelled=cancelled)
-        finally:
-            self._recorder.backpressure.let_go("turn")
-
-    async def _end_in_pieces(self, calls: list[OpenCall], *, cancelled: bool) -> None:
-        now = asyncio.get_running_loop().time
-        until = now() + HOLD_S
-        for call in calls:
-            self._recorder.at().tools.end(call, cancelled=cancelled)
-            if now() > until:
-                self._recorder.write()
-                await asyncio.sleep(GAP_S)
-                until = now() + HOLD_S
-
-    def _write_end(self, turn: Turn, end: End) -> str:
-        turns = self._recorder.at().turns
-        if isinstance(end, TrunklineError):
-            turns.fail(end)
-            return end.code
-        stop = "cancelled" if turn.cancelled else end.stop
-        if stop is not None:
-            turns.end(stop, end.usage, usage_of_session=end.usage_of_session, said=end.said)
-            return stop
-        fault = end.error
-        assert fault is not None, "a turn ends by a stop reason or by an error"
-        details = {"agentData": msgspec.Raw(fault.data)} if fault.data is not None else None
-        kind = AgentAuthRequired if fault.code == ErrorCode.AUTH_REQUIRED else AgentError
-        error = kind(fault.message, details=details, agent_code=str(fault.code))
-        turns.fail(error, rpc_code=fault.code)
-        return error.code
-
     def _settle(self, end: End) -> bool:
         if self._end is None or self._end.done():
             return False
@@ -329,7 +274,3 @@ class TurnPlayer:
         """The agent does not end its turn when asked: the hub does, and kills it. It was waited for long enough."""
         self._settle(error or TurnEnd(stop="cancelled"))
         self._link.stop_soon(at_once=True)
-
-
-def _report(message: str, error: Exception) -> None:
-    asyncio.get_running_loop().call_exception_handler({"message": message, "exception": error})

@@ -125,7 +125,7 @@ class ClaudeStage:
         """Implements ``Past``."""
         return self.free
 
-    async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
+    async def replay(self, session_id: str) -> AsyncIterator[list[Signal]]:
         """Implements ``Past``."""
         for signal in self._history.get(session_id, []):
             yield [signal]

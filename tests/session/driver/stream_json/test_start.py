@@ -21,7 +21,7 @@ from trunkline.errors import (
     NotFound,
     TrunklineError,
 )
-from trunkline.session.driver.stream_json import driver as claude_driver
+from trunkline.session.driver.stream_json import opening
 
 OLD = "11111111-1111-4111-8111-111111111111"
 
@@ -226,7 +226,7 @@ def test_when_the_disk_becomes_full_prompts_are_refused_until_there_is_room_agai
 @pytest.mark.parametrize("lacks", [{"silent": ["initialize"]}, {"refuse": {"initialize": "Unknown control request: initialize"}}])
 def test_a_cli_without_control_requests_works_without_what_it_lacks(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lacks: dict[str, Any]) -> None:
-    monkeypatch.setattr(claude_driver, "GREETING_S", 0.3)
+    monkeypatch.setattr(opening, "GREETING_S", 0.3)
     stage = ClaudeStage(tmp_path, **lacks)
 
     async def play() -> None:
@@ -241,7 +241,7 @@ def test_a_cli_without_control_requests_works_without_what_it_lacks(
 
 
 def test_an_answer_that_comes_late_is_told_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_driver, "GREETING_S", 0.0)
+    monkeypatch.setattr(opening, "GREETING_S", 0.0)
     stage = ClaudeStage(tmp_path)
 
     async def play() -> None:

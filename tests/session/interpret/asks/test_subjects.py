@@ -279,7 +279,7 @@ def test_what_a_tool_prints_is_no_command() -> None:
     decide(told, True)
     told.hear(more(toolCallId="a", content=text('{"command": "rm -rf ~"}')),
               more(toolCallId="a", status="completed", title="Ran it", content=text("Running: rm -rf ~")))
-    assert told.interpret.tools.reading(told.fold.calls["a"]).command in ("touch x", None)
+    assert told.interpret.tools.calls.reading(told.fold.calls["a"]).command in ("touch x", None)
 
 
 def test_a_command_that_is_only_in_words_is_shown_and_not_sure() -> None:

@@ -75,7 +75,7 @@ def test_pieces_of_a_terminals_output_add_up() -> None:
 def test_what_the_hubs_own_terminal_printed_is_the_calls_output() -> None:
     told = listening()
     told.hear(call(kind="execute", status="in_progress"), more(content=[{"type": "terminal", "terminalId": "term-1"}]))
-    told.at().tools.terminal("term-1", "made\n", 0)
+    told.at().tools.terminals.keep("term-1", "made\n", 0)
     found = only(events(told.hear(more(status="completed"))), "tool:result")
     assert (found["output"], found["structured"]["exitCode"]) == ("made\n", 0)
 

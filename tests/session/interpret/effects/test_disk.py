@@ -29,7 +29,7 @@ def ended(said: dict[str, Any], **more: Any) -> Told:
 
 
 def changes(told: Told, **seen: SeenFile) -> list[dict[str, Any]]:
-    assert told.interpret.tools.wanted is not None
+    assert told.interpret.tools.disk.wanted is not None
     told.interpret.tools.seen({f"/w/{name.replace('_', '.')}": file for name, file in seen.items()})
     return [event for event in events(told.interpret.take()) if event["type"].startswith("file:")]
 
@@ -52,7 +52,7 @@ def test_a_change_that_nobody_showed_is_told_as_the_disk_has_it(said: Any, seen:
 
 def test_an_overwrite_that_left_the_text_before_is_none() -> None:
     told = ended(WRITE)
-    wanted = told.interpret.tools.wanted
+    wanted = told.interpret.tools.disk.wanted
     assert wanted is not None and wanted.paths == [PATH]
     evidence_of(wanted.call).before[PATH] = "old\n"
     assert changes(told, a_py=SeenFile(True, 4, "old\n")) == []
@@ -75,12 +75,12 @@ def test_what_was_not_seen_in_time_is_told_as_it_was_said() -> None:
     {"rawOutput": {"success": False}}, {"rawOutput": "Error: no"}, {"status": "failed"},
 ])
 def test_what_the_agent_shows_or_denies_itself_is_not_looked_for(more: dict[str, Any]) -> None:
-    assert ended(EDIT, **more).interpret.tools.wanted is None
+    assert ended(EDIT, **more).interpret.tools.disk.wanted is None
 
 
 def test_very_many_files_are_not_looked_at() -> None:
     many = {"name": "delete", "kind": "delete", "rawInput": {"paths": [f"{number}.py" for number in range(SEEN_FILES + 1)]}}
-    assert ended(many).interpret.tools.wanted is None
+    assert ended(many).interpret.tools.disk.wanted is None
 
 
 def test_what_stands_behind_a_result_waits_for_the_look_and_comes_in_its_order() -> None:

@@ -44,7 +44,7 @@ def update_kind(members: Members) -> str | None:
 
 
 def strip_envelope(members: Members, kind: str) -> Members:
-    """An update's own members, without those that said what it is or came with a packet."""
+    """An update's own members, without those that declared what it is or came with a packet."""
     other = {"sessionUpdate", "session_update", *ENVELOPE_FIELDS}
     if text_of(members.get("kind")) in {kind, *(wrong for wrong, right in UPDATES.items() if right == kind)}:
         other.add("kind")

@@ -83,7 +83,7 @@ class PromptTurn:
             answer: PromptResponse = decode_result(SESSION_PROMPT, result)
         except AgentError as error:
             return TurnEnd(error=AgentFault(ErrorCode.INVALID_PARAMS, str(error), None))
-        return TurnEnd(stop=answer.stop_reason, said=answer_stop(result), usage=answer_usage(result),
+        return TurnEnd(stop=answer.stop_reason, agent_stop=answer_stop(result), usage=answer_usage(result),
                        usage_of_session=self._spec.quirks.usage_of_session)
 
 

@@ -1,7 +1,7 @@
 """What goes wrong with the Claude Code CLI, and what a person can do about it.
 
 Rule 1: the CLI's own words are always in the message; what we add says what to do.
-Rule 2: what we do not recognise is told as it is.
+Rule 2: what we do not recognise is passed on as it is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
 from trunkline.dialects.codes import ErrorCode
-from trunkline.dialects.signals import AgentFault
+from trunkline.dialects.signals import AgentFault, Update
 from trunkline.errors import (
     AgentAuthRequired,
     AgentProtocolMismatch,
@@ -133,3 +133,9 @@ def _telling_line(text: str) -> str:
     """The line that says what is wrong."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return next((line for line in lines if trouble_in(line) is not None), lines[-1] if lines else "")[:400]
+
+
+def notice(title: str, description: str) -> Update:
+    """A warning that people are shown."""
+    update = {"sessionUpdate": "notice", "severity": "warning", "title": title, "description": description}
+    return Update(msgspec.json.encode(update))

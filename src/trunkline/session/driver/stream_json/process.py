@@ -17,9 +17,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
-from trunkline.dialects.claude import outgoing
-from trunkline.dialects.claude.large import LARGE_LINE
-from trunkline.dialects.claude.translate import AboutToRun, ControlAnswer, Ruling, Translator
+from trunkline.dialects.claude.control import outgoing
+from trunkline.dialects.claude.control.requests import AboutToRun, ControlAnswer, Ruling
+from trunkline.dialects.claude.frames.large import LARGE_LINE
+from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.jsonrpc import MAX_LINE, LineSplitter
 from trunkline.dialects.signals import Malformed, Signal
 from trunkline.errors import AgentError, AgentExited, RemoteError
@@ -214,7 +215,7 @@ class ClaudeProcess:
     def _act(self, signals: list[Signal]) -> None:
         """Pass on what was said, and do what it asks for."""
         self._settle()
-        for about in self.translator.take_about_to_run():
+        for about in self.translator.control.take_about_to_run():
             judging = asyncio.get_running_loop().create_task(self._judge(about))
             self._judging.add(judging)
             judging.add_done_callback(self._judging.discard)
@@ -227,16 +228,16 @@ class ClaudeProcess:
         except Exception as error:  # the boundary: a CLI that is not answered hangs
             log.exception("%s could not be judged", about.tool)
             ruling = Ruling("deny", f"the rules could not be asked: {error!r}")
-        self._emit_signals(self.translator.ruled(about, ruling))
+        self._emit_signals(self.translator.control.ruled(about, ruling))
 
     def _emit_signals(self, signals: list[Signal]) -> None:
-        for line in self.translator.take_output():
+        for line in self.translator.control.take_output():
             self.write(line)
         if signals:
             self._emit(signals)
 
     def _settle(self) -> None:
-        for response in self.translator.take_answers():
+        for response in self.translator.control.take_answers():
             answer = self._waiting.get(response.request_id)
             if answer is not None and not answer.done():
                 answer.set_result(response)

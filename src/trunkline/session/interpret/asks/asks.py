@@ -44,7 +44,8 @@ from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
-from trunkline.session.interpret.calls.tools import ID_CHARS, ToolInterpreter, name_of
+from trunkline.session.interpret.calls.followed import ID_CHARS
+from trunkline.session.interpret.calls.tools import ToolInterpreter, name_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
@@ -123,6 +124,7 @@ class AskInterpreter:
                  roots: Sequence[str] = (), home: str | None = None, guarded: Sequence[str] = ()) -> None:
         self._writer = writer
         self._tools = tools
+        self._calls = tools.calls
         self._timeout_us = approval_timeout_us
         self._chain_key = chain_key
         self._roots = roots
@@ -139,16 +141,16 @@ class AskInterpreter:
         shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
         paths = [path for subject in covers or (shown,) for path in _places_of(subject)]
         return Announced(ask, shown, covers, tuple(dict.fromkeys(paths)),
-                         changed_file(self._tools.facts(shown.call)) if len(covers) <= 1 else None)
+                         changed_file(self._calls.facts(shown.call)) if len(covers) <= 1 else None)
 
     def _subjects(self, ask: PermissionAsk) -> tuple[OpenCall, list[OpenCall]]:
         """The ask as a call, and the calls that it is about where it says nothing itself; then it is not made one of them."""
         asked = _asked_for(ask)
-        known = self._tools.known_call(asked.tool_call_id)
-        own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._tools.unannounced_call(asked)
-        if not says_nothing(own.state, self._tools.reading(own)):
+        known = self._calls.known_call(asked.tool_call_id)
+        own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._calls.unannounced_call(asked)
+        if not says_nothing(own.state, self._calls.reading(own)):
             return own if known is not None else self._tools.announced(asked, is_act=ask.is_act), []
-        waiting = self._tools.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
+        waiting = self._calls.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
         if not waiting:
             own.risk_level, own.risk_reason = "high", NOT_KNOWN
         return own, waiting
@@ -157,14 +159,14 @@ class AskInterpreter:
         """Put it to a person; ``texts`` has the file that it changes as it is, by path, ``disk`` where its paths lead."""
         ask, (call, about) = announced.ask, announced.own
         state, writer = call.state, self._writer
-        calls = self._calls(announced)
+        calls = self._asked_calls(announced)
         several = len(calls) > 1
         worst, doubts = worst_of(announced.abouts), _doubts_of(announced.abouts)
         preview = DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, texts)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state),
-            description=_describe_all(calls) if several else _describe(self._tools.reading(call), state),
+            description=_describe_all(calls) if several else _describe(self._calls.reading(call), state),
             risk_level=worst.risk, risk_reason=worst.risk_reason, sure=not doubts, doubts=doubts, calls=calls,
             options=_shown_options(ask.options), tool_input=shown_input(state), preview=preview,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
@@ -173,7 +175,7 @@ class AskInterpreter:
         )
         writer.fold.approvals[ask.request_id] = view
         self._waiting.add(ask.request_id, len(ask.tool_call))
-        reading = self._tools.reading(call)
+        reading = self._calls.reading(call)
         beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
         writer.add(_requested_event(view, beside), seal=self._seal, packet=approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
@@ -184,10 +186,10 @@ class AskInterpreter:
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
 
-    def _calls(self, announced: Announced) -> list[AskedCall]:
+    def _asked_calls(self, announced: Announced) -> list[AskedCall]:
         """The calls that it is about where it says nothing itself, as they are shown and kept."""
         covers = announced.covers
-        return [asked_call(call, about, _describe(self._tools.reading(call), call.state), TEXT_MOST // len(covers))
+        return [asked_call(call, about, _describe(self._calls.reading(call), call.state), TEXT_MOST // len(covers))
                 for call, about in covers]
 
     def room_for(self, ask: PermissionAsk | QuestionAsk) -> str | None:
@@ -217,12 +219,12 @@ class AskInterpreter:
 
     def _room_for_calls(self, ask: PermissionAsk) -> str | None:
         """Why an ask that says nothing itself cannot be about all that waits to run; None where it can, or says something."""
-        waiting = self._tools.waiting(in_background=ask.beyond_turn)
+        waiting = self._calls.waiting(in_background=ask.beyond_turn)
         size = sum(len(call.state.raw_input or b"") for call in waiting)
         if len(waiting) <= ASKED_CALLS and size <= ASKED_BYTES:
             return None
-        own = self._tools.call_with_ask(_asked_for(ask))
-        if not says_nothing(own.state, self._tools.reading(own)):
+        own = self._calls.call_with_ask(_asked_for(ask))
+        if not says_nothing(own.state, self._calls.reading(own)):
             return None
         return f"a permission that names no call would be about {len(waiting)} calls of {size} bytes, more than can be shown"
 
@@ -244,7 +246,7 @@ class AskInterpreter:
         for call in self._decides(view):
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
-            self._tools.forget_claims(call)
+            self._calls.forget_claims(call)
         meta: dict[str, Any] = {"by": who}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}
@@ -288,11 +290,11 @@ class AskInterpreter:
     def about(self, ask: PermissionAsk) -> PolicyAsk:
         """What the rules look at in an ask that is not (yet) told of."""
         asked = msgspec.structs.replace(_asked_for(ask), tool_call_id=ask.request_id)
-        return self._about(self._tools.unannounced_call(asked))
+        return self._about(self._calls.unannounced_call(asked))
 
     def about_tool(self, name: str, given: bytes) -> PolicyAsk:
         """What the rules look at in a tool that is about to run."""
-        return self._about(self._tools.about_to_run(name, given))
+        return self._about(self._calls.about_to_run(name, given))
 
     def about_edited(self, view: ApprovalView, given: bytes) -> PolicyAsk:
         """What the rules look at in an open ask, with another input than it was asked with."""
@@ -307,15 +309,15 @@ class AskInterpreter:
         fold = self._writer.fold
         where = Where(agent=fold.agent, cwd=fold.cwd, roots=tuple(self._roots) or (fold.cwd,), home=self._home,
                       session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None, guarded=tuple(self._guarded))
-        reading = self._tools.reading(call)
-        level, reason = self._tools.risk(call)
+        reading = self._calls.reading(call)
+        level, reason = self._calls.risk(call)
         about = policy_ask_of(reading, level, reason, where)
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
-        return msgspec.structs.replace(about, paths=paths, doubts=self._tools.doubts(call))
+        return msgspec.structs.replace(about, paths=paths, doubts=self._calls.doubts(call))
 
     def _preview(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str]) -> ApprovalPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
-        return preview_of(self._tools.facts(call), about.command, folder, texts)
+        return preview_of(self._calls.facts(call), about.command, folder, texts)
 
     def _parts(self, preview: ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
         if not isinstance(preview, CommandPreview) or not is_shown_whole(about.command or ""):

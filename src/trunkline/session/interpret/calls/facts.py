@@ -39,8 +39,8 @@ def name_of(state: CallState) -> str:
     return state.tool or state.name or state.first_title or state.kind
 
 
-class Told(NamedTuple):
-    """All that is known of a call and read: calls of which the same is told have the same reading."""
+class ReadingSources(NamedTuple):
+    """All that a call's reading is made from: calls with the same sources have the same reading."""
 
     tool: str
     kind: str
@@ -55,7 +55,7 @@ class Told(NamedTuple):
     claims: Claims
 
 
-def told_of(call: OpenCall) -> Told:
+def sources_of(call: OpenCall) -> ReadingSources:
     """What there is to be read of a call."""
     state = call.state
     diffs = [item for item in state.content or () if isinstance(item, Diff)]
@@ -63,7 +63,7 @@ def told_of(call: OpenCall) -> Told:
     located = [place.path for place in state.locations or []]
     in_words = state.raw_input is None
     arguments = call.evidence.arguments if in_words and call.evidence is not None else ""
-    return Told(
+    return ReadingSources(
         name_of(state), state.kind, state.raw_input, state.named_by or "name",
         tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), bool(changed), _title_with_command(state),
         shown_text(state) if in_words and (call.shows_ask or not arguments) else "", arguments, call.input_cut,
@@ -72,15 +72,15 @@ def told_of(call: OpenCall) -> Told:
 
 def read_open_call(call: OpenCall, names: ToolNames) -> CallReading:
     """The one reading of a call, from all that is known of it."""
-    return read_told(told_of(call), names)
+    return read_sources(sources_of(call), names)
 
 
-def read_told(told: Told, names: ToolNames) -> CallReading:
+def read_sources(sources: ReadingSources, names: ToolNames) -> CallReading:
     """The reading of a call of which this is known."""
     return read_call(
-        told.tool, told.kind, decoded(told.given), named_by=told.named_by, names=names, located=told.located,
-        brings_changes=told.brings_changes, title=told.title, shown=told.shown, arguments=told.arguments, cut=told.cut,
-        claims=told.claims)
+        sources.tool, sources.kind, decoded(sources.given), named_by=sources.named_by, names=names, located=sources.located,
+        brings_changes=sources.brings_changes, title=sources.title, shown=sources.shown, arguments=sources.arguments,
+        cut=sources.cut, claims=sources.claims)
 
 
 def _title_with_command(state: CallState) -> str:
@@ -109,7 +109,7 @@ class Facts:
 
     @cached_property
     def input(self) -> dict[str, Any]:
-        """The input's members, also where they were told as a text; those of ``arguments`` where the agent wraps them."""
+        """The input's members, also where they were sent as a text; those of ``arguments`` where the agent wraps them."""
         raw = self.state.raw_input
         value = decoded(raw) if raw is not None else arguments_in(self.evidence.arguments)
         if not isinstance(value, dict):

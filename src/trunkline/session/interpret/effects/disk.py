@@ -9,12 +9,14 @@ So it may show what the call itself already wrote: that tells nothing, and nothi
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from trunkline.dialects.calls.files import ends_of_move, patch_in, replaced_in, whole_text_in
 from trunkline.session.fold import OpenCall, SeenFile
+from trunkline.session.interpret.calls.evidence import evidence_of
 from trunkline.session.interpret.calls.facts import Facts
+from trunkline.session.interpret.calls.followed import FollowedCalls
 from trunkline.session.interpret.calls.outcome import failure_of, says_success
 from trunkline.session.interpret.effects.patches import pieces_of
 
@@ -30,6 +32,62 @@ class Wanted(NamedTuple):
     changed: frozenset[str]
     wire: bytes | None
     raw: bytes | None
+
+
+class DiskLooks:
+    """The looks at the disk that calls need: after a result that leaves open what it changed, and before files are overwritten.
+    ``roles`` are those of calls that change files."""
+
+    def __init__(self, calls: FollowedCalls, roles: Collection[str]) -> None:
+        self._calls = calls
+        self._roles = roles
+        self.looks = False
+        self.wanted: Wanted | None = None
+        """Whether somebody looks at the disk for a result that leaves open what it changed; the result that waits for that."""
+        self.is_news = True
+        """Whether what is reported happens now, so that the disk before it can be looked at."""
+        self._foreseen: dict[str, list[str]] = {}
+        self._looked_for: set[str] = set()
+        """Calls whose files are to be looked at before they are overwritten, and those for which somebody does that."""
+
+    def must_wait(self, call: OpenCall, changed: frozenset[str], wire: bytes | None, raw: bytes | None) -> bool:
+        """Whether a result is emitted later: what it changed is looked for, or the look at what was there before goes on."""
+        key = call.state.tool_call_id
+        self._foreseen.pop(key, None)  # it is too late for that
+        paths = open_paths(self._calls.facts(call), self._roles)
+        if paths or key in self._looked_for:
+            self.wanted = Wanted(paths, call, changed, wire, raw)
+        return self.wanted is not None
+
+    def take_wanted(self, files: Mapping[str, SeenFile]) -> Wanted | None:
+        """The result that waited for a look, which is over: ``files`` are as they were seen; none: nothing is known."""
+        wanted, self.wanted, self.looks = self.wanted, None, False
+        if wanted is not None:
+            evidence_of(wanted.call).seen = dict(files)
+        return wanted
+
+    def foresee(self, call: OpenCall) -> None:
+        """Remember what a call will overwrite, for whoever looks at the disk."""
+        if not self.is_news:
+            return
+        key, reading = call.state.tool_call_id, self._calls.reading(call)
+        changes_files = reading.role in self._roles or (call.evidence is not None and call.evidence.diffs)
+        if changes_files and key not in self._looked_for and (paths := paths_before(self._calls.facts(call), self._roles)):
+            self._foreseen[key] = paths
+
+    def take_foreseen(self) -> dict[str, list[str]]:
+        """The files to look at before they are overwritten, by call; who takes them reports what was ``found``."""
+        foreseen, self._foreseen = self._foreseen, {}
+        self._looked_for.update(foreseen)
+        return foreseen
+
+    def found(self, tool_call_id: str, files: Mapping[str, SeenFile]) -> None:
+        """What was on the disk when a call was announced; it is written down with what the call changed."""
+        self._looked_for.discard(tool_call_id)
+        call = self._calls.get(tool_call_id)
+        if call is not None and not call.finished and files:
+            evidence_of(call).found.update(files)
+            self._calls.weigh(call)
 
 
 def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:

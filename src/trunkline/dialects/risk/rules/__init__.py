@@ -1,0 +1,103 @@
+"""The rules of risk, a file per program or family of programs: its rows, and one judge for what rows cannot express.
+
+    reading.py   programs that look                    running.py   shells, interpreters, build tools
+    files.py     programs that change files            archives.py  tar and its like
+    git.py       git; its words in git_words.py        github.py    gh, glab, hg
+    packages.py  package managers                      network.py   programs that talk to other machines
+    machine.py   processes, services, disks, users     docker.py    containers
+    clouds.py    kubectl, terraform, aws               databases.py psql, sqlite3
+    frameworks.py tasks that lose data                 paths.py     who only reads the paths that it names
+
+A new rule is a row in the file of its program (``ROWS``); how rows are matched is ``risk/row_matching.py``.
+
+Rule 1: a judge is a function from a call to nothing; it notes on the call.
+Rule 2: a name counts only where the shell would find that program. ``./ls`` and ``/tmp/git`` are files that somebody made.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.rules import (
+    archives,
+    clouds,
+    databases,
+    docker,
+    files,
+    git,
+    github,
+    machine,
+    network,
+    packages,
+    reading,
+    running,
+)
+from trunkline.dialects.shell import WRAPPERS
+
+Judge = Callable[[ProgramCall], None]
+
+_JUDGES: Final[dict[str, Judge]] = {
+    **dict.fromkeys(WRAPPERS, reading.silent),
+    **reading.JUDGES,
+    **files.JUDGES,
+    **archives.JUDGES,
+    **git.JUDGES,
+    **github.JUDGES,
+    **packages.JUDGES,
+    **running.JUDGES,
+    **network.JUDGES,
+    **machine.JUDGES,
+    **docker.JUDGES,
+    **clouds.JUDGES,
+    **databases.JUDGES,
+}
+_BINARIES: Final = re.compile(
+    r"(/usr|/usr/local|/opt/homebrew|/opt/local|/run/current-system/sw|/snap)?/s?bin/[^/]+"
+    r"|(.*/)?(node_modules/\.bin|\.?venv/bin|\.cargo/bin|vendor/bin|\.tox/[^/]+/bin|\.local/bin|go/bin)/[^/]+"
+)
+_NAME_CHARS: Final = 255
+"""No file has a longer name."""
+_VERSION: Final = re.compile(r"-?\d+(\.\d+)*t?$")
+
+
+class Program(NamedTuple):
+    """All that is known by the word which starts a program."""
+
+    name: str
+    """Without its folder, in small letters; where it is known, as it is known: without a version and a suffix."""
+    judge: Judge
+    is_ascii: bool
+
+
+@lru_cache(maxsize=1024)
+def program_of(first: str) -> Program:
+    """The program that a word starts."""
+    name = first.rpartition("/")[2] or first
+    is_ascii, name = name.isascii(), name.lower()
+    if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
+        return Program(name, running.run_file, is_ascii)
+    plain = name.removesuffix(".exe").removesuffix(".cmd")
+    for known in (plain, _VERSION.sub("", plain) if len(plain) <= _NAME_CHARS else plain):
+        if known in _JUDGES:
+            return Program(known, _JUDGES[known], is_ascii)
+    return Program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
+
+
+def runs_tasks(program: Program) -> bool:
+    """Whether a program runs tasks of a project that its words name."""
+    return program.judge in _TASK_RUNNERS
+
+
+def _unknown(call: ProgramCall) -> None:
+    if call.longs <= {"--version", "--help"} and call.longs and not call.operands:
+        return
+    call.note("medium", "runs a program that is not known here", call.command.text)
+
+
+_TASK_RUNNERS: Final = frozenset(
+    {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase"))})

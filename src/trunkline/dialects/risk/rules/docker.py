@@ -1,0 +1,78 @@
+"""Containers: docker and its like. Rows for their sub-commands, code for what they are given of the machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.row_matching import note_row, row
+
+ROWS: Final = (
+    row("rm rmi prune reset kill down remove login logout push swarm", "high",
+        "deletes or publishes containers, images or volumes",
+        "docker rm x"),
+    row("ps images logs inspect info version stats top port events history diff search ls df config help context-ls", "low",
+        "looks", "docker ps"),
+    row("", "medium", "runs or changes containers", "docker build ."),
+)
+_ESCAPES: Final = re.compile(
+    r"^--privileged|^--pid=host|^--userns=host|^--ipc=host|^--cap-add|^--device|^--security-opt=?.*unconfined|^--volumes-from|docker\.sock"
+)
+_MOUNT: Final = re.compile(
+    r"^(?:type=bind,)?(?:source=|src=)?(/|/etc|/root|/home|/var|/usr|/boot|/dev|/proc|/sys|~|\$HOME)(?=[:,/]|$)[^:,]*[:,]"
+)
+
+
+_BEYOND: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
+_MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
+_BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
+
+
+def _mounted(call: ProgramCall) -> Iterator[str]:
+    """The machine's folders that a container gets. A name without a slash is a volume."""
+    for at, arg in enumerate(call.args):
+        name, equal, joined = (arg[:2], arg[2:], arg[2:]) if arg[:2] == "-v" else arg.partition("=")
+        if name not in _MOUNT_OPTIONS:
+            continue
+        value = joined if equal else " ".join(call.args[at + 1:at + 2])
+        bound = _BOUND.search(value)
+        host = bound[1] if bound is not None else "" if name == "--mount" else value.partition(":")[0]
+        if host[:1] in ("/", "~", ".", "$"):
+            yield host
+
+
+def _container(call: ProgramCall) -> None:
+    escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
+    mount = next(
+        (arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))),
+        None,
+    )
+    if escape is not None:
+        call.note("high", "gives a container power over the machine", escape)
+    if mount is not None:
+        call.note("high", "gives a container the machine's files", mount)
+    elif (outside := next((host for host in _mounted(call) if call.places.kind(host) in _BEYOND), None)) is not None:
+        call.note("high", "gives a container files outside the session's folders", outside)
+    words = [
+        word
+        for word in call.operands
+        if word not in ("compose", "container", "image", "volume", "network", "system", "builder", "buildx", "pod", "machine")
+    ]
+    verb = words[0] if words else ""
+    if verb:
+        note_row(call, ROWS, verb, words[1:], call.has)
+        if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
+            call.write(words[-1])
+
+
+def _escape_apart(call: ProgramCall, at: int, arg: str) -> bool:
+    follows = call.args[at + 1] if at + 1 < len(call.args) else ""
+    return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (
+        arg == "--security-opt" and "unconfined" in follows
+    )
+
+
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = dict.fromkeys(
+    ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container)

@@ -1,0 +1,308 @@
+"""git and its like: looking and committing are low, what leaves or is merged is medium, what is lost or rewritten is high."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.row_matching import by_verb, note_row, row
+from trunkline.dialects.risk.rules.git_words import CHANGING_VERBS, FOLDER_OPTIONS, KNOWN_VERBS, QUIET_VERBS, RUNNING_KEYS
+
+_TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
+_WRITING: Final = frozenset("add stage commit init fetch hash-object write-tree mktree maintenance".split())
+"""Verbs that are quiet in the session's own folders, and still change the repository."""
+_OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
+
+
+_REWRITERS: Final = "filter-branch filter-repo replace fast-import"
+ROWS: Final = (
+    row("reset", "high", "throws away changes", "git reset --hard", given="--hard --merge --keep"),
+    row("reset", "medium", "moves the branch", "git reset --soft x", given="--soft --mixed"),
+    row("reset", "medium", "moves the branch", "git reset HEAD~1", word=r"^[^-].*[~^@]|^HEAD"),
+    row("reset", "low", "takes out of the index", "git reset file.py"),
+    row("clean", "low", "only shows", "git clean -n", given="-n --dry-run"),
+    row("clean", "high", "deletes files that git does not know", "git clean -fd"),
+    row("checkout switch", "high", "throws away changes", "git checkout -f main",
+        given="-f --force --discard-changes --ours --theirs"),
+    row("checkout switch", "high", "throws away changes", "git checkout -- x", word=r"^(--|\.)$"),
+    row("checkout switch", "high", "may throw away changes of a file", "git checkout a.py",
+        word=r"^[^-].*(\.[A-Za-z]\w{0,4}|/|\*.*)$|^\*"),
+    row("checkout switch", "medium", "moves a branch", "git checkout -B x", given="-B -C --force-create --orphan"),
+    row("checkout switch", "low", "changes the branch", "git switch main"),
+    row("restore", "high", "throws away changes", "git restore -W --staged x", given="-W --worktree"),
+    row("restore", "low", "takes out of the index", "git restore --staged x", given="-S --staged"),
+    row("restore", "high", "throws away changes", "git restore x"),
+    row("branch", "high", "deletes or moves a branch by force", "git branch -D x",
+        given="-D -M -C -f --force --edit-description"),
+    row("branch", "medium", "deletes or renames a branch", "git branch -d x", given="-d -m -c --delete --move --copy"),
+    row("branch", "low", "shows or makes a branch", "git branch x"),
+    row("tag", "medium", "deletes or moves a tag", "git tag -d v1", given="-d -f --delete --force"),
+    row("tag", "low", "shows or makes a tag", "git tag v1"),
+    row("stash", "high", "throws away stashed changes", "git stash drop", then="drop clear"),
+    row("stash", "low", "shows what is stashed", "git stash list", then="list show"),
+    row("stash", "medium", "puts changes aside or back", "git stash"),
+    row("commit", "medium", "rewrites the last commit", "git commit --amend", given="--amend --fixup"),
+    row("commit", "medium", "leaves out the project's checks", "git commit -n -m x", given="-n --no-verify"),
+    row("commit", "low", "commits", "git commit -m x"),
+    row("rebase", "medium", "ends a rebase", "git rebase --abort", given="--abort --show-current-patch --quit"),
+    row("rebase", "high", "rewrites history", "git rebase main"),
+    row(_REWRITERS, "high", "rewrites history", "git filter-repo --path x"),
+    row("reflog", "high", "deletes what could be recovered", "git reflog expire --all", then="expire delete"),
+    row("reflog", "low", "shows what was", "git reflog"),
+    row("gc", "high", "deletes what could be recovered", "git gc --prune=now", given="--prune --aggressive"),
+    row("gc", "medium", "tidies the repository", "git gc"),
+    row("prune prune-packed", "high", "deletes what could be recovered", "git prune"),
+    row("remote", "high", "sends the repository elsewhere", "git remote set-url origin x", then="set-url"),
+    row("remote", "low", "shows the remotes", "git remote show origin", then="show get-url"),
+    row("remote", "low", "shows the remotes", "git remote -v", then=""),
+    row("remote", "medium", "changes the remotes", "git remote add x y"),
+    row("checkout-index", "high", "throws away changes", "git checkout-index -af", given="-f --force"),
+    row("checkout-index", "medium", "writes files of the index", "git checkout-index -a"),
+    row("read-tree", "high", "throws away changes", "git read-tree -u --reset HEAD", given="--reset -u"),
+    row("read-tree", "medium", "changes the index", "git read-tree HEAD"),
+    row("rm", "medium", "deletes files", "git rm --cached x", given="--cached"),
+    row("rm", "high", "deletes files", "git rm x"),
+    row("credential credential-store credential-cache", "high", "reads or changes credentials", "git credential fill",
+        effect="secret"),
+    row("send-email imap-send", "high", "sends mail", "git send-email x.patch", effect="sends"),
+    row("archive", "medium", "packs the repository", "git archive HEAD"),
+    row("update-ref", "high", "changes what branches point to", "git update-ref HEAD x"),
+)
+_BY_VERB: Final = by_verb(ROWS)
+
+
+class _Git:
+    """A git call taken apart: its settings, its verb, and the words behind the verb."""
+
+    def __init__(self, call: ProgramCall) -> None:
+        self.settings: list[str] = []
+        self.verb: str | None = ""
+        self.rest: tuple[str, ...] = ()
+        self.folder = ""
+        self.stands_in = ""
+        """Where ``-C`` takes it; files that it writes are named from there."""
+        args, words = call.args, call.command.words[1:]
+        at = 0
+        while at < len(args) and (args[at].startswith("-") and args[at] not in ("--version", "--help")):
+            if args[at] in ("-c", "--config-env"):
+                self.settings.extend(args[at + 1 : at + 2])
+                at += 1
+            elif args[at] in FOLDER_OPTIONS:
+                self.folder = args[at + 1] if at + 1 < len(args) else ""
+                self.stands_in = posixpath.join(self.stands_in, self.folder) if args[at] == "-C" else self.stands_in
+                at += 1
+            elif args[at].startswith(("--git-dir=", "--work-tree=")):
+                self.folder = args[at].partition("=")[2]
+            elif args[at].startswith(("--exec-path=", "--config-env=")):
+                self.settings.append(f"core.hooksPath={args[at].partition('=')[2]}")
+            at += 1
+        if at < len(args):
+            self.verb = words[at]
+            self.rest = args[at + 1 :]
+
+    def unalias(self) -> str:
+        """Take the verb for what an alias in the call's own settings makes of it; gives that setting, or nothing."""
+        if not self.settings:
+            return ""
+        for setting in self.settings:
+            key, _, value = setting.partition("=")
+            words = value.split()
+            own_name = self.verb and self.verb not in KNOWN_VERBS and key.lower() == f"alias.{self.verb.lower()}"
+            if own_name and words and value[0] != "!":
+                self.verb, self.rest = words[0], (*words[1:], *self.rest)
+                return setting
+        return ""
+
+    def path(self, written: str) -> str:
+        """A file as seen from where the shell stands."""
+        return posixpath.join(self.stands_in, written) if written[:1] not in "~$`" else written
+
+    @property
+    def operands(self) -> list[str]:
+        return [arg for arg in self.rest if arg[:1] != "-"]
+
+    def has(self, letters: str, *longs: str) -> bool:
+        short = "".join([arg[1:] for arg in self.rest if arg[:1] == "-" and arg[1:2] != "-"]) if letters else ""
+        for letter in letters if short else ():
+            if letter in short:
+                return True
+        return bool(longs) and any([arg.partition("=")[0] in longs for arg in self.rest])
+
+
+def _git(call: ProgramCall) -> None:
+    git = _Git(call)
+    for setting in git.settings:
+        key, _, value = setting.partition("=")
+        _setting(call, key, value)
+    if git.verb is None:
+        call.note("high", "a git command that is only known when it runs", call.command.text)
+        return
+    if hidden := git.unalias():
+        call.note("high", "hides a git command behind another name", hidden)
+    if git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
+        is_quiet = git.verb in QUIET_VERBS and git.verb not in _WRITING
+        call.note("medium" if is_quiet else "high", "works in a repository outside the session's folders", git.folder)
+    _programs(call, git)
+    _files(call, git)
+    judge = _VERBS.get(git.verb)
+    if judge is not None:
+        judge(call, git)
+    elif git.verb in _BY_VERB:
+        note_row(call, _BY_VERB[git.verb], git.verb, git.rest, git.has)
+    elif git.verb in CHANGING_VERBS:
+        call.note("medium", "changes the repository", call.command.text)
+    elif git.verb and git.verb not in QUIET_VERBS:
+        call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
+
+
+def _setting(call: ProgramCall, key: str, value: str) -> None:
+    """A setting that makes git run a program."""
+    if not RUNNING_KEYS.match(key.lower()) or _TAME.match(value):
+        return
+    if key.lower().startswith("alias.") and not value.startswith("!"):
+        call.note("medium", "changes what a git command means", f"{key}={value}")
+        return
+    call.note("high", "makes git run a program or go elsewhere", f"{key}={value}")
+    call.script(value.lstrip("!"))
+
+
+def _files(call: ProgramCall, git: _Git) -> None:
+    """Files that any verb may read or write, outside what git keeps."""
+    for at, arg in enumerate(git.rest):
+        name, _, value = arg.partition("=")
+        apart = git.rest[at + 1] if arg[:1] == "-" and at + 1 < len(git.rest) else ""
+        if name in _OUTPUTS and (value or apart):
+            call.write(git.path(value or apart))
+        elif git.verb in ("format-patch", "archive") and arg[:2] == "-o" and (arg[2:] or apart):
+            call.write(git.path(arg[2:] or apart))
+        elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(value or arg) == "own":
+            call.read(value or arg)
+
+
+def _programs(call: ProgramCall, git: _Git) -> None:
+    """Options of any verb that name a program."""
+    for at, arg in enumerate(git.rest):
+        if arg[:1] != "-" and arg[:5] != "ext::":
+            continue
+        name, _, value = arg.partition("=")
+        value = value or (git.rest[at + 1] if at + 1 < len(git.rest) else "")
+        if name in ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager", "--tool-help"):
+            call.script(value)
+            call.note("high", "makes git run a program", value)
+        elif name == "-x" and git.verb in ("rebase", "difftool"):
+            call.script(value)
+            call.note("high", "makes git run a program", value)
+        elif name in ("-c", "--config") and git.verb == "clone":
+            _setting(call, *value.partition("=")[::2])
+        elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
+            call.note("high", "makes git run a program", arg)
+        elif arg.startswith("ext::"):
+            call.script(arg.removeprefix("ext::"))
+            call.note("high", "makes git run a program", arg)
+        elif name == "--template" and git.verb in ("clone", "init"):
+            call.note("high", "brings hooks that git runs", value)
+
+
+def _push(call: ProgramCall, git: _Git) -> None:
+    forced = git.has("fd", "--force", "--force-with-lease", "--force-if-includes", "--delete", "--mirror", "--prune")
+    refs = git.operands[1:]
+    if forced or any(ref.startswith(("+", ":")) for ref in refs):
+        call.note("high", "overwrites or deletes on the remote", call.command.text)
+    elif any(re.search(r"://|^[\w.-]+@[\w.-]+:|^/|^\.\.", target) for target in git.operands[:1]):
+        call.note("high", "pushes to an address, not to a known remote", git.operands[0])
+    else:
+        call.note("medium", "pushes to the remote", call.command.text)
+
+
+def _add(call: ProgramCall, git: _Git) -> None:
+    for path in git.operands:
+        if call.places.secret(path):
+            call.note("high" if call.places.secret(path) == "own" else "medium", "puts credentials under version control", path)
+
+
+def _config(call: ProgramCall, git: _Git) -> None:
+    """Reading is low; writing is medium; for all repositories, or a program to run, is high."""
+    words = [word for word in git.operands if word not in ("get", "set", "list", "unset", "edit", "add")]
+    reads = git.has("l", "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch", "--show-origin") or git.operands[
+        :1
+    ] in (["get"], ["list"])
+    edits = git.has("e", "--edit", "--unset", "--unset-all", "--remove-section", "--rename-section") or git.operands[:1] in (
+        ["edit"],
+        ["unset"],
+    )
+    if reads or (len(words) < 2 and not edits):
+        return
+    if len(words) > 1:
+        _setting(call, words[0], words[1])
+    if git.has("", "--global", "--system") or git.has("f", "--file"):
+        call.note("high", "changes git's settings beyond this repository", call.command.text)
+    call.at_least("medium", "changes git's settings", call.command.text)
+
+
+def _submodule(call: ProgramCall, git: _Git) -> None:
+    if git.operands[:1] == ["foreach"]:
+        call.script(" ".join(git.operands[1:]))
+    quiet = git.operands[:1] in ([], ["status"], ["summary"])
+    if not quiet:
+        call.note("medium", "changes or runs something in submodules", call.command.text)
+
+
+def _bisect(call: ProgramCall, git: _Git) -> None:
+    if git.operands[:1] == ["run"]:
+        call.script(" ".join(git.rest[1:]))
+    if git.operands[:1] not in (["log"], ["view"], ["visualize"]):
+        call.note("medium", "checks out other commits", call.command.text)
+
+
+def _worktree(call: ProgramCall, git: _Git) -> None:
+    if git.operands[:1] == ["remove"]:
+        call.note("high" if git.has("f", "--force") else "medium", "removes a work tree", call.command.text)
+    elif git.operands[:1] != ["list"]:
+        call.note("medium", "changes work trees", call.command.text)
+    if git.operands[:1] in (["add"], ["move"]) and len(git.operands) > 1:
+        _outside(call, git, git.operands[-1] if git.operands[0] == "move" else _added(git))
+
+
+def _added(git: _Git) -> str:
+    """The folder of ``git worktree add -b name folder commit``."""
+    skip = {at + 1 for at, arg in enumerate(git.rest) if arg in ("-b", "-B", "--reason")}
+    return next((arg for at, arg in enumerate(git.rest[1:], 1) if at not in skip and arg[:1] != "-"), "")
+
+
+def _bundle(call: ProgramCall, git: _Git) -> None:
+    call.note("medium", "changes the repository", call.command.text)
+    if git.operands[:1] == ["create"] and len(git.operands) > 1 and git.operands[1] != "-":
+        call.write(git.path(git.operands[1]))
+
+
+def _init(call: ProgramCall, git: _Git) -> None:
+    for folder in git.operands[:1]:
+        _outside(call, git, folder)
+
+
+def _clone(call: ProgramCall, git: _Git) -> None:
+    call.note("medium", "fetches a repository", call.command.text)
+    words = git.operands
+    if words:
+        name = words[1] if len(words) > 1 else re.sub(r"\.git$", "", words[0].rstrip("/")).rpartition("/")[2]
+        call.download(name)
+        _outside(call, git, name)
+
+
+def _outside(call: ProgramCall, git: _Git, folder: str) -> None:
+    """A folder that git makes or fills; inside the project that is no news."""
+    if call.places.kind(git.path(folder)) not in ("inside", "temp", "unknown", "elsewhere"):
+        call.write(git.path(folder))
+
+
+_VERBS: Final[dict[str, Callable[[ProgramCall, _Git], None]]] = {
+    "push": _push, "add": _add, "stage": _add, "config": _config, "submodule": _submodule, "bisect": _bisect,
+    "worktree": _worktree,
+    "bundle": _bundle, "clone": _clone, "init": _init,
+}  # fmt: skip
+"""What rows cannot say."""
+
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {"git": _git, "hub": _git, "yadm": _git}

@@ -1,0 +1,323 @@
+"""Programs that run code: shells, interpreters, build tools, editors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.code import judge_code
+from trunkline.dialects.risk.rules.packages import manages
+from trunkline.dialects.shell import SHELLS, shell_script
+
+_QUIET_MODULES: Final = frozenset(
+    "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
+    "py_compile tokenize "
+    "ast dis inspect calendar coverage tabnanny pyflakes pycodestyle bandit pyright nose trace importlinter keyword".split()
+)
+_LOCAL_TOOLS: Final = frozenset(
+    "jest vitest mocha tsc eslint prettier stylelint playwright cypress ava tap nyc c8 vue-tsc biome tsd jasmine karma "
+    "svelte-check astro-check oxlint markdownlint cspell depcheck knip madge size-limit typedoc".split()
+)
+_INLINE: Final[dict[str, tuple[str, ...]]] = {
+    "python": ("-c",),
+    "perl": ("-e", "-E"),
+    "ruby": ("-e",),
+    "node": ("-e", "--eval", "-p", "--print", "-pe"),
+    "deno": ("eval",),
+    "bun": ("-e", "--eval", "-p", "--print"),
+    "php": ("-r", "-B", "-R", "-E"),
+    "lua": ("-e",),
+    "r": ("-e",),
+    "osascript": ("-e",),
+    "elixir": ("-e", "--eval"),
+    "julia": ("-e", "-E", "--eval"),
+    "groovy": ("-e",),
+    "scala": ("-e",),
+    "tclsh": (),
+    "expect": ("-c",),
+    "pwsh": ("-c", "-Command", "-command", "-EncodedCommand", "-enc", "-e", "-ec"),
+}
+_CLUSTER: Final = re.compile(r"-[A-Za-z0-9]{2}")
+_LETTERS: Final = re.compile(r"-([A-Za-z0]+)")
+_JOINED: Final = re.compile(r"-[a-zA-Z]*?[ceEr](.+)", re.DOTALL)
+_LANGUAGES: Final[dict[str, str]] = {
+    "python": "python", "python2": "python", "python3": "python", "pypy": "python", "pypy3": "python", "ipython": "python",
+    "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
+    "luajit": "lua", "rscript": "r", "r": "r", "osascript": "osascript", "elixir": "elixir", "iex": "elixir", "julia": "julia",
+    "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh",
+    "deno": "deno",
+    "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
+}  # fmt: skip
+
+
+def run_file(call: ProgramCall) -> None:
+    """A program given by its path: a file that somebody made."""
+    path = call.command.words[0] or ""
+    if "://" in path:  # uv run https://…
+        call.note("critical", "runs a script from the network", path)
+        return
+    call.run(path)
+    call.note("medium", "runs a file", call.command.text)
+
+
+def _script(call: ProgramCall, path: str) -> None:
+    call.run(path)
+    call.note("medium", "runs a script", path)
+    if call.places.kind(path) == "unknown":
+        call.traits |= Trait.EXECUTES
+        call.note("high", "runs a script that is only known when it runs", path)
+
+
+def _from_input(call: ProgramCall) -> None:
+    """A shell or an interpreter that reads its script from a file: ``sh < x``."""
+    for redirect in call.command.redirects:
+        if redirect.reads:
+            _script(call, redirect.sketch)
+
+
+def _shell(call: ProgramCall) -> None:
+    """A shell: literal ``-c`` texts are judged as commands of the line already."""
+    text, at = shell_script(call.command.words)
+    words = call.command.words
+    if text:
+        if at < len(words) and words[at] is None:
+            call.traits |= Trait.EXECUTES
+            call.note("high", "runs a command that is only known when it runs", call.command.text)
+    elif at < len(words) and words[at] not in ("-", "/dev/stdin"):
+        if words[at] is None:
+            call.traits |= Trait.EXECUTES
+        _script(call, call.command.sketch[at])
+    else:
+        call.traits |= Trait.EXECUTES
+        _from_input(call)
+        if call.command.stdin_text is None:
+            call.at_least("medium", "starts a shell", call.command.text)
+    for option in ("--rcfile", "--init-file") if call.longs else ():
+        path = call.value(option)
+        if path is not None:
+            _script(call, path)
+
+
+def _eval(call: ProgramCall) -> None:
+    if None in call.command.words[1:]:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "runs a command that is only known when it runs", call.command.text)
+
+
+def _source(call: ProgramCall) -> None:
+    path = call.operands[0] if call.operands else ""
+    dynamic = len(call.command.words) > 1 and call.command.words[1] is None
+    if dynamic or path in ("/dev/stdin", "-"):
+        call.traits |= Trait.EXECUTES
+    if dynamic and not path.startswith(("$HOME/", "$VIRTUAL_ENV/")):
+        call.note("high", "runs a script that is only known when it runs", path)
+    else:
+        call.run(path)
+        if not re.search(r"(^|/)(\.?venv|env|\.virtualenvs/[^/]+)/bin/activate(\.fish)?$|nvm\.sh$", path):
+            call.note("medium", "runs a script", path)
+
+
+def _interpreter(call: ProgramCall) -> None:
+    language = _LANGUAGES.get(call.name) or _LANGUAGES.get(call.name.rstrip("0123456789.")) or call.name
+    words = call.command.words
+    options = _INLINE.get(language, ())
+    inline = [at for at, word in enumerate(words[1:], start=1) if word is not None and _is_inline(word, options, language)]
+    if inline:
+        for at in inline[:4]:
+            _inline(call, at, language)
+        if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
+            call.at_least("medium", "rewrites files", call.command.text)
+        return
+    if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
+        return
+    if language == "python" and "-m" in words:
+        _module(call, words.index("-m") + 1)
+    else:
+        _file_or_input(call, language)
+
+
+def _bun(call: ProgramCall) -> None:
+    """bun is an interpreter, a package manager and a test runner."""
+    remote = next((word for word in call.operands[:2] if "://" in word), None)
+    if remote is not None and call.operands[0] in ("run", remote):
+        call.note("critical", "runs a script from the network", remote)
+    elif call.has("ep", "--eval", "--print") or "-" in call.args:
+        _interpreter(call)
+    else:
+        manages(call)
+
+
+def _is_inline(word: str, options: tuple[str, ...], language: str) -> bool:
+    """Whether a word is an option that brings code: ``-c``, ``-ne``, ``-Ic``, ``--eval=…``."""
+    if word in options:
+        return True
+    if word[:1] != "-":
+        return False
+    if word[:2] == "--":
+        return word.partition("=")[0] in options and "=" in word
+    if not _CLUSTER.match(word) or language in ("node", "pwsh", "osascript"):
+        return False
+    letters = _LETTERS.match(word)
+    short = {option[1] for option in options if len(option) == 2}
+    return letters is not None and any(letter in short for letter in (letters[1][:4] if language == "python" else letters[1][:6]))
+
+
+def _inline(call: ProgramCall, at: int, language: str) -> None:
+    """The code of an inline option: joined to it, or the next word."""
+    word = call.command.words[at] or ""
+    if word.startswith("--") and "=" in word:
+        judge_code(call, word.partition("=")[2], language)
+        return
+    following = call.command.words[at + 1] if at + 1 < len(call.command.words) else ""
+    joined = _JOINED.match(word) if len(word) > 2 else None
+    if joined and len(joined[1]) > 3:
+        judge_code(call, joined[1], language)
+    if word.lower() in ("-encodedcommand", "-enc", "-ec"):
+        call.note("high", "runs text that was made unreadable", call.command.text)
+    judge_code(call, following, language)
+
+
+def _module(call: ProgramCall, at: int) -> None:
+    """``python -m module``."""
+    name = call.command.words[at] if at < len(call.command.words) else None
+    if name is None:
+        call.note("high", "runs a module that is only known when it runs", call.command.text)
+    elif name in ("pip", "pip3", "ensurepip"):
+        call.script(" ".join(call.command.sketch[at:]))
+        call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
+    elif name in ("http.server", "SimpleHTTPServer"):
+        call.note("medium", "serves files to the network", call.command.text)
+    elif name not in _QUIET_MODULES:
+        call.note("medium", "runs a module", call.command.text)
+
+
+def _file_or_input(call: ProgramCall, language: str) -> None:
+    operands = [path for path in call.operands if path not in ("-", "/dev/stdin")]
+    if language == "deno" and operands[:1] in (["run"], ["test"], ["eval"], ["repl"]):
+        operands = operands[1:]
+        if call.has("A", "--allow-all"):
+            call.note("high", "runs a script that may do everything", call.command.text)
+    remote = next((path for path in operands[:1] if "://" in path), None)
+    if remote is not None:
+        call.note("critical", "runs a script from the network", remote)
+    elif operands and None not in call.command.words[1:2]:
+        _script(call, operands[0])
+    elif operands:
+        call.traits |= Trait.EXECUTES
+        call.note("high", "runs a script that is only known when it runs", operands[0])
+    else:
+        call.traits |= Trait.EXECUTES
+        _from_input(call)
+        if call.command.stdin_text is not None:
+            judge_code(call, call.command.stdin_text, language)
+        call.at_least("medium", f"starts {language}", call.command.text)
+
+
+_BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile", "-b", "--build-file", "-buildfile", "-C",
+                       "--directory", "--working-directory", "-p", "--project-dir")  # fmt: skip
+
+
+def _build(call: ProgramCall) -> None:
+    """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
+    for option in _BUILD_FILES if not call.bare else ():
+        path = call.value(option)
+        if path == "-":
+            call.traits |= Trait.EXECUTES
+        elif path:
+            call.build(path)
+    if call.has("n", "--dry-run", "--just-print", "--version", "--help", "--list", "--summary"):
+        return
+    shell = next((arg for arg in call.args if arg.startswith(("SHELL=", ".SHELLFLAGS="))), None)
+    if shell is not None:
+        call.note("high", "changes the shell of the build", shell)
+    code = call.value("--eval", "-E")
+    if code:
+        call.note("high", "gives the build code of its own", code)
+    if any(word in ("install", "uninstall", "distclean", "deploy", "publish", "release") for word in call.operands):
+        call.note("medium", "installs, publishes or removes what was built", call.command.text)
+    call.at_least("medium", "runs the project's build", call.command.text)
+    call.run(call.value("-C", "--directory") or ".")
+
+
+def _compiles(call: ProgramCall) -> None:
+    target = call.value("-o", "--output", "-d")
+    if target and call.places.kind(target) not in ("inside", "temp", "null"):
+        call.write(target)
+    if any("plugin" in arg or arg.startswith(("-B", "-wrapper", "--wrapper")) for arg in call.args):
+        call.note("high", "makes the compiler load or run something", call.command.text)
+
+
+def _go(call: ProgramCall) -> None:
+    verb = call.operands[0] if call.operands else ""
+    fetched = next((name for name in call.operands[1:2] if re.search(r"^[^./][^@]*@", name)), None)
+    if fetched is not None and verb in ("run", "install"):
+        reason = "fetches a program and runs it" if verb == "run" else "fetches a program and installs it"
+        call.note("high" if verb == "run" else "medium", reason, fetched)
+        return
+    if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
+        call.note("high", "runs a program", call.command.text)
+    if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):
+        call.run(".")
+        quiet = call.operands[:2] in (("mod", "graph"), ("mod", "why"), ("mod", "verify"))
+        if not quiet:
+            call.note("medium", "runs or changes the project's code", call.command.text)
+    elif verb == "env" and call.has("wu"):
+        call.note("high", "changes what other programs load or run", call.command.text)
+    elif verb == "fmt":
+        call.note("medium", "rewrites files of the project", call.command.text)
+
+
+def _npx(call: ProgramCall) -> None:
+    """npx: a tool of the project, or whatever the registry has under that name."""
+    tool = next(iter(call.operands), "")
+    if call.has("c", "--call"):
+        call.note("medium", "runs a command of a package", call.command.text)
+    elif re.search(r"^(git\+|https?:|github:|gitlab:|[\w-]+/[\w-]+$|file:|\.)", tool) and not tool.startswith("@"):
+        call.note("high", "runs a package that is not from the registry", tool)
+    elif tool not in _LOCAL_TOOLS:
+        call.note("medium", "may fetch and run a package", call.command.text)
+
+
+def _editor(call: ProgramCall) -> None:
+    """Editors and debuggers can run commands that their options bring."""
+    code = [
+        arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)
+    ]
+    if code:
+        for arg in code:
+            call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
+        call.note("high", "runs a command inside a program", code[0])
+    else:
+        call.note("medium", "opens files to change them", call.command.text)
+
+
+def _terminal(call: ProgramCall) -> None:
+    call.note("medium", "starts another terminal", call.command.text)
+
+
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
+    **dict.fromkeys(SHELLS, _shell),
+    **dict.fromkeys(_LANGUAGES, _interpreter),
+    **dict.fromkeys(("source", "."), _source),
+    **dict.fromkeys(
+        "make gmake bmake ninja cmake meson bazel bazelisk buck gradle gradlew mvn mvnw ant sbt rake just task mage scons "
+        "tox nox invoke "
+        "fab waf lake dune stack cabal mix rebar3 xcodebuild msbuild dotnet flutter dart gulp grunt turbo nx lerna vite "
+        "webpack rollup "
+        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig tsx ts-node pre-commit act "
+        "earthly".split(),
+        _build,
+    ),
+    **dict.fromkeys(
+        "gcc g++ cc c++ clang clang++ rustc javac kotlinc ghc ocamlc ld as nasm protoc swiftc nvcc".split(), _compiles
+    ),
+    **dict.fromkeys("vi vim nvim ex view emacs ed nano pico micro helix hx gdb lldb sqlite3 psql-shell mutt".split(), _editor),
+    **dict.fromkeys("tmux screen xterm gnome-terminal konsole alacritty kitty zellij entr nodemon watchexec".split(), _terminal),
+    **dict.fromkeys(("npx", "bunx", "pnpx", "dlx"), _npx),
+    "eval": _eval,
+    "bun": _bun,
+    "go": _go,
+    "java": _build,
+}

@@ -1,0 +1,118 @@
+"""The options, settings and operands of a command that change what is run: a pattern that allows has to name them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from trunkline.dialects.calls.variables import loading_level
+from trunkline.dialects.risk.runners import git
+from trunkline.dialects.risk.runners.code import has_script, may_run
+from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
+from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of
+from trunkline.dialects.shell import SimpleCommand
+
+
+class Changing(NamedTuple):
+    """An option, or a setting, that changes what is run."""
+
+    name: str
+    """In full: ``--compress-program``, ``-p``, ``SHELL=``."""
+    folder: str | None = None
+    """The folder or file of a project that it names, where it does no more than that; empty: one that only the run knows."""
+
+
+TARGET: Final = "a target outside"
+"""What an operand is called that names code outside the project."""
+
+_SHELL_VARIABLES: Final = frozenset(
+    "SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
+
+_SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
+
+_CMAKE_PROGRAMS: Final = ("COMPILER", "LAUNCHER", "TOOLCHAIN_FILE", "MAKE_PROGRAM", "INCLUDE", "LINKER")
+
+_JAVA_BUILDERS: Final = frozenset("mvn mvnw mvnd gradle gradlew".split())
+
+_JAVA_PROGRAMS: Final = ("argline", "exec.", "executable", "classpath", "class.path", "jvm", "agent", "compilerarg", "plugin",
+                         "script", "repo.", "settings", "extdirs", "javahome", "java.home")
+"""Parts of properties that say which programs, agents or libraries a build runs."""
+
+_FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
+"""Flags of compilers and linkers by which these load or run something."""
+
+_PLAIN: Final = re.compile(r"[\w-]+")
+
+_RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
+
+
+def changing_options(command: SimpleCommand) -> list[Changing]:
+    """The options and settings of a command that change what is run: a pattern that allows has to name them."""
+    found = [Changing(one.partition("=")[0] + "=") for one in command.assignments if loading_level(one) == "high"]
+    if command.name == "git":
+        return found + [Changing(*one) for one in git.changing(command)]
+    command, row = row_of(command)
+    if row is None:
+        return found
+    options = options_of(command, row)
+    plain = {option for option, value in options if option not in row.folders} - {
+        option for option, value in options if not is_plain(command, row, option, value)}
+    for option, value in options:  # one that changes something brings the others of its name along: a pattern has to name each
+        if option not in plain:
+            found.append(Changing(option, (value or "") if option in row.folders else None))
+    found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
+    if row.stdin and has_script(command, row):
+        found.append(Changing("its input"))
+    found += [Changing(option) for option in _for_a_script(command)]
+    found += [Changing(TARGET, path) for path in _targets(command, row)]
+    return found + [Changing(name) for name in settings_of(command, row)]
+
+
+def _targets(command: SimpleCommand, row: Runner) -> list[str]:
+    """Files and folders among a command's operands whose code it runs; a plain word is a name of the project's own."""
+    words = [command.sketch[at].partition("::")[0] for at in operands_of(command, row)] if row.targets else []
+    return [word for word in words if word[:1] in ("/", "~") or word.startswith("..") or "/../" in word]
+
+
+def _for_a_script(command: SimpleCommand) -> list[str]:
+    """Options behind ``--`` that go to a script of the project; and lists of options in a file."""
+    if command.name in ("pytest", "py.test"):
+        return ["@"] if any(word[:1] == "@" for word in command.sketch[1:]) else []
+    if command.name not in _RUN_SCRIPTS:
+        return []
+    at = command.sketch.index("--") if "--" in command.sketch else 0 if command.name in ("yarn", "pnpm") else len(command.sketch)
+    names = [word.partition("=")[0] for word in command.sketch[at + 1:] if word[:1] == "-"]
+    found = [name if name in SCRIPT_OPTIONS else name[:2] for name in names]
+    known = ROWS[command.name].known
+    return [name for name in found if name in SCRIPT_OPTIONS and (at or (name[:2] == "--" and name not in known))]
+
+
+def is_plain(command: SimpleCommand, row: Runner, option: str, value: str | None) -> bool:
+    """Whether an option, with this value, changes nothing: code that runs nothing, a format by its name, a plugin turned off."""
+    if value is None:
+        return False
+    if option in row.code:
+        return not may_run(value, row, command.name or "")
+    if option in row.formats:
+        return _PLAIN.fullmatch(value) is not None
+    if command.name not in ("pytest", "py.test"):
+        return False
+    return value.startswith("no:") if option == "-p" else option in ("-W", "--pythonwarnings") and "." not in value
+
+
+def settings_of(command: SimpleCommand, row: Runner) -> list[str]:
+    """``SHELL=x`` of make, ``-DCMAKE_C_COMPILER=x``: variables that say which programs are run."""
+    if command.name == "cmake":
+        words = [word for word in command.sketch[1:] if word[:2] == "-D" or "=" in word]
+        given = [word.partition("=")[0] for word in words if word[:2] != "--"]
+        return [f"{name}=" for name in given if any(program in name.upper() for program in _CMAKE_PROGRAMS)]
+    if command.name in _JAVA_BUILDERS:
+        given = [word.partition("=")[0] for word in command.sketch[1:] if word[:2] == "-D"]
+        return [f"{name}=" for name in given if any(part in name.lower() for part in _JAVA_PROGRAMS)]
+    found_names = []
+    for word in command.sketch[1:] if row.sets else ():
+        name, equal, value = word.partition("=")
+        if equal and word[:1] != "-" and (name.rstrip(":+?!") in _SHELL_VARIABLES or _SHELL_SIGNS.search(value)
+                                                or _FLAG_RUNS.search(value)):
+            found_names.append(f"{name}=")
+    return found_names

@@ -1,0 +1,160 @@
+"""What a command is under another name: ``git-push`` is ``git push``, and a line may copy, link or alias a
+program before it runs it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import Enum
+from typing import Final, Literal
+
+from trunkline.dialects.risk.runners import git
+from trunkline.dialects.risk.runners.table import ROWS, VERBS
+from trunkline.dialects.risk.runners.words import base_name
+from trunkline.dialects.shell import SHELLS, SimpleCommand
+
+
+class Unknown(Enum):
+    """The one value that says: it may run anything."""
+
+    UNKNOWN = "unknown"
+
+
+UNKNOWN: Final = Unknown.UNKNOWN
+
+Ran = tuple[str, ...] | Literal[Unknown.UNKNOWN]
+
+_LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
+
+_COPIERS: Final = frozenset("cp ln install mv link rsync ditto gcp ginstall".split())
+
+_PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
+
+_READS_SCRIPTS: Final = SHELLS | {"source", ".", "exec"}
+
+_LOADER_CHARS: Final = 80
+
+_IMPLICIT: Final = frozenset(
+    "makefile gnumakefile package.json .npmrc .yarnrc .yarnrc.yml conftest.py setup.py setup.cfg pyproject.toml pytest.ini "
+    "tox.ini build.rs cargo.toml config.toml justfile rakefile gemfile build.gradle pom.xml cmakelists.txt .gitconfig config "
+    ".gitattributes dockerfile .bashrc .profile sitecustomize.py".split())
+"""Files that programs run, or take what to run from, without being given them."""
+
+
+class _NamesMade:
+    """What the commands of a line so far have made another name of."""
+
+    def __init__(self) -> None:
+        self.aliases: dict[str, str] = {}
+        self.copies: dict[str, str] = {}
+        """The program behind a name; empty: one that nobody knows."""
+        self.written: set[str] = set()
+        """Files that the line itself writes."""
+
+    def names(self, command: SimpleCommand) -> Ran:
+        """What a copy, a link or an alias is really called; UNKNOWN where it is something that this line has made."""
+        name = command.name
+        if name is None or not command.words:
+            return ()
+        if self.copies.get(name, name) != name:
+            words = (self.copies[name], *map(git.quoted, command.sketch[1:]))
+            return (" ".join(words)[:git.CHARS],) if self.copies[name] else UNKNOWN
+        if self.aliases and name == "git":
+            return git.aliased(command, self.aliases)
+        if not _IMPLICIT.isdisjoint(self.written) and (name == "git" or name in ROWS):
+            return UNKNOWN
+        first = command.sketch[0]
+        if self.written and (("/" in first and name in self.written) or (
+                (name in _READS_SCRIPTS or name in ROWS) and any(base_name(word) in self.written for word in command.sketch[1:]
+                                                                 if word[:1] != "-"))):
+            return UNKNOWN if name in _READS_SCRIPTS or "/" in first or ROWS[name].language == "code" else ()
+        return ()
+
+    def learn(self, command: SimpleCommand) -> None:
+        """Remember what a command makes another name of, or writes."""
+        words, name = command.sketch, command.name
+        if name == "git" and "config" in words:
+            self.aliases.update(git.aliases_set(command))
+        elif name in _COPIERS:
+            self._copied([word for word in words[1:] if word[:1] != "-" or word.startswith("-t")])
+        elif name in ("alias", "hash"):
+            self._aliased(name, words)
+        elif name == "dd":
+            parts = dict(word.partition("=")[::2] for word in words[1:])
+            self._named(parts.get("of", ""), parts.get("if", ""))
+        for redirect in command.redirects:
+            if redirect.writes and redirect.sketch and not redirect.sketch.startswith("/dev/"):
+                self.written.add(base_name(redirect.sketch))
+                self.written.add(base_name(redirect.sketch).lower())
+                if name in _PRINTERS and len(words) == 2:
+                    self._named(redirect.sketch, words[1])
+        if name == "tee":
+            made = [base_name(word) for word in words[1:] if word[:1] != "-"]
+            self.written.update(made, map(str.lower, made))
+
+    def _aliased(self, name: str, words: Sequence[str]) -> None:
+        if name == "hash" and "-p" in words:
+            self._named(words[-1], words[words.index("-p") + 1])
+        for word in words[1:]:
+            alias, equal, text = word.partition("=")
+            if equal:
+                self.copies[alias] = text
+
+    def _copied(self, operands: list[str]) -> None:
+        for source in operands[:-1]:
+            self._named(operands[-1], source)
+            if base_name(source) not in self.copies:
+                self._named(source, source)
+
+    def _named(self, target: str, source: str) -> None:
+        if not target or not source:
+            return
+        opened = "$" in source or "`" in source
+        self.copies[base_name(target)] = "" if opened else self.copies.get(base_name(source), base_name(source))
+
+
+def line_names(commands: Sequence[SimpleCommand]) -> list[Ran]:
+    """For every command of a line what it is under its own name, with what the line has made before it; ``()``: what it says."""
+    known = _NamesMade()
+    found: list[Ran] = []
+    for command in commands:
+        found.append(known.names(command) or real_name(command))
+        known.learn(command)
+    return found
+
+
+def real_name(command: SimpleCommand) -> tuple[str, ...]:
+    """The program that a program is under another name: ``git-push``, ``git send-pack``, an alias given with it, a loader."""
+    name = command.name
+    if not name or len(command.words) < 1:
+        return ()
+    if name == "git":
+        return git.behind(command)
+    if name.startswith("git-"):
+        return git.behind_helper(command)
+    if name == "hub":
+        return (" ".join(("git", *map(git.quoted, command.sketch[1:])))[:git.CHARS],)
+    if name in VERBS and len(command.sketch) > 1 and len(command.sketch[1]) > 2:
+        return tuple([" ".join((name, verb, *command.sketch[2:]))[:git.CHARS] for verb in VERBS[name]
+                      if verb.startswith(command.sketch[1]) and verb != command.sketch[1]])
+    if name[:2] == "ld" and len(name) < _LOADER_CHARS and _LOADER.fullmatch(name):
+        at = 1
+        while at < len(command.sketch) and command.sketch[at][:1] == "-":
+            at += 2 if command.sketch[at] in ("--library-path", "--preload", "--audit", "--argv0", "--inhibit-rpath") else 1
+        line = joined(command, at)
+        return () if line is UNKNOWN else line
+    if name == "ip" and "exec" in command.sketch:
+        line = joined(command, command.sketch.index("exec") + 2)
+        return () if line is UNKNOWN else line
+    return ()
+
+
+def joined(command: SimpleCommand, at: int) -> Ran:
+    """The words from here on as a command line."""
+    if at >= len(command.words):
+        return ()
+    first = command.words[at]
+    if first is None:
+        return UNKNOWN
+    return (" ".join(map(git.quoted, (base_name(first), *command.sketch[at + 1:])))[:git.CHARS],)
