@@ -248,7 +248,7 @@ COVERED = """async lines => {
       const box = button.getBoundingClientRect();
       if (!card.contains(document.elementFromPoint(box.left + box.width / 2, box.top + 2))) continue;
       pressed.add(card);
-      const rows = [...card.querySelectorAll('.approvals-diff .matter-line, .approvals-command pre')].slice(0, lines);
+      const rows = [...card.querySelectorAll('.approvals-diff .content-line, .approvals-command pre')].slice(0, lines);
       const first = [card.querySelector('h2'), card.querySelector('.approvals-risk'), ...rows];
       const end = Math.max(...first.map(part => part.getBoundingClientRect().bottom));
       const where = `${card.querySelector('h2').textContent} at ${top}`;

@@ -134,10 +134,10 @@ def test_a_diff_has_true_line_numbers_words_and_two_layouts(fixed: tuple[Page, S
     open_all(page)
     tool_card(page, "edit src/login.py").click()
     diff = page.get_by_role("feed").get_by_role("table", name=re.compile("login.py")).or_(
-        page.get_by_role("feed").locator(".matter-diff")).first
+        page.get_by_role("feed").locator(".content-diff")).first
     expect(diff).to_contain_text("from collections.abc import Callable")
-    assert diff.locator("ins, .matter-diff-added, [class*=added]").count() > 0
-    assert diff.locator("del, .matter-diff-removed, [class*=removed]").count() > 0
+    assert diff.locator("ins, .content-diff-added, [class*=added]").count() > 0
+    assert diff.locator("del, .content-diff-removed, [class*=removed]").count() > 0
     choice = page.get_by_role("feed").get_by_role("button", name=re.compile("Side by side|Split", re.I)).or_(
         page.get_by_role("radio", name=re.compile("Side by side|Split", re.I))).first
     if choice.count() and choice.is_visible():
@@ -164,8 +164,8 @@ def test_words_that_are_read_from_right_to_left_begin_at_the_right_and_code_does
     page = make_person(hub.url, size).log_in(hub, f"#/s/{session.id}")
     feed = page.get_by_role("feed")
     expect(feed.get_by_text("In English.", exact=True)).to_be_visible()
-    directions = """(feed) => ['p:has(.matter-codespan)', 'p .matter-codespan', 'li', 'pre', 'p:last-of-type']
-      .map(each => getComputedStyle(feed.querySelector(`.matter-markdown ${each}`)).direction)"""
+    directions = """(feed) => ['p:has(.content-codespan)', 'p .content-codespan', 'li', 'pre', 'p:last-of-type']
+      .map(each => getComputedStyle(feed.querySelector(`.content-markdown ${each}`)).direction)"""
     assert feed.evaluate(directions) == ["rtl", "ltr", "rtl", "ltr", "ltr"]
     field = page.get_by_role("combobox", name="Message to the agent")
     field.fill("\u05e9\u05dc\u05d5\u05dd")

@@ -448,6 +448,6 @@ def test_an_artifact_that_is_code_is_shown_as_code_where_its_link_leads(clear_hu
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
     page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
     page.get_by_role("link", name="Artifact: hello.py").click()
-    shown = page.get_by_role("article", name="hello.py").locator(".matter-code-lines")
+    shown = page.get_by_role("article", name="hello.py").locator(".content-code-lines")
     expect(shown.locator("span[class]").filter(has_text=re.compile("^def$"))).to_be_visible()
     assert shown.evaluate("lines => lines.textContent") == code

@@ -34,16 +34,16 @@ export function CodeView({ text, path = '', firstLine, line, whole = false }: Co
   const at = line == null ? undefined : line - code.firstLine;
   const digits = String(code.firstLine + lines.length).length;
   return (
-    <div class={whole ? 'matter-code matter-code-whole' : 'matter-code'}>
-      <div class="matter-code-tools"><Copy text={code.text} label={t('content.copyCode')} /></div>
-      <div class="matter-code-box" tabIndex={0} role="group" aria-label={path === '' ? t('content.code') : t('content.codeOf', { path })} style={{ '--digits': String(digits) }}>
-        <div class="matter-code-lines">
+    <div class={whole ? 'content-code content-code-whole' : 'content-code'}>
+      <div class="content-code-tools"><Copy text={code.text} label={t('content.copyCode')} /></div>
+      <div class="content-code-box" tabIndex={0} role="group" aria-label={path === '' ? t('content.code') : t('content.codeOf', { path })} style={{ '--digits': String(digits) }}>
+        <div class="content-code-lines">
           <Windowed count={lines.length} rowHeight={ROW_HEIGHT} reveal={at}>
             {(start, end) => <Lines lines={lines} start={start} end={end} first={code.firstLine} tokens={tokens} at={at} />}
           </Windowed>
         </div>
       </div>
-      {shown !== code.text && <p class="matter-note">{t('content.cutFile')}</p>}
+      {shown !== code.text && <p class="content-note">{t('content.cutFile')}</p>}
     </div>
   );
 }
@@ -68,8 +68,8 @@ function CodeLine({ number, here, children }: { number: number; here: boolean; c
     if (here) row.current?.scrollIntoView({ block: 'center' });
   }, [here]);
   return (
-    <div ref={row} class={here ? 'matter-line matter-line-here' : 'matter-line'} aria-current={here ? 'location' : undefined}>
-      <span class="matter-number" data-n={number} />
+    <div ref={row} class={here ? 'content-line content-line-here' : 'content-line'} aria-current={here ? 'location' : undefined}>
+      <span class="content-number" data-n={number} />
       <code>{children}{'\n'}</code>
     </div>
   );

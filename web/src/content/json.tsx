@@ -13,8 +13,8 @@ const OPEN_ENTRIES = 24;
 
 export function Json({ value }: { value: unknown }): JSX.Element {
   return (
-    <div class="matter-json">
-      <div class="matter-code-tools"><Copy text={() => JSON.stringify(value, null, 2) ?? ''} label={t('content.copyJson')} /></div>
+    <div class="content-json">
+      <div class="content-code-tools"><Copy text={() => JSON.stringify(value, null, 2) ?? ''} label={t('content.copyJson')} /></div>
       <Value value={value} open={sizeOf(value) <= OPEN_ENTRIES} />
     </div>
   );
@@ -22,8 +22,8 @@ export function Json({ value }: { value: unknown }): JSX.Element {
 
 function Value({ value, open }: { value: unknown; open: boolean }): JSX.Element {
   if (typeof value === 'string') return <Text text={value} />;
-  if (typeof value !== 'object' || value === null) return <span class="matter-json-atom">{String(value)}</span>;
-  if (sizeOf(value) === 0) return <span class="matter-json-brief">{Array.isArray(value) ? '[]' : '{}'}</span>;
+  if (typeof value !== 'object' || value === null) return <span class="content-json-atom">{String(value)}</span>;
+  if (sizeOf(value) === 0) return <span class="content-json-brief">{Array.isArray(value) ? '[]' : '{}'}</span>;
   return <Branch value={value} open={open} />;
 }
 
@@ -32,11 +32,11 @@ function Branch({ value, open: first }: { value: object; open: boolean }): JSX.E
   const [most, setMost] = useState(FIRST_ENTRIES);
   const entries = open ? Object.entries(value) : [];
   return (
-    <span class="matter-json-branch">
-      <button type="button" class="matter-json-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? '▾' : '▸'} <span class="matter-json-brief">{brief(value)}</span></button>
+    <span class="content-json-branch">
+      <button type="button" class="content-json-toggle" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? '▾' : '▸'} <span class="content-json-brief">{brief(value)}</span></button>
       {open && (
         <ul>
-          {entries.slice(0, most).map(([key, each]) => <li key={key}><span class="matter-json-key"><VisibleText text={key} /></span>: <Value value={each} open={false} /></li>)}
+          {entries.slice(0, most).map(([key, each]) => <li key={key}><span class="content-json-key"><VisibleText text={key} /></span>: <Value value={each} open={false} /></li>)}
           {entries.length > most && <li><Button kind="quiet" onClick={() => setMost(most * 10)}>{t('content.moreEntries', { n: entries.length - most })}</Button></li>}
         </ul>
       )}
@@ -48,7 +48,7 @@ function Text({ text }: { text: string }): JSX.Element {
   const [all, setAll] = useState(false);
   const cut = !all && text.length > FIRST_CHARACTERS;
   return (
-    <span class="matter-json-text">
+    <span class="content-json-text">
       <VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />
       {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.moreCharacters', { n: text.length - FIRST_CHARACTERS })}</Button>}
     </span>

@@ -15,11 +15,11 @@ const FILES_FIRST = 20;
 export function SearchHits({ results, more = false }: { results: readonly SearchResult[]; more?: boolean }): JSX.Element {
   const [all, setAll] = useState(false);
   const files = [...byFile(results)];
-  if (files.length === 0) return <p class="matter-note">{t('content.noHits')}</p>;
+  if (files.length === 0) return <p class="content-note">{t('content.noHits')}</p>;
   const shown = all ? files : files.slice(0, FILES_FIRST);
   return (
-    <div class="matter-hits">
-      <p class="matter-note">{t('content.hits', { n: results.length })}, {t('content.inFiles', { n: files.length })}{more && `. ${t('content.moreHits')}`}</p>
+    <div class="content-hits">
+      <p class="content-note">{t('content.hits', { n: results.length })}, {t('content.inFiles', { n: files.length })}{more && `. ${t('content.moreHits')}`}</p>
       <ul>{shown.map(([file, hits]) => <FileHits key={file} file={file} hits={hits} />)}</ul>
       {shown.length < files.length && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.moreFiles', { n: files.length - shown.length })}</Button>}
     </div>
@@ -33,9 +33,9 @@ function FileHits({ file, hits }: { file: string; hits: readonly SearchResult[] 
     <li>
       <FileLink sessionId={sessionId} path={file} line={null}><Icon name="file" size={14} /><VisibleText text={file} /></FileLink>
       {lines.length > 0 && (
-        <ul class="matter-hit-lines">
+        <ul class="content-hit-lines">
           {lines.map((hit, index) => (
-            <li key={index}><FileLink sessionId={sessionId} path={file} line={hit.line || null}><span class="matter-hit-number">{hit.line || ''}</span><code><VisibleText text={hit.content.slice(0, 400)} /></code></FileLink></li>
+            <li key={index}><FileLink sessionId={sessionId} path={file} line={hit.line || null}><span class="content-hit-number">{hit.line || ''}</span><code><VisibleText text={hit.content.slice(0, 400)} /></code></FileLink></li>
           ))}
         </ul>
       )}

@@ -32,9 +32,9 @@ export function Terminal({ text, live = false }: { text: string; live?: boolean 
   const box = useRef<HTMLDivElement>(null);
   useFollow(box, live, text.length);
   return (
-    <div class="matter-terminal">
-      <div class="matter-terminal-tools"><Copy text={() => plainOf(all)} label={t('content.copyOutput')} /></div>
-      <div class="matter-terminal-box" ref={box} tabIndex={0} role="group" aria-label={t('content.output')}>
+    <div class="content-terminal">
+      <div class="content-terminal-tools"><Copy text={() => plainOf(all)} label={t('content.copyOutput')} /></div>
+      <div class="content-terminal-box" ref={box} tabIndex={0} role="group" aria-label={t('content.output')}>
         {(skipped > 0 || hidden > 0) && <More skipped={skipped} dropped={hidden} show={() => setTimes(times * MORE_TIMES)} />}
         <pre>{groupsOf(lines).map((group) => <Group key={Math.floor((group[0]?.key ?? 0) / GROUP_LINES)} lines={group} />)}</pre>
       </div>
@@ -54,7 +54,7 @@ function lastRuns(lines: readonly Line[], most: number): readonly Line[] {
 
 function More({ skipped, dropped, show }: { skipped: number; dropped: number; show: () => void }): JSX.Element {
   const what = skipped > 0 ? t('content.earlierKb', { n: Math.ceil(skipped / 1_000) }) : t('content.earlierLines', { n: dropped });
-  return <div class="matter-terminal-more"><span>{what}</span><Button kind="quiet" onClick={show}>{t('content.showMore')}</Button></div>;
+  return <div class="content-terminal-more"><span>{what}</span><Button kind="quiet" onClick={show}>{t('content.showMore')}</Button></div>;
 }
 
 interface Held {
@@ -116,7 +116,7 @@ function groupsOf(lines: readonly Line[]): Line[][] {
 const Group = skipUnchanged(({ lines }: { lines: readonly Line[] }): JSX.Element => <>{lines.map((line) => <LineView key={line.key} line={line} />)}</>);
 
 const LineView = skipUnchanged(({ line }: { line: Line }): JSX.Element => (
-  <span class="matter-terminal-line">{stretchesOf(line.runs).map(({ link, runs }, index) => <Stretch key={index} link={link} runs={runs} />)}{'\n'}</span>
+  <span class="content-terminal-line">{stretchesOf(line.runs).map(({ link, runs }, index) => <Stretch key={index} link={link} runs={runs} />)}{'\n'}</span>
 ));
 
 interface StretchProps {
@@ -150,10 +150,10 @@ function RunView({ run }: { run: Run }): JSX.Element {
 function classNames(style: Style): string {
   const [fg, bg] = shownColours(style);
   const names = [
-    typeof fg === 'number' ? `matter-fg-${fg}` : '', typeof bg === 'number' ? `matter-bg-${bg}` : '',
-    style.inverse === true && fg === undefined ? 'matter-fg-inverse' : '', style.inverse === true && bg === undefined ? 'matter-bg-inverse' : '',
-    Array.isArray(fg) || Array.isArray(bg) ? 'matter-fg-own' : '', Array.isArray(bg) ? 'matter-bg-own' : '',
-    ...(['bold', 'dim', 'italic', 'underline', 'strike'] as const).filter((name) => style[name] === true).map((name) => `matter-ansi-${name}`),
+    typeof fg === 'number' ? `content-fg-${fg}` : '', typeof bg === 'number' ? `content-bg-${bg}` : '',
+    style.inverse === true && fg === undefined ? 'content-fg-inverse' : '', style.inverse === true && bg === undefined ? 'content-bg-inverse' : '',
+    Array.isArray(fg) || Array.isArray(bg) ? 'content-fg-own' : '', Array.isArray(bg) ? 'content-bg-own' : '',
+    ...(['bold', 'dim', 'italic', 'underline', 'strike'] as const).filter((name) => style[name] === true).map((name) => `content-ansi-${name}`),
   ];
   return names.filter(Boolean).join(' ');
 }
@@ -180,7 +180,7 @@ function ownColours(style: Style): Record<string, string> | undefined {
 /** A shell command, as it is. */
 export function Command({ command }: { command: string }): JSX.Element {
   return (
-    <div class="matter-command">
+    <div class="content-command">
       <pre tabIndex={0}><code>{command !== '' && <span><VisibleText text={command} /></span>}</code></pre>
       <Copy text={command} label={t('content.copyCommand')} />
     </div>

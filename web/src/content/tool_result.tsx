@@ -26,11 +26,11 @@ export function ToolResult({ output, more = false }: { output: ToolStructuredOut
 function Printed({ output }: { output: CommandOutput }): JSX.Element {
   const { stdout, stderr, exitCode } = output;
   return (
-    <div class="matter-printed">
+    <div class="content-printed">
       {stdout !== '' && <Terminal text={stdout} />}
-      {stderr !== '' && <><p class="matter-note">{t('content.stderr')}</p><Terminal text={stderr} /></>}
-      {stdout === '' && stderr === '' && <p class="matter-note">{t('content.noOutput')}</p>}
-      {exitCode !== 0 && <p class="matter-note matter-bad">{t('content.exitCode', { n: exitCode })}</p>}
+      {stderr !== '' && <><p class="content-note">{t('content.stderr')}</p><Terminal text={stderr} /></>}
+      {stdout === '' && stderr === '' && <p class="content-note">{t('content.noOutput')}</p>}
+      {exitCode !== 0 && <p class="content-note content-bad">{t('content.exitCode', { n: exitCode })}</p>}
     </div>
   );
 }
@@ -43,9 +43,9 @@ export function WebContent({ url, title, summary }: { url: string; title?: strin
   const text = summary ?? '';
   const cut = !all && text.length > FIRST_CHARACTERS;
   return (
-    <div class="matter-web">
-      <p class="matter-web-head"><Icon name="globe" size={16} /><AgentLink address={url} shown={title ?? url}><VisibleText text={title ?? url} /></AgentLink></p>
-      {text !== '' && <p class="matter-web-text"><VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />{cut && '…'}</p>}
+    <div class="content-web">
+      <p class="content-web-head"><Icon name="globe" size={16} /><AgentLink address={url} shown={title ?? url}><VisibleText text={title ?? url} /></AgentLink></p>
+      {text !== '' && <p class="content-web-text"><VisibleText text={cut ? text.slice(0, FIRST_CHARACTERS) : text} />{cut && '…'}</p>}
       {cut && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.showMore')}</Button>}
     </div>
   );

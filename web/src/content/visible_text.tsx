@@ -23,7 +23,7 @@ export function VisibleText({ text, prose = false, mark: Marked = UnseenCharacte
 }
 
 function UnseenCharacter({ number }: { number: string }): JSX.Element {
-  return <span class="matter-unseen" dir="ltr" title={t('content.unseen', { number })}>{number}</span>;
+  return <span class="content-unseen" dir="ltr" title={t('content.unseen', { number })}>{number}</span>;
 }
 
 /** The same on a card that asks: what is hidden there stands out. */
@@ -41,6 +41,6 @@ export function Pieces({ pieces }: { pieces: readonly LinePiece[] }): JSX.Elemen
 }
 
 function Piece({ piece }: { piece: LinePiece }): JSX.Element {
-  const names = [piece.scope === '' ? '' : `matter-hl-${piece.scope}`, piece.marked ? 'matter-changed' : ''].filter(Boolean).join(' ');
+  const names = [piece.scope === '' ? '' : `content-hl-${piece.scope}`, piece.marked ? 'content-changed' : ''].filter(Boolean).join(' ');
   return names === '' ? <VisibleText text={piece.text} /> : <span class={names}><VisibleText text={piece.text} /></span>;
 }

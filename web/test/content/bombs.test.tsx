@@ -23,9 +23,9 @@ describe('a terminal', () => {
     const line = '\x1b[31ma\x1b[32mb'.repeat(50);
     const root = await drawn(<Terminal text={`${line}\n`.repeat(180)} />);
     expect(nodes(root)).toBeLessThan(8_000);
-    const before = root.querySelectorAll('.matter-terminal-line').length;
+    const before = root.querySelectorAll('.content-terminal-line').length;
     await press(root, /Show more/);
-    expect(root.querySelectorAll('.matter-terminal-line').length).toBeGreaterThan(before);
+    expect(root.querySelectorAll('.content-terminal-line').length).toBeGreaterThan(before);
   });
   it('bounds the runs of one line and keeps its text', () => {
     const [line] = ansiLines('\x1b[31ma\x1b[32mb'.repeat(2_000));

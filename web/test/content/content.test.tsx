@@ -34,7 +34,7 @@ describe('markdown', () => {
     expect(place.querySelector('h3')?.textContent).toBe('T');
     expect(['strong', 'em', 'del'].map((name) => place.querySelector(name)?.textContent)).toEqual(['b', 'i', 's']);
     expect([...place.querySelectorAll('input')].map((box) => box.checked)).toEqual([true, false]);
-    expect(place.querySelector('td.matter-align-right')?.textContent).toBe('2');
+    expect(place.querySelector('td.content-align-right')?.textContent).toBe('2');
     expect(place.querySelector('pre code')?.textContent).toBe('let x');
     expect(place.textContent).toContain('<x>');
   });
@@ -48,9 +48,9 @@ describe('markdown', () => {
 
   it('reads each block in the direction of its words, and code from left to right', () => {
     shown(<Markdown text={'# \u05e9\u05dc\u05d5\u05dd\n\n\u0645\u0631\u062d\u0628\u0627 `rm -rf x` \u202e\n\n- \u05d0\n\n> \u05d1\n\n| \u05d2 |\n|---|\n| d |\n\n```js\nlet x\n```\n'} />);
-    for (const name of ['h3', 'p', 'ul', 'blockquote', '.matter-table']) expect(place.querySelector(name)?.getAttribute('dir')).toBe('auto');
-    for (const name of ['.matter-codespan', '.matter-code-block', '.matter-unseen']) expect(place.querySelector(name)?.getAttribute('dir')).toBe('ltr');
-    expect(place.querySelector('.matter-unseen')?.textContent).toContain('202E');
+    for (const name of ['h3', 'p', 'ul', 'blockquote', '.content-table']) expect(place.querySelector(name)?.getAttribute('dir')).toBe('auto');
+    for (const name of ['.content-codespan', '.content-code-block', '.content-unseen']) expect(place.querySelector(name)?.getAttribute('dir')).toBe('ltr');
+    expect(place.querySelector('.content-unseen')?.textContent).toContain('202E');
   });
 
   it('draws only what is new: ten thousand chunks draw each block a few times', () => {
@@ -101,12 +101,12 @@ describe('a terminal', () => {
 
   it('says where a link leads whose text does not, and nothing where it does', () => {
     shown(<Terminal text={`${linked('https://example.org/a', 'here')} ${linked('https://example.org/b', 'https://example.org/b')}`} />);
-    expect([...place.querySelectorAll('.matter-host')].map((host) => host.textContent)).toEqual(['example.org']);
+    expect([...place.querySelectorAll('.content-host')].map((host) => host.textContent)).toEqual(['example.org']);
   });
 
   it('shows colours, and takes more', () => {
     shown(<Terminal text={'\x1b[31mred\x1b[0m\n10%'} live />);
-    expect(place.querySelector('.matter-fg-1')?.textContent).toBe('red');
+    expect(place.querySelector('.content-fg-1')?.textContent).toBe('red');
     shown(<Terminal text={'\x1b[31mred\x1b[0m\n10%\r20%\n'} live />);
     expect(place.querySelector('pre')?.textContent).toBe('red\n20%\n');
   });
@@ -114,10 +114,10 @@ describe('a terminal', () => {
   it('cuts five megabytes, and shows more on request', async () => {
     const line = 'a line of output that is about fifty characters long\n';
     shown(<Terminal text={line.repeat(100_000)} />);
-    expect(place.querySelectorAll('.matter-terminal-line').length).toBeLessThan(5_000);
-    const lines = place.querySelectorAll('.matter-terminal-line').length;
+    expect(place.querySelectorAll('.content-terminal-line').length).toBeLessThan(5_000);
+    const lines = place.querySelectorAll('.content-terminal-line').length;
     await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Show more')?.click());
-    expect(place.querySelectorAll('.matter-terminal-line').length).toBeGreaterThan(lines);
+    expect(place.querySelectorAll('.content-terminal-line').length).toBeGreaterThan(lines);
   });
 });
 
@@ -126,11 +126,11 @@ describe('a diff', () => {
 
   it('has true numbers, counts and marked words', () => {
     shown(<DiffView diff={diff} path="src/x.py" />);
-    expect([...place.querySelectorAll('.matter-line')].map((row) => [...row.querySelectorAll('.matter-number')].map((cell) => cell.getAttribute('data-n'))))
+    expect([...place.querySelectorAll('.content-line')].map((row) => [...row.querySelectorAll('.content-number')].map((cell) => cell.getAttribute('data-n'))))
       .toEqual([['5', '5'], ['6', ''], ['', '6'], ['7', '7']]);
-    expect(place.querySelector('.matter-added')?.textContent).toBe('+1');
-    expect([...place.querySelectorAll('.matter-changed')].map((mark) => mark.textContent)).toEqual(['foo', 'bar']);
-    expect(place.querySelector('.matter-fold')?.textContent).toContain('4 unchanged lines');
+    expect(place.querySelector('.content-added')?.textContent).toBe('+1');
+    expect([...place.querySelectorAll('.content-changed')].map((mark) => mark.textContent)).toEqual(['foo', 'bar']);
+    expect(place.querySelector('.content-fold')?.textContent).toContain('4 unchanged lines');
   });
 
   it('is text where it is no diff', () => {
@@ -140,17 +140,17 @@ describe('a diff', () => {
   it('draws a huge one on demand', () => {
     const lines = Array.from({ length: 50_000 }, (_, index) => `+line ${index}`).join('\n');
     shown(<DiffView diff={`--- /dev/null\n+++ b/x\n@@ -0,0 +1,50000 @@\n${lines}\n`} path="x" />);
-    expect(place.querySelectorAll('.matter-line')).toHaveLength(0);
+    expect(place.querySelectorAll('.content-line')).toHaveLength(0);
     void act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Show')?.click());
-    expect(place.querySelectorAll('.matter-line').length).toBeLessThan(500);
+    expect(place.querySelectorAll('.content-line').length).toBeLessThan(500);
   });
 });
 
 describe('code', () => {
   it('takes the numbers that a tool printed for its own', () => {
     shown(<CodeView text={'    10→def f():\n    11→    return 1\n'} path="a.py" />);
-    expect([...place.querySelectorAll('.matter-number')].map((cell) => cell.getAttribute('data-n'))).toEqual(['10', '11']);
-    expect(place.querySelector('.matter-code-lines')?.textContent).toBe('def f():\n    return 1\n');
+    expect([...place.querySelectorAll('.content-number')].map((cell) => cell.getAttribute('data-n'))).toEqual(['10', '11']);
+    expect(place.querySelector('.content-code-lines')?.textContent).toBe('def f():\n    return 1\n');
   });
 
   it('points at a line', () => {
@@ -169,6 +169,6 @@ it('search hits lead to the file and the line', () => {
 it('a value is a tree that opens', async () => {
   shown(<Json value={{ a: { b: 'deep' } }} />);
   expect(place.textContent).not.toContain('deep');
-  await act(() => place.querySelectorAll<HTMLElement>('.matter-json-toggle')[1]?.click());
+  await act(() => place.querySelectorAll<HTMLElement>('.content-json-toggle')[1]?.click());
   expect(place.textContent).toContain('deep');
 });

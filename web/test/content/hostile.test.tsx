@@ -88,13 +88,13 @@ describe('hostile text', () => {
   it('that hides where a link leads is called out', () => {
     const text = shown(<Markdown text={'[bank.com](https://evil.example/login)'} />).textContent;
     expect(text).toContain('leads to evil.example');
-    expect(place.querySelector('.matter-link-doubt')).not.toBeNull();
+    expect(place.querySelector('.content-link-doubt')).not.toBeNull();
   });
 
   it('of pictures elsewhere is a button that says from where', () => {
     shown(<Markdown text={'![chart](https://pics.example/a.png)'} />);
     expect(place.querySelector('img')).toBeNull();
-    expect(place.querySelector('.matter-picture-elsewhere')?.textContent).toContain('pics.example');
+    expect(place.querySelector('.content-picture-elsewhere')?.textContent).toContain('pics.example');
   });
 
   it('with unseen characters shows them', () => {

@@ -29,20 +29,20 @@ const names = (start: string): string[] => [...content.matchAll(new RegExp(`^  (
 describe.each([['light', 0], ['dark', 1]] as const)('in the %s theme', (_theme, which) => {
   const behindCode: [string, Rgb][] = [
     ...['--surface', '--surface-2', '--good-soft', '--bad-soft', '--accent-soft'].map((name): [string, Rgb] => [name, token(name)[which]]),
-    ['added word', own('--matter-added-word')[which]], ['removed word', own('--matter-removed-word')[which]],
+    ['added word', own('--content-added-word')[which]], ['removed word', own('--content-removed-word')[which]],
   ];
 
-  it.each(names('matter-hl'))('%s can be read wherever code stands', (name) => {
+  it.each(names('content-hl'))('%s can be read wherever code stands', (name) => {
     for (const [where, behind] of behindCode) expect(contrast(own(name)[which], behind), where).toBeGreaterThanOrEqual(4.5);
   });
 
-  it.each(names('matter-fg'))('%s can be read in a terminal', (name) => {
-    expect(contrast(own(name)[which], own('--matter-terminal')[which])).toBeGreaterThanOrEqual(4.5);
+  it.each(names('content-fg'))('%s can be read in a terminal', (name) => {
+    expect(contrast(own(name)[which], own('--content-terminal')[which])).toBeGreaterThanOrEqual(4.5);
   });
 });
 
 it('text on a coloured background can be read', () => {
-  const rules = [...read('content/terminal.css').matchAll(/\.matter-bg-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}/g)];
+  const rules = [...read('content/terminal.css').matchAll(/\.content-bg-\d+ \{ background: (#\w{6}); color: (#\w{6}); \}/g)];
   expect(rules).toHaveLength(16);
   for (const rule of rules) expect(contrast(rgb(rule[1] ?? ''), rgb(rule[2] ?? '')), rule[0]).toBeGreaterThanOrEqual(4.5);
 });

@@ -28,8 +28,9 @@ def test_the_parts_are_what_any_block_would_hold(entry: Entry) -> None:
 
 
 def test_large_entries_stand_among_small_ones_in_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trunkline.journal.stores.sqlite.store.LARGE_ENTRY", 10_000)
-    monkeypatch.setattr("trunkline.journal.stores.sqlite.store._RECENT_ROW_BYTES", 5_000)
+    monkeypatch.setattr("trunkline.journal.stores.sqlite.commit.LARGE_ENTRY", 10_000)
+    for module in ("commit", "store"):
+        monkeypatch.setattr(f"trunkline.journal.stores.sqlite.{module}.RECENT_ROW_BYTES", 5_000)
 
     async def play() -> None:
         async with SqliteJournal(tmp_path / "journal.db") as journal:
@@ -50,8 +51,9 @@ def test_large_entries_stand_among_small_ones_in_their_order(tmp_path: Path, mon
 
 
 def test_damage_in_a_large_entry_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trunkline.journal.stores.sqlite.store.LARGE_ENTRY", 10_000)
-    monkeypatch.setattr("trunkline.journal.stores.sqlite.store._RECENT_ROW_BYTES", 5_000)
+    monkeypatch.setattr("trunkline.journal.stores.sqlite.commit.LARGE_ENTRY", 10_000)
+    for module in ("commit", "store"):
+        monkeypatch.setattr(f"trunkline.journal.stores.sqlite.{module}.RECENT_ROW_BYTES", 5_000)
     path = tmp_path / "journal.db"
 
     async def play() -> None:

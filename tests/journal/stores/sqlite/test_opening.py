@@ -22,6 +22,7 @@ from trunkline.journal.base import Group, JournalHealth, RowFilter
 from trunkline.journal.stores.rows import row_of, row_values
 from trunkline.journal.stores.sqlite import opening, reader
 from trunkline.journal.stores.sqlite import store as sqlite
+from trunkline.journal.stores.sqlite.commit import CommitPlan
 from trunkline.journal.stores.sqlite.housekeeping import Housekeeper
 from trunkline.journal.stores.sqlite.mending import salvage
 from trunkline.journal.stores.sqlite.store import SqliteJournal
@@ -262,7 +263,7 @@ def test_a_running_hub_mends_its_journal_only_so_often_and_the_next_start_does_a
     monkeypatch.setattr(sqlite, "_MENDED_MOST", 2)
     store = SqliteJournal._store
 
-    def damaged(journal: SqliteJournal, plan: sqlite._CommitPlan) -> None:
+    def damaged(journal: SqliteJournal, plan: CommitPlan) -> None:
         error = sqlite3.DatabaseError("database disk image is malformed")
         error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
         raise journal._not_written(error) from error

@@ -52,10 +52,10 @@ function choose(next: Layout): void {
 export function DiffView({ diff, path = '', folded = false }: DiffViewProps): JSX.Element {
   const files = useMemo(() => parseDiff(diff, path), [diff, path]);
   const [all, setAll] = useState(false);
-  if (files.length === 0) return diff.trim() === '' ? <p class="matter-note">{t('content.noChanges')}</p> : <pre class="matter-plain" tabIndex={0}><VisibleText text={diff} /></pre>;
+  if (files.length === 0) return diff.trim() === '' ? <p class="content-note">{t('content.noChanges')}</p> : <pre class="content-plain" tabIndex={0}><VisibleText text={diff} /></pre>;
   const shown = all ? files : files.slice(0, FILES_FIRST);
   return (
-    <div class="matter-diffs">
+    <div class="content-diffs">
       {shown.map((file, index) => <FileView key={`${index} ${file.path}`} file={file} source={files.length === 1 ? diff : null} folded={folded} />)}
       {shown.length < files.length && <Button kind="quiet" onClick={() => setAll(true)}>{t('content.moreFiles', { n: files.length - shown.length })}</Button>}
     </div>
@@ -71,43 +71,43 @@ function FileView({ file, source, folded }: { file: FileDiff; source: string | n
   const shortPath = pathIn(useFolder(), file.path);
   const split = roomy && layout.value === 'split';
   return (
-    <section class="matter-diff" aria-label={t('content.changesOf', { path: shortPath })}>
-      <header class="matter-diff-head">
+    <section class="content-diff" aria-label={t('content.changesOf', { path: shortPath })}>
+      <header class="content-diff-head">
         <IconButton icon={open ? 'chevron-down' : 'chevron-right'} size={16} label={t(open ? 'content.fold' : 'content.unfold', { path: shortPath })} expanded={open} onClick={() => setOpen(!open)} />
-        <span class="matter-diff-name" title={file.path}>
+        <span class="content-diff-name" title={file.path}>
           <FileLink sessionId={file.status === 'deleted' ? null : sessionId} path={file.path} line={file.hunks[0]?.afterStart ?? null}><Name path={shortPath} /></FileLink>
-          {file.from !== null && <span class="matter-diff-from">{t('content.movedFrom', { path: file.from })}</span>}
+          {file.from !== null && <span class="content-diff-from">{t('content.movedFrom', { path: file.from })}</span>}
         </span>
         <Status file={file} />
-        <span class="matter-diff-tools">
+        <span class="content-diff-tools">
           {roomy && open && <IconButton icon={split ? 'list' : 'diff'} size={16} pressed={split} label={t('content.sideBySide')} onClick={() => choose(split ? 'unified' : 'split')} />}
           <Copy text={() => source ?? unifiedOf(file)} label={t('content.copyDiff')} />
         </span>
       </header>
       {open && <Body file={file} name={shortPath} split={split} sessionId={sessionId} />}
-      {!open && size > LARGE_LINES && <div class="matter-note">{t('content.largeDiff', { n: size })} <Button kind="quiet" onClick={() => setOpen(true)}>{t('content.showIt')}</Button></div>}
+      {!open && size > LARGE_LINES && <div class="content-note">{t('content.largeDiff', { n: size })} <Button kind="quiet" onClick={() => setOpen(true)}>{t('content.showIt')}</Button></div>}
     </section>
   );
 }
 
 function Body({ file, name, split, sessionId }: { file: FileDiff; name: string; split: boolean; sessionId: string | null }): JSX.Element {
-  if (file.binary) return <p class="matter-note"><Icon name="file" size={14} /> {t('content.binary')}</p>;
-  if (file.hunks.length === 0) return <p class="matter-note">{t('content.noLines')}</p>;
+  if (file.binary) return <p class="content-note"><Icon name="file" size={14} /> {t('content.binary')}</p>;
+  if (file.hunks.length === 0) return <p class="content-note">{t('content.noLines')}</p>;
   return <DiffRows file={file} name={name} split={split} sessionId={sessionId} />;
 }
 
 /** The end of a path matters most: when there is no room, its beginning is left out. */
 function Name({ path }: { path: string }): JSX.Element {
   const at = path.lastIndexOf('/') + 1;
-  return <><span class="matter-path-start"><VisibleText text={path.slice(0, at)} /></span><b><VisibleText text={path.slice(at)} /></b></>;
+  return <><span class="content-path-start"><VisibleText text={path.slice(0, at)} /></span><b><VisibleText text={path.slice(at)} /></b></>;
 }
 
 function Status({ file }: { file: FileDiff }): JSX.Element {
   return (
-    <span class="matter-counts">
-      {file.status !== 'modified' && <span class="matter-status">{t(`content.status_${file.status}`)}</span>}
-      {file.added > 0 && <span class="matter-added" title={t('content.linesAdded', { n: file.added })}>+{file.added}</span>}
-      {file.removed > 0 && <span class="matter-removed" title={t('content.linesRemoved', { n: file.removed })}>−{file.removed}</span>}
+    <span class="content-counts">
+      {file.status !== 'modified' && <span class="content-status">{t(`content.status_${file.status}`)}</span>}
+      {file.added > 0 && <span class="content-added" title={t('content.linesAdded', { n: file.added })}>+{file.added}</span>}
+      {file.removed > 0 && <span class="content-removed" title={t('content.linesRemoved', { n: file.removed })}>−{file.removed}</span>}
     </span>
   );
 }

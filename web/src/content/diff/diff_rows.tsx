@@ -32,8 +32,8 @@ export function DiffRows({ file, name, split, sessionId }: { file: FileDiff; nam
   const canOpen = (fold: Fold): boolean => fold.lines !== null || (whole === undefined && sessionId !== null && fold.count > 0);
   const shown = split ? pairs : rows;
   return (
-    <div class={split ? 'matter-diff-box matter-diff-split' : 'matter-diff-box'} tabIndex={0} role="group" aria-label={t('content.changesOf', { path: name })} style={{ '--digits': String(digits) }}>
-      <div class="matter-diff-lines">
+    <div class={split ? 'content-diff-box content-diff-split' : 'content-diff-box'} tabIndex={0} role="group" aria-label={t('content.changesOf', { path: name })} style={{ '--digits': String(digits) }}>
+      <div class="content-diff-lines">
         <Windowed count={shown.length} rowHeight={ROW_HEIGHT}>
           {(start, end) => <>{shown.slice(start, end).map((row, index) => <RowView key={start + index} row={row} look={look} canOpen={canOpen} openFold={openFold} />)}</>}
         </Windowed>
@@ -84,7 +84,7 @@ function RowView({ row, look, canOpen, openFold }: RowProps & { row: DiffRow | S
   if (row.row === 'fold') return <FoldView fold={row} open={canOpen(row) ? () => void openFold(row) : null} />;
   if (row.row === 'line') return <Unified line={row.line} look={look} />;
   return (
-    <div class="matter-pair">
+    <div class="content-pair">
       <Half line={row.left} number={row.left?.before ?? null} look={look} />
       <Half line={row.right} number={row.right?.after ?? null} look={look} />
     </div>
@@ -94,29 +94,29 @@ function RowView({ row, look, canOpen, openFold }: RowProps & { row: DiffRow | S
 function FoldView({ fold, open }: { fold: Fold; open: (() => void) | null }): JSX.Element {
   const text = fold.count > 0 ? t('content.unchanged', { n: fold.count }) : '';
   const inside = <><Icon name="more" size={14} /><span>{text}</span>{fold.heading !== '' && <code>{fold.heading}</code>}</>;
-  if (open === null) return <div class="matter-fold">{inside}</div>;
-  return <button type="button" class="matter-fold" onClick={open}>{inside}</button>;
+  if (open === null) return <div class="content-fold">{inside}</div>;
+  return <button type="button" class="content-fold" onClick={open}>{inside}</button>;
 }
 
 const SIGN = { same: ' ', added: '+', removed: '−' } as const;
 
 function Unified({ line, look }: { line: DiffLine; look: Look }): JSX.Element {
   return (
-    <div class={`matter-line matter-line-${line.kind}`}>
-      <span class="matter-number" data-n={line.before ?? ''} />
-      <span class="matter-number" data-n={line.after ?? ''} />
-      <span class="matter-sign" data-sign={SIGN[line.kind]} />
+    <div class={`content-line content-line-${line.kind}`}>
+      <span class="content-number" data-n={line.before ?? ''} />
+      <span class="content-number" data-n={line.after ?? ''} />
+      <span class="content-sign" data-sign={SIGN[line.kind]} />
       <Text line={line} look={look} />
     </div>
   );
 }
 
 function Half({ line, number, look }: { line: DiffLine | null; number: number | null; look: Look }): JSX.Element {
-  if (line === null) return <div class="matter-line matter-line-none" />;
+  if (line === null) return <div class="content-line content-line-none" />;
   return (
-    <div class={`matter-line matter-line-${line.kind}`}>
-      <span class="matter-number" data-n={number ?? ''} />
-      <span class="matter-sign" data-sign={SIGN[line.kind]} />
+    <div class={`content-line content-line-${line.kind}`}>
+      <span class="content-number" data-n={number ?? ''} />
+      <span class="content-sign" data-sign={SIGN[line.kind]} />
       <Text line={line} look={look} />
     </div>
   );
@@ -126,9 +126,9 @@ function Text({ line, look }: { line: DiffLine; look: Look }): JSX.Element {
   const { tokens, marks } = look(line);
   return (
     <code>
-      {line.kind !== 'same' && <span class="visually-hidden matter-unselectable">{t(line.kind === 'added' ? 'content.lineAdded' : 'content.lineRemoved')}</span>}
+      {line.kind !== 'same' && <span class="visually-hidden content-unselectable">{t(line.kind === 'added' ? 'content.lineAdded' : 'content.lineRemoved')}</span>}
       <Pieces pieces={pieces(line.text, tokens, marks)} />
-      {line.unended === true && <span class="matter-unended" title={t('content.noNewline')} data-sign="⊘" />}
+      {line.unended === true && <span class="content-unended" title={t('content.noNewline')} data-sign="⊘" />}
       {'\n'}
     </code>
   );

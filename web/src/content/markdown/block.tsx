@@ -41,7 +41,7 @@ function One({ token, open, dir }: { token: BlockToken; open: boolean; dir?: Dir
     case 'html': return <Markup raw={token.raw} dir={dir} />;
     case 'text': return <Inline tokens={(token as Tokens.Text).tokens ?? [token as Token]} />;
     case 'space': case 'def': case 'checkbox': return null;
-    default: return <p class="matter-literal" dir={dir}><VisibleText text={token.raw} /></p>;
+    default: return <p class="content-literal" dir={dir}><VisibleText text={token.raw} /></p>;
   }
 }
 
@@ -64,7 +64,7 @@ function ListView({ list, open, dir }: { list: Tokens.List; open: boolean; dir: 
 
 function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX.Element {
   return (
-    <li class={item.task ? 'matter-task' : undefined}>
+    <li class={item.task ? 'content-task' : undefined}>
       {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={t(item.checked === true ? 'content.taskDone' : 'content.taskOpen')} />}
       <Many tokens={item.tokens} open={open} />
     </li>
@@ -73,10 +73,10 @@ function ItemView({ item, open }: { item: Tokens.ListItem; open: boolean }): JSX
 
 function TableView({ table, dir }: { table: Tokens.Table; dir: Direction }): JSX.Element {
   const { some, more } = useSome(table.rows, Math.max(1, Math.floor(FIRST_CELLS / table.header.length)));
-  if (table.header.length > MOST_COLUMNS) return <p class="matter-literal"><VisibleText text={table.raw} /></p>;
-  const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `matter-align-${each.align}`);
+  if (table.header.length > MOST_COLUMNS) return <p class="content-literal"><VisibleText text={table.raw} /></p>;
+  const cell = (each: Tokens.TableCell): string | undefined => (each.align === null ? undefined : `content-align-${each.align}`);
   return (
-    <div class="matter-table" dir={dir} tabIndex={0} role="group" aria-label={t('content.table')}>
+    <div class="content-table" dir={dir} tabIndex={0} role="group" aria-label={t('content.table')}>
       <table>
         <thead><tr>{table.header.map((each, index) => <th key={index} class={cell(each)} scope="col"><Inline tokens={each.tokens} /></th>)}</tr></thead>
         <tbody>{some.map((row, at) => <tr key={at}>{row.map((each, index) => <td key={index} class={cell(each)}><Inline tokens={each.tokens} /></td>)}</tr>)}</tbody>
@@ -91,8 +91,8 @@ function Markup({ raw, dir }: { raw: string; dir: Direction }): JSX.Element | nu
   const markup = withoutHalfDetails(raw);
   if (markup.trim() === '') return null;
   const tree = safeTree(markup);
-  if (tree === null) return <p class="matter-literal"><VisibleText text={raw.trimEnd()} /></p>;
-  return <div class="matter-markup" dir={dir}><Nodes nodes={tree} /></div>;
+  if (tree === null) return <p class="content-literal"><VisibleText text={raw.trimEnd()} /></p>;
+  return <div class="content-markup" dir={dir}><Nodes nodes={tree} /></div>;
 }
 
 /** `<details>` that ends in another block would hide nothing: its summary becomes a line. */

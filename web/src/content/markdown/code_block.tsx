@@ -41,8 +41,8 @@ const FinishedPiece = skipUnchanged(({ text }: { text: string }) => <span><Visib
 
 function Frame({ language, copy, children }: { language: string; copy: string | (() => string); children: JSX.Element | (JSX.Element | JSX.Element[])[] }): JSX.Element {
   return (
-    <div class="matter-code-block" dir="ltr">
-      <div class="matter-code-head"><span>{language}</span><Copy text={copy} label={t('content.copyCode')} /></div>
+    <div class="content-code-block" dir="ltr">
+      <div class="content-code-head"><span>{language}</span><Copy text={copy} label={t('content.copyCode')} /></div>
       <pre tabIndex={0}><code>{children}</code></pre>
     </div>
   );

@@ -30,9 +30,9 @@ export function Image({ src, alt = '', title }: { src: string; alt?: string; tit
   const address = isOwn ? src : addressOf(link, sessionId);
   if (address === null) return <Elsewhere link={link} alt={alt} />;
   if (!wanted && !isOwn && !isPicture(link)) return <Button kind="quiet" icon="image" onClick={() => setWanted(true)}>{t('content.showPicture', { name: alt || src })}</Button>;
-  if (broken) return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('content.pictureBroken') : t('content.pictureBrokenNamed', { name: alt })}</span>;
+  if (broken) return <span class="content-picture-missing"><Icon name="image" size={16} />{alt === '' ? t('content.pictureBroken') : t('content.pictureBrokenNamed', { name: alt })}</span>;
   return (
-    <button type="button" class={large ? 'matter-picture matter-picture-large' : 'matter-picture'} onClick={() => setLarge(!large)}
+    <button type="button" class={large ? 'content-picture content-picture-large' : 'content-picture'} onClick={() => setLarge(!large)}
       aria-label={t(large ? 'content.pictureSmaller' : 'content.pictureLarger', { name: alt || t('content.picture') })}>
       <img src={withBasePath(address)} alt={alt} title={title} loading="lazy" decoding="async" referrerpolicy="no-referrer" onError={() => setBroken(true)} />
     </button>
@@ -49,9 +49,9 @@ function isPicture(link: JudgedLink): boolean {
 }
 
 function Elsewhere({ link, alt }: { link: JudgedLink; alt: string }): JSX.Element {
-  if (link.kind !== 'web') return <span class="matter-picture-missing"><Icon name="image" size={16} />{alt || t('content.pictureNone')}</span>;
+  if (link.kind !== 'web') return <span class="content-picture-missing"><Icon name="image" size={16} />{alt || t('content.pictureNone')}</span>;
   return (
-    <a class="matter-picture-elsewhere" href={link.href} target="_blank" rel={REL} title={link.href}>
+    <a class="content-picture-elsewhere" href={link.href} target="_blank" rel={REL} title={link.href}>
       <Icon name="image" size={16} />
       <span>{alt !== '' && <b>{alt} </b>}{t('content.loadPicture', { host: link.host })}</span>
       <Icon name="external" size={12} label={t('content.opensElsewhere')} />

@@ -36,7 +36,7 @@ function one(token: Token): ComponentChildren {
     case 'strong': return <strong><Inline tokens={token.tokens} /></strong>;
     case 'em': return <em><Inline tokens={token.tokens} /></em>;
     case 'del': return <del><Inline tokens={token.tokens} /></del>;
-    case 'codespan': return <code class="matter-codespan" dir="ltr"><VisibleText text={(token as Tokens.Codespan).text} /></code>;
+    case 'codespan': return <code class="content-codespan" dir="ltr"><VisibleText text={(token as Tokens.Codespan).text} /></code>;
     case 'br': return <br />;
     case 'link': return <LinkToken link={token as Tokens.Link} />;
     case 'image': return <Image src={withoutReferences((token as Tokens.Image).href)} alt={withoutReferences((token as Tokens.Image).text)} />;
@@ -117,7 +117,7 @@ function NodeView({ node }: { node: SafeNode }): JSX.Element {
   if (name === 'a') return <AgentLink address={attributes['href'] ?? ''} shown={treeText(children)}>{inside}</AgentLink>;
   if (name === 'img') return <Image src={attributes['src'] ?? ''} alt={attributes['alt'] ?? ''} />;
   if (name === 'br' || name === 'hr') return name === 'br' ? <br /> : <hr />;
-  if (name === 'center') return <div class="matter-align-center">{inside}</div>;
+  if (name === 'center') return <div class="content-align-center">{inside}</div>;
   if (name === 'picture') return <span>{inside}</span>;
   const heading = /^h([1-6])$/.exec(name);
   if (heading !== null) return <Heading depth={Number(heading[1])}>{inside}</Heading>;
@@ -130,7 +130,7 @@ function treeText(nodes: readonly SafeNode[]): string {
 }
 
 function alignment(align: string | undefined): string | undefined {
-  return align === 'center' || align === 'right' ? `matter-align-${align}` : undefined;
+  return align === 'center' || align === 'right' ? `content-align-${align}` : undefined;
 }
 
 function spans(attributes: Readonly<Record<string, string>>): Record<string, number> {
@@ -148,5 +148,5 @@ export type Direction = 'auto' | undefined;
 /** Headings of a message are below those of the page. */
 export function Heading({ depth, dir, children }: { depth: number; dir?: Direction; children: ComponentChildren }): JSX.Element {
   const Name = `h${Math.min(6, depth + 2)}` as 'h3';
-  return <Name class={`matter-h matter-h${depth}`} dir={dir}>{children}</Name>;
+  return <Name class={`content-h content-h${depth}`} dir={dir}>{children}</Name>;
 }

@@ -15,7 +15,7 @@ export const REL = 'noopener noreferrer nofollow';
 export function AgentLink({ address, shown, children }: { address: string; shown: string; children: ComponentChildren }): JSX.Element {
   const sessionId = useSessionId();
   const link = judgeLink(address, shown, useContext(ContentFolder));
-  if (link.kind === 'dead') return <span class="matter-dead" title={t('content.deadLink')}>{children}</span>;
+  if (link.kind === 'dead') return <span class="content-dead" title={t('content.deadLink')}>{children}</span>;
   if (link.kind === 'file') return <FileLink sessionId={sessionId} path={link.path} line={link.line}>{children}</FileLink>;
   return <Away link={link} shown={shown}>{children}</Away>;
 }
@@ -23,7 +23,7 @@ export function AgentLink({ address, shown, children }: { address: string; shown
 function Away({ link, shown, children }: { link: Extract<JudgedLink, { kind: 'web' | 'mail' }>; shown: string; children: ComponentChildren }): JSX.Element {
   const named = link.doubt === null && isOwnName(link.href, shown);
   return (
-    <a class={link.doubt === null ? 'matter-link' : 'matter-link matter-link-doubt'} href={link.href} target="_blank" rel={REL} title={link.href}>
+    <a class={link.doubt === null ? 'content-link' : 'content-link content-link-doubt'} href={link.href} target="_blank" rel={REL} title={link.href}>
       <bdi>{children}</bdi>
       {!named && <Host host={link.host} doubt={link.doubt} />}
       <Icon name="external" size={12} label={t('content.opensElsewhere')} />
@@ -32,12 +32,12 @@ function Away({ link, shown, children }: { link: Extract<JudgedLink, { kind: 'we
 }
 
 function Host({ host, doubt }: { host: string; doubt: Doubt | null }): JSX.Element {
-  if (doubt === null) return <span class="matter-host">{host}</span>;
-  return <span class="matter-host matter-host-doubt"><Icon name="warning" size={12} label={t('content.linkDoubt')} />{t('content.reallyLeadsTo', { host })}</span>;
+  if (doubt === null) return <span class="content-host">{host}</span>;
+  return <span class="content-host content-host-doubt"><Icon name="warning" size={12} label={t('content.linkDoubt')} />{t('content.reallyLeadsTo', { host })}</span>;
 }
 
 /** A file of the session, in the files tab. */
 export function FileLink({ sessionId, path, line, children }: { sessionId: string | null; path: string; line: number | null; children: ComponentChildren }): JSX.Element {
   if (sessionId === null) return <span title={path}>{children}</span>;
-  return <a class="matter-file-link" href={fileHref(sessionId, path, line)} title={line === null ? path : `${path}:${line}`}>{children}</a>;
+  return <a class="content-file-link" href={fileHref(sessionId, path, line)} title={line === null ? path : `${path}:${line}`}>{children}</a>;
 }

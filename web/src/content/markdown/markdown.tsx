@@ -38,7 +38,7 @@ export function Markdown({ text, live = false, breaks = true }: MarkdownProps): 
   const [start, end] = shownPages(pages, FIRST_WEIGHT * times, fromEnd);
   const more = end - start < pages.length && <Button kind="quiet" onClick={() => setTimes(times * MORE_TIMES)}>{t('content.showMore')}</Button>;
   return (
-    <div class="matter-markdown">
+    <div class="content-markdown">
       {fromEnd && more}
       {pages.slice(start, end).map((page, index) => <PageView key={start + index} page={page} />)}
       {!fromEnd && more}

@@ -4,7 +4,7 @@
 
 export type Rgb = readonly [red: number, green: number, blue: number];
 
-/** The backgrounds that terminals are shown on; the same as --matter-terminal in style/content/colours.css. */
+/** The backgrounds that terminals are shown on; the same as --content-terminal in style/content/colours.css. */
 export const TERMINAL_LIGHT: Rgb = [247, 248, 250];
 export const TERMINAL_DARK: Rgb = [15, 16, 18];
 const READABLE = 4.5;

@@ -46,7 +46,7 @@ function Since({ diff }: { diff: Diff }): JSX.Element {
 }
 
 function Counts({ added, removed }: { added: number; removed: number }): JSX.Element {
-  return <>{added > 0 && <span class="matter-added">+{added}</span>}{added > 0 && removed > 0 && ' '}{removed > 0 && <span class="matter-removed">−{removed}</span>}</>;
+  return <>{added > 0 && <span class="content-added">+{added}</span>}{added > 0 && removed > 0 && ' '}{removed > 0 && <span class="content-removed">−{removed}</span>}</>;
 }
 
 /** One file's changes, or all of them. */

@@ -80,7 +80,7 @@ describe('the files tab', () => {
     await at('#/s/s1/files?path=README.md');
     expect(place.querySelector('h3')?.textContent).toBe('Read me');
     await act(() => [...place.querySelectorAll('button')].find((button) => button.textContent === 'Source')?.click());
-    expect(place.querySelector('.matter-code-lines')?.textContent).toContain('# Read me');
+    expect(place.querySelector('.content-code-lines')?.textContent).toContain('# Read me');
   });
 
   it('finds what a markdown file names beside that file, and nothing outside of the session', async () => {
@@ -88,17 +88,17 @@ describe('the files tab', () => {
     await at('#/s/s1/files?path=odd%2Frel.md');
     const links = [...place.querySelectorAll('.files-rendered a')].map((link) => link.getAttribute('href'));
     expect(links).toEqual(['#/s/s1/files?path=odd%2Fdata.csv', '#/s/s1/files?path=README.md']);
-    expect(place.querySelector('.matter-dead')?.textContent).toBe('out');
+    expect(place.querySelector('.content-dead')?.textContent).toBe('out');
     expect(place.querySelector('img')?.getAttribute('src')).toBe('/sessions/s1/files/content?path=odd%2Fpic.png');
   });
 
   it('lists changes with their counts, and shows all of them or one', async () => {
     await at('#/s/s1/files?list=changes');
     expect(place.querySelector('.files-changes')?.textContent).toContain('+2');
-    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(2), { timeout: 15_000 });
+    await vi.waitFor(() => expect(place.querySelectorAll('.content-diff')).toHaveLength(2), { timeout: 15_000 });
     await at('#/s/s1/files?list=changes&path=new.txt');
-    await vi.waitFor(() => expect(place.querySelectorAll('.matter-diff')).toHaveLength(1), { timeout: 15_000 });
-    expect(place.querySelector('.matter-diff')?.textContent).toContain('hello');
+    await vi.waitFor(() => expect(place.querySelectorAll('.content-diff')).toHaveLength(1), { timeout: 15_000 });
+    expect(place.querySelector('.content-diff')?.textContent).toContain('hello');
   });
 
   it('says what the hub says when it cannot', async () => {
@@ -168,7 +168,7 @@ describe('the artifacts tab', () => {
     await shown([{ ...artifact, name: 'hello.py', path: 'hello.py' }]);
     await settled();
     expect(place.querySelector('.files-rendered')).toBeNull();
-    expect(place.querySelector('.matter-code-lines')?.textContent).toBe('# Greet\ndef greet():\n    return 1\n');
+    expect(place.querySelector('.content-code-lines')?.textContent).toBe('# Greet\ndef greet():\n    return 1\n');
     answers['/sessions/s1/files/content?path=notes.md'] = '# Notes';
     render(null, place);
     await shown([{ ...artifact, name: 'notes.md', path: 'notes.md' }]);

@@ -18,9 +18,11 @@ import threading
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from heapq import heappop, heappush, merge
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -29,6 +31,7 @@ from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
 from trunkline.journal.stores.gap import gap_entry
 from trunkline.journal.stores.page import Page
 from trunkline.journal.stores.rows import matches, row_of
+from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import (
     POS_SPAN,
     UNREADABLE,
@@ -51,6 +54,8 @@ logger = logging.getLogger(__name__)
 
 _Run = list[tuple[str, Entry]]
 """Entries with their sessions, in pos order."""
+
+_READERS = 2
 
 DAMAGES_LISTED = 100
 """Damages that a health lists, the newest: of more, nobody reads each."""
@@ -171,6 +176,54 @@ class SqliteReader:
                                for entry in part]
             elif row[1] not in hidden:
                 yield row[0], [(row[1], entry) for entry in self._entries_of(stored_block(row))]
+
+
+class ReaderThreads:
+    """Threads that read, each with a connection of its own."""
+
+    def __init__(self, path: Path, queries: dict[str, str], on_damage: Callable[[EntryBlock], None]) -> None:
+        self.threads = ThreadPoolExecutor(_READERS, "journal-reader")
+        self._path = path
+        self._queries = queries
+        self._on_damage = on_damage
+        self._of_thread = threading.local()
+        self._readers: list[SqliteReader] = []
+
+    def reader(self) -> SqliteReader:
+        """This thread's reader."""
+        reader: SqliteReader | None = getattr(self._of_thread, "reader", None)
+        if reader is None:
+            reader = SqliteReader(database.connect(self._path, read_only=True), self._queries, self._on_damage)
+            self._of_thread.reader = reader
+            self._readers.append(reader)
+        return reader
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """Every reader's connection is closed, and its thread waits."""
+        away, back = threading.Barrier(_READERS + 1), threading.Event()
+
+        def leave() -> None:
+            reader = self._of_thread.__dict__.pop("reader", None)
+            if reader is not None:
+                self._readers.remove(reader)
+                reader.close()
+            away.wait()
+            back.wait()
+
+        try:
+            for _ in range(_READERS):
+                self.threads.submit(leave)
+            away.wait()
+            yield
+        finally:
+            back.set()
+
+    def close(self) -> None:
+        """Wait for what is being read, and close the connections."""
+        self.threads.shutdown()
+        while self._readers:
+            self._readers.pop().close()
 
 
 class Unreadable:

@@ -22,42 +22,28 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
-
-import msgspec
 
 from trunkline.errors import StorageError
 from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
 from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
-from trunkline.journal.stores.rows import row_values
 from trunkline.journal.stores.sqlite import database
-from trunkline.journal.stores.sqlite.block import EntryBlock, blocks_of, encode, sum_of_parts, summed
+from trunkline.journal.stores.sqlite.commit import RECENT_ROW_BYTES, CommitPlan, LastSeqs, plan_commit, write_plan
 from trunkline.journal.stores.sqlite.database import Durability, storage_errors
 from trunkline.journal.stores.sqlite.gate import WriteGate
 from trunkline.journal.stores.sqlite.housekeeping import PAGE_BYTES, Housekeeper, Upkeep
-from trunkline.journal.stores.sqlite.large import LARGE_ENTRY, LargeBlock, large_block
-from trunkline.journal.stores.sqlite.large import write as write_large
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
 from trunkline.journal.stores.sqlite.opening import mend, open_file
-from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, SessionRead, SqliteReader, Unreadable
+from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, ReaderThreads, SessionRead, SqliteReader, Unreadable
 from trunkline.journal.stores.sqlite.recent import Recent
-
-_SMALL_ENTRIES = 16
-_SMALL_BYTES = 8192
-_RECENT_ROW_BYTES = 256 * 1024
-"""A session's part of a group is small with up to 16 entries: writing it once more in a fold costs less than an index page of
-its own in this commit. In a row that comes out long, only parts of up to 8 KiB count as small."""
-
-_READERS = 2
 
 _MENDED_MOST = 3
 """How often a running hub mends its file: a disk that damages it again and again is not mended by that."""
@@ -78,26 +64,24 @@ class SqliteJournal:
         self._queries = database.load_queries()
         self._gate = WriteGate()
         self._pos = 0
-        self._last_seq: dict[str, int] = {}
+        self._last_seq: LastSeqs
         self._recent = Recent()
         self._writer: sqlite3.Connection
         self._keeper: Housekeeper
         self._tending: Future[None] | None = None
-        self._reader_of_thread = threading.local()
-        self._readers: list[SqliteReader] = []
+        self._unreadable = Unreadable()
+        self._readers = ReaderThreads(path, self._queries, self._unreadable.add)
         self._turns = ReadTurns()
         self._closed = False
         self._marks = Marks(path.with_suffix(".marks"))
         self._opened_at = time.time_ns() // 1000
         self._unwritable: str | None = None
-        self._unreadable = Unreadable()
         self._mended = 0
         self._scrubbing: Future[None] | None = None
 
     async def __aenter__(self) -> Self:
         self._writer_thread = ThreadPoolExecutor(1, "journal-writer")
         self._keeper_thread = ThreadPoolExecutor(1, "journal-keeper")
-        self._reader_threads = ThreadPoolExecutor(_READERS, "journal-reader")
         try:
             await self._run(self._keeper_thread, "opened", self._open)
         except BaseException:
@@ -211,14 +195,13 @@ class SqliteJournal:
         """Know again what a hub that ran before knew, and open the file for writing."""
         start = open_file(self._path, self._marks, self._queries)
         self._pos = max(self._pos, start.pos)
-        self._recent, self._last_seq = Recent(), {}
+        self._recent = Recent()
         with ExitStack() as undo:
             self._writer = database.connect(self._path, durability=self._durability)
             undo.callback(self._writer.close)
             for parts, size in start.parts:
                 self._recent.add(parts, size)
-            for session_id, last_seq in self._recent.last_seqs().items():
-                self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
+            self._last_seq = LastSeqs(self._path, self._writer, self._queries["last_seq"], self._recent.last_seqs())
             database.never_wait(self._writer)
             own = database.connect(self._path, one_thread=True)
             self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep)
@@ -229,16 +212,15 @@ class SqliteJournal:
         self._keeper.close()
 
     def _close(self) -> None:
-        self._reader_threads.shutdown()
-        for reader in self._readers:
-            reader.close()
+        self._readers.close()
         with self._gate.held():
             self._close_connections()
             self._marks.close()
 
     def _shut_threads(self) -> None:
-        for threads in (self._reader_threads, self._writer_thread, self._keeper_thread):
-            threads.shutdown()
+        self._readers.close()
+        self._writer_thread.shutdown()
+        self._keeper_thread.shutdown()
 
     # Writing: all of it while holding the gate.
 
@@ -247,14 +229,15 @@ class SqliteJournal:
             delay = RunDelay()
             delayed, started = delay.read(), time.perf_counter()
             try:
-                self._commit(group, small_bytes=_RECENT_ROW_BYTES)
+                self._commit(group, small_bytes=RECENT_ROW_BYTES)
             finally:
                 group.took_s = time.perf_counter() - started - delay.since(delayed)
                 delay.close()
 
     def _commit(self, group: Group, small_bytes: int | None = None) -> None:
         try:
-            plan = self._plan(group, small_bytes)
+            self._check(group)
+            plan = plan_commit(group, self._pos, small_bytes)
             self._store(plan)
         except BaseException:
             for entries in group.entries.values():
@@ -264,50 +247,19 @@ class SqliteJournal:
         self._unwritable = None
         self._note(plan)
 
-    def _plan(self, group: Group, small_bytes: int | None) -> _CommitPlan:
-        """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos. A part over
-        ``small_bytes`` is a block without a try: of many megabytes that would be a copy in vain."""
-        if self._keeper.deleting:
-            self._refuse_deleted(group)
-        small = group.entries
-        large: dict[str, list[Entry]] = {}
+    def _check(self, group: Group) -> None:
+        """StorageError for what cannot be stored: what is being deleted, and entries that do not follow those that are there."""
+        if self._keeper.deleting and (gone := self._keeper.deleting & (group.entries.keys() | group.rows.keys())):
+            raise StorageError(f"session {gone.pop()} is being deleted")
         known = self._last_seq
-        for session_id, entries in small.items():
-            check_order(session_id, entries, known[session_id] if session_id in known else self._load_last_seq(session_id))
-            if len(entries) > _SMALL_ENTRIES or not entries or (small_bytes is not None and _size(entries) > small_bytes):
-                large[session_id] = entries
-        if large:
-            small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
-        pos = _number(small, self._pos)
-        body = encode(small) if small else b""
-        if len(body) > _RECENT_ROW_BYTES:
-            large |= {session_id: entries for session_id, entries in small.items() if _size(entries) > _SMALL_BYTES}
-            small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
-            pos = _number(small, self._pos)
-            body = encode(small) if small else b""
-        newest = _number(large, pos)
-        huge = _take_huge(large, group.sizes)
-        blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]
-        return _CommitPlan(self._pos + 1, small, body, blocks, group.rows, newest, huge)
+        for session_id, entries in group.entries.items():
+            check_order(session_id, entries, known[session_id])
 
-    def _store(self, plan: _CommitPlan) -> None:
-        writer, queries = self._writer, self._queries
+    def _store(self, plan: CommitPlan) -> None:
         try:
-            writer.execute(queries["begin"])
-            if plan.small:
-                writer.execute(queries["insert_recent"], (plan.first_pos, plan.body, sum_of_parts(plan.first_pos, plan.body)))
-            if plan.blocks:
-                writer.executemany(queries["insert_block"], map(summed, plan.blocks))
-            for block in plan.huge:
-                write_large(writer, queries["insert_large"], block)
-            if plan.rows:
-                writer.executemany(queries["upsert_session"], map(row_values, plan.rows.values()))
-            writer.execute(queries["commit"])
+            write_plan(self._writer, self._queries, plan)
         except (sqlite3.Error, OSError) as error:
             raise self._not_written(error) from error
-        finally:
-            if writer.in_transaction:
-                writer.rollback()
 
     def _not_written(self, error: sqlite3.Error | OSError) -> StorageError:
         """What to say of a commit that failed. A lock of somebody else's passes; a damaged file has to be mended."""
@@ -317,7 +269,7 @@ class SqliteJournal:
             self._keeper.damaged = database.is_damage(error)  # then the next commit waits for the mending, off the loop
         return failure
 
-    def _note(self, plan: _CommitPlan) -> None:
+    def _note(self, plan: CommitPlan) -> None:
         """Take a committed group into account."""
         size = len(plan.body) + PAGE_BYTES * 5 // 4
         known = self._last_seq
@@ -343,20 +295,6 @@ class SqliteJournal:
         self._keeper.wrote(size)
         if self._keeper.due and (self._tending is None or self._tending.done()):
             self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
-
-    def _load_last_seq(self, session_id: str) -> int:
-        last_seq = self._last_seq[session_id] = self._stored_last_seq(session_id)
-        return last_seq
-
-    def _stored_last_seq(self, session_id: str) -> int:
-        with storage_errors(self._path, "read"):
-            row = self._writer.execute(self._queries["last_seq"], (session_id,)).fetchone()
-        return row[0] if row else 0
-
-    def _refuse_deleted(self, group: Group) -> None:
-        gone = self._keeper.deleting & (group.entries.keys() | group.rows.keys())
-        if gone:
-            raise StorageError(f"session {gone.pop()} is being deleted")
 
     def _pack(self, session_id: str, before: int) -> int:
         return self._keeper.pack(session_id, before)
@@ -395,7 +333,7 @@ class SqliteJournal:
         """With every connection closed. What is not folded yet is also known from memory. Who comes second finds it done."""
         if self._mended != mended:
             return
-        with self._gate.held(), self._readers_away():
+        with self._gate.held(), self._readers.away():
             held = self._recent.begin_fold()
             self._close_connections()
             self._mended += 1
@@ -404,89 +342,18 @@ class SqliteJournal:
             self._open_connections()
             self._keeper.begin_log()
 
-    @contextmanager
-    def _readers_away(self) -> Iterator[None]:
-        """Every reader's connection is closed, and its thread waits."""
-        away, back = threading.Barrier(_READERS + 1), threading.Event()
-
-        def leave() -> None:
-            reader = self._reader_of_thread.__dict__.pop("reader", None)
-            if reader is not None:
-                self._readers.remove(reader)
-                reader.close()
-            away.wait()
-            back.wait()
-
-        try:
-            for _ in range(_READERS):
-                self._reader_threads.submit(leave)
-            away.wait()
-            yield
-        finally:
-            back.set()
-
     # Threads.
 
     async def _read(self, make_query: Callable[[], Callable[[SqliteReader], T]]) -> T:
-        """Answer a question to a reader; ``ask`` makes it, and makes it again where the file was mended in between."""
+        """Answer a question to a reader; ``make_query`` makes it again where the file was mended in between."""
         async def answer() -> T:
             query = make_query()
-            return await self._run(self._reader_threads, "read", lambda: query(self._reader()))
+            return await self._run(self._readers.threads, "read", lambda: query(self._readers.reader()))
 
         return await self._mending(answer)
-
-    def _reader(self) -> SqliteReader:
-        """This thread's reader."""
-        reader: SqliteReader | None = getattr(self._reader_of_thread, "reader", None)
-        if reader is None:
-            reader = SqliteReader(database.connect(self._path, read_only=True), self._queries, self._unreadable.add)
-            self._reader_of_thread.reader = reader
-            self._readers.append(reader)
-        return reader
 
     async def _run(self, threads: ThreadPoolExecutor, tried: str, work: Callable[P, T], *args: P.args, **_: P.kwargs) -> T:
         if self._closed:
             raise StorageError(f"the journal {self._path} could not be {tried}: it is closed")
         with storage_errors(self._path, tried):
             return await asyncio.get_running_loop().run_in_executor(threads, work, *args)
-
-
-class _CommitPlan(msgspec.Struct, gc=False):
-    """One transaction."""
-
-    first_pos: int
-    small: dict[str, list[Entry]]
-    body: bytes
-    """The small parts, encoded."""
-    blocks: list[EntryBlock]
-    rows: dict[str, SessionRow]
-    newest_pos: int
-    huge: list[LargeBlock]
-
-
-def _take_huge(parts: dict[str, list[Entry]], sizes: dict[str, int]) -> list[LargeBlock]:
-    """Take the entries out that are blocks of their own because of their size."""
-    found: list[LargeBlock] = []
-    for session_id, entries in parts.items():
-        if sizes.get(session_id, LARGE_ENTRY + 1) <= LARGE_ENTRY:
-            continue  # all together are not as large
-        huge = [entry for entry in entries if entry.size() > LARGE_ENTRY]
-        if huge:
-            found += [large_block(session_id, entry) for entry in huge]
-            parts[session_id] = [entry for entry in entries if entry.size() <= LARGE_ENTRY]
-    return found
-
-
-def _number(parts: dict[str, list[Entry]], pos: int) -> int:
-    """Give each entry its pos, rising from the one after ``pos``; returns the last."""
-    for entries in parts.values():
-        for entry in entries:
-            pos += 1
-            entry.pos = pos
-    return pos
-
-
-def _size(entries: list[Entry]) -> int:
-    return sum([entry.size() for entry in entries])
-
-
