@@ -6,6 +6,7 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
@@ -283,6 +284,63 @@ def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_pe
     page = on_phone(make_person, stage.hub, phone, "#/approvals" if place == "queue" else f"#/s/{session.id}")
     expect(page.locator("[data-ask]").last.get_by_text("line 12")).to_be_attached()
     assert page.evaluate(COVERED, LINES_FIRST) == [2, []]
+
+
+def put_to_somebody(stage: Stage, page: Page, *ask: Any) -> Locator:
+    """The card of a permission that is asked for."""
+    session = stage.hub.new_session("actor", title="Shown")
+    tell(session, json.dumps([permission(1, *ask), ["wait"]]))
+    eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
+    request_id = session.view()["pendingApprovals"][0]["requestId"]
+    return page.locator(f"[data-ask='{request_id}']")
+
+
+def change(path: str, new: str) -> dict[str, Any]:
+    return {"type": "diff", "path": path, "oldText": None, "newText": new}
+
+
+def test_a_card_shows_every_act_of_its_call(stage: Stage, make_person: MakePerson) -> None:
+    page = make_person(stage.hub.url).log_in(stage.hub, "#/approvals")
+    both = put_to_somebody(stage, page, "Edit README.md", "edit", {"command": "touch deployed", "path": "README.md"},
+                           [change("README.md", "hello\n")])
+    expect(both.get_by_role("heading", level=2)).to_have_text("Run a command")
+    expect(both.locator("pre").first).to_have_text("touch deployed")
+    expect(both.locator(".approvals-diff")).to_contain_text("hello")
+    expect(both).to_contain_text("Edit README.md")
+    two = put_to_somebody(stage, page, "Edit", "edit", {"path": "a.txt"},
+                          [change("a.txt", "one\n"), change("package.json", "two\n")])
+    expect(two.locator(".approvals-diff")).to_have_count(2)
+    expect(two.locator(".approvals-diff").last).to_contain_text("package.json")
+    gone = put_to_somebody(stage, page, "Tidy up", "delete", {"paths": ["tmp.txt", "src/*x*.py", ".git"]})
+    expect(gone.get_by_role("heading", level=2)).to_contain_text("tmp.txt and 2 more")
+    expect(gone).to_contain_text("Tidy up")
+    assert gone.locator("pre").first.inner_text().split("\n") == ["Deletes:", "  tmp.txt", "  src/*x*.py", "  .git"]
+    moved = put_to_somebody(stage, page, "Rename a file", "move", {"source": "notes.txt", "destination": "src/config.py"})
+    expect(moved).to_contain_text("Moves notes.txt to src/config.py")
+
+
+IN_SIGHT = """card => {
+  const texts = document.createTreeWalker(card, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    const at = text.data.indexOf('at_the_end');
+    if (at < 0) continue;
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 10);
+    const box = card.getBoundingClientRect();
+    return [...range.getClientRects()].every(place => place.left >= box.left && place.right <= box.right);
+  }
+  return null;
+}"""
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_end_of_a_long_line_of_a_change_is_on_the_screen(stage: Stage, make_person: MakePerson, size: str) -> None:
+    page = make_person(stage.hub.url, size).log_in(stage.hub, "#/approvals")
+    line = "x = 1" + " " * 400 + "; at_the_end()\n"
+    long = put_to_somebody(stage, page, "Edit", "edit", {"path": "r.py"}, [change("r.py", line)])
+    expect(long.locator(".approvals-diff")).to_contain_text("at_the_end")
+    assert long.evaluate(IN_SIGHT) is True
 
 
 STEPS = "\n".join(f"echo step {number}" for number in range(1, 8))

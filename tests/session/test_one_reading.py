@@ -115,7 +115,8 @@ def check_push(asked: Asked, told: Told) -> None:
     if note.runs_in is not None:
         assert carried_reading(asked.event["_meta"]).only_runs and note.text == asked.event["preview"]["command"]
     elif asked.event.get("preview", {}).get("type") == "diff":
-        assert note.text.startswith("Change a file: ")
+        assert carried_reading(asked.event["_meta"]).command is None, "a command is told before a change"
+        assert note.text.startswith("Change a file") and asked.event["preview"]["path"] in note.text
     else:
         assert note.text.removeprefix("Use ").startswith(told.tool)
 

@@ -105,6 +105,9 @@ class ApprovalView(View):
     options: list[OptionView] = []
     tool_input: Any = None
     preview: Any = None
+    acts: list[Any] = []
+    """What it does beside its preview."""
+    in_words: bool = False
     parts: list[dict[str, Any]] = []
     about: dict[str, Any] | None = None
     disk: dict[str, Any] | None = None

@@ -121,3 +121,13 @@ def test_what_is_going_on_is_the_newest_running_call() -> None:
     assert show.doing() == "Read: b"
     show.packet(_progress("2", "completed", rawInput={"path": "b"}))
     assert show.doing() == "Run: a"
+
+
+def test_a_permission_is_shown_with_every_act_and_what_is_not_sure() -> None:
+    packet = {"type": "approval_requested", "description": "Run: ls", "riskLevel": "low", "riskReason": "fine",
+              "preview": {"type": "command", "command": "ls", "workingDir": "/w"},
+              "_meta": {"acts": [{"type": "diff", "path": "a", "diff": "+one"}, {"type": "description", "text": "Names:\n  b"}],
+                        "doubts": ["a member of its input that is not known: run_as"]}}
+    assert _shown(packet) == [
+        "  ? permission wanted (low risk: fine): Run: ls", "    ! not sure: a member of its input that is not known: run_as",
+        "    ls", "    +one", "    Names:", "      b"]

@@ -240,6 +240,7 @@ SHAPES: dict[str, Check] = {
         options=listed(OPTION),
         **{"preview?": PREVIEW},
         expiresAt=text,
+        **{"_meta?": fields({"acts?": listed(PREVIEW), "doubts?": listed(text)})},
     ),
     "approval_resolved": notice(
         "approval_resolved", requestId=text, toolCallId=text, approved=boolean, resolvedBy=text, **{"reason?": text}

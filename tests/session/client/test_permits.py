@@ -15,11 +15,15 @@ import pytest
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.agents import catalog
+from trunkline.dialects.context.unions import CommandPreview, DiffPreview
 from trunkline.dialects.signals import PermissionAsk, Update
 from trunkline.errors import Forbidden, Invalid
 from trunkline.session.approvals import grants
 from trunkline.session.client import permits
 from trunkline.session.commands.requests import Decision
+from trunkline.session.fold import ApprovalView
+from trunkline.session.interpret.asks import preview
+from trunkline.session.interpret.effects.diff import DIFF_LINES
 from trunkline.session.policy.decide import Rule
 
 
@@ -85,14 +89,16 @@ async def until(happened: Callable[[], bool]) -> None:
             await asyncio.sleep(0)
 
 
-async def approved(stage: Stage, *asks: dict[str, Any]) -> None:
-    """A turn in which these tool calls were asked for and approved."""
+async def approved(stage: Stage, *asks: dict[str, Any]) -> ApprovalView:
+    """A turn in which these tool calls were asked for and approved; the first as it was asked."""
     await stage.send()
     for number, call in enumerate(asks):
         stage.driver.ask(f"req-a{number}", toolCallId=f"call-{number}", **call)
     await stage.packets("approval_requested", len(asks))
+    first = stage.session.view().pending_approvals[0]
     for number in range(len(asks)):
         await stage.session.approvals.decide(f"req-a{number}", Decision(decision="allow"), by="ann")
+    return first
 
 
 async def refused(stage: Stage, act: Any) -> None:
@@ -285,20 +291,122 @@ def test_an_approval_that_did_not_show_the_content_covers_no_write(tmp_path: Pat
     run(scenario())
 
 
-@pytest.mark.parametrize(("over", "is_covered"), [(0, True), (1, False)])
-def test_content_that_is_too_long_to_be_shown_is_not_approved_with_its_ask(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, over: int, is_covered: bool) -> None:
-    monkeypatch.setattr(grants, "SHOWN_CHARS", 1000)
-    text = "x" * (1000 + over)
-
+@pytest.mark.parametrize(("text", "is_covered"), [
+    ("x\n" * DIFF_LINES, False), ("x\n" * (DIFF_LINES - 1), True), ("x" * (preview.TEXT_MOST - 200), True),
+    ("x" * preview.TEXT_MOST, False),
+], ids=["too many lines", "as many lines as are shown", "a long line", "too long a line"])
+def test_content_that_is_too_long_to_be_shown_is_not_approved_with_its_ask(tmp_path: Path, text: str, is_covered: bool) -> None:
     async def scenario() -> None:
         stage = Stage(tmp_path)
         await stage.open()
-        await approved(stage, writing("a.txt", text))
+        asked = await approved(stage, writing("a.txt", text))
+        assert (preview.NOT_ALL in asked.doubts) is not is_covered
         if is_covered:
             assert await write(stage, "a.txt", text) == "written"
         else:
             await refused(stage, write(stage, "a.txt", text))
+
+    run(scenario())
+
+
+def changing(*diffs: tuple[str, str | None, str], **more: Any) -> dict[str, Any]:
+    """A call that shows changes of files."""
+    return {"kind": "edit", "rawInput": {}, **more, "content": [
+        {"type": "diff", "path": path, "oldText": old, "newText": new} for path, old, new in diffs]}
+
+
+def test_every_file_of_an_ask_is_shown_and_may_be_written(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        asked = await approved(stage, changing(("a.txt", None, "one\n"), ("package.json", None, "two\n")))
+        assert [(act.path, act.diff.splitlines()[-1]) for act in asked.previews if isinstance(act, DiffPreview)] == [
+            ("a.txt", "+one"), ("package.json", "+two")]
+        assert await write(stage, "package.json", "two\n") == "written"
+        assert await write(stage, "a.txt", "one\n") == "written"
+
+    run(scenario())
+
+
+def test_one_file_under_two_spellings_is_shown_with_both_changes(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "a.txt").write_text("one\ntwo\n")
+        asked = await approved(stage, changing((f"{tmp_path}/a.txt", "one\n", "ONE\n"),
+                                               (f"{tmp_path}/./a.txt", "two\n", "TWO\n")))
+        [shown] = asked.previews
+        assert isinstance(shown, DiffPreview) and "+ONE" in shown.diff and "+TWO" in shown.diff
+        assert await write(stage, "a.txt", "ONE\nTWO\n") == "written"
+
+    run(scenario())
+
+
+def test_pieces_that_do_not_fit_the_file_are_all_shown(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "a.txt").write_text("one\n")
+        asked = await approved(stage, changing(("a.txt", "one\n", "ONE\n"), ("a.txt", "later\n", "EVIL\n")))
+        assert [act.diff.splitlines()[-1] for act in asked.previews if isinstance(act, DiffPreview)] == ["+ONE", "+EVIL"]
+
+    run(scenario())
+
+
+def test_an_old_text_too_long_to_be_compared_shows_and_grants_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        asked = await approved(stage, changing(("a.txt", "x" * (preview.COMPARED_MOST + 1), "evil\n"), ("b.txt", None, "b\n")))
+        assert preview.NOT_ALL in asked.doubts
+        await refused(stage, write(stage, "a.txt", "evil\n"))
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("every", [True, False])
+def test_only_the_places_of_a_piece_that_were_shown_may_be_replaced(tmp_path: Path, every: bool) -> None:
+    between = "y\n" * 20
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        (tmp_path / "a.txt").write_text(f"x=1\n{between}x=1\n")
+        asked = await approved(stage, {"kind": "edit", "rawInput": {
+            "path": "a.txt", "old_string": "x=1", "new_string": "x=2", "replace_all": every}})
+        assert isinstance(asked.preview, DiffPreview) and asked.preview.diff.count("+x=2") == (2 if every else 1)
+        whole = write(stage, "a.txt", f"x=2\n{between}x=2\n")
+        if every:
+            assert await whole == "written"
+        else:
+            await refused(stage, whole)
+
+    run(scenario())
+
+
+def test_an_approval_with_another_input_allows_nothing_of_the_one_that_was_asked_for(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        await stage.send()
+        call = {"toolCallId": "call-1", "title": "Bash", "kind": "execute", "rawInput": {"command": "make all"}}
+        stage.driver.say(PermissionAsk("req-1", msgspec.json.encode(call), OPTIONS, editable=True))
+        await stage.packets("approval_requested", 1)
+        await stage.session.approvals.decide("req-1", Decision(decision="allow", updated_input={"command": "ls"}), by="ann")
+        await refused(stage, execute(stage, "make", "all"))
+
+    run(scenario())
+
+
+def test_a_command_beside_a_change_is_shown_first(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        await stage.open()
+        given = {"command": "touch it", "path": "README.md"}
+        asked = await approved(stage, changing(("README.md", None, "hello\n"), rawInput=given))
+        assert isinstance(asked.preview, CommandPreview) and asked.preview.command == "touch it"
+        assert [act.path for act in asked.acts if isinstance(act, DiffPreview)] == ["README.md"]
+        assert await execute(stage, "touch", "it") == "ran"
 
     run(scenario())
 

@@ -82,6 +82,8 @@ export interface ApprovalView {
   options: PermissionOption[];
   toolInput: Record<string, unknown>;
   preview?: ApprovalPreview | null;
+  acts?: ApprovalPreview[];
+  inWords?: boolean;
   parts?: CommandPart[];
   about?: PolicyAsk | null;
   disk?: Disk | null;

@@ -3,12 +3,13 @@
  *
  * Rule: pure, and what came is looked at before it is believed. An older hub sends none of this, and then there is nothing.
  */
+import type { ApprovalPreview } from '../generated/agent-context';
 import type { ApprovalView, AskedCall } from '../generated/api';
 
 export type { AskedCall };
 
 /** What is known of an approval beyond its level. */
-type ApprovalMeta = Pick<ApprovalView, 'sure' | 'doubts' | 'calls'>;
+type ApprovalMeta = Pick<ApprovalView, 'sure' | 'doubts' | 'calls' | 'acts' | 'inWords'>;
 
 const LEVELS: readonly unknown[] = ['low', 'medium', 'high', 'critical'];
 
@@ -16,9 +17,12 @@ const LEVELS: readonly unknown[] = ['low', 'medium', 'high', 'critical'];
 export function readApprovalMeta(meta: Record<string, unknown> | undefined): ApprovalMeta {
   const risk = meta?.['risk'] as { sure?: unknown; doubts?: unknown } | undefined;
   const calls = Array.isArray(meta?.['calls']) ? (meta['calls'] as unknown[]).filter(isCall) : [];
+  const acts = Array.isArray(meta?.['acts']) ? (meta['acts'] as unknown[]).filter(isAct) : [];
   return {
     ...(risk?.sure === false ? { sure: false, doubts: textsIn(risk.doubts) } : {}),
     ...(calls.length ? { calls } : {}),
+    ...(acts.length ? { acts } : {}),
+    ...(meta?.['inWords'] === true ? { inWords: true } : {}),
   };
 }
 
@@ -31,6 +35,11 @@ export function doubtsOf(approval: ApprovalView): string[] | null {
 export function callsOf(approval: ApprovalView): AskedCall[] {
   const calls = Array.isArray(approval.calls) ? approval.calls.filter(isCall) : [];
   return calls.length > 1 || calls.some((call) => call.toolCallId !== approval.toolCallId) ? calls : [];
+}
+
+/** What it would do beside what its preview shows. */
+export function actsOf(approval: ApprovalView): ApprovalPreview[] {
+  return Array.isArray(approval.acts) ? approval.acts.filter(isAct) : [];
 }
 
 /** The ids of the calls that the event of an ask is about. */
@@ -47,6 +56,13 @@ export function savedByOf(event: { _meta?: Record<string, unknown> }): string | 
 
 function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string' && each !== '') : [];
+}
+
+function isAct(value: unknown): value is ApprovalPreview {
+  const act = value as Partial<Record<'type' | 'diff' | 'path' | 'command' | 'text', unknown>> | null;
+  if (typeof act !== 'object' || act === null) return false;
+  if (act.type === 'diff') return typeof act.diff === 'string' && typeof act.path === 'string';
+  return act.type === 'command' ? typeof act.command === 'string' : act.type === 'description' && typeof act.text === 'string';
 }
 
 function isCall(value: unknown): value is AskedCall {

@@ -133,6 +133,8 @@ class Show:
         about = str(packet.get("description") or packet.get("title") or packet.get("toolName") or "a tool")
         wanted = f"permission wanted ({packet.get('riskLevel', '')} risk{why}): {one_line(about)}"
         self._screen.line(wanted, mark="?", colour="yellow", indent="  ")
+        for doubt in _beside(packet, "doubts"):
+            self._screen.line(f"not sure: {one_line(str(doubt))}", mark="!", colour="yellow", indent="    ")
         for line in _preview_lines(packet):
             self._screen.line(line, dim=True, indent="    ")
 
@@ -192,12 +194,23 @@ def _failure(packet: Fields) -> str:
 
 
 def _preview_lines(packet: Fields) -> list[str]:
-    """What the permission is for: a diff, a command or a description, cut where it would fill the screen."""
-    preview = packet.get("preview")
-    shown = preview if isinstance(preview, Mapping) else {}
-    text = shown.get("diff") or shown.get("command") or shown.get("text") or packet.get("description") or ""
-    lines = str(text).splitlines()
+    """What the permission is for, every act of it: commands, diffs and descriptions, each cut where it would fill the screen."""
+    first = packet.get("preview")
+    acts = [act for act in (first, *_beside(packet, "acts")) if isinstance(act, Mapping)]
+    texts = [str(act.get("diff") or act.get("command") or act.get("text") or "") for act in acts]
+    return [line for text in texts or [str(packet.get("description") or "")] for line in _first_lines(text)]
+
+
+def _first_lines(text: str) -> list[str]:
+    lines = text.splitlines()
     return lines if len(lines) <= PREVIEW_LINES else [*lines[:PREVIEW_LINES], f"… {len(lines) - PREVIEW_LINES} more lines"]
+
+
+def _beside(packet: Fields, name: str) -> list[Any]:
+    """A list that rides in a permission's ``_meta``."""
+    meta = packet.get("_meta")
+    found = meta.get(name) if isinstance(meta, Mapping) else None
+    return found if isinstance(found, list) else []
 
 
 def _usage_words(usage: Fields | None) -> str:

@@ -5,11 +5,14 @@ Rule: a variant's tag is written first and never set by hand; which struct it is
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
+import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
 from trunkline.dialects.context.types import ChangeType, SearchResult, WebSearchResult
+from trunkline.dialects.outside import BROKEN
 
 
 class ByType(Struct, kw_only=True, frozen=True, gc=False, rename="camel", tag_field="type"):
@@ -106,6 +109,15 @@ class DescriptionPreview(ByType, tag="description", kw_only=True, frozen=True):
 
 
 ApprovalPreview = DiffPreview | CommandPreview | DescriptionPreview
+
+
+def carried_acts(meta: object) -> list[ApprovalPreview]:
+    """What ``_meta.acts`` of an approval says that would be done beside its preview."""
+    acts = meta.get("acts") if isinstance(meta, Mapping) else None
+    try:
+        return msgspec.convert(acts if acts is not None else [], list[ApprovalPreview])
+    except BROKEN:
+        return []
 
 
 class GitCommit(ByKind, tag="commit", kw_only=True, frozen=True):

@@ -16,6 +16,7 @@ from trunkline.dialects.context.unions import ApprovalPreview
 from trunkline.dialects.packets.contents import one_line
 from trunkline.dialects.packets.shapes import (
     AnswerAction,
+    ApprovalPacketMeta,
     ApprovalRequestedPacket,
     ApprovalResolvedPacket,
     ArtifactCreatedPacket,
@@ -60,6 +61,8 @@ def approval_requested_packet(
     options: Iterable[PermissionOption],
     expires_at: str,
     preview: ApprovalPreview | None = None,
+    acts: Sequence[ApprovalPreview] = (),
+    doubts: Sequence[str] = (),
     risk_reason: str | None = None,
     tool_category: ToolCategory | None = None,
 ) -> bytes:
@@ -78,6 +81,7 @@ def approval_requested_packet(
             options=[PermissionOption(option_id=offer.option_id, name=offer.name, kind=offer.kind) for offer in options],
             preview=preview or UNSET,
             expires_at=expires_at,
+            meta=ApprovalPacketMeta(acts=list(acts), doubts=list(doubts)) if acts or doubts else UNSET,
         )
     )
 

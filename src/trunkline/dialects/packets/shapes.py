@@ -231,6 +231,13 @@ class UsagePacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
     timestamp: str = ""
 
 
+class ApprovalPacketMeta(Struct, kw_only=True, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """What an approval's preview has no room for: what else it does, and what is not sure."""
+
+    acts: list[ApprovalPreview] = []
+    doubts: list[str] = []
+
+
 class ApprovalRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
     """A tool call waits for a decision until ``expiresAt``."""
 
@@ -247,6 +254,7 @@ class ApprovalRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, renam
     options: list[PermissionOption]
     preview: ApprovalPreview | UnsetType = UNSET
     expires_at: str
+    meta: ApprovalPacketMeta | UnsetType = field(default=UNSET, name="_meta")
 
 
 class ApprovalResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):

@@ -13,7 +13,7 @@ import msgspec
 
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.fold import ApprovalView
-from trunkline.session.interpret.asks.preview import TEXT_MOST, Piece, pieces_of
+from trunkline.session.interpret.asks.preview import Piece, after_pieces, pieces_shown
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
@@ -21,9 +21,6 @@ from trunkline.session.workspace.look import DiskLook
 
 PREVIEW_BYTES = 64 << 10
 """A file up to this size is shown as a diff when its writing is asked about."""
-
-SHOWN_CHARS = 4 * TEXT_MOST
-"""Characters of a file that people are shown; of a longer one they are told its length, so that nothing of it was shown."""
 
 NO_WRITES: frozenset[ToolCategory] = frozenset({"file_read", "search", "terminal"})
 """Categories whose approval is never one to write a file, whatever texts are in their inputs."""
@@ -107,19 +104,12 @@ class Grants:
         """The changes that people see in an ask. One for several calls lists them, without what they write."""
         call = self._recorder.fold.calls.get(view.tool_call_id)
         if call is not None and view.request_id in self._recorder.fold.approvals:
-            yield from (piece for piece in pieces_of(self._recorder.at().tools.calls.facts(call)) if len(piece[2]) <= SHOWN_CHARS)
+            yield from pieces_shown(self._recorder.at().tools.calls.facts(call), view.previews)
 
 
 def _as_shown(pieces: Sequence[Piece], content: str, before: str | None) -> bool:
     """Whether what is written is what a person was shown: the whole new text, or the file with the pieces put in their places."""
-    _, old, new = pieces[0]
-    if len(pieces) == 1 and (not old or old == before or (before is None and len(old) > PREVIEW_BYTES)):
-        return content == new  # a longer text than that is not one out of a file which is too long to be looked at
-    if len(pieces) == 1 and old and before is not None and content == before.replace(old, new):
-        return old in before
-    after = before
-    for _, old, new in pieces:
-        if after is None or not old or old not in after:
-            return False
-        after = after.replace(old, new, 1)
-    return content == after
+    first = pieces[0]
+    if len(pieces) == 1 and (not first.old or first.old == before):
+        return content == first.new
+    return content == after_pieces(pieces, before)

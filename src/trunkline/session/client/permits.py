@@ -153,7 +153,7 @@ class Permits:
         """Where a file is that shall be written, what is in it, and where the paths lead that the agent named. Blocks."""
         real = self._workspace.resolve(path)
         self._workspace.check_writable(real, path)
-        before = self._workspace.glance(str(real), PREVIEW_BYTES)
+        before = self._workspace.glance(str(real))
         shown = {} if before is None else {str(real): before}
         return real, before, DiskLook(places_of(self._workspace.roots[0], others), shown)
 

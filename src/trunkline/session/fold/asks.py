@@ -62,6 +62,11 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     options: list[PermissionOption]
     tool_input: msgspec.Raw
     preview: ApprovalPreview | None = None
+    """What it does first, and worst."""
+    acts: list[ApprovalPreview] = []
+    """What it does beside that: further changes, paths that no change shows."""
+    in_words: bool = False
+    """The preview is nothing but the agent's own words, which may be Markdown."""
     parts: list[CommandPart] = []
     """The command that is shown, in its parts."""
     about: PolicyAsk | None = None
@@ -76,6 +81,11 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     """Something in the background asks: it still waits when the turn has ended."""
     requested_at: str
     expires_at: str
+
+    @property
+    def previews(self) -> list[ApprovalPreview]:
+        """All that is shown of it."""
+        return [*([] if self.preview is None else [self.preview]), *self.acts]
 
     @property
     def call_ids(self) -> tuple[str, ...]:

@@ -274,7 +274,7 @@ class Intake:
         if not self._approvals.has_room(ask):
             return None
         announced = self._recorder.at().asks.announce(ask)
-        if announced.paths or announced.file is not None:
+        if announced.paths or announced.files:
             return announced
         self._ask(announced, DiskLook())
         return None
@@ -328,7 +328,7 @@ class Intake:
     async def _look_at(self, announced: Announced) -> DiskLook:
         if self._hurried:
             return DiskLook()
-        looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.file)
+        looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.files)
         self._look = asyncio.get_running_loop().create_task(looking)
         await asyncio.wait([self._look])
         look, self._look = self._look, None

@@ -64,15 +64,15 @@ class DiskLook(msgspec.Struct, frozen=True):
         return Disk(dict(islice(((path, self.places[path]) for path in named if path in self.places), DISK_PLACES)), cut=True)
 
 
-async def look_at(space: Workspace, root: str, paths: Sequence[str], file: str | None = None,
+async def look_at(space: Workspace, root: str, paths: Sequence[str], files: Sequence[str] = (),
                   known: DiskLook | None = None) -> DiskLook:
-    """Look up the paths (relative ones from ``root``) and read the file, as far as that is not known and can be known in time."""
+    """Look up the paths (relative ones from ``root``) and read the files, as far as that is not known and can be in time."""
     known = known or DiskLook()
     wanted = [path for path in dict.fromkeys(paths) if path not in known.places]
-    if not wanted and file is None:
+    if not wanted and not files:
         return known
     try:
-        found = await space.lane.run_within(LOOK_S, _look, space, root, wanted, file)
+        found = await space.lane.run_within(LOOK_S, _look, space, root, wanted, files)
     except (TimeoutError, Unavailable):
         return known
     return DiskLook({**known.places, **found.places}, {**known.texts, **found.texts})
@@ -100,9 +100,9 @@ def _see(space: Workspace, paths: Sequence[str]) -> dict[str, SeenFile]:
     return found
 
 
-def _look(space: Workspace, root: str, paths: Sequence[str], file: str | None) -> DiskLook:
-    text = space.glance(file) if file is not None else None
-    return DiskLook(places_of(root, paths), {file: text} if file is not None and text is not None else {})
+def _look(space: Workspace, root: str, paths: Sequence[str], files: Sequence[str]) -> DiskLook:
+    texts = {file: text for file in files if (text := space.glance(file)) is not None}
+    return DiskLook(places_of(root, paths), texts)
 
 
 def spelled_place(root: str, path: str) -> str:

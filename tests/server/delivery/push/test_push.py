@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 import json
 import stat
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -137,11 +137,11 @@ def entry(event: Event) -> Entry:
 FOLDER = "/home/ada/project"
 
 
-def approval(**more: Any) -> ApprovalRequestedEvent:
+def approval(acts: Sequence[dict[str, str]] = (), **more: Any) -> ApprovalRequestedEvent:
     fields = {"request_id": "r1", "tool_call_id": "c", "tool_name": "Bash", "tool_input": {}, "risk_level": "high",
               "description": "Run: " + "x" * 500, "expires_at": "2026-01-01T00:10:00.000Z", **more}
     reading = read_call(usual_name(fields["tool_name"], None), None, fields["tool_input"])
-    fields["meta"] = {"reading": reading_meta(reading)}
+    fields["meta"] = {"reading": reading_meta(reading), "acts": list(acts)}
     fields["tool_input"] = to_raw(fields["tool_input"])
     return ApprovalRequestedEvent(**fields)
 
@@ -182,6 +182,10 @@ def test_approving_is_offered_only_for_a_command_that_is_not_risky_and_whole(ris
               preview=DescriptionPreview(text="Fetch the docs")), "Use WebFetch: Fetch the docs"),
     (approval(risk_level="medium", tool_name="Edit", description="Edit src/a.py", tool_input={"path": "src/a.py"},
               preview=DiffPreview(path="src/a.py", diff="-a\n+b")), "Change a file: src/a.py"),
+    (approval(risk_level="low", tool_name="edit", preview=DiffPreview(path="a.py", diff="-a\n+b"),
+              acts=[{"type": "diff", "path": "b.py", "diff": "+c"}]), "Change a file, and 1 more to see: a.py, b.py"),
+    (approval(risk_level="low", tool_name="edit", preview=CommandPreview(command="make", working_dir=FOLDER),
+              acts=[{"type": "diff", "path": "b.py", "diff": "+c"}]), "edit, which runs: make"),
     (approval(risk_level="medium", tool_name="mcp__mail__send", description="mcp__mail__send",
               tool_input={"to": "x", "body": "y"}, preview=DescriptionPreview(text="mcp__mail__send")),
      "Use mcp__mail__send"),

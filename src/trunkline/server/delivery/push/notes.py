@@ -14,6 +14,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal, NamedTuple
 
@@ -32,7 +33,7 @@ from trunkline.dialects.context.events import (
     UserQuestionEvent,
 )
 from trunkline.dialects.context.filters import parse_types
-from trunkline.dialects.context.unions import CommandPreview, DiffPreview
+from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DiffPreview, carried_acts
 from trunkline.dialects.visible import numbered
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
@@ -179,15 +180,23 @@ def _approval_note(session_id: str, event: ApprovalRequestedEvent) -> PushNote:
     """What is to be approved, beginning with its kind."""
     note = PushNote(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
                 until=_seconds(event.expires_at))
+    acts = carried_acts(event.meta)
     match event.preview:
-        case CommandPreview() if carried_reading(event.meta).only_runs:
+        case CommandPreview() if carried_reading(event.meta).only_runs and not acts:
             return replace(note, text=event.preview.command, runs_in=event.preview.working_dir)
         case CommandPreview():
             return replace(note, text=f"{event.tool_name}, which runs: {event.preview.command}")
         case DiffPreview():
-            return replace(note, text=f"Change a file: {event.preview.path}")
+            return replace(note, text=_changed([event.preview, *acts]))
     named = event.description in ("", event.tool_name)
     return replace(note, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
+
+
+def _changed(acts: Sequence[ApprovalPreview]) -> str:
+    """The files that would change, the first by name."""
+    paths = list(dict.fromkeys(act.path for act in acts if isinstance(act, DiffPreview)))
+    more = len(paths) - 1 + sum(not isinstance(act, DiffPreview) for act in acts)
+    return f"Change a file: {paths[0]}" if not more else f"Change a file, and {more} more to see: {', '.join(paths)}"
 
 
 def _finished(session_id: str, event: SessionStatusChangedEvent | CustomEvent) -> PushNote | None:

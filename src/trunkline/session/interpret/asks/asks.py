@@ -40,7 +40,7 @@ from trunkline.session.approvals.forms import choices_of, fields_of, main_field
 from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
 from trunkline.session.interpret.asks.denied import denial_of
-from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is_shown_whole, preview_of
+from trunkline.session.interpret.asks.preview import NOT_ALL, TEXT_MOST, Shown, changed_files, is_shown_whole, shown_of
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
@@ -108,8 +108,8 @@ class Announced(NamedTuple):
     """The calls that it is about, where it says nothing itself."""
     paths: tuple[str, ...]
     """Where these lead has to be known."""
-    file: str | None
-    """The file that it changes, whose text is shown."""
+    files: tuple[str, ...]
+    """The files that it changes, whose texts are shown."""
 
     @property
     def abouts(self) -> tuple[PolicyAsk, ...]:
@@ -141,7 +141,7 @@ class AskInterpreter:
         shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
         paths = [path for subject in covers or (shown,) for path in _places_of(subject)]
         return Announced(ask, shown, covers, tuple(dict.fromkeys(paths)),
-                         changed_file(self._calls.facts(shown.call)) if len(covers) <= 1 else None)
+                         changed_files(self._calls.facts(shown.call)) if len(covers) <= 1 else ())
 
     def _subjects(self, ask: PermissionAsk) -> tuple[OpenCall, list[OpenCall]]:
         """The ask as a call, and the calls that it is about where it says nothing itself; then it is not made one of them."""
@@ -156,19 +156,21 @@ class AskInterpreter:
         return own, waiting
 
     def request(self, announced: Announced, texts: Mapping[str, str] = NO_TEXTS, disk: Disk | None = None) -> None:
-        """Put it to a person; ``texts`` has the file that it changes as it is, by path, ``disk`` where its paths lead."""
+        """Put it to a person; ``texts`` has the files that it changes as they are, by path, ``disk`` where its paths lead."""
         ask, (call, about) = announced.ask, announced.own
         state, writer = call.state, self._writer
         calls = self._asked_calls(announced)
         several = len(calls) > 1
-        worst, doubts = worst_of(announced.abouts), _doubts_of(announced.abouts)
-        preview = DescriptionPreview(text=listed(calls)[:TEXT_MOST]) if several else self._preview(call, about, texts)
+        worst = worst_of(announced.abouts)
+        shown = _list_shown(calls) if several else self._shown(call, about, texts, disk)
+        preview, doubts = shown.acts[0], [*shown.doubts, *_doubts_of(announced.abouts)][:DOUBTS]
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
             title=state.title or name_of(state),
             description=_describe_all(calls) if several else _describe(self._calls.reading(call), state),
             risk_level=worst.risk, risk_reason=worst.risk_reason, sure=not doubts, doubts=doubts, calls=calls,
             options=_shown_options(ask.options), tool_input=shown_input(state), preview=preview,
+            acts=list(shown.acts[1:]), in_words=shown.is_words,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
             always=None if several else _always(about), editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
             requested_at=iso_ms(writer.at), expires_at=self._expiry(),
@@ -181,7 +183,7 @@ class AskInterpreter:
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
             tool_category=reading.category, options=view.options,
-            preview=view.preview, expires_at=view.expires_at,
+            preview=view.preview, acts=view.acts, doubts=view.doubts, expires_at=view.expires_at,
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
@@ -262,6 +264,8 @@ class AskInterpreter:
             at_us=writer.at, request_id=request_id, tool_call_id=view.tool_call_id, approved=approved,
             resolved_by=resolved_by, reason=reason,
         ))
+        if updated_input is not None:
+            self._tools.executing(self._edited(view, bytes(updated_input)), requires_approval=False)
         self.back_to_work()
 
     def _decides(self, view: ApprovalView) -> list[OpenCall]:
@@ -298,11 +302,15 @@ class AskInterpreter:
 
     def about_edited(self, view: ApprovalView, given: bytes) -> PolicyAsk:
         """What the rules look at in an open ask, with another input than it was asked with."""
+        return self._about(self._edited(view, given))
+
+    def _edited(self, view: ApprovalView, given: bytes) -> OpenCall:
+        """The call of an ask with another input: that is what will run."""
         call = self._writer.fold.calls.get(view.tool_call_id)
         asked = call.state if call is not None else CallState(tool_call_id=view.tool_call_id, name=view.tool_name)
         state = CallState(tool_call_id=asked.tool_call_id, name=asked.name, kind=asked.kind, tool=asked.tool,
                           named_by=asked.named_by, raw_input=given)
-        return self._about(OpenCall(state, self._writer.at))
+        return OpenCall(state, self._writer.at)
 
     def _about(self, call: OpenCall) -> PolicyAsk:
         """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
@@ -315,9 +323,9 @@ class AskInterpreter:
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
         return msgspec.structs.replace(about, paths=paths, doubts=self._calls.doubts(call))
 
-    def _preview(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str]) -> ApprovalPreview:
+    def _shown(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str], disk: Disk | None) -> Shown:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
-        return preview_of(self._calls.facts(call), about.command, folder, texts)
+        return shown_of(self._calls.facts(call), about.command, folder, texts, disk.real if disk is not None else None)
 
     def _parts(self, preview: ApprovalPreview, about: PolicyAsk) -> list[CommandPart]:
         if not isinstance(preview, CommandPreview) or not is_shown_whole(about.command or ""):
@@ -422,6 +430,10 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     meta: dict[str, Any] = {"options": view.options, "title": view.title, "risk": risk_meta(view.risk_reason, view.doubts)}
     if view.calls:
         meta["calls"] = [msgspec.structs.replace(call, about=None) for call in view.calls]
+    if view.acts:
+        meta["acts"] = view.acts
+    if view.in_words:
+        meta["inWords"] = True
     if view.disk is not None:
         meta["disk"] = view.disk
     if view.parts:
@@ -436,6 +448,13 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
 def _describe(reading: CallReading, state: CallState) -> str:
     """The call's line; its title where that has more to say than a tool's name."""
     return reading.description if reading.description != reading.tool else state.title or reading.tool
+
+
+def _list_shown(calls: Sequence[AskedCall]) -> Shown:
+    """Several calls as a list."""
+    text = listed(calls)
+    is_cut = len(text) > TEXT_MOST or any(call.about is not None and call.command != call.about.command for call in calls)
+    return Shown((DescriptionPreview(text=text[:TEXT_MOST]),), doubts=(NOT_ALL,) if is_cut else ())
 
 
 def _describe_all(calls: Sequence[AskedCall]) -> str:

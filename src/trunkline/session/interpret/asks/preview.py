@@ -1,45 +1,95 @@
-"""What a person is shown before they decide: the change in its place, the command and where it runs, or a description.
+"""What a person is shown before they decide: every act of a call, the worst first. Its command and where that runs, each change
+in its place, the paths that it names beside these; else its words.
 
-Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. The text of ``changed_file`` is an
-input, gathered before by who may look at the disk; without it the piece is shown alone.
-Rule 2: there is always something to show; what is too long is told in numbers.
+Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. The texts of ``changed_files`` are an
+input, gathered before by who may look at the disk; without them the pieces are shown alone.
+Rule 2: there is always something to show; what is too long is told in numbers, and that not all is shown (``NOT_ALL``).
+Rule 3: what is shown is what is granted: a change counts only where all of its file is shown as a diff (``pieces_shown``).
 """
 
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
-from trunkline.dialects.calls.files import replaced_in
+from trunkline.dialects.calls.files import ends_of_move, files_in, patch_in, replaced_in
+from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
+from trunkline.dialects.visible import one_line
 from trunkline.session.interpret.calls.facts import Facts, name_of
 from trunkline.session.interpret.effects.diff import compare
 
 TEXT_MOST = 64 << 10
-"""Characters of a description or a command; also of the texts that are compared on the loop."""
+"""Characters of a description, a command or all diffs of one ask."""
 
-Piece = tuple[str, str | None, str]
-"""A path, the text that is there (None: nothing is), and the text that shall be."""
+COMPARED_MOST = 4 * TEXT_MOST
+"""Characters of all texts of one ask that are compared, on the loop."""
 
+FILES_MOST: Final = 50
+"""Files whose changes one ask shows: more nobody looks through."""
 
-def preview_of(facts: Facts, command: str | None, cwd: str, texts: Mapping[str, str]) -> ApprovalPreview:
-    """What the call would do, for people; ``texts`` are files as they are, by path."""
-    pieces = list(_pieces(facts))
-    if pieces:
-        return _change(pieces, facts.cwd, texts)
-    if command:
-        return CommandPreview(command=_beginning(command), working_dir=cwd)
-    shown = [item.content.text for item in facts.state.content or []
-             if isinstance(item, Content) and isinstance(item.content, TextContent)]
-    return DescriptionPreview(text="\n".join(shown)[:TEXT_MOST] or facts.state.title or name_of(facts.state))
+NOT_ALL: Final = "not all of it is shown"
+NO_TEXT: Final = "what it writes is not shown"
+_TALKS: Final = frozenset({"plan", "think", "ask_user", "todos"})
+"""Roles whose words are all that there is to them."""
+_EVERY: Final = ("replace_all", "replaceAll", "all_occurrences", "allOccurrences")
 
 
-def changed_file(facts: Facts) -> str | None:
-    """The file whose text is read to show a change in its place; None where no change is shown."""
-    first = next(_pieces(facts), None)
-    return posixpath.join(facts.cwd, first[0]) if first is not None else None
+class Piece(NamedTuple):
+    """A change of a file: the text that is there (None: nothing is) and the one that shall be; ``every``: wherever that is."""
+
+    path: str
+    old: str | None
+    new: str
+    every: bool = False
+
+
+class Shown(NamedTuple):
+    """What people see of a call."""
+
+    acts: tuple[ApprovalPreview, ...]
+    """All that it does, the worst first; never empty."""
+    is_words: bool = False
+    """They are nothing but the agent's own words."""
+    doubts: tuple[str, ...] = ()
+    """What is not shown, or contradicts itself."""
+
+
+def shown_of(facts: Facts, command: str | None, cwd: str, texts: Mapping[str, str],
+             real: Mapping[str, str] | None = None) -> Shown:
+    """What the call would do, for people; ``texts`` are files as they are, by path, ``real`` says where paths lead elsewhere."""
+    acts: list[ApprovalPreview] = [CommandPreview(command=_beginning(command), working_dir=cwd)] if command else []
+    is_cut = bool(command) and not is_shown_whole(command or "")
+    groups = _by_place(facts)
+    for change in _changes(groups, texts):
+        acts.append(change)
+        is_cut = is_cut or not isinstance(change, DiffPreview)
+    if (patch := _patch(facts)) and not groups:
+        acts.append(DescriptionPreview(text=patch[:TEXT_MOST]))
+        is_cut = is_cut or len(patch) > TEXT_MOST
+    lines = list(_lines(facts, [*groups], real or {}, is_alone=not acts))
+    if lines:
+        text = "\n".join(lines)
+        acts.append(DescriptionPreview(text=text[:TEXT_MOST]))
+        is_cut = is_cut or len(text) > TEXT_MOST
+    words = _words(facts)
+    is_unseen = facts.role in ("write", "edit") and not groups and not patch and not command
+    doubts = (*((NOT_ALL,) if is_cut or len(words) > TEXT_MOST else ()), *((NO_TEXT,) if is_unseen else ()),
+              *_contradictions(facts, groups, real or {}))
+    if not acts:
+        text = words[:TEXT_MOST] or facts.state.title or name_of(facts.state)
+        return Shown((DescriptionPreview(text=text),), is_words=bool(words), doubts=doubts)
+    if words and all(isinstance(act, DescriptionPreview) for act in acts):
+        acts.append(DescriptionPreview(text=words[:TEXT_MOST]))
+    return Shown(tuple(acts), doubts=doubts)
+
+
+def changed_files(facts: Facts) -> tuple[str, ...]:
+    """The files whose texts are read to show changes in their places."""
+    return tuple(_by_place(facts))[:FILES_MOST]
 
 
 def is_shown_whole(command: str) -> bool:
@@ -47,49 +97,133 @@ def is_shown_whole(command: str) -> bool:
     return len(command) <= TEXT_MOST
 
 
+def pieces_shown(facts: Facts, acts: Collection[ApprovalPreview]) -> Iterator[Piece]:
+    """The changes of a call that people see in ``acts``."""
+    shown = {act.path for act in acts if isinstance(act, DiffPreview)}
+    for pieces in _by_place(facts).values():
+        if pieces[0].path in shown:
+            yield from pieces
+
+
+def after_pieces(pieces: Sequence[Piece], text: str | None) -> str | None:
+    """A text with the pieces put in their places; None where they do not fit."""
+    for piece in pieces:
+        if text is None or not piece.old or piece.old not in text:
+            return None
+        text = text.replace(piece.old, piece.new, -1 if piece.every else 1)
+    return text
+
+
 def _beginning(command: str) -> str:
     """As much of a command as is shown; whoever decides has to see that there is more."""
     return command if is_shown_whole(command) else f"{command[:TEXT_MOST]}\n… and {len(command) - TEXT_MOST} more characters"
 
 
-def _change(pieces: list[Piece], cwd: str, texts: Mapping[str, str]) -> ApprovalPreview:
-    """The first file that is changed, whole: all of its pieces in their places."""
-    path = pieces[0][0]
-    own = [piece for piece in pieces if piece[0] == path]
-    before, after = _in_place(own, texts.get(posixpath.join(cwd, path)))  # as ``changed_file`` names it
-    if len(before or "") + len(after) > 4 * TEXT_MOST:
-        return DescriptionPreview(text=f"{path}: a text of {len(after)} characters")
-    compared = compare(before, after, path.lstrip("/"))
-    if compared.text is None:
-        return DescriptionPreview(text=f"{path}: {compared.added} lines added, {compared.removed} removed")
-    return DiffPreview(path=path, diff=compared.text)
+def _by_place(facts: Facts) -> dict[str, list[Piece]]:
+    """The changes of a call by the file that they are of, however it is spelled."""
+    groups: dict[str, list[Piece]] = {}
+    for piece in _pieces(facts):
+        groups.setdefault(_place(facts, piece.path), []).append(piece)
+    return groups
 
 
-def _in_place(pieces: list[Piece], text: str | None) -> tuple[str | None, str]:
-    """The file before and after; the pieces alone where their place is not known."""
-    if not pieces[0][1]:
-        return text, pieces[0][2]
-    before, after = text, text
-    for _, old, new in pieces:
-        if after is None or not old or old not in after:
-            return pieces[0][1], pieces[0][2]
-        after = after.replace(old, new, 1)
-    assert after is not None, "there is a piece, and it was found"
-    return before, after
+def _place(facts: Facts, path: str) -> str:
+    return posixpath.normpath(posixpath.join(facts.cwd, path))
 
 
 def _pieces(facts: Facts) -> Iterator[Piece]:
-    """The changes that are shown in their places: those that the call shows, else those that the input of a write names."""
-    if facts.role in ("write", "edit") or any(isinstance(item, Diff) for item in facts.state.content or ()):
-        yield from pieces_of(facts)
-
-
-def pieces_of(facts: Facts) -> Iterator[Piece]:
     """The changes of files that a call shows, else those that its input names, whatever the tool is."""
-    shown = [(item.path, item.old_text, item.new_text) for item in facts.state.content or [] if isinstance(item, Diff)]
-    yield from shown
+    every = any(facts.input.get(key) is True for key in _EVERY)
+    shown = [item for item in facts.state.content or [] if isinstance(item, Diff)]
+    yield from (Piece(item.path, item.old_text, item.new_text, every) for item in shown)
     if shown or not facts.paths:
         return
     for old, new in replaced_in(facts.input):
         if new is not None:
-            yield facts.paths[0], old, new
+            yield Piece(facts.paths[0], old, new, every)
+
+
+def _changes(groups: Mapping[str, list[Piece]], texts: Mapping[str, str]) -> Iterator[ApprovalPreview]:
+    """Each file that is changed: as diffs of all of its pieces or, where there is no room for them, in numbers."""
+    room, to_compare = TEXT_MOST, COMPARED_MOST
+    for number, (place, pieces) in enumerate(groups.items()):
+        if number == FILES_MOST:
+            yield DescriptionPreview(text=f"… and changes of {len(groups) - FILES_MOST} more files")
+            return
+        pairs = _in_place(pieces, texts.get(place))
+        to_compare -= sum(len(before or "") + len(after) for before, after in pairs)
+        changes = _diffs(pieces[0].path, pairs, room) if to_compare >= 0 else [_measured(pieces)]
+        room -= sum(len(change.diff) for change in changes if isinstance(change, DiffPreview))
+        yield from changes
+
+
+def _measured(pieces: Sequence[Piece]) -> DescriptionPreview:
+    return DescriptionPreview(text=f"{pieces[0].path}: a text of {sum(len(piece.new) for piece in pieces)} characters")
+
+
+def _diffs(path: str, pairs: Sequence[tuple[str | None, str]], room: int) -> list[ApprovalPreview]:
+    """All changes of a file as diffs, or none of them: what is not shown whole is told in numbers."""
+    compared = [compare(before, after, path.lstrip("/")) for before, after in pairs]
+    texts = [each.text for each in compared if each.text is not None]
+    if len(texts) == len(compared) and sum(map(len, texts)) <= room:
+        return [DiffPreview(path=path, diff=text) for text in texts]
+    added, removed = sum(each.added for each in compared), sum(each.removed for each in compared)
+    return [DescriptionPreview(text=f"{path}: {added} lines added, {removed} removed")]
+
+
+def _in_place(pieces: Sequence[Piece], text: str | None) -> list[tuple[str | None, str]]:
+    """The file before and after; each piece alone where their places are not known."""
+    if len(pieces) == 1 and not pieces[0].old:
+        return [(text, pieces[0].new)]
+    after = after_pieces(pieces, text)
+    return [(text, after)] if after is not None else [(piece.old, piece.new) for piece in pieces]
+
+
+def _patch(facts: Facts) -> str:
+    """A patch as it was given; nothing says what it makes of the files but itself."""
+    if patch := patch_in(facts.input):
+        return patch
+    return facts.look_in(facts.input, ("input", "content")) if facts.role == "patch" else ""
+
+
+def _lines(facts: Facts, shown: Sequence[str], real: Mapping[str, str], *, is_alone: bool) -> Iterator[str]:
+    """What is moved and deleted, and the paths that no change and no description shows."""
+    reading = facts.reading
+    if reading.role in _TALKS:
+        return
+    ends = ends_of_move(facts.input) if "move" in reading.acts else None
+    if ends is not None:
+        yield f"Moves {one_line(ends[0])} to {one_line(ends[1])}"
+    located = [place.path for place in facts.state.locations or []] if reading.command is not None else []
+    covered = {*shown, *(_place(facts, end) for end in (*(ends or ()), *located))}  # what a command touches is in its words
+    changes = bool(reading.acts & {"delete", "move"})
+    named = [*reading.paths, *(reading.globs if changes else ())]
+    left = list(dict.fromkeys(path for path in named if path != BEYOND_RULES and not (
+        {_place(facts, path), real.get(path, "")} & covered)))
+    if is_alone and not changes and len(left) == 1 and reading.description.endswith(f": {left[0]}"):
+        return  # its description is its heading everywhere
+    if not left and BEYOND_RULES not in reading.paths:
+        return
+    if left:
+        yield "Deletes:" if "delete" in reading.acts else "Moves:" if changes and ends is None else "Names:"
+    yield from (f"  {one_line(path)}" for path in left)
+    if BEYOND_RULES in reading.paths:
+        yield "  … and more than is known"
+
+
+def _contradictions(facts: Facts, groups: Mapping[str, list[Piece]], real: Mapping[str, str]) -> Iterator[str]:
+    """Where the input would write something else than the changes that the call shows."""
+    brought = [new for _, new in replaced_in(facts.input) if new]
+    if not any(isinstance(item, Diff) for item in facts.state.content or []) or not brought:
+        return
+    for path in files_in(facts.input):
+        if not {_place(facts, path), real.get(path, "")} & groups.keys():
+            yield f"its input writes a file whose change it does not show: {one_line(path)[:200]}"
+    texts = [piece.new for pieces in groups.values() for piece in pieces]
+    if any(not any(new.strip() in text for text in texts) for new in brought):
+        yield "its input writes a text that its changes do not show"
+
+
+def _words(facts: Facts) -> str:
+    return "\n".join(item.content.text for item in facts.state.content or []
+                     if isinstance(item, Content) and isinstance(item.content, TextContent))

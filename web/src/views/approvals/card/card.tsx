@@ -47,9 +47,10 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
   if (!approval) return null;
   return (
     <SteadyCard ask={approval.requestId} kind={approval.riskLevel} labelledBy={heading}>
-      <CardHead id={heading} pending={pending} icon={iconOf(approval)} title={headingOf(approval)}>
+      <CardHead id={heading} pending={pending} icon={iconOf(approval)} title={headingOf(approval, pending.cwd)}>
         <Countdown expiresAt={approval.expiresAt} since={approval.requestedAt} denies />
       </CardHead>
+      <AgentTitle approval={approval} heading={headingOf(approval, pending.cwd)} />
       <p class="approvals-risk">
         <Badge tone={RISKS[approval.riskLevel].tone}>{t(RISKS[approval.riskLevel].words)}</Badge>
         {approval.riskReason && <span><MarkedText text={pending.cwd ? approval.riskReason.replaceAll(`${pending.cwd}/`, '') : approval.riskReason} /></span>}
@@ -170,9 +171,19 @@ export function isOnItsWay(ask: string): boolean {
   return sent !== undefined && sent.state !== 'failed';
 }
 
-/** A command stands below whole; its heading only says what it is. Other titles name what they are about. */
-function headingOf(approval: ApprovalView): string {
-  return approval.preview?.type === 'command' ? t('approvals.runsCommand') : approval.title || approval.description;
+/** A command stands below whole; its heading only says what it is. An agent's title is the heading only where it names what is done. */
+function headingOf(approval: ApprovalView, cwd: string): string {
+  if (approval.preview?.type === 'command') return t('approvals.runsCommand');
+  const ours = cwd ? approval.description.replaceAll(`${cwd}/`, '') : approval.description;
+  const named = ours.slice(ours.indexOf(': ') + 1).trim();
+  const subject = approval.preview?.type === 'diff' ? named.slice(named.lastIndexOf('/') + 1) : named; // a diff has its whole path above it
+  return !ours || (approval.title && subject && approval.title.includes(subject)) ? approval.title : ours;
+}
+
+/** What the agent calls it, where its heading is ours. */
+function AgentTitle({ approval, heading }: { approval: ApprovalView; heading: string }): JSX.Element | null {
+  if (!approval.title || approval.title === heading || approval.title === approval.toolName || approval.preview?.type === 'command' && !approval.acts?.length) return null;
+  return <p class="approvals-said">{t('approvals.agentSays')} <q><MarkedText text={approval.title} /></q></p>;
 }
 
 function iconOf(approval: ApprovalView): IconName {

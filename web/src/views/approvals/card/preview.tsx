@@ -1,5 +1,5 @@
 /**
- * What would happen if it were approved: the change as a diff, the command with its parts, or words.
+ * What would happen if it were approved, every act of it: commands with their parts, changes as diffs, paths, or words.
  *
  * Rule 1: what is approved is what is there: where there is no room for all of it, it says how much more there is, and shows that on
  * request. Unseen characters are shown.
@@ -8,6 +8,7 @@
 import type { JSX } from 'preact';
 import type { ApprovalPreview } from '../../../generated/agent-context';
 import type { ApprovalView, CommandPart } from '../../../generated/api';
+import { actsOf, callsOf } from '../../../hub/approval_meta';
 import { t } from '../../../i18n';
 import { Copy, Icon, lazy } from '../../../ui';
 import { Folded } from './folded';
@@ -20,21 +21,23 @@ const Markdown = lazy(async () => (await import('./preview_content')).Markdown);
 export function Preview({ approval }: { approval: ApprovalView }): JSX.Element {
   return (
     <>
-      {approval.preview && <PreviewBody preview={approval.preview} parts={approval.parts} />}
+      {approval.preview && callsOf(approval).length === 0 && <PreviewBody preview={approval.preview} parts={approval.parts} isWords={approval.inWords === true} />}
+      {actsOf(approval).map((act, index) => <PreviewBody key={index} preview={act} parts={undefined} isWords={false} />)}
       <AgentReason input={approval.toolInput} />
       <WholeInput input={approval.toolInput} open={!approval.preview} />
     </>
   );
 }
 
-function PreviewBody({ preview, parts }: { preview: ApprovalPreview; parts: CommandPart[] | undefined }): JSX.Element {
+function PreviewBody({ preview, parts, isWords }: { preview: ApprovalPreview; parts: CommandPart[] | undefined; isWords: boolean }): JSX.Element {
   switch (preview.type) {
     case 'diff':
       return <div class="approvals-diff"><DiffView diff={preview.diff} path={preview.path} /></div>;
     case 'command':
       return <Command command={preview.command} folder={preview.workingDir} parts={parts} />;
     case 'description':
-      return <div class="approvals-words"><Markdown text={preview.text} live={false} /></div>;
+      // Only the agent's own words may be Markdown: it would show paths and commands as others than they are.
+      return isWords ? <div class="approvals-words"><Markdown text={preview.text} live={false} /></div> : <div class="approvals-command"><Folded><MarkedText text={preview.text} /></Folded></div>;
   }
 }
 
