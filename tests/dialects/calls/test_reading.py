@@ -104,7 +104,18 @@ def test_a_title_is_a_name_where_it_reads_as_one(title: str, is_one: bool) -> No
 
 def test_the_name_of_a_tool_is_no_command() -> None:
     assert read({"title": "Bash", "kind": "execute"}).command is None
-    assert read({"title": "touch x", "kind": "execute"}).command == "touch x"
+
+
+@pytest.mark.parametrize("title", ["touch x", "Run: touch x", "Confirm Agent Actions", "Execute shell command"])
+def test_a_title_is_no_command_and_what_it_claims_can_only_raise(title: str) -> None:
+    told = read({"title": title, "kind": "execute"})
+    assert (told.command, told.sure, told.claimed) == (None, False, title.removeprefix("Run: "))
+    assert told.doubts == ("what it runs is told by its title alone",) and title not in told.description
+
+
+def test_a_title_is_the_command_where_the_catalog_says_that_this_agent_tells_it_so() -> None:
+    told = read_call("bash", "execute", None, named_by="catalog", title="touch x")
+    assert (told.command, told.claimed, told.sure) == ("touch x", "", True)
 
 
 def test_a_command_that_is_only_in_words_is_found_and_is_not_sure() -> None:

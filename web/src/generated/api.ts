@@ -571,6 +571,7 @@ export interface PolicyAsk {
   paths?: string[];
   globs?: string[];
   command?: string | null;
+  claimed?: string;
   root: string;
   sessionId?: string;
   turnId?: string | null;

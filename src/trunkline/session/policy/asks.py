@@ -60,7 +60,7 @@ def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where,
     paths = tuple(dict.fromkeys(_with_real(reading.paths, at.cwd, root, at.home, resolve)))
     return PolicyAsk(
         tool=reading.tool, category=category, told_as=told_as if told_as != category else None, agent=at.agent,
-        command=reading.command, risk=risk, risk_reason=reason,
+        command=reading.command, claimed=reading.claimed, risk=risk, risk_reason=reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         globs=tuple(_in_full(path, at.cwd, root, at.home, resolve) for path in reading.globs),
         root=resolve(root) if resolve is not None else root, session_id=at.session_id, turn_id=at.turn_id,

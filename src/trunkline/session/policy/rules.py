@@ -17,6 +17,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.errors import Invalid
@@ -82,6 +83,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     globs: tuple[str, ...] = ()
     """Globs among the paths, and patterns that may be globs: what they find is not named, but a rule may be about it."""
     command: str | None = None
+    claimed: str = ""
+    """What only a title says that it runs: rules that ask or deny look at it, no rule allows by it."""
     root: str
     session_id: str = ""
     turn_id: str | None = None
@@ -133,6 +136,11 @@ class Subject:
 
     def __init__(self, ask: PolicyAsk) -> None:
         self.ask = ask
+
+    @cached_property
+    def claimed(self) -> Subject | None:
+        """The ask as its title has it, where only that says what it runs."""
+        return Subject(replace(self.ask, command=self.ask.claimed, claimed="")) if self.ask.claimed else None
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
@@ -359,7 +367,15 @@ def _is_root(pattern: str, ask: PolicyAsk) -> bool:
 
 
 def _concerns(rule: Rule, subject: Subject) -> Fit:
-    """Ask and deny: one command and one path are enough."""
+    """Ask and deny: one command and one path are enough, also where only a title claims them."""
+    fit = _concerns_ask(rule, subject)
+    if fit.ok or subject.claimed is None:
+        return fit
+    by_title = _concerns_ask(rule, subject.claimed)
+    return by_title if by_title.ok or not fit.maybe else fit
+
+
+def _concerns_ask(rule: Rule, subject: Subject) -> Fit:
     ask = subject.ask
     if rule.risk and ask.risk not in rule.risk:
         return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")

@@ -22,6 +22,7 @@ from trunkline.dialects.acp.permission import is_other
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.calls import DOUBTS, CallReading, reading_meta
+from trunkline.dialects.calls.variables import bare_line, is_same
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import ApprovalRequestedEvent, ApprovalResolvedEvent, NotificationEvent, UserQuestionEvent
 from trunkline.dialects.context.types import Resolver
@@ -41,7 +42,7 @@ from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
 from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is_shown_whole, preview_of
-from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
+from trunkline.session.interpret.asks.subjects import ASKED_CALLS, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.tools import ID_CHARS, ToolInterpreter, name_of
@@ -133,7 +134,8 @@ class AskInterpreter:
     def announce(self, ask: PermissionAsk) -> Announced:
         """The agent wants a decision before it goes on: its calls are told of, and what has to be known to put it to a person."""
         own, covered = self._subjects(ask)
-        for call in covered or ([own] if own.risk_reason != NOT_KNOWN else []):
+        told = [call for call in covered if self._tools.known_call(call.state.tool_call_id) is call]
+        for call in told if covered else [own] if not self._says_nothing(own) else []:
             self._tools.executing(call, requires_approval=True)
         covers = tuple(Subject(call, self._about(call)) for call in covered)
         shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
@@ -146,12 +148,23 @@ class AskInterpreter:
         asked = _asked_for(ask)
         known = self._tools.known_call(asked.tool_call_id)
         own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._tools.unannounced_call(asked)
-        if not says_nothing(own.state, self._tools.reading(own)):
+        if not self._says_nothing(own):
             return own if known is not None else self._tools.announced(asked, is_act=ask.is_act), []
         waiting = self._tools.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
-        if not waiting:
-            own.risk_level, own.risk_reason = "high", NOT_KNOWN
+        if known is None:
+            self._tools.judge_unknown(own)
+            if waiting and self._claims_more(own, waiting):
+                return own, [*waiting, own]
         return own, waiting
+
+    def _says_nothing(self, call: OpenCall) -> bool:
+        return says_nothing(call.state, self._tools.reading(call))
+
+    def _claims_more(self, own: OpenCall, waiting: Sequence[OpenCall]) -> bool:
+        """Whether the title of an ask claims a command that none of the calls it is about runs: then it is about that, too."""
+        claimed = self._tools.reading(own).claimed
+        commands = [self._tools.reading(call).command or self._tools.reading(call).claimed for call in waiting]
+        return bool(claimed) and not any(is_same(bare_line([claimed]), bare_line([command])) for command in commands if command)
 
     def request(self, announced: Announced, texts: Mapping[str, str] = NO_TEXTS, disk: Disk | None = None) -> None:
         """Put it to a person; ``texts`` has the file that it changes as it is, by path, ``disk`` where its paths lead."""

@@ -194,7 +194,7 @@ class ToolInterpreter:
             call.asked, call.denied, call.denial = True, False, None
         state = call.state
         if requires_approval and says_nothing(state, self.reading(call)):
-            call.risk_level, call.risk_reason = "high", NOT_KNOWN
+            self.judge_unknown(call)
         level, reason = self.risk(call)
         event = ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
@@ -217,6 +217,11 @@ class ToolInterpreter:
             judged = judge(self.reading(call), Places.of(cwd, self._roots or (cwd,), self._home), at_once=True)
             call.risk_level, call.risk_reason = judged.level, judged.reason
         return call.risk_level, call.risk_reason
+
+    def judge_unknown(self, call: OpenCall) -> None:
+        """It is not known what this call does: that is high, or worse where its title claims worse."""
+        if self.risk(call)[0] != "critical":
+            call.risk_level, call.risk_reason = "high", NOT_KNOWN
 
     def doubts(self, call: OpenCall) -> tuple[str, ...]:
         """What is not sure about a call, for people."""
