@@ -85,6 +85,11 @@ ALWAYS_PATHS: Final = 40
 DESCRIPTION_CHARS: Final = 500
 """Characters of the line that describes several calls: it is a note on a phone, too."""
 
+CHANGES_MOST: Final = 10
+"""Times that a call may change while it is asked about: one that changes more often is denied."""
+
+CHANGED: Final = "what it would do changed while it waited, so it is asked anew"
+
 NO_TEXTS: Final[Mapping[str, str]] = {}
 """Of no file it was found out what is in it."""
 
@@ -117,6 +122,17 @@ class Announced(NamedTuple):
         return tuple(subject.about for subject in self.covers) or (self.own.about,)
 
 
+class Put(NamedTuple):
+    """An ask as it was put before people."""
+
+    ask: PermissionAsk
+    prints: tuple[Any, ...]
+    """What of its calls they were shown: another value is another act."""
+    origin: str
+    """The agent's own request that it stands for: where a call changes, that is asked anew under another id."""
+    times: int = 1
+
+
 class AskInterpreter:
     """Open permissions and questions."""
 
@@ -130,6 +146,8 @@ class AskInterpreter:
         self._home = home
         self._guarded = guarded
         self._waiting = WaitingBytes(writer.fold)
+        self._put: dict[str, Put] = {}
+        """The agent's asks that wait, and what was shown of their calls. Those of an earlier run of the hub are over."""
 
     def announce(self, ask: PermissionAsk) -> Announced:
         """The agent wants a decision before it goes on: its calls are told of, and what has to be known to put it to a person."""
@@ -185,6 +203,10 @@ class AskInterpreter:
             requested_at=iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
+        if not ask.is_act:
+            earlier = self._put.get(ask.request_id)
+            self._put[ask.request_id] = Put(ask, self._prints(view), earlier.origin if earlier else ask.request_id,
+                                            earlier.times if earlier else 1)
         self._waiting.add(ask.request_id, len(ask.tool_call))
         reading = self._tools.reading(call)
         beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
@@ -196,6 +218,60 @@ class AskInterpreter:
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
+
+    def changed(self) -> list[str]:
+        """The asks whose calls are no longer what was shown of them; each change is told once."""
+        touched, self._tools.changed = self._tools.changed, set()
+        if not touched:
+            return []
+        return [key for key, view in self._writer.fold.approvals.items()
+                if key in self._put and not touched.isdisjoint(view.call_ids) and self._is_other(view)]
+
+    def _is_other(self, view: ApprovalView) -> bool:
+        calls = [call for key in view.call_ids if (call := self._writer.fold.calls.get(key)) is not None]
+        return not all(call.finished for call in calls) and self._prints(view) != self._put[view.request_id].prints
+
+    def asked_anew(self, request_id: str) -> PermissionAsk | None:
+        """Take an ask back whose call has changed; returns what is to be asked instead, None where that was done too often.
+        Whoever answers the old one answers what is no more: an id stands for what was shown under it."""
+        put, view = self._put[request_id], self._writer.fold.approvals[request_id]
+        if put.times >= CHANGES_MOST:
+            return None
+        tool_call = put.ask.tool_call if view.calls else msgspec.json.encode({"toolCallId": view.tool_call_id})
+        ask = msgspec.structs.replace(put.ask, request_id=f"{put.origin}-{put.times + 1}", tool_call=tool_call)
+        self.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=CHANGED, decides=False)
+        self.forget(request_id)
+        self._put[ask.request_id] = put._replace(ask=ask, times=put.times + 1)
+        return ask
+
+    def origin(self, request_id: str) -> str:
+        """The agent's request that an ask stands for."""
+        put = self._put.get(request_id)
+        return put.origin if put is not None else request_id
+
+    def standing_for(self, origin: str) -> str:
+        """The ask that stands for a request of the agent's by now."""
+        return next((key for key, put in self._put.items() if put.origin == origin), origin)
+
+    def forget(self, request_id: str) -> None:
+        """Nobody answers this any more."""
+        self._put.pop(request_id, None)
+
+    def _prints(self, view: ApprovalView) -> tuple[Any, ...]:
+        """What its calls would do, by their readings, their inputs and the changes that they show."""
+        found: list[Any] = []
+        for key in view.call_ids:
+            call = self._writer.fold.calls.get(key)
+            if call is not None:
+                diffs = [(item.path, item.old_text, item.new_text) for item in call.state.content or () if isinstance(item, Diff)]
+                found.append(self._print_of_run(call) if self._tools.reading(call).only_runs and not diffs else (
+                    self._tools.reading(call), hash(call.state.raw_input), hash(tuple(diffs)), call.input_cut))
+        return tuple(found)
+
+    def _print_of_run(self, call: OpenCall) -> tuple[Any, ...]:
+        """Of a plain command, what is run and where: some agents repeat the session's folder once they are ready to run it."""
+        about = self._about(call)
+        return about.command, about.cwd, {path for path in about.paths if path not in (about.root, about.cwd)}
 
     def _calls(self, announced: Announced) -> list[AskedCall]:
         """The calls that it is about where it says nothing itself, as they are shown and kept."""
@@ -247,14 +323,15 @@ class AskInterpreter:
 
     def resolve(self, request_id: str, *, approved: bool, resolved_by: Resolver, who: str, reason: str | None = None,
                 option_id: str | None = None, updated_input: msgspec.Raw | None = None,
-                rules: Sequence[dict[str, str]] = ()) -> None:
-        """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open."""
+                rules: Sequence[dict[str, str]] = (), decides: bool = True) -> None:
+        """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open.
+        Where it ``decides`` nothing, the same is asked anew."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
         self._waiting.remove(request_id)
         decided = Decided(approved, who, iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
-        for call in self._decides(view):
+        for call in self._decides(view) if decides else ():
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._tools.forget_claims(call)

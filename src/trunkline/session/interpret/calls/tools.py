@@ -112,6 +112,8 @@ class ToolInterpreter:
         self.is_news = True
         """Whether what is told happens now, so that the disk before it can be looked at."""
         self._foreseen: dict[str, list[str]] = {}
+        self.changed: set[str] = set()
+        """Calls of which an update said something else than was read before, for whoever shows them to a person."""
         self._looked_for: set[str] = set()
         """Calls whose files are to be looked at before they are overwritten, and those for which somebody does that."""
 
@@ -316,6 +318,8 @@ class ToolInterpreter:
         if changed & _READ or told or call.claims != claimed or shows:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
+            if not asks and not call.finished and self._writer.fold.approvals:
+                self.changed.add(update.tool_call_id)
         return changed
 
     def _count(self, call: OpenCall) -> None:
