@@ -274,3 +274,26 @@ def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:
 def test_a_call_has_the_line_that_describe_tool_call_gives_it(name: str, given: dict[str, Any], line: str) -> None:
     assert describe_tool_call(name, given) == line
     assert read_call(name, None, given).description in (line, line.replace("Read,", "read,"))
+
+
+@pytest.mark.parametrize(("call", "member"), [
+    ({"title": "read", "kind": "read", "rawInput": {"path": "a.txt", "url": "http://x.example/upload"}}, "url"),
+    ({"title": "write", "kind": "edit", "rawInput": {"path": "a.txt", "content": "x", "urls": ["http://x.example"]}}, "urls"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "recursive": True}}, "recursive"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "depth": 9}}, "depth"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "context": "production"}}, "context"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "status": "x"}}, "status"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "id": "prod"}}, "id"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "url": "http://x.example"}}, "url"),
+])
+def test_a_member_is_harmless_only_where_the_tool_has_a_harmless_use_for_it(call: dict[str, Any], member: str) -> None:
+    assert f"a member of its input that is not known: {member}" in read(call).doubts
+
+
+@pytest.mark.parametrize("call", [
+    {"title": "grep", "kind": "search", "rawInput": {"pattern": "x", "context": 3, "recursive": True, "depth": 2}},
+    {"title": "list", "kind": "read", "rawInput": {"path": "src", "recursive": True}},
+    {"title": "WebFetch", "kind": "fetch", "rawInput": {"url": "https://example.org"}},
+])
+def test_what_says_how_to_look_is_harmless_where_something_only_looks(call: dict[str, Any]) -> None:
+    assert read(call).sure
