@@ -125,6 +125,15 @@ def test_calls_in_the_background_are_asked_about_by_themselves() -> None:
     assert view.call_ids == ("b",)
 
 
+def test_an_agent_that_was_started_with_a_command_is_among_what_waits() -> None:
+    told = listening(ToolNames(roles={"Task": "task"}))
+    told.hear(call(toolCallId="t", title="Task", kind="think", status="in_progress",
+                   rawInput={"prompt": "x", "description": "d", "command": "touch evil"}), runs("b", "ls"))
+    assert told.fold.calls["t"].spawned
+    view, _ = asked(told, confirm())
+    assert view.call_ids == ("t", "b") and [one.command for one in view.calls] == ["touch evil", "ls"]
+
+
 def test_where_nothing_waits_it_is_not_known_what_an_ask_does() -> None:
     told = listening()
     view, event = asked(told, confirm())

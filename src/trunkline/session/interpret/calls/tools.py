@@ -167,7 +167,7 @@ class ToolInterpreter:
         """The calls that an ask which says nothing is about."""
         if self._writer.fold.sub_agents:
             self._in_background()
-        return waiting_calls(self._writer.fold.calls.values(), in_background=in_background)
+        return waiting_calls(self._writer.fold.calls.values(), self.reading, in_background=in_background)
 
     def _clear(self, call: OpenCall) -> None:
         """Agents use one id for all their asks: what an earlier one said, or a call that is over, is no part of the next."""
