@@ -105,7 +105,18 @@ def test_a_title_is_a_name_where_it_reads_as_one(title: str, is_one: bool) -> No
 
 def test_the_name_of_a_tool_is_no_command() -> None:
     assert read({"title": "Bash", "kind": "execute"}).command is None
-    assert read({"title": "touch x", "kind": "execute"}).command == "touch x"
+
+
+@pytest.mark.parametrize("title", ["touch x", "Run: touch x", "Confirm Agent Actions", "Execute shell command"])
+def test_a_title_is_no_command_and_what_it_claims_can_only_raise(title: str) -> None:
+    told = read({"title": title, "kind": "execute"})
+    assert (told.command, told.sure, told.claimed) == (None, False, title.removeprefix("Run: "))
+    assert told.doubts == ("what it runs is told by its title alone",) and title not in told.description
+
+
+def test_a_title_is_the_command_where_the_catalog_says_that_this_agent_tells_it_so() -> None:
+    told = read_call("bash", "execute", None, named_by="catalog", title="touch x")
+    assert (told.command, told.claimed, told.sure) == ("touch x", "", True)
 
 
 def test_a_command_that_is_only_in_words_is_found_and_is_not_sure() -> None:
@@ -271,3 +282,26 @@ def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:
 def test_a_call_has_the_line_that_describe_tool_call_gives_it(name: str, given: dict[str, Any], line: str) -> None:
     assert describe_tool_call(name, given) == line
     assert read_call(name, None, given).description in (line, line.replace("Read,", "read,"))
+
+
+@pytest.mark.parametrize(("call", "member"), [
+    ({"title": "read", "kind": "read", "rawInput": {"path": "a.txt", "url": "http://x.example/upload"}}, "url"),
+    ({"title": "write", "kind": "edit", "rawInput": {"path": "a.txt", "content": "x", "urls": ["http://x.example"]}}, "urls"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "recursive": True}}, "recursive"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "depth": 9}}, "depth"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "context": "production"}}, "context"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "status": "x"}}, "status"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "id": "prod"}}, "id"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "url": "http://x.example"}}, "url"),
+])
+def test_a_member_is_harmless_only_where_the_tool_has_a_harmless_use_for_it(call: dict[str, Any], member: str) -> None:
+    assert f"a member of its input that is not known: {member}" in read(call).doubts
+
+
+@pytest.mark.parametrize("call", [
+    {"title": "grep", "kind": "search", "rawInput": {"pattern": "x", "context": 3, "recursive": True, "depth": 2}},
+    {"title": "list", "kind": "read", "rawInput": {"path": "src", "recursive": True}},
+    {"title": "WebFetch", "kind": "fetch", "rawInput": {"url": "https://example.org"}},
+])
+def test_what_says_how_to_look_is_harmless_where_something_only_looks(call: dict[str, Any]) -> None:
+    assert read(call).sure

@@ -469,6 +469,7 @@ export interface NewRule {
   command?: string[];
   agent?: string[];
   risk?: RiskLevel[];
+  input?: string | null;
   root?: string | null;
   expiresAt?: string | null;
   session?: string | null;
@@ -573,6 +574,7 @@ export interface PolicyAsk {
   paths?: string[];
   globs?: string[];
   command?: string | null;
+  claimed?: string;
   root: string;
   sessionId?: string;
   turnId?: string | null;
@@ -583,6 +585,7 @@ export interface PolicyAsk {
   riskReason?: string;
   doubts?: string[];
   onlyLooks?: boolean;
+  input?: string;
 }
 
 /** The policy in force and the file as it is. `problem` says why these are not the same, null when they are; `text` is */
@@ -707,6 +710,7 @@ export interface Rule {
   command?: string[];
   agent?: string[];
   risk?: RiskLevel[];
+  input?: string | null;
   root?: string | null;
   expiresAt?: string | null;
   session?: string | null;

@@ -101,9 +101,12 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
     command = command_of(members, file_kind, names.members)
     doubts: list[str] = []
+    claimed = ""
     if command is None and not members and role == "terminal":
-        is_title = named_by == "catalog" and names.role_of(title) is None  # the id names the tool, and the title is its command
+        is_title = named_by == "catalog" and names.role_of(title) is None  # its vendor's way to tell the command, and no other's
         command, source, doubts = _in_words(title, shown, is_title)
+        if command is None and title and not is_name(title):
+            claimed, doubts = _without_label(title), [*doubts, "what it runs is told by its title alone"]
     elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_in_command(in_words, command):
         command, doubts = f"{command}\n{in_words}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
@@ -125,7 +128,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
         queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
-        description=describe(tool, members, command, () if role in _TALKS else found.paths),
+        claimed=claimed, description=describe(tool, members, command, () if role in _TALKS else found.paths),
         subject="" if command is not None else subject_of(members, found.paths),
         beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
         or adds_meaning(members, names.members))
@@ -144,9 +147,10 @@ def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[
 
 
 def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:
-    """The command of a call without an input: its title, or what its words announce. A tool's name is never one."""
+    """The command of a call without an input: what its words announce, or its title where the agent's catalog entry names the
+    tool and so the title tells the command (``is_title``). Any other title is none: it is a sentence that the agent chose."""
     announced = command_in(shown)
-    if title and (is_title or not is_name(title)):
+    if title and is_title:
         command = _without_label(title)
         is_same = not announced or announced in command or is_in_command(announced, command)
         return command, "title", [] if is_same else [f"its words tell of another command: {announced[:60]}"]

@@ -23,9 +23,13 @@ from trunkline.dialects.calls.types import ToolRole
 _HARMLESS: Final = frozenset(
     "description timeout timeoutms timeoutseconds explanation justification reason runinbackground isbackground background limit "
     "offset headlimit line lines startline endline maxresults maxlines replaceall outputmode i n a b c casesensitive "
-    "caseinsensitive multiline recursive depth maxdepth wait maxtokens pages page count index sortby context beforecontext "
-    "aftercontext filetype url urls bytes size status alloweddomains blockeddomains recencydays viewrange insertline todos "
-    "id toolcallid tooluseid messageid".split())
+    "caseinsensitive multiline wait maxtokens pages page count index sortby filetype bytes size viewrange insertline todos "
+    "toolcallid tooluseid messageid".split())
+_HARMLESS_LOOKS: Final = frozenset("recursive depth maxdepth context beforecontext aftercontext id status".split())
+_HARMLESS_WEB: Final = frozenset("url urls alloweddomains blockeddomains recencydays id status".split())
+_HARMLESS_FOR: Final[dict[ToolRole, frozenset[str]]] = {
+    "read": _HARMLESS_LOOKS, "search": _HARMLESS_LOOKS, "fetch": _HARMLESS_WEB, "web_search": _HARMLESS_WEB}
+"""What changes nothing of one sort of tool, and something of others: how deep a search goes, and how deep a deletion."""
 _HARMLESS_ENDS: Final = frozenset({"encoding", "format", "language"})
 _SORTS: Final = frozenset({"type", "kind", "tool"})
 """They say what sort of thing is meant, where that is a sort that is known; another word may be something to do."""
@@ -130,4 +134,5 @@ def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
         tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD
         known = _CHANGES if role in _WRITES else _NONE
         return len(words) <= 2 and all(_is_sort(one, tools, known) for one in values)
-    return bare_key(key) in _HARMLESS or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)
+    own = _HARMLESS_FOR.get(role, _NONE) if role is not None else _NONE
+    return bare_key(key) in _HARMLESS or bare_key(key) in own or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)

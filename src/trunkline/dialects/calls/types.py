@@ -68,6 +68,8 @@ class CallReading(Struct, frozen=True, kw_only=True):
     command: str | None = None
     """Every line that it would run, with variables in front; one under the other."""
     command_from: Source = "input"
+    claimed: str = ""
+    """What only its title says that it runs: held against it by risk and rules that restrict, never shown as its command."""
     folder: str | None = None
     """The folder that it names for that."""
     paths: tuple[str, ...] = ()

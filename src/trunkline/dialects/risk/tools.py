@@ -50,6 +50,8 @@ def judge(reading: CallReading, places: Places, *, at_once: bool = False) -> Ris
     """How dangerous a call is, and why. ``at_once``: for somebody who must not wait. A long line is then judged as it was lately
     judged without that, and is high where it was not."""
     risks = [] if reading.command is None else [_terminal(reading.command, reading.folder, places, at_once)]
+    if reading.claimed:
+        risks.append(_terminal(reading.claimed, None, places, at_once))
     if reading.queries:
         risks.append(Risk(level="high", reason=f"changes a database: {reading.queries[0].strip()[:_SHOWN]}"))
     if reading.unseen:

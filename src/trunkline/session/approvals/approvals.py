@@ -85,8 +85,10 @@ class Approvals:
 
     def turn_away(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
         """Refuse an ask that nobody is asked about, and write that down."""
-        self._recorder.at().asks.refused(ask, why)
-        self._link.refuse(ask.request_id, why)
+        asks = self._recorder.at().asks
+        asks.refused(ask, why)
+        self._link.refuse(asks.origin(ask.request_id), why)
+        asks.forget(ask.request_id)
 
     def on_ask(self, ask: PermissionAsk, look: DiskLook) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
@@ -101,6 +103,25 @@ class Approvals:
                                                   reason="the turn was cancelled"))
         elif not self._decided_by_rule(ask.request_id):
             self._wait_for_person(ask.request_id)
+
+    def changed(self) -> list[PermissionAsk]:
+        """Calls may have changed since they were asked about. What was shown is taken back, and what they are now is to be asked
+        instead, under an id of its own: so no answer to the one approves the other."""
+        again: list[PermissionAsk] = []
+        asks = self._recorder.at().asks
+        for request_id in asks.changed():
+            view = self._recorder.fold.approvals[request_id]
+            ask = asks.asked_anew(request_id)
+            if ask is None:
+                option = choose_option(view.options, allow=False)
+                self._end(request_id, Resolution(
+                    approved=False, resolved_by="policy", who="hub", option_id=option.option_id if option else None,
+                    reason="what it would do changed again and again while it waited"))
+                continue
+            self._silence(request_id)
+            self._settle_grants(view, allowed=False)
+            again.append(ask)
+        return again
 
     def on_question(self, ask: QuestionAsk) -> None:
         """A question was just asked and written down: it waits for a person, but not for ever."""
@@ -290,13 +311,15 @@ class Approvals:
         return True
 
     def _answer(self, request_id: str, resolution: Resolution) -> None:
-        ours = self._our_asks.get(request_id)
+        ours, asks = self._our_asks.get(request_id), self._recorder.at().asks
+        origin = asks.origin(request_id)
+        asks.forget(request_id)
         if ours is not None:
             if not ours.done():
                 ours.set_result(resolution)
         elif self._link.running:
             self._link.driver.answer_permission(
-                request_id, resolution.option_id, reason=resolution.reason, updated_input=resolution.updated_input)
+                origin, resolution.option_id, reason=resolution.reason, updated_input=resolution.updated_input)
 
     def _answer_question(self, question_id: str, action: str, content: msgspec.Raw | None) -> None:
         if self._link.running:

@@ -103,7 +103,7 @@ class Gatekeeper:
 
 def _together(asks: Sequence[PolicyAsk]) -> int:
     """The characters of all commands that are decided as one: each may be short, and all of them hold the loop."""
-    return sum(len(ask.command or "") for ask in asks)
+    return sum(len(ask.command or ask.claimed) for ask in asks)
 
 
 def deciding(verdicts: Sequence[Verdict]) -> list[Verdict]:

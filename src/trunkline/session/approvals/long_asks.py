@@ -42,9 +42,9 @@ class RulesNow(Struct, frozen=True):
 
     def take_long(self, ask: PolicyAsk, together: int = 0) -> bool:
         """Whether it is found out off the loop what they say; ``together`` are the characters of all that is decided as one."""
-        if ask.command is None:
+        if ask.command is None and not ask.claimed:
             return False
-        size, rules = max(together, len(ask.command)), len(self.session_rules) + len(self.policy.rules)
+        size, rules = max(together, len(ask.command or ask.claimed)), len(self.session_rules) + len(self.policy.rules)
         return size > LONG_CHARS or size * rules > WORK_AT_ONCE
 
     def are_still(self, now: RulesNow) -> bool:

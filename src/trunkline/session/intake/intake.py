@@ -253,12 +253,13 @@ class Intake:
         else:
             left = self._fold(signals[start:] if start else signals)
             announced, start = interpret.tools.disk.wanted, len(signals) - len(left or ())
+        again = self._approvals.changed() if interpret.tools.calls.changed else []
         self._recorder.write()
         self._written()
         self._foresee()
         for end in ends:
             self._ended(end)
-        return announced, signals[start:]
+        return announced, [*again, *signals[start:]]
 
     def _fold(self, signals: list[Signal]) -> list[Signal] | None:
         """Fold these; returns what stands behind a result that waits for a look at the disk, None where there is none."""

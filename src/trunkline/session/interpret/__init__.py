@@ -254,8 +254,10 @@ class Interpreter:
                 raise AssertionError("turn ends and updates are handled before")
 
     def _withdrawn(self, request_id: str) -> None:
+        request_id = self.asks.standing_for(request_id)
         if request_id in self.fold.approvals:
             self.asks.resolve(request_id, approved=False, resolved_by="policy", who="agent", reason="the agent withdrew it")
+            self.asks.forget(request_id)
         elif request_id in self.fold.questions:
             self.asks.answered(request_id, action="cancel", content=None, who="agent")
 

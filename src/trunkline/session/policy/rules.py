@@ -51,6 +51,8 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     command: list[str] = []
     agent: list[str] = []
     risk: list[RiskLevel] = []
+    input: str | None = None
+    """Only a call with exactly this input: what people allowed for longer that has no command and no path of its own."""
     root: str | None = None
     expires_at: str | None = None
     session: str | None = None
@@ -116,6 +118,8 @@ def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
         return Fit(False, f"it is about the tool {_listed(rule.tool)}")
     if rule.agent and not globs.text_listed(rule.agent, ask.agent):
         return Fit(False, f"it is about the agent {_listed(rule.agent)}")
+    if rule.input is not None and rule.input != ask.input:
+        return Fit(False, "it is about another input of this tool")
     return Fit(True)
 
 
@@ -137,7 +141,15 @@ def _is_root(pattern: str, ask: PolicyAsk) -> bool:
 
 
 def _concerns(rule: Rule, subject: Subject) -> Fit:
-    """Ask and deny: one command and one path are enough."""
+    """Ask and deny: one command and one path are enough, also where only a title claims them."""
+    fit = _concerns_ask(rule, subject)
+    if fit.ok or subject.claimed is None:
+        return fit
+    by_title = _concerns_ask(rule, subject.claimed)
+    return by_title if by_title.ok or not fit.maybe else fit
+
+
+def _concerns_ask(rule: Rule, subject: Subject) -> Fit:
     ask = subject.ask
     if rule.risk and ask.risk not in rule.risk:
         return Fit(False, f"it is about {_listed(rule.risk)} risk, and this is {ask.risk}")

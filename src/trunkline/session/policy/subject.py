@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.session.policy import globs
@@ -59,6 +60,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     globs: tuple[str, ...] = ()
     """Globs among the paths, and patterns that may be globs: what they find is not named, but a rule may be about it."""
     command: str | None = None
+    claimed: str = ""
+    """What only a title says that it runs: rules that ask or deny look at it, no rule allows by it."""
     root: str
     session_id: str = ""
     turn_id: str | None = None
@@ -75,6 +78,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     """What is not sure about it, for people: no rule allows it then but one that is this very command."""
     only_looks: bool = False
     """Whether nothing in it contradicts that it reads or searches."""
+    input: str = ""
+    """The exact input (``asks.input_print``), where neither a command nor paths say all that is asked for."""
 
 
 class Subject:
@@ -82,6 +87,11 @@ class Subject:
 
     def __init__(self, ask: PolicyAsk) -> None:
         self.ask = ask
+
+    @cached_property
+    def claimed(self) -> Subject | None:
+        """The ask as its title has it, where only that says what it runs."""
+        return Subject(replace(self.ask, command=self.ask.claimed, claimed="")) if self.ask.claimed else None
 
     @cached_property
     def places(self) -> tuple[Place, ...]:

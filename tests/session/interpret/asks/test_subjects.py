@@ -12,9 +12,12 @@ from tests.session.interpret.told import Told, events
 from tests.session.script import OPTIONS
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
+from trunkline.errors import Invalid
 from trunkline.session.fold import ApprovalView, restore
 from trunkline.session.interpret.asks.asks import ASKED_BYTES, DESCRIPTION_CHARS
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
+from trunkline.session.policy.decide import Rule, always_rule
+from trunkline.session.policy.text import parse_policy
 
 CONFIRM: dict[str, Any] = {"kind": "other", "title": "Confirm Agent Actions", "toolCallId": "confirmation-1"}
 
@@ -122,6 +125,36 @@ def test_calls_in_the_background_are_asked_about_by_themselves() -> None:
     assert view.call_ids == ("b",)
 
 
+def test_an_agent_that_was_started_with_a_command_is_among_what_waits() -> None:
+    told = listening(ToolNames(roles={"Task": "task"}))
+    told.hear(call(toolCallId="t", title="Task", kind="think", status="in_progress",
+                   rawInput={"prompt": "x", "description": "d", "command": "touch evil"}), runs("b", "ls"))
+    assert told.fold.calls["t"].spawned
+    view, _ = asked(told, confirm())
+    assert view.call_ids == ("t", "b") and [one.command for one in view.calls] == ["touch evil", "ls"]
+
+
+def test_a_call_that_ran_is_not_told_as_denied_when_the_hub_may_not_do_it_again() -> None:
+    told = listening()
+    told.hear(runs("a", "ls"), confirm("r1", toolCallId="a"))
+    decide(told, True, "r1")
+    told.hear(PermissionAsk("r2", msgspec.json.encode({"toolCallId": "a", "rawInput": {"command": "ls"}}), OPTIONS, is_act=True))
+    decide(told, False, "r2")
+    told.at().turns.end("end_turn")
+    told.take()
+    assert only(events(told.entries), "tool:error")["error"]["code"] != "denied"
+
+
+def test_rules_of_a_turn_that_is_over_are_no_rules_of_the_session() -> None:
+    told = listening()
+    turn = told.fold.turn
+    assert turn is not None
+    told.at().asks.rule(Rule(action="allow", tool=["x"], session=told.fold.session_id, turn=turn.turn_id), kept=True, who="ann")
+    told.at().asks.rule(Rule(action="allow", tool=["y"], session=told.fold.session_id), kept=True, who="ann")
+    told.at().turns.end("end_turn")
+    assert [rule.tool for rule in told.fold.rules] == [["y"]]
+
+
 def test_where_nothing_waits_it_is_not_known_what_an_ask_does() -> None:
     told = listening()
     view, event = asked(told, confirm())
@@ -138,6 +171,7 @@ def test_where_nothing_waits_it_is_not_known_what_an_ask_does() -> None:
 @pytest.mark.parametrize("fields", [
     {"title": "Bash", "kind": "execute"}, {"title": "Read", "kind": "read"}, {"title": "Grep", "kind": "search", "rawInput": {}},
     {"title": "Confirm", "kind": "read", "content": text("Shall I?")}, {"title": "Edit", "kind": "edit", "rawInput": None},
+    {"title": "Confirm Agent Actions", "kind": "read"}, {"title": "touch x", "kind": "execute"},
 ])
 def test_a_title_and_a_kind_say_nothing(fields: dict[str, Any]) -> None:
     told = listening()
@@ -160,6 +194,27 @@ def test_an_ask_that_says_something_is_about_that_alone(fields: dict[str, Any]) 
     assert (view.call_ids, view.calls, view.risk_reason != NOT_KNOWN) == (("confirmation-1",), [], True)
 
 
+@pytest.mark.parametrize("title", ["Confirm Agent Actions", "Execute shell command", "Permission required", "touch y"])
+def test_a_sentence_as_title_is_never_shown_allowed_or_remembered_as_a_command(title: str) -> None:
+    told = listening()
+    view, _ = asked(told, runs("a", "touch x"), confirm(title=title, kind="execute"))
+    assert view.call_ids == ("a", "confirmation-1") and (view.risk_level, view.always) == ("high", None)
+    assert [call.command for call in view.calls] == ["touch x", None]
+    allowing = parse_policy("[auto_approve]\ncommands = true\n[[rules]]\ncommand = ['*']\nrisk = ['high']\naction = 'allow'\n")
+    denying = parse_policy("[[rules]]\ncommand = ['touch *']\naction = 'deny'\n")
+    assert [allowing.decide(about, now_us=0).action for about in view.abouts] == ["allow", "ask"]
+    assert denying.decide(view.abouts[0], now_us=0).action == "deny"
+    assert denying.decide(view.abouts[1], now_us=0).action == ("deny" if title == "touch y" else "ask"), "it can only raise"
+    assert {each["toolCallId"] for each in events(told.entries) if each["type"] == "tool:executing"} == {"a"}
+
+
+def test_always_is_refused_for_a_command_that_only_a_title_tells() -> None:
+    view, _ = asked(listening(), confirm(title="touch y", kind="execute"))
+    assert view.about is not None and view.always is None
+    with pytest.raises(Invalid):
+        always_rule(view.about, allow=True, scope="session", session_id="s", turn_id="t", reason=None)
+
+
 def test_an_announced_call_that_says_nothing_is_asked_about_with_all_the_others() -> None:
     told = listening()
     told.hear(call(toolCallId="blind", title="Bash", kind="execute"), runs("a", "touch x"))
@@ -177,7 +232,7 @@ def test_what_an_earlier_ask_said_under_the_same_id_is_no_part_of_the_next() -> 
     view, _ = asked(told, confirm("r2", title="Bash"))
     assert (view.risk_reason, view.about and view.about.command) == (NOT_KNOWN, None)
     view, _ = asked(told, confirm("r3", title="Run: touch x", kind="execute"))
-    assert view.about is not None and view.about.command == "touch x"
+    assert view.about is not None and (view.about.command, view.about.claimed) == (None, "touch x")
 
 
 def test_an_ask_about_more_calls_than_can_be_shown_is_refused() -> None:
@@ -190,7 +245,8 @@ def test_an_ask_about_more_calls_than_can_be_shown_is_refused() -> None:
     assert told.at().asks.room_for(confirm(rawInput={"command": "ls"})) is None, "one that says something is about itself"
     told.hear(call(toolCallId="blind", title="Bash", kind="execute"))
     assert told.at().asks.room_for(confirm(toolCallId="blind", title="Bash")) is not None
-    assert told.at().asks.room_for(confirm(toolCallId="blind", title="touch y")) is None, "the call and the ask say it together"
+    told_so = confirm(toolCallId="blind", rawInput={"command": "touch y"})
+    assert told.at().asks.room_for(told_so) is None, "the call and the ask say it together"
     assert told.at().asks.room_for(confirm(toolCallId="c1")) is None and told.fold.calls["c1"].state.title == "touch x"
 
 

@@ -22,6 +22,7 @@ from trunkline.dialects.acp.permission import is_other
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.calls import DOUBTS, CallReading, reading_meta
+from trunkline.dialects.calls.variables import bare_line, is_same
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import ApprovalRequestedEvent, ApprovalResolvedEvent, NotificationEvent, UserQuestionEvent
 from trunkline.dialects.context.types import Resolver
@@ -41,14 +42,15 @@ from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
 from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.preview import NOT_ALL, TEXT_MOST, Shown, changed_files, is_shown_whole, shown_of
-from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
+from trunkline.session.interpret.asks.subjects import ASKED_CALLS, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
+from trunkline.session.interpret.calls.facts import decoded, shown_text
 from trunkline.session.interpret.calls.followed import ID_CHARS
 from trunkline.session.interpret.calls.tools import ToolInterpreter, name_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
-from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
+from trunkline.session.policy.asks import BEYOND_RULES, INPUT_BYTES, PATHS, Where, policy_ask_of
 from trunkline.session.policy.decide import PolicyAsk, Rule, always_rule
 from trunkline.session.policy.text import check_rule
 
@@ -85,6 +87,11 @@ ALWAYS_PATHS: Final = 40
 DESCRIPTION_CHARS: Final = 500
 """Characters of the line that describes several calls: it is a note on a phone, too."""
 
+CHANGES_MOST: Final = 10
+"""Times that a call may change while it is asked about: one that changes more often is denied."""
+
+CHANGED: Final = "what it would do changed while it waited, so it is asked anew"
+
 NO_TEXTS: Final[Mapping[str, str]] = {}
 """Of no file it was found out what is in it."""
 
@@ -117,6 +124,17 @@ class Announced(NamedTuple):
         return tuple(subject.about for subject in self.covers) or (self.own.about,)
 
 
+class Put(NamedTuple):
+    """An ask as it was put before people."""
+
+    ask: PermissionAsk
+    prints: tuple[Any, ...]
+    """What of its calls they were shown: another value is another act."""
+    origin: str
+    """The agent's own request that it stands for: where a call changes, that is asked anew under another id."""
+    times: int = 1
+
+
 class AskInterpreter:
     """Open permissions and questions."""
 
@@ -131,11 +149,14 @@ class AskInterpreter:
         self._home = home
         self._guarded = guarded
         self._waiting = WaitingBytes(writer.fold)
+        self._put: dict[str, Put] = {}
+        """The agent's asks that wait, and what was shown of their calls. Those of an earlier run of the hub are over."""
 
     def announce(self, ask: PermissionAsk) -> Announced:
         """The agent wants a decision before it goes on: its calls are told of, and what has to be known to put it to a person."""
         own, covered = self._subjects(ask)
-        for call in covered or ([own] if own.risk_reason != NOT_KNOWN else []):
+        told = [call for call in covered if self._calls.known_call(call.state.tool_call_id) is call]
+        for call in told if covered else [own] if not self._says_nothing(own) else []:
             self._tools.executing(call, requires_approval=True)
         covers = tuple(Subject(call, self._about(call)) for call in covered)
         shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
@@ -148,12 +169,23 @@ class AskInterpreter:
         asked = _asked_for(ask)
         known = self._calls.known_call(asked.tool_call_id)
         own = self._tools.announced(asked, is_act=ask.is_act) if known is not None else self._calls.unannounced_call(asked)
-        if not says_nothing(own.state, self._calls.reading(own)):
+        if not self._says_nothing(own):
             return own if known is not None else self._tools.announced(asked, is_act=ask.is_act), []
         waiting = self._calls.waiting(in_background=ask.beyond_turn) or ([known] if known is not None else [])
-        if not waiting:
-            own.risk_level, own.risk_reason = "high", NOT_KNOWN
+        if known is None:
+            self._calls.judge_unknown(own)
+            if waiting and self._claims_more(own, waiting):
+                return own, [*waiting, own]
         return own, waiting
+
+    def _says_nothing(self, call: OpenCall) -> bool:
+        return says_nothing(call.state, self._calls.reading(call))
+
+    def _claims_more(self, own: OpenCall, waiting: Sequence[OpenCall]) -> bool:
+        """Whether the title of an ask claims a command that none of the calls it is about runs: then it is about that, too."""
+        claimed = self._calls.reading(own).claimed
+        commands = [self._calls.reading(call).command or self._calls.reading(call).claimed for call in waiting]
+        return bool(claimed) and not any(is_same(bare_line([claimed]), bare_line([command])) for command in commands if command)
 
     def request(self, announced: Announced, texts: Mapping[str, str] = NO_TEXTS, disk: Disk | None = None) -> None:
         """Put it to a person; ``texts`` has the files that it changes as they are, by path, ``disk`` where its paths lead."""
@@ -176,6 +208,10 @@ class AskInterpreter:
             requested_at=iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
+        if not ask.is_act:
+            earlier = self._put.get(ask.request_id)
+            self._put[ask.request_id] = Put(ask, self._prints(view), earlier.origin if earlier else ask.request_id,
+                                            earlier.times if earlier else 1)
         self._waiting.add(ask.request_id, len(ask.tool_call))
         reading = self._calls.reading(call)
         beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
@@ -187,6 +223,60 @@ class AskInterpreter:
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
+
+    def changed(self) -> list[str]:
+        """The asks whose calls are no longer what was shown of them; each change is told once."""
+        touched, self._calls.changed = self._calls.changed, set()
+        if not touched:
+            return []
+        return [key for key, view in self._writer.fold.approvals.items()
+                if key in self._put and not touched.isdisjoint(view.call_ids) and self._is_other(view)]
+
+    def _is_other(self, view: ApprovalView) -> bool:
+        calls = [call for key in view.call_ids if (call := self._writer.fold.calls.get(key)) is not None]
+        return not all(call.finished for call in calls) and self._prints(view) != self._put[view.request_id].prints
+
+    def asked_anew(self, request_id: str) -> PermissionAsk | None:
+        """Take an ask back whose call has changed; returns what is to be asked instead, None where that was done too often.
+        Whoever answers the old one answers what is no more: an id stands for what was shown under it."""
+        put, view = self._put[request_id], self._writer.fold.approvals[request_id]
+        if put.times >= CHANGES_MOST:
+            return None
+        tool_call = put.ask.tool_call if view.calls else msgspec.json.encode({"toolCallId": view.tool_call_id})
+        ask = msgspec.structs.replace(put.ask, request_id=f"{put.origin}-{put.times + 1}", tool_call=tool_call)
+        self.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=CHANGED, decides=False)
+        self.forget(request_id)
+        self._put[ask.request_id] = put._replace(ask=ask, times=put.times + 1)
+        return ask
+
+    def origin(self, request_id: str) -> str:
+        """The agent's request that an ask stands for."""
+        put = self._put.get(request_id)
+        return put.origin if put is not None else request_id
+
+    def standing_for(self, origin: str) -> str:
+        """The ask that stands for a request of the agent's by now."""
+        return next((key for key, put in self._put.items() if put.origin == origin), origin)
+
+    def forget(self, request_id: str) -> None:
+        """Nobody answers this any more."""
+        self._put.pop(request_id, None)
+
+    def _prints(self, view: ApprovalView) -> tuple[Any, ...]:
+        """What its calls would do, by their readings, their inputs and the changes that they show."""
+        found: list[Any] = []
+        for key in view.call_ids:
+            call = self._writer.fold.calls.get(key)
+            if call is not None:
+                diffs = [(item.path, item.old_text, item.new_text) for item in call.state.content or () if isinstance(item, Diff)]
+                found.append(self._print_of_run(call) if self._calls.reading(call).only_runs and not diffs else (
+                    self._calls.reading(call), hash(call.state.raw_input), hash(tuple(diffs)), call.input_cut))
+        return tuple(found)
+
+    def _print_of_run(self, call: OpenCall) -> tuple[Any, ...]:
+        """Of a plain command, what is run and where: some agents repeat the session's folder once they are ready to run it."""
+        about = self._about(call)
+        return about.command, about.cwd, {path for path in about.paths if path not in (about.root, about.cwd)}
 
     def _asked_calls(self, announced: Announced) -> list[AskedCall]:
         """The calls that it is about where it says nothing itself, as they are shown and kept."""
@@ -238,14 +328,18 @@ class AskInterpreter:
 
     def resolve(self, request_id: str, *, approved: bool, resolved_by: Resolver, who: str, reason: str | None = None,
                 option_id: str | None = None, updated_input: msgspec.Raw | None = None,
-                rules: Sequence[dict[str, str]] = ()) -> None:
-        """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open."""
+                rules: Sequence[dict[str, str]] = (), decides: bool = True) -> None:
+        """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open.
+        Where it ``decides`` nothing, the same is asked anew."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
         self._waiting.remove(request_id)
         decided = Decided(approved, who, iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
-        for call in self._decides(view):
+        is_act = request_id not in self._put
+        for call in self._decides(view) if decides else ():
+            if is_act and call.approved and not approved:
+                continue  # the hub was to do once more what it was allowed to do: that it may not does not undo the first
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._calls.forget_claims(call)
@@ -319,7 +413,7 @@ class AskInterpreter:
                       session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None, guarded=tuple(self._guarded))
         reading = self._calls.reading(call)
         level, reason = self._calls.risk(call)
-        about = policy_ask_of(reading, level, reason, where)
+        about = policy_ask_of(reading, level, reason, where, given=_given(call))
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
         return msgspec.structs.replace(about, paths=paths, doubts=self._calls.doubts(call))
 
@@ -470,6 +564,14 @@ def _places_of(subject: Subject) -> tuple[str, ...]:
     """The paths of a call, and the folder its command runs in."""
     call, about = subject
     return (*about.paths, *paths_of(call.state)[:PATHS], *((about.cwd,) if about.cwd is not None else ()))
+
+
+def _given(call: OpenCall) -> object:
+    """What a call is made with; what has no input of its own is what it says in words. Of a huge one no rule is made."""
+    raw = call.state.raw_input
+    if raw is None:
+        return [call.evidence.arguments if call.evidence is not None else "", shown_text(call.state)]
+    return decoded(raw) if len(raw) <= 2 * INPUT_BYTES else "x" * (INPUT_BYTES + 1)
 
 
 def _asked_for(ask: PermissionAsk) -> ToolCallUpdate:

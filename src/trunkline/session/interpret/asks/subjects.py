@@ -12,7 +12,7 @@ Rule 3: where nothing waits, it is not known what the ask would do. That is high
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from trunkline.dialects.acp.calls import CallState
@@ -50,10 +50,12 @@ def says_nothing(state: CallState, reading: CallReading) -> bool:
     return not named or reading.role in _TAKES_SOMETHING
 
 
-def waiting_calls(calls: Iterable[OpenCall], *, in_background: bool = False) -> list[OpenCall]:
-    """The calls that an ask which says nothing is about."""
+def waiting_calls(calls: Iterable[OpenCall], reading_of: Callable[[OpenCall], CallReading], *,
+                  in_background: bool = False) -> list[OpenCall]:
+    """The calls that an ask which says nothing is about. One that started another agent runs already, but for a command that it
+    brings itself."""
     return [call for call in calls if call.counted and not call.finished and not call.approved and not call.denied
-            and not call.spawned and call.in_background is in_background]
+            and (not call.spawned or reading_of(call).command is not None) and call.in_background is in_background]
 
 
 def worst_of(abouts: Sequence[PolicyAsk]) -> PolicyAsk:

@@ -58,6 +58,8 @@ class FollowedCalls:
         self._readings: dict[str, CallReading] = {}
         self._unannounced: tuple[ReadingSources, CallReading] | None = None
         """The last reading of a call that is not followed, and what it was made from."""
+        self.changed: set[str] = set()
+        """Calls of which an update brought something else than was read before, for whoever shows them to a person."""
 
     def get(self, tool_call_id: str) -> OpenCall | None:
         """The call of this id, open or ended; None where it is not followed."""
@@ -93,6 +95,8 @@ class FollowedCalls:
         if changed & _READ or has_arguments or call.claims != claimed or shows:
             self._readings.pop(update.tool_call_id, None)
             call.risk_level = None
+            if not asks and not call.finished and self._writer.fold.approvals:
+                self.changed.add(update.tool_call_id)
         return changed
 
     def weigh(self, call: OpenCall) -> None:
@@ -160,7 +164,7 @@ class FollowedCalls:
         """The calls that an ask which names none is about."""
         if self._writer.fold.sub_agents:
             self.in_background()
-        return waiting_calls(self._writer.fold.calls.values(), in_background=in_background)
+        return waiting_calls(self._writer.fold.calls.values(), self.reading, in_background=in_background)
 
     def in_background(self) -> dict[str, OpenCall]:
         """Open calls of sub-agents that were sent off to work by themselves."""
@@ -208,6 +212,11 @@ class FollowedCalls:
             judged = judge(self.reading(call), Places.of(cwd, self._roots or (cwd,), self._home), at_once=True)
             call.risk_level, call.risk_reason = judged.level, judged.reason
         return call.risk_level, call.risk_reason
+
+    def judge_unknown(self, call: OpenCall) -> None:
+        """It is not known what this call does: that is high, or worse where its title claims worse."""
+        if self.risk(call)[0] != "critical":
+            call.risk_level, call.risk_reason = "high", NOT_KNOWN
 
     def doubts(self, call: OpenCall) -> tuple[str, ...]:
         """What is not sure about a call, for people."""

@@ -28,7 +28,7 @@ from trunkline.dialects.context.events import (
 from trunkline.dialects.packets.derive import plan_of_todos, start_packet
 from trunkline.session.fold import OpenCall, SeenFile
 from trunkline.session.interpret.asks.denied import denial_of
-from trunkline.session.interpret.asks.subjects import NOT_KNOWN, has_input, says_nothing
+from trunkline.session.interpret.asks.subjects import has_input, says_nothing
 from trunkline.session.interpret.calls.endings import Ending, Endings, waits
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.facts import name_of, shown_text
@@ -159,7 +159,7 @@ class ToolInterpreter:
             call.asked, call.denied, call.denial = True, False, None
         state = call.state
         if requires_approval and says_nothing(state, self.calls.reading(call)):
-            call.risk_level, call.risk_reason = "high", NOT_KNOWN
+            self.calls.judge_unknown(call)
         level, reason = self.calls.risk(call)
         event = ToolCallExecutingEvent(
             tool_call_id=state.tool_call_id, name=name_of(state), input=shown_input(state), risk_level=level,
