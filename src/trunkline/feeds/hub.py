@@ -45,7 +45,9 @@ class HubGroup:
     __slots__ = ("_asks", "first_pos", "last_pos", "parts", "size")
 
     def __init__(self, parts: Parts) -> None:
-        self.parts = sorted([part for part in parts.items() if part[1]], key=lambda part: part[1][0].pos)
+        self.parts = [part for part in parts.items() if part[1]]
+        if len(self.parts) > 1:
+            self.parts.sort(key=lambda part: part[1][0].pos)
         self.first_pos = self.parts[0][1][0].pos
         self.last_pos = self.parts[-1][1][-1].pos
         self.size = sum([entry.size() for _, entries in self.parts for entry in entries])

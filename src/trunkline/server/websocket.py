@@ -55,7 +55,10 @@ class Socket:
 
     async def send_text(self, text: str) -> None:
         """Send a text message."""
-        await self._transmit({"type": "websocket.send", "text": text})
+        try:  # not by ``_transmit``: this is once per event and reader
+            await self._send({"type": "websocket.send", "text": text})
+        except (OSError, RuntimeError) as error:  # as in ``_transmit``
+            raise PeerGone from error
 
     async def send_bytes(self, data: bytes) -> None:
         """Send a binary message."""

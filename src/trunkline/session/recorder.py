@@ -79,6 +79,8 @@ class Recorder:
     def __init__(self, fold: Fold, services: Services, alarms: Alarms) -> None:
         self.fold = fold
         self.feed = Feed(fold.session_id, services.journal, fold.seq, services.budget)
+        self.committed = self.feed.committed
+        """What is stored readers may see: of the sink's two ends, this one is the feed's."""
         self.backpressure = Backpressure()
         self._services = services
         self._alarms = alarms
@@ -174,10 +176,6 @@ class Recorder:
     def view(self) -> SessionView:
         """The state as clients see it."""
         return view_of(self.fold)
-
-    def committed(self, entries: list[Entry], size: int) -> None:
-        """These are stored: readers may see them."""
-        self.feed.committed(entries, size)
 
     def failed(self, error: StorageError, entries: list[Entry]) -> None:
         """Nothing of these is stored: keep them and try again."""

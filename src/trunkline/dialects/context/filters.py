@@ -48,7 +48,7 @@ class TypeFilter(Struct, frozen=True):
         head = _HEAD.match(event)
         if head is None:
             return self.matches(encoded_type(event))
-        return head[1] in self.encoded or self.everything
+        return head[1] in self.encoded or not (self.exact or self.prefixes)
 
 
 def encoded_type(event: bytes) -> str:

@@ -58,16 +58,13 @@ class EditorLine:
         """What the editor can do, as it says."""
         self.wants_cursor = False
         """Whether the editor wants to know where in the journal it is."""
+        self.keeps = wire.keeps
+        """Whether what is sent is kept, also when whoever sends it does not wait until it is read."""
         self._wire = wire
         self._peer = jsonrpc.Peer(methods=AGENT_METHODS, complains=True, last_id=secrets.randbits(30) << 20)
         self._answers: dict[int, OnAnswer] = {}
         self._last_words: set[asyncio.Task[None]] = set()
         self._gone = False
-
-    @property
-    def keeps(self) -> bool:
-        """Whether what is sent is kept, also when whoever sends it does not wait until it is read."""
-        return self._wire.keeps
 
     def receive(self, message: bytes) -> list[jsonrpc.Message]:
         """The requests and notifications of one message. Answers go to whoever waits for them."""

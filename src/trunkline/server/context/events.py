@@ -10,6 +10,7 @@ Rule 4: a page holds events and not their entries: what an event was made of may
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -62,11 +63,8 @@ async def session_events(call: HttpCall) -> Reply:
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
     wanted = parse_types(call.text("types"))
-
-    async def pump(outlet: Outlet) -> None:
-        await follow_session(session.feed, after, wanted, outlet)
-
-    return _stream(call, pump, lambda session_id, event_type: session_id == session.id and wanted.matches(event_type))
+    return _stream(call, partial(follow_session, session.feed, after, wanted),
+                   lambda session_id, event_type: session_id == session.id and wanted.matches(event_type))
 
 
 async def hub_events(call: HttpCall) -> Reply:

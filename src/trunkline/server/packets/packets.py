@@ -6,12 +6,14 @@ Rule 2: closing a stream never touches the turn.
 
 from __future__ import annotations
 
+from functools import partial
+
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.packets.frames import failure_frame, packet_frames
 from trunkline.server.packets.history import page_after, page_before
 from trunkline.server.packets.turns import relay_turn
 from trunkline.server.sessions.prompt import SendMessage, blocks_of
-from trunkline.server.sse import EventStream, Outlet, Pump, follow
+from trunkline.server.sse import EventStream, Pump, follow
 
 PAGE_MOST = 1_000
 PAGE_DEFAULT = 100
@@ -28,22 +30,14 @@ async def send_message(call: HttpCall) -> Reply:
         return reply(accepted, 202)
 
     seen = call.cursor(session.feed.last_seq)
-
-    async def pump(outlet: Outlet) -> None:
-        await relay_turn(session.feed, accepted.turn_id, accepted.seq, seen, outlet)
-
-    return _stream(call, pump, session.id)
+    return _stream(call, partial(relay_turn, session.feed, accepted.turn_id, accepted.seq, seen), session.id)
 
 
 async def attach(call: HttpCall) -> Reply:
     """Every packet after the cursor, then live."""
     session = await call.session()
     after = call.cursor(session.feed.last_seq)
-
-    async def pump(outlet: Outlet) -> None:
-        await follow(session.feed, after, packet_frames, outlet)
-
-    return _stream(call, pump, session.id)
+    return _stream(call, partial(follow, session.feed, after, packet_frames), session.id)
 
 
 async def messages(call: HttpCall) -> Reply:

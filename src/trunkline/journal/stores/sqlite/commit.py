@@ -73,6 +73,8 @@ def plan_commit(group: Group, pos: int, small_bytes: int | None) -> CommitPlan:
         small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
         newest_small = _number(small, pos)
         body = encode(small) if small else b""
+    if not large:  # as nearly always
+        return CommitPlan(pos + 1, small, body, [], group.rows, newest_small, [])
     newest = _number(large, newest_small)
     huge = _take_huge(large, group.sizes)
     blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]

@@ -63,17 +63,19 @@ class AcpDriver:
         self._connection = AgentConnection(spec, self._take_messages)
         self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._connection.call)
         self._asks = AcpAsks(self._connection.peer, new_id, self._inbox.is_ours)
-        self._service = ClientService(calls, self._connection, self._inbox.is_ours, self._emit_signals)
+        self._service = ClientService(calls, self._connection, self._inbox.is_ours, self._emit_late)
         self._turn = PromptTurn(spec, self._connection, self._inbox, calls, self._service)
         self._lists = False
         self._daemons_left = DaemonsLeft(sink)
-        self._held: list[Signal] | None = []
-        """Signals that wait until it is written down that, and how, the session was opened; None: nothing waits any more."""
+        self._held: list[Signal] = []
+        """Signals that wait until it is written down that, and how, the session was opened."""
+        self._emit_signals: Callable[[list[Signal]], None] = self._held.extend
+        """Where signals go: there, and from then on to the session."""
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the agent and open a session: the previous one where the agent can, else a new one; or adopt one."""
         if adopt:
-            self._held = None
+            self._emit_signals = self._sink.on_signals
         try:
             hello, how, opened = await self._in_time(self._open(previous, adopt))
         except BaseException:
@@ -226,15 +228,14 @@ class AcpDriver:
         else:
             self._service.on_request(method, message)
 
-    def _emit_signals(self, signals: list[Signal]) -> None:
-        if self._held is None:
-            self._sink.on_signals(signals)
-        else:
-            self._held += signals
+    def _emit_late(self, signals: list[Signal]) -> None:
+        """Of what was done for the agent meanwhile: where signals go by then."""
+        self._emit_signals(signals)
 
     def _deliver_early(self) -> None:
-        early = [*self._inbox.take_early(), *(self._held or ())]
-        self._held = None
+        early = [*self._inbox.take_early(), *self._held]
+        self._held.clear()
+        self._emit_signals = self._sink.on_signals
         if early:
             self._sink.on_signals(early)
 
