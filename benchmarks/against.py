@@ -1,8 +1,9 @@
-"""Old and new code in one run: ``python -m benchmarks.against REV [LETTERS …] [--rounds N]``.
+"""Old and new code in one run: ``python -m benchmarks.against REV[,REV …] [LETTERS …] [--rounds N] [--quick]``.
 
-Rule 1: both trees run the benchmarks of this tree, with its own sources and environment, in turns: old, new, new, old …
-Rule 2: a row is judged by the median of its paired ratios, each of two runs that followed each other, since a machine
-        whose speed changes from minute to minute slows both. Over one means that the new code is worse.
+Rule 1: all trees run the benchmarks of this tree, each with its own sources and environment, in turns: old, new, new, old …
+        What is made of a tree's own parts (OWN) stays the tree's: it knows their names.
+Rule 2: a row is judged by the median of its paired ratios, each of two runs of one round, since a machine whose
+        speed changes from minute to minute slows both. Over one means that the new code is worse.
 Rule 3: rows that one side lacks or that are no numbers are shown and not judged.
 """
 
@@ -23,6 +24,9 @@ from benchmarks.__main__ import RESULTS, SCENARIOS
 HERE = Path(__file__).parent
 TREES = Path(".bench") / "trees"
 
+OWN = "benchmarks/memoryhub.py"
+"""The control without SQLite: a hub put together by hand, by the names that its parts and options had at that commit."""
+
 WORSE = 1.10
 """A row may be slower by a tenth: what is left of the machine's own scatter after pairing."""
 
@@ -42,20 +46,24 @@ class Judged(NamedTuple):
 
 
 def main() -> int:
-    """Run both trees in turns; the exit code says whether any row got worse by more than a tenth."""
+    """Run all trees in turns; the exit code says whether any row got worse by more than a tenth."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against")
-    parser.add_argument("revision", help="the commit to compare with")
+    parser.add_argument("revisions", help="the commit to compare with; several, with commas, share the runs of the new one")
     parser.add_argument("letters", nargs="*", help=f"which of {', '.join(SCENARIOS)}; all if none is named")
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--quick", action="store_true", help="one round of a tenth of the load, to see that both sides run")
     asked = parser.parse_args()
-    trees = {"old": _tree(asked.revision), "new": HERE.parent.resolve()}
+    revisions = asked.revisions.split(",")
+    trees = {**{revision: _tree(revision) for revision in revisions}, "new": HERE.parent.resolve()}
     names = [name for name in SCENARIOS if not asked.letters or any(letter in name for letter in asked.letters)]
     rows: list[Judged] = []
     for name in names:
-        rounds = [_pair(trees, name, number) for number in range(asked.rounds)]
-        for row in judge(rounds):
-            rows.append(row)
-            print(_line(row), flush=True)
+        rounds = [_round(trees, name, number, asked.quick) for number in range(1 if asked.quick else asked.rounds)]
+        for revision in revisions:
+            print(f"{name} against {revision}", flush=True)
+            judged = judge([{"old": found[revision], "new": found["new"]} for found in rounds])
+            print(*map(_line, judged), sep="\n", flush=True)
+            rows += judged
     return 1 if any(row.worse is not None and row.worse > WORSE for row in rows) else 0
 
 
@@ -92,19 +100,19 @@ def _median(values: list[float | None]) -> str:
     return f"{statistics.median(numbers):,.4g}" if numbers else "–"
 
 
-def _pair(trees: dict[str, Path], name: str, number: int) -> dict[str, dict[str, str]]:
-    order = ("old", "new") if number % 2 == 0 else ("new", "old")
-    return {side: _run(trees[side], name) for side in order}
+def _round(trees: dict[str, Path], name: str, number: int, quick: bool) -> dict[str, dict[str, str]]:
+    order = list(trees) if number % 2 == 0 else [*reversed(trees)]
+    return {side: _run(trees[side], name, quick) for side in order}
 
 
-def _run(tree: Path, name: str) -> dict[str, str]:
+def _run(tree: Path, name: str, quick: bool) -> dict[str, str]:
     """One round of one scenario in one tree; nothing where it cannot run there."""
     results = tree / RESULTS
     results.unlink(missing_ok=True)
     python = tree / ".venv" / "bin" / "python"
     try:
-        subprocess.run([python, "-m", "benchmarks", name, "--rounds", "1"], cwd=tree, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, timeout=RUN_S, check=False)
+        subprocess.run([python, "-m", "benchmarks", name, "--rounds", "1", *["--quick"] * quick], cwd=tree,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=RUN_S, check=False)
         figures = json.loads(results.read_text())["figures"]
     except (OSError, subprocess.TimeoutExpired, ValueError):
         return {}
@@ -121,9 +129,17 @@ def _tree(revision: str) -> Path:
         archive = subprocess.run(["git", "archive", commit], check=True, capture_output=True).stdout
         subprocess.run(["tar", "-x"], cwd=tree, input=archive, check=True)
         subprocess.run(["make", "--no-print-directory", ".venv/.installed-browser", "page"], cwd=tree, check=True)
-    shutil.rmtree(tree / "benchmarks")
-    shutil.copytree(HERE, tree / "benchmarks")
+    put_benchmarks(commit, tree)
     return tree
+
+
+def put_benchmarks(commit: str, tree: Path) -> None:
+    """This tree's benchmarks into an old one, but for what has to be the old one's own."""
+    shutil.rmtree(tree / "benchmarks", ignore_errors=True)
+    shutil.copytree(HERE, tree / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+    own = subprocess.run(["git", "show", f"{commit}:{OWN}"], check=False, capture_output=True)
+    if own.returncode == 0:  # else the commit is older than the control
+        (tree / OWN).write_bytes(own.stdout)
 
 
 def _line(row: Judged) -> str:

@@ -108,7 +108,7 @@ OWN_DIGITS = {
 OWN_LISTS = {
     "src/trunkline/dialects/acp/decode.py": "another shape than the schema's, of what was read already",
     "src/trunkline/dialects/acp/lenient.py": "the same, and all else is caught behind it",
-    "src/trunkline/server/acp/http.py": "the same",
+    "src/trunkline/server/acp/transport/http.py": "the same",
     "src/trunkline/adapters/hub_session.py": "encodes what a program of ours gave",
     "src/trunkline/agents/demo/wire.py": "the demo agent starts without the rest of us",
 }

@@ -185,7 +185,7 @@ class TooManyRequests(LocalError):
 
 
 class Unsupported(LocalError):
-    """This agent cannot do that; its capabilities said so."""
+    """This agent cannot do that; it does not declare that capability."""
 
     code = "unsupported"
     http_status = 501
@@ -243,7 +243,7 @@ class AgentError(RemoteError):
 
 
 class IdleTimeout(RemoteError):
-    """The agent said nothing for too long and was stopped."""
+    """The agent sent nothing for too long and was stopped."""
 
     code = "idle_timeout"
     http_status = 504

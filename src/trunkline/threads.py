@@ -195,7 +195,7 @@ class _Pool:
 
 
 def _done(job: asyncio.Future[T], work: Callable[[], T]) -> Callable[[], None]:
-    """Does the work; returns what tells whoever waits how it went."""
+    """Does the work; returns what hands the outcome to whoever waits."""
     try:
         result = work()
     except BaseException as error:  # the thread's boundary: whoever waits raises it

@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from trunkline.agents import pipes
-from trunkline.agents.pipes import Input, Output
+from trunkline.agents.pipes import InputPipe, OutputPipe
 
 LOOPS = {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
 Work = Callable[[], Coroutine[Any, Any, None]]
@@ -50,7 +50,7 @@ def test_our_end_of_an_output_is_closed_once(loop: str) -> None:
             heard.extend(data)
             came.set()
 
-        output = Output(hear, ended.set)
+        output = OutputPipe(hear, ended.set)
         await output.connect(pipe)
         output.start()
         os.write(writer, b"said")
@@ -69,7 +69,7 @@ def test_our_end_of_an_input_is_closed_and_its_reader_sees_the_end(loop: str) ->
 
     async def work() -> None:
         ended = asyncio.Event()
-        entry = Input(ended.set)
+        entry = InputPipe(ended.set)
         await entry.connect(pipe)
         entry.write(b"told")
         entry.close()
@@ -88,7 +88,7 @@ def test_what_a_child_does_not_read_is_bounded(loop: str, monkeypatch: pytest.Mo
 
     async def work() -> None:
         ended = asyncio.Event()
-        entry = Input(ended.set, lambda: overflowed.append(entry.waiting))
+        entry = InputPipe(ended.set, lambda: overflowed.append(entry.waiting))
         await entry.connect(Watched(writer, "wb"))
         entry.write(b"x" * (3 << 20))
         assert not await entry.wait_writable(0.01), "who has much to write waits"
@@ -112,7 +112,7 @@ def test_what_waits_comes_whole_and_in_order(loop: str, is_short: bool) -> None:
 
     async def work() -> None:
         ended = asyncio.Event()
-        entry = Input(ended.set)
+        entry = InputPipe(ended.set)
         await entry.connect(Watched(writer, "wb"))
         for each in told:
             entry.write(each)
@@ -138,7 +138,7 @@ def test_very_many_lines_are_delivered_in_turns_and_in_order(loop: str, ends: bo
     async def work() -> None:
         nonlocal others
         ended = asyncio.Event()
-        output = Output(turns.append, ended.set)
+        output = OutputPipe(turns.append, ended.set)
         os.write(writer, said)
         await output.connect(os.fdopen(reader, "rb", 0))
         output.start()

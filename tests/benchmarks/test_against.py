@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from benchmarks.against import judge, more_is_better, number_in
+from benchmarks.against import HERE, OWN, judge, more_is_better, number_in, put_benchmarks
 
 Round = dict[str, dict[str, str]]
 
@@ -41,3 +44,29 @@ def test_a_figure_is_read_without_its_unit(value: str, number: float | None) -> 
 
 def test_shares_of_a_bare_pipe_are_good_when_they_are_high() -> None:
     assert more_is_better("a  ratio", "0.59") and not more_is_better("g  idle memory", "38.3 MB")
+
+
+def commit_of(repository: Path, **files: str) -> str:
+    """A repository with one commit of these files below ``benchmarks``."""
+    (repository / "benchmarks").mkdir(parents=True)
+    for name, text in files.items():
+        (repository / "benchmarks" / f"{name}.py").write_text(text)
+    for words in (["init", "-q"], ["add", "-A"],
+                  ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "--no-gpg-sign", "-m", "old"]):
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    return subprocess.run(["git", "rev-parse", "HEAD"], cwd=repository, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def test_an_old_tree_runs_our_benchmarks_and_its_own_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = commit_of(tmp_path / "repository", memoryhub="options of then", fold="measured as then")
+    monkeypatch.chdir(tmp_path / "repository")
+    put_benchmarks(commit, tmp_path / "tree")
+    assert (tmp_path / "tree" / OWN).read_text() == "options of then"
+    assert (tmp_path / "tree" / "benchmarks" / "fold.py").read_bytes() == (HERE / "fold.py").read_bytes()
+
+
+def test_a_tree_from_before_the_control_gets_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = commit_of(tmp_path / "repository", fold="measured as then")
+    monkeypatch.chdir(tmp_path / "repository")
+    put_benchmarks(commit, tmp_path / "tree")
+    assert (tmp_path / "tree" / OWN).read_bytes() == (HERE / "memoryhub.py").read_bytes()

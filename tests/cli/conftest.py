@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from trunkline.cli.commands.stop import end
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load
-from trunkline.cli.stop import end
 from trunkline.settings import Settings
 
 COMMAND_S = 30

@@ -45,7 +45,7 @@ def test_version_and_help_import_neither_asyncio_nor_the_hub(flag: str) -> None:
             "'uvicorn', 'sqlite3') or name.startswith('trunkline')), file=sys.stderr)")
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stderr.split() == ["trunkline", "trunkline.cli", "trunkline.cli.commands", "trunkline.cli.exits",
-                                   "trunkline.cli.interrupt", "trunkline.cli.main", "trunkline.errors"]
+                                   "trunkline.cli.main", "trunkline.errors"]
 
 
 def test_the_version_is_the_packages() -> None:
@@ -96,7 +96,7 @@ def _interrupted(place: Place, module: str, handler: str) -> subprocess.Complete
     return subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
 
 
-@pytest.mark.parametrize("module", ["click", "trunkline.errors", "trunkline.cli.status", "trunkline.cli.read_settings"])
+@pytest.mark.parametrize("module", ["click", "trunkline.errors", "trunkline.cli.commands.status", "trunkline.cli.read_settings"])
 def test_ctrl_c_before_a_command_has_begun_is_exit_code_130_and_no_traceback(place: Place, module: str) -> None:
     done = _interrupted(place, module, "default_int_handler")
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")

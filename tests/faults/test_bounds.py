@@ -25,7 +25,7 @@ from tests.tooling.fake_claude import LONG
 from tests.tooling.hub_process import PYTHON, HubProcess, Session, text_of
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually, resident_bytes
-from trunkline.journal.sqlite.read_only import open_read_only
+from trunkline.journal.stores.sqlite.read_only import open_read_only
 from trunkline.session.interpret.asks.asks import PENDING_PERMISSIONS
 from trunkline.session.interpret.calls.tools import OPEN_CALLS
 

@@ -13,9 +13,9 @@ from trunkline.feeds import hub as hub_feed
 from trunkline.feeds.hub import HubFeed, Placed
 from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.newest import KEPT_IDS
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.memory import MemoryJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 
 def entries(first: int, count: int, size: int = 2) -> list[Entry]:

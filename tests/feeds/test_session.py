@@ -9,7 +9,7 @@ from tests.aio import run
 from trunkline.feeds import session as feeds
 from trunkline.feeds.session import Feed, TailBudget, Write
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 
 UPDATE = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%d"}}'
 

@@ -21,7 +21,7 @@ from starlette.requests import Request
 from tests.tooling.claude_runs import translator
 from tests.tooling.story import Player
 from trunkline.agents import catalog
-from trunkline.cli.acp import messages
+from trunkline.cli.commands.acp import messages
 from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
 from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
@@ -44,8 +44,8 @@ from trunkline.hub import NewSession
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
-from trunkline.journal.sqlite import block
-from trunkline.journal.sqlite.database import storage_errors
+from trunkline.journal.stores.sqlite import block
+from trunkline.journal.stores.sqlite.database import storage_errors
 from trunkline.server.auth.credentials import NOBODY, RequestGate
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import HttpCall, asks_for_stream

@@ -78,6 +78,14 @@ def test_one_that_was_dropped_is_called_back_while_somebody_holds_it(monkeypatch
     assert memory.find("held") is None
 
 
+def test_sessions_that_leave_memory_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = table(monkeypatch, Quiet("dropped", at=1), Quiet("deleted", at=2))
+    assert memory.released == 1
+    memory.remove("deleted")
+    memory.remove("never here")
+    assert memory.released == 2
+
+
 def test_all_in_memory_hear_that_the_journal_takes_entries_again_and_of_other_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = Quiet("one", at=1, busy=True), Quiet("other", at=2, busy=True)
     memory = table(monkeypatch, one, other)

@@ -9,12 +9,12 @@ import msgspec
 import pytest
 
 from tests.aio import run
-from tests.journal.stores import row
+from tests.journal.samples import row
 from trunkline.errors import KeyReused, SessionNotFound
 from trunkline.hub import NewSession
 from trunkline.hub.start_keys import StartKeys, digest_of
 from trunkline.journal.base import Group, Journal
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 
 NEW = NewSession(agent="demo", cwd="/work", env={"KEY": "secret"})
 

@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.sqlite.housekeeping import Upkeep
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.sqlite.housekeeping import Upkeep
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 UPKEEP = Upkeep(checkpoint_bytes=1 << 20, behind_bytes=4 << 20, fold_groups=7, fold_bytes=64 << 10)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.journal.stores import Opener, entries, entry, group, read_all, read_hub_all, row, seqs
+from tests.journal.samples import Opener, entries, entry, group, read_all, read_hub_all, row, seqs
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, Journal, RowFilter
 

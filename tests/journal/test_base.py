@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.journal.stores import entries, entry
+from tests.journal.samples import entries, entry
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, check_order
 

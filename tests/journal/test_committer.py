@@ -16,14 +16,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.aio import run
-from tests.journal.stores import entries, entry, group, row, seqs
+from tests.journal.samples import entries, entry, group, row, seqs
 from tests.journal.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
 from trunkline.journal.committer import LARGE_GROUP_BYTES, QUICK_COMMITS, SLOW_COMMIT_S, Committer
-from trunkline.journal.memory import MemoryJournal
 from trunkline.journal.run_delay import RunDelay
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.memory import MemoryJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 
 class Watched(MemoryJournal):

@@ -12,10 +12,10 @@ import pytest
 
 from tests.aio import run
 from tests.journal.appender import UPKEEP, body, row
-from tests.journal.stores import entries, group, read_all, read_hub_all
+from tests.journal.samples import entries, group, read_all, read_hub_all
 from trunkline.journal.base import Entry, Group, RowFilter
-from trunkline.journal.sqlite.housekeeping import Upkeep
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.sqlite.housekeeping import Upkeep
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 APPENDER = Path(__file__).with_name("appender.py")
 

@@ -14,12 +14,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from tests.journal.stores import BUSY, read_hub_all, row
+from tests.journal.samples import BUSY, read_hub_all, row
 from tests.tooling.examples import examples
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, Journal, RowFilter
-from trunkline.journal.memory import MemoryJournal
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.memory import MemoryJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from tests.aio import run
-from trunkline.journal.read_turns import FORGOTTEN_S, Turns
+from trunkline.journal.read_turns import FORGOTTEN_S, ReadTurns
 
 
 class Clock:
@@ -23,7 +23,7 @@ class Stage:
 
     def __init__(self) -> None:
         self.clock = Clock()
-        self.turns = Turns(self.clock)
+        self.turns = ReadTurns(self.clock)
         self.order: list[str] = []
         self._held = asyncio.Event()
         self._grew = asyncio.Event()

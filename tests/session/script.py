@@ -19,7 +19,7 @@ from trunkline.errors import TrunklineError
 from trunkline.feeds.session import TailBudget
 from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.server.packets.frames import packet_of
 from trunkline.session.driver.base import AgentSession, Started
 from trunkline.session.fold import Fold

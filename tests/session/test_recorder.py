@@ -11,7 +11,7 @@ import pytest
 from tests.aio import run
 from tests.session.script import Stage, text, update
 from trunkline.journal.base import RowFilter, SessionRow
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.session import recorder
 from trunkline.session.fold import checkpoint, restore
 from trunkline.session.intake import intake

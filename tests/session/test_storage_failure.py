@@ -10,7 +10,7 @@ from tests.aio import run
 from tests.session.script import Stage, text
 from trunkline.errors import StorageError
 from trunkline.journal.base import Group
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.session import recorder
 from trunkline.session.commands.requests import Decision
 

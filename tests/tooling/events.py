@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.aio import run
 from tests.tooling.hub_process import Session
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 
 def events_of(session: Session) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
     base.py              what they share; the contracts ``ACPAdapter`` and ``ACPSession`` are the dialect's
     catalog_adapter.py   an agent of the catalog          hub_session.py   a session of the hub
     capabilities.py      what they can do                 library.py       a hub without a server: ``trunkline.open``
-    listing.py           sessions from three places       watching.py      tells when sessions come and go
+    listing.py           sessions from three places       watching.py      reports when sessions come and go
 
 Rule: nothing here imports a server. What the routes under ``/adapters`` offer is what these objects do.
 """

@@ -31,7 +31,7 @@ def agent_capabilities(spec: AgentSpec, version: str | None = None) -> Capabilit
 
 
 def session_capabilities(spec: AgentSpec, fold: Fold) -> Capabilities:
-    """What works in one session: the agent's flags, and what this very agent said of itself."""
+    """What works in one session: the agent's flags, and what this very agent declared."""
     version = _version(fold)
     if fold.watches is not None:
         return _capabilities(spec, version, {*discovery.features_of(spec.store), *(set(fold.shown) - ACTS)}, "file-watch")
@@ -58,7 +58,7 @@ def _version(fold: Fold) -> str | None:
 
 
 def _takes_images(fold: Fold) -> bool:
-    """Whether the running agent said, when it was greeted, that prompts may hold images."""
+    """Whether the running agent declared at its handshake that prompts may hold images."""
     try:
         return read_lenient(bytes(fold.agent_capabilities), AgentCapabilities).prompt.image
     except Invalid:

@@ -2,7 +2,7 @@
 
 Rule 1: a session is listed once. One that the hub has goes by the hub's id, also where the agent or its files know it too.
 Rule 2: what cannot be asked (an agent that is not installed, wants a login, does not start) has nothing to say: the rest is
-still listed, and the log tells what was not.
+still listed, and the log names what was not.
 Rule 3: an agent's session that another program has open is only watched, unless somebody insists: two writers would spoil it.
 """
 
@@ -137,7 +137,7 @@ class CatalogAdapter:
         return newest
 
     async def start_session(self, options: StartSessionOptions, *, by: str = LIBRARY) -> HubSession:
-        """Start a session with its first prompt; model and options are set before the agent hears it."""
+        """Start a session with its first prompt; model and options are set before the agent gets it."""
         wanted = _wanted(options)
         _check_prompt(options.prompt)
         session = await self._hub.create(

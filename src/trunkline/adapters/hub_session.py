@@ -59,7 +59,7 @@ class HubSession:
             if command_id is not None:
                 check_id(command_id)
         except Invalid as error:
-            await self._session.refused(_said(command), error, command_id=_shown_id(command_id), by=by)
+            await self._session.refused(_as_bytes(command), error, command_id=_shown_id(command_id), by=by)
             raise
         await self._session.execute(read, command_id=command_id, by=by)
 
@@ -73,7 +73,7 @@ class HubSession:
         return events
 
     async def refresh(self) -> None:
-        """Look again for what the agent wrote; an agent that is driven tells by itself."""
+        """Look again for what the agent wrote; an agent that is driven reports by itself."""
         self._session.agent.look_again()
 
     async def detach(self) -> None:
@@ -101,7 +101,7 @@ def _command(given: Command | Mapping[str, Any]) -> Command:
     return decode_command(body)
 
 
-def _said(given: object) -> bytes:
+def _as_bytes(given: object) -> bytes:
     """What was given, as far as it can be written down."""
     try:
         return repr(given).encode("utf-8", "replace")

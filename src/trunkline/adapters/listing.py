@@ -1,4 +1,4 @@
-"""Sessions from three places, told in one shape, each once, newest activity first."""
+"""Sessions from three places, brought to one shape, each once, newest activity first."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def from_store(agent: str, found: FoundSession) -> DiscoveredSession:
 
 
 def merged(sessions: Iterable[DiscoveredSession]) -> list[DiscoveredSession]:
-    """Each session once, as the first place that had it told it."""
+    """Each session once, as the first place that had it has it."""
     once: dict[str, DiscoveredSession] = {}
     for session in sessions:
         once.setdefault(session.id, session)

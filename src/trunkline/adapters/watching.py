@@ -1,7 +1,7 @@
 """Tells when a session of the hub appears, changes or goes away.
 
 Rule 1: what changed is read off the sessions' rows, newest activity first: the cost depends on how many sessions changed,
-never on how much they said.
+never on how long they are.
 Rule 2: one look a second at most; a session that streams is one change, not a thousand.
 """
 

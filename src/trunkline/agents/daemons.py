@@ -1,7 +1,7 @@
 """Programs that an agent starts for all its users: they outlive it, and are not ours to end.
 
 Rule: only what the catalog names is spared. Whoever has such a command line is taken for one; the agent runs as the same user
-and could start a real one as well. What is left running is told.
+and could start a real one as well. What is left running is reported.
 """
 
 from __future__ import annotations

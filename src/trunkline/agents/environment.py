@@ -3,7 +3,7 @@
 Rule 1: a variable passes only when it is on a list: ours below, the agent's own, or given for this session.
 Rule 2: ``TRUNKLINE_*`` never passes, whoever asks for it; it may hold the hub's token.
 Rule 3: every process we start carries the marker. A child inherits it across ``setsid`` and double forks, so what an agent
-leaves behind can be told from everything else on the machine.
+leaves behind can be distinguished from everything else on the machine.
 """
 
 from __future__ import annotations

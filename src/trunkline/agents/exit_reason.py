@@ -1,4 +1,4 @@
-"""What an agent that died said of the reason: out of the last lines of its stderr, those that tell it.
+"""Why an agent died: out of the last lines of its stderr, those that give the reason.
 
 Rule: a line that names an error counts before one that does not, the last such line before the first; what only closes a trace (a
 brace, a place in the code, an interpreter's version) is never the reason.
@@ -23,7 +23,7 @@ _LETTERS = re.compile(r"[^\W\d_]{2}")
 
 
 def last_words(stderr: str) -> str:
-    """The lines that say why, in one; "" where nothing was said."""
+    """The lines that say why, in one; "" where nothing was printed."""
     lines = [line.strip() for line in stderr.splitlines() if _LETTERS.search(line) and not _PLACE.match(line)]
     if not lines:
         return ""

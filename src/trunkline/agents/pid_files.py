@@ -1,7 +1,7 @@
 """Which agents run, on disk, so that a hub that comes after a crash can end those that were left behind.
 
-Rule: one small file per running agent, written before the agent is told anything and removed when it is gone. In a thread: a
-file may have to wait for the disk. What lies in the folder and is no such file is left alone, and told in the log.
+Rule: one small file per running agent, written before the agent is sent anything and removed when it is gone. In a thread: a
+file may have to wait for the disk. What lies in the folder and is no such file is left alone, and named in the log.
 """
 
 from __future__ import annotations

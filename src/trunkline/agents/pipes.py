@@ -71,7 +71,7 @@ class _Handed:
                 os.close(self._number)
 
 
-class Input(asyncio.BaseProtocol):
+class InputPipe(asyncio.BaseProtocol):
     """Our end of a child's stdin."""
 
     def __init__(self, ended: Callable[[], None], overflowed: Callable[[], None] = lambda: None) -> None:
@@ -174,7 +174,7 @@ class Input(asyncio.BaseProtocol):
         self._forget()
 
 
-class Output(asyncio.Protocol):
+class OutputPipe(asyncio.Protocol):
     """Our end of a child's stdout or stderr; holds what comes until ``start``."""
 
     def __init__(self, deliver: Callable[[bytes], None], ended: Callable[[], None] | None = None) -> None:

@@ -3,7 +3,7 @@
 Rule 1: a child heads its own session and process group, and sees only the environment it was given (``environment``).
 Rule 2: nothing it does blocks the loop or grows without bound: output is read as it comes, stderr kept to its last bytes,
 what it does not read is bounded (``pipes``), and who has much to write waits by ``drain``.
-Rule 3: an exit is told once, after every byte the child itself wrote, and never waits for a grandchild that holds the pipe.
+Rule 3: an exit is reported once, after every byte the child itself wrote, and never waits for a grandchild that holds the pipe.
 Rule 4: an ended child leaves nothing behind: no zombie, and none of its family. Its parent is a keeper of its own, which knows
 them all (``keeper``); where the keeper was killed, or the system has no subreapers, the family is looked for (``family``).
 
@@ -31,7 +31,7 @@ from trunkline.agents.environment import MARKER, clean_env, marker_below, new_ma
 from trunkline.agents.keeper import link
 from trunkline.agents.keeper.link import KeptAgent
 from trunkline.agents.keeper.wire import Wishes, candidates
-from trunkline.agents.pipes import INPUT_MOST, Input, Output
+from trunkline.agents.pipes import INPUT_MOST, InputPipe, OutputPipe
 from trunkline.agents.process_table import Identity, start_time
 from trunkline.agents.process_tree import end_below, end_leftover, end_leftovers, end_process, wake
 from trunkline.agents.resources import Resources
@@ -93,11 +93,11 @@ class AgentProcess:
         self._leader = leader
         self._on_exit = on_exit
         self._stderr = Tail(STDERR_KEPT)
-        self._stdin = Input(self._pipe_ended, self._end_deaf)
+        self._stdin = InputPipe(self._pipe_ended, self._end_deaf)
         self._why: str | None = None
         """Why it was ended, where nobody asked for that."""
-        self._stdout_pipe = Output(on_data, self._pipe_ended)
-        self._stderr_pipe = Output(self._stderr.append)
+        self._stdout_pipe = OutputPipe(on_data, self._pipe_ended)
+        self._stderr_pipe = OutputPipe(self._stderr.append)
         self._stopping: asyncio.Task[Exit] | None = None
 
     @classmethod
@@ -142,7 +142,7 @@ class AgentProcess:
         return self._leader.left_running
 
     def write(self, data: bytes) -> None:
-        """Send bytes to the agent's stdin; never blocks. After its end they go nowhere: ``on_exit`` has told so."""
+        """Send bytes to the agent's stdin; never blocks. After its end they go nowhere: ``on_exit`` has been called."""
         self._stdin.write(data)
 
     async def drain(self) -> None:
@@ -224,7 +224,7 @@ class ChildCommand:
         self._leader = leader
         self._kept = Tail(output_byte_limit)
         self._on_data = on_data
-        self._pipe = Output(self._received)
+        self._pipe = OutputPipe(self._received)
         self._ended: asyncio.Future[Exit] = asyncio.get_running_loop().create_future()
 
     @classmethod
@@ -357,7 +357,7 @@ class _Leader:
         """SIGTERM to the group, wait, SIGKILL, then whatever is left of its family; returns when nothing is."""
         if not self._is_gone.is_set():
             self._kept.end(term_s)
-            wake(self._keeper)  # its agent may have stopped it, and then it hears nothing
+            wake(self._keeper)  # its agent may have stopped it, and then it reads nothing
             await _happens(self._is_gone, term_s + KILL_S)
         if not (self._kept.ended_well and self._kept.has_subreaper):
             await self._end_without_keeper()

@@ -50,7 +50,7 @@ class Member(NamedTuple):
 
     @property
     def identity(self) -> Identity:
-        """What tells it from every other process of this boot."""
+        """What distinguishes it from every other process of this boot."""
         return Identity(self.pid, self.start_time)
 
     def carries(self, marker: str) -> bool:

@@ -153,7 +153,7 @@ def _below(table: Table, above: Sequence[Identity]) -> set[Identity]:
 
 
 def _has_newborn(table: Table) -> bool:
-    """Whether somebody may be in the middle of ``exec``, when a process has no environment yet and so cannot be told.
+    """Whether somebody may be in the middle of ``exec``, when a process has no environment yet and so cannot be recognised.
 
     Its parent goes on before that is over, and may be gone by now. Kernel threads (group 0) never have an environment.
     """

@@ -4,7 +4,7 @@ Rule 1: a limit counts for the agent and all that it starts together, but for fi
 Rule 2: memory and processes are looked at by the agent's keeper, which ends the agent that is over. The kernel's own limits do
 not do: one on address space stops every JavaScript engine at its start, and the one on processes counts all of the user's, not
 the agent's, and not root's at all.
-Rule 3: whoever is ended for a limit is told which one, and what was used.
+Rule 3: the exit of an agent that is ended for a limit names the limit, and what was used.
 """
 
 from __future__ import annotations

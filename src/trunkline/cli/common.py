@@ -11,8 +11,7 @@ from typing import Any, TextIO, TypeVar
 import click
 import msgspec
 
-from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED
-from trunkline.cli.interrupt import raise_on_interrupt
+from trunkline.cli.exits import EXIT_BROKEN_PIPE, EXIT_INTERRUPTED, raise_on_interrupt
 from trunkline.dialects.visible import escaped, one_line
 from trunkline.errors import Unavailable
 from trunkline.settings import FLAG, SETTINGS, Setting

@@ -11,8 +11,7 @@ import errno
 import os
 import sys
 
-from trunkline.cli.exits import EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE
-from trunkline.cli.interrupt import leave_on_interrupt
+from trunkline.cli.exits import EXIT_ERROR, EXIT_LOCKED, EXIT_USAGE, leave_on_interrupt
 
 _WRITE_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO})
 """The file behind our output, or behind the data folder, takes no more."""

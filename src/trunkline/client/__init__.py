@@ -5,13 +5,17 @@
         async for seq, packet in hub.stream_turn(session.id, "Hello"):
             print(seq, packet["type"])
 
-    api.py      every route as a method of ``Client``       views.py, hub_views.py  what they answer
+    api.py      ``Client``, with every route as a method    calls/                  those methods, by what they are about
+    views.py, hub_views.py  what they answer
     link.py     the WebSocket, and watches over it          asks.py                 what waits for somebody
     streams.py  what survives a lost connection             records.py              packets and events from bytes
     http.py     the way there, and errors back
 """
 
-from trunkline.client.api import Client, Content, MessagePage, Scope, SessionPage
+from trunkline.client.api import Client
+from trunkline.client.calls.sessions import SessionPage
+from trunkline.client.calls.steering import Scope
+from trunkline.client.calls.turns import Content, MessagePage
 from trunkline.client.http import Endpoint
 from trunkline.client.hub_views import (
     AdapterView,

@@ -95,7 +95,7 @@ def is_loopback(host: str) -> bool:
 
 
 def trust(endpoint: Endpoint) -> ssl.SSLContext | None:
-    """How to check the hub's certificate: exactly the one we were told of, else the system's authorities."""
+    """How to check the hub's certificate: exactly the one we were given, else the system's authorities."""
     if endpoint.parts().scheme != "https":
         return None
     if endpoint.certificate is None:

@@ -151,7 +151,7 @@ class Caps(HubView, omit_defaults=True):
 
 
 class Waits(HubView, omit_defaults=True):
-    """How long approvals wait (None: as the hub is set), and what the agent is told when nobody answered."""
+    """How long approvals wait (None: as the hub is set), and what the agent is answered when nobody was."""
 
     approval_s: float | None = None
     on_timeout: Literal["reject", "cancel"] = "reject"

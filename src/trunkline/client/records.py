@@ -146,7 +146,7 @@ class Packet(Record):
 
 
 class ContextEvent(Record):
-    """One event of the Agent Context Protocol. ``pos`` is its place in the whole hub, where the hub told it."""
+    """One event of the Agent Context Protocol. ``pos`` is its place in the whole hub, where the hub sent it."""
 
     def __init__(self, raw: bytes, pos: int | None = None) -> None:
         super().__init__(raw)

@@ -125,13 +125,13 @@ class Stream(Generic[T]):
 
 
 def packet_failure(data: bytes) -> TrunklineError | None:
-    """The error that a packet without an id tells."""
+    """The error that a packet without an id carries."""
     packet = Packet(data)
     return error_of_packet(packet) if packet.type == "error" else None
 
 
 def event_failure(data: bytes) -> TrunklineError | None:
-    """The error that a frame without an id tells in a stream of events."""
+    """The error that a frame without an id carries in a stream of events."""
     body = ContextEvent(data)
     return error_of_fault(converted(dict(body), Fault)) if body.type == "error" else None
 

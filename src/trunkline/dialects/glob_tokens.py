@@ -221,7 +221,7 @@ def parts_of(path: str) -> list[str]:
 
 
 def has_brace(pattern: str) -> bool:
-    return any(char == "{" and (at == 0 or pattern[at - 1] != "\\") for at, char in enumerate(pattern))
+    return "{" in pattern and any(char == "{" and (at == 0 or pattern[at - 1] != "\\") for at, char in enumerate(pattern))
 
 
 @kept

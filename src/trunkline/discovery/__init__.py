@@ -1,6 +1,6 @@
 """Sessions that others started: a module per vendor's store, read-only, and what watches and follows them.
 
-    base.py     what a store offers            watch.py    tells when a session appears, changes, goes away
+    base.py     what a store offers            watch.py    reports when a session appears, changes, goes away
     notice.py   what the kernel says           follow.py   one session's file, from its beginning and on as it grows
 
 A catalog entry names its store by the module's name (``store = "…"``).

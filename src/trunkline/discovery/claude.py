@@ -2,7 +2,7 @@
 
 Rule 1: read-only, and a listing reads the first and the last HEAD bytes of a file, whatever its size.
 Rule 2: the folder's name has lost what the path had in it: the working directory is taken from the lines.
-Rule 3: a file that cannot be read, or in which nothing was said yet, is no session. It never keeps others from being found.
+Rule 3: a file that cannot be read, or that holds no message yet, is no session. It never keeps others from being found.
 """
 
 from __future__ import annotations

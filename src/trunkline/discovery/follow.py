@@ -2,7 +2,7 @@
 
 Rule 1: only whole lines count. What follows the last line end is a write in progress and is read again with the rest of it.
 Rule 2: a position is handed over with what was read up to it, so that whoever stores both can go on from there exactly.
-Rule 3: a file that became shorter than the position was written anew; it is told, and followed from where it ends now.
+Rule 3: a file that became shorter than the position was written anew; it is reported, and followed from where it ends now.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Follower:
     async def start(self) -> None:
         """Read all that is there; from then on read whatever is added."""
         await self.catch_up()
-        # The kernel tells of files by their real paths.
+        # The kernel reports files by their real paths.
         self._unlisten = listen(await self._lane.run(os.path.realpath, self._folder), self._noticed)
         loop = asyncio.get_running_loop()
         self._following = loop.create_task(self._follow())
@@ -112,7 +112,7 @@ class Follower:
         self._on_signals(signals, self.position)
 
     def _skip(self, piece: bytes) -> bytes:
-        """Leave out the beginning of a line that is too long; its end will be no whole line, and be told as such."""
+        """Leave out the beginning of a line that is too long; its end will be no whole line, and be reported as such."""
         self.position += len(piece)
         self._on_signals([(0, CustomNote("line_too_long", b'{"bytes":%d}' % len(piece)))], self.position)
         return b""

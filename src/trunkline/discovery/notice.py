@@ -74,7 +74,7 @@ class _Folder:
                 continue
             try:
                 await self._watch_changes()
-            except (OSError, RuntimeError) as error:  # RuntimeError: how the library tells that the kernel refuses
+            except (OSError, RuntimeError) as error:  # RuntimeError: what the library raises where the kernel refuses
                 log.warning("%s cannot be watched, it is looked at every %.0f s instead: %s", self._folder, BLIND_LOOK_S, error)
                 await self._look()
 
@@ -107,5 +107,5 @@ class _Folder:
         for on_change in list(self.listeners):
             try:
                 on_change(changes)
-            except Exception as error:  # a listener's boundary: the others must still be told
+            except Exception as error:  # a listener's boundary: the others must still be called
                 asyncio.get_running_loop().call_exception_handler({"message": "a file callback failed", "exception": error})

@@ -1,9 +1,9 @@
 """A small file of the hub's own that only its owner may read: tokens, subscriptions, what is owed to whom.
 
 Rule 1: it is replaced whole. A reader, and a hub that comes after a crash, sees the old one or the new one.
-Rule 2: it is written off the loop, one write after the other, and the last one has all that was said before it. Whoever has to
+Rule 2: it is written off the loop, one write after the other, and the last one has all that was changed before it. Whoever has to
 answer for a change waits for ``saved``; where there is no loop (a command, a test) it is written at once.
-Rule 3: what cannot be written is told in the log, and to whoever waits. It stays owed: the next change or ``saved`` tries again.
+Rule 3: what cannot be written is logged, and raised to whoever waits. It stays owed: the next change or ``saved`` tries again.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class PrivateFile:
                 self._again = False
                 await self._lane.run(self._write, self._content())
             self._owed = None
-        except (StorageError, Unavailable) as error:  # the task's boundary: whoever waits is told, and so is the log
+        except (StorageError, Unavailable) as error:  # the task's boundary: it is logged, and raised to whoever waits
             self._owed = StorageError(error.message)
             log.warning("a change is not kept: %s", error.message)
         finally:

@@ -100,7 +100,7 @@ class NewFile:
 
     def drop(self) -> None:
         """It never was."""
-        with suppress(OSError):  # what was buffered may not fit on the disk: that was told when it was written
+        with suppress(OSError):  # what was buffered may not fit on the disk: that was raised when it was written
             self._file.close()
         with suppress(OSError):  # it may have got its name already
             os.unlink(self._half, dir_fd=self._folder)

@@ -103,7 +103,7 @@ class HubFeed:
             self._wake()
 
     def forget_session(self, session_id: str) -> None:
-        """A session was deleted: readers hear of it, and look again."""
+        """A session was deleted: readers are woken, and look again."""
         self.gone_count += 1
         self._gone.append(session_id)
         self.forget_tail()

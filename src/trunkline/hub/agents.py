@@ -1,6 +1,6 @@
 """The agents that a hub can run: what is known of each, what it can do, which sessions it has itself.
 
-Rule: what an agent said of itself when it was last started is believed, by this hub and by later ones. Nobody starts an
+Rule: what an agent declared when it was last started is believed, by this hub and by later ones. Nobody starts an
 agent only to learn that.
 """
 
@@ -52,7 +52,7 @@ class Agents:
         return list(await asyncio.gather(*(self._info(spec) for spec in self._specs.values())))
 
     def on_started(self, fold: Fold) -> None:
-        """A session's agent was started, and said what it can do."""
+        """A session's agent was started, and declared what it can do."""
         if fold.watches is None:
             self._capabilities[fold.agent] = fold.agent_capabilities
 
@@ -61,7 +61,7 @@ class Agents:
         return (await self.capabilities_of(agent)).session.fork is not None
 
     async def capabilities_of(self, agent: str) -> AgentCapabilities:
-        """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
+        """What an agent declared when it was last started, by this hub or an earlier one; nothing where it never was."""
         known = self._capabilities.get(agent) or await self._drivers.capabilities_of(agent) or await self._stored(agent)
         try:
             return read_lenient(bytes(known), AgentCapabilities)

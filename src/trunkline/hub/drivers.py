@@ -185,14 +185,14 @@ class _Past:
         return await self._lane.run(self._has, session_id)
 
     async def told(self, session_id: str) -> AsyncIterator[list[Signal]]:
-        """What its file tells, in pieces; nothing where there is none."""
+        """What its file holds, in pieces; nothing where there is none."""
         signals = await self._lane.run_within(READ_S, self._read_all, session_id)
         for start in range(0, len(signals), REPLAYED):
             yield signals[start:start + REPLAYED]
             await asyncio.sleep(0)
 
     async def free_bytes(self) -> int | None:
-        """How much more fits on the disk that they are on; None where that cannot be told in time."""
+        """How much more fits on the disk that they are on; None where that is not known in time."""
         try:
             return await self._lane.run_within(FREE_S, self._free_bytes)
         except (OSError, Unavailable):  # TimeoutError is an OSError

@@ -130,6 +130,11 @@ class Hub:
     # What the hub is doing.
 
     @property
+    def sessions_released(self) -> int:
+        """How many sessions were dropped from memory or deleted since the start."""
+        return self._memory.released
+
+    @property
     def metrics(self) -> HubMetrics:
         """Counters and gauges of this moment."""
         sessions = [*self._memory]
@@ -163,7 +168,7 @@ class Hub:
         return await self._agents.infos()
 
     async def capabilities_of(self, agent: str) -> AgentCapabilities:
-        """What an agent said of itself when it was last started, by this hub or an earlier one; nothing where it never was."""
+        """What an agent declared when it was last started, by this hub or an earlier one; nothing where it never was."""
         return await self._agents.capabilities_of(agent)
 
     async def agent_sessions(self, agent: str, folders: Sequence[str] = ()) -> Sequence[AgentSession]:
@@ -184,7 +189,7 @@ class Hub:
         return await self._starts.create(new, by=by, key=key)
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
-        """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
+        """Take over a session of the agent's own store: its history becomes ours, as far as the agent replays it."""
         return await self._starts.attach(agent, agent_session_id, cwd, title=title, by=by)
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
@@ -193,7 +198,7 @@ class Hub:
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
-        """Branch a session off another one, with all that was said in it so far; both go on by themselves."""
+        """Branch a session off another one, with the conversation so far; both go on by themselves."""
         return await self._starts.fork(session_id, cwd=cwd, title=title, env=env, mcp_servers=mcp_servers, by=by)
 
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:

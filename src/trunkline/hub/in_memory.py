@@ -24,6 +24,8 @@ class SessionsInMemory:
         self._kept: dict[str, Session] = {}
         self._dropped: WeakValueDictionary[str, Session] = WeakValueDictionary()
         """Sessions that only their readers, if anybody, still hold."""
+        self.released = 0
+        """How many were dropped or deleted so far."""
 
     def __iter__(self) -> Iterator[Session]:
         return iter([*self._kept.values()])
@@ -50,11 +52,13 @@ class SessionsInMemory:
         unused.sort(key=lambda each: each.fold.updated_at)
         for each in unused[:max(0, len(unused) - KEPT_IDLE)]:
             self._dropped[each.id] = self._kept.pop(each.id)
+            self.released += 1
             each.lifecycle.doze()
 
     def remove(self, session_id: str) -> None:
         """The session is deleted."""
-        self._kept.pop(session_id, None)
+        if self._kept.pop(session_id, None) is not None:
+            self.released += 1
 
     async def store_rows(self) -> None:
         """Have every session's row say how it is now."""

@@ -21,7 +21,7 @@ class HubOptions(Settings, frozen=True, kw_only=True):
     policy_file: Path | None = None
     """The rules for all sessions; None: in the data folder."""
     store: str = SQLITE
-    """Where the journal is, by a name of ``journal/stores.py``. One that does not last (``memory:``) is for programs that want no
+    """Where the journal is, by a name of ``journal/stores/``. One that does not last (``memory:``) is for programs that want no
     trace: the hub then keeps no file beside it either."""
 
     @property
@@ -70,7 +70,7 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     path: str | None
     version: str | None
     capabilities: msgspec.Raw
-    """What the agent said of itself when it was last started by this hub."""
+    """What the agent declared when it was last started by this hub."""
     asks_permission: bool
     """Whether a run of it has shown that it asks before it acts (``approval.toolCalls``). Where not, count on nothing."""
     sandbox: Sandboxed | None

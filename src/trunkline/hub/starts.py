@@ -61,7 +61,7 @@ class Starts:
         return session
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
-        """Take over a session of the agent's own store: its history becomes ours, as far as the agent tells it again."""
+        """Take over a session of the agent's own store: its history becomes ours, as far as the agent replays it."""
         self._sessions.check_open()
         spec = self._agents.spec(agent)
         now, cwd = self._services.clock(), await self._real(cwd)
@@ -71,7 +71,7 @@ class Starts:
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
-        """Branch a session off another one, with all that was said in it so far; both go on by themselves. The branch's agent
+        """Branch a session off another one, with the conversation so far; both go on by themselves. The branch's agent
         has the variables and MCP servers of the source's, as far as they are not given anew."""
         self._sessions.check_open()
         source = await self._sessions.find(session_id)

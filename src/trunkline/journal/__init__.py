@@ -1,10 +1,10 @@
-"""Step 4 of the data path: numbered entries that last.
+"""Step 4 of the data path: numbered entries that last. In the order of a commit:
 
-    base.py        what a journal is: entries, rows, the Protocol       page.py, rows.py, gap.py   what stores share
-    committer.py   group commit before delivery                         memory.py   the plainest store
-    stores.py      which stores there are, by name (``sqlite:``, ``memory:``)
-    sqlite/        the store in one file                                mending/    damage found and mended
-    search/        words to sessions, an index beside it                lock.py     one writer per data folder
+    base.py        what a journal is: entries, rows, and the Protocol of a store
+    committer.py   group commit before delivery             run_delay.py    what of a slow commit was the machine's
+    stores/        the stores, by name (``sqlite:``, ``memory:``), a file or folder each
+    read_turns.py  who reads a page next                    newest.py       ids of what was just deleted
+    search/        words to sessions, an index beside it    lock.py         one writer per data folder
 
 Rule: a store never invents a ``seq``; the session gives it.
 """

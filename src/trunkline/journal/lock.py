@@ -40,7 +40,7 @@ class FolderLock:
         self._descriptor = -1
 
     def holder(self) -> int | None:
-        """The pid of the process that holds the lock; None when nobody does. 0 while it has not said."""
+        """The pid of the process that holds the lock; None when nobody does. 0 while it has not written it."""
         try:
             descriptor = os.open(self.path, os.O_RDONLY)
         except (FileNotFoundError, NotADirectoryError):

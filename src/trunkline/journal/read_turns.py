@@ -44,7 +44,7 @@ class _Place:
         self.granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
 
-class Turns:
+class ReadTurns:
     """Lets a few in at a time. For one loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -34,8 +34,8 @@ from trunkline.errors import (
 )
 from trunkline.hub import Hub
 from trunkline.server import acp
-from trunkline.server.acp import socket
-from trunkline.server.acp.http import HttpConnections
+from trunkline.server.acp.transport import socket
+from trunkline.server.acp.transport.http import HttpConnections
 from trunkline.server.auth.cookies import without_base
 from trunkline.server.auth.credentials import NOBODY, RequestGate, check_scope
 from trunkline.server.auth.devices import Pairings

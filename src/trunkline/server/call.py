@@ -27,7 +27,7 @@ from trunkline.server.options import ServerOptions
 
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
-    from trunkline.server.acp.http import HttpConnections
+    from trunkline.server.acp.transport.http import HttpConnections
     from trunkline.server.auth.devices import Pairings
     from trunkline.server.auth.login import Codes
     from trunkline.server.auth.tries import FailedTries

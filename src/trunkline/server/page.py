@@ -137,7 +137,7 @@ def _answer(call: HttpCall, file: File, headers: dict[str, str]) -> Response:
 
 
 def _takes(request_headers: Headers, encoding: str) -> bool:
-    """Whether the browser said that it can read it; ``;q=0`` says that it cannot."""
+    """Whether the browser declared that it can read it; ``;q=0`` declares that it cannot."""
     for part in request_headers.get("accept-encoding", "").lower().split(","):
         name, _, quality = part.partition(";")
         if name.strip() == encoding:

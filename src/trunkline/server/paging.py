@@ -63,7 +63,7 @@ class Stretch(msgspec.Struct, Generic[R]):
     more: bool
 
 
-class _Page(Generic[R]):
+class _RunPage(Generic[R]):
     """Runs that are gathered from one end, until a bound is reached."""
 
     def __init__(self, kind: Runs[R], limit: int, takes: Callable[[R, Entry], bool]) -> None:
@@ -90,7 +90,7 @@ class _Page(Generic[R]):
 async def runs_after(feed: Feed, after: int, before: int | None, limit: int, kind: Runs[R], *,
                      scan_most: int = sys.maxsize) -> Stretch[R]:
     """The first runs after a cursor."""
-    page = _Page(kind, limit, lambda run, entry: run.takes_after(entry))
+    page = _RunPage(kind, limit, lambda run, entry: run.takes_after(entry))
     scanned, position = 0, after
     while scanned < scan_most and (entries := await feed.read(
             after=position, before=before, limit=READ_ENTRIES, max_bytes=READ_BYTES)):
@@ -105,7 +105,7 @@ async def runs_after(feed: Feed, after: int, before: int | None, limit: int, kin
 
 async def runs_before(feed: Feed, before: int, limit: int, kind: Runs[R], *, scan_most: int = sys.maxsize) -> Stretch[R]:
     """The last runs before a cursor, found by looking back."""
-    page = _Page(kind, limit, lambda run, entry: run.takes_before(entry))
+    page = _RunPage(kind, limit, lambda run, entry: run.takes_before(entry))
     scanned, position = 0, before
     while scanned < scan_most and (entries := await feed.read_back(
             before=position, limit=READ_ENTRIES, max_bytes=READ_BYTES)):

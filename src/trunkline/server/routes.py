@@ -18,7 +18,7 @@ from trunkline.hub.rule_preview import RulePreview
 from trunkline.server import (
     page,
 )
-from trunkline.server.acp import http as acp_http
+from trunkline.server.acp.transport import http as acp_http
 from trunkline.server.auth import devices, login
 from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.call import HttpCall, Reply

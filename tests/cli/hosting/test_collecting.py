@@ -10,7 +10,17 @@ from typing import Any
 import pytest
 
 from trunkline.cli.hosting import collecting
-from trunkline.cli.hosting.collecting import BUSY, LATEST_S, LOOK_S, MOST, WORTH, collect_at_rest, is_due, leave_out_full_ones
+from trunkline.cli.hosting.collecting import (
+    BUSY,
+    LATEST_S,
+    LOOK_S,
+    MOST,
+    MOST_SESSIONS,
+    WORTH,
+    collect_at_rest,
+    is_due,
+    leave_out_full_ones,
+)
 
 AT_WORK = 2 * BUSY * LOOK_S
 
@@ -23,23 +33,27 @@ def thresholds() -> Iterator[None]:
 
 
 def test_what_was_made_is_collected_at_rest() -> None:
-    assert is_due(WORTH, 0.0, LOOK_S)
+    assert is_due(WORTH, 0.0, LOOK_S, 0)
 
 
 def test_little_is_not_worth_a_collection() -> None:
-    assert not is_due(WORTH - 1, 0.0, LATEST_S)
+    assert not is_due(WORTH - 1, 0.0, LATEST_S, MOST_SESSIONS - 1)
 
 
 def test_a_hub_at_work_is_not_held_up() -> None:
-    assert not is_due(MOST - 1, AT_WORK, LATEST_S - LOOK_S)
+    assert not is_due(MOST - 1, AT_WORK, LATEST_S - LOOK_S, MOST_SESSIONS - 1)
 
 
 def test_a_hub_that_never_rests_collects_after_a_while() -> None:
-    assert is_due(WORTH, AT_WORK, LATEST_S)
+    assert is_due(WORTH, AT_WORK, LATEST_S, 0)
 
 
 def test_very_much_is_collected_at_once() -> None:
-    assert is_due(MOST, AT_WORK, LOOK_S)
+    assert is_due(MOST, AT_WORK, LOOK_S, 0)
+
+
+def test_many_released_sessions_are_collected_at_once() -> None:
+    assert is_due(0, AT_WORK, LOOK_S, MOST_SESSIONS)
 
 
 def test_python_itself_collects_only_what_is_young() -> None:
@@ -56,10 +70,15 @@ def test_a_cycle_that_grew_old_is_collected(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(collecting, "LOOK_S", 0.001)
     monkeypatch.setattr(collecting, "WORTH", 0)
     monkeypatch.setattr(collecting, "LATEST_S", 0.0)
-    asyncio.run(_cycle())
+    asyncio.run(_cycle(released=0))
 
 
-async def _cycle() -> None:
+def test_a_cycle_is_collected_when_many_sessions_were_released(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(collecting, "LOOK_S", 0.001)
+    asyncio.run(_cycle(released=MOST_SESSIONS))
+
+
+async def _cycle(*, released: int) -> None:
     gone = asyncio.Event()
 
     class Held:
@@ -71,7 +90,7 @@ async def _cycle() -> None:
     ring.append(ring)
     gc.collect()  # old now
     del ring
-    task = asyncio.create_task(collect_at_rest())
+    task = asyncio.create_task(collect_at_rest(lambda: released))
     try:
         await asyncio.wait_for(gone.wait(), 10)
     finally:

@@ -21,7 +21,7 @@ import pytest
 from trunkline.cli.hosting import loop_guard
 from trunkline.cli.hosting.loop_guard import HELD, LoopGuard
 from trunkline.journal.committer import Committer
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 
 Scenario = Callable[[], Coroutine[Any, Any, None]]
 
@@ -163,7 +163,7 @@ def test_a_commit_of_the_journal_is_told_of_as_one_and_is_no_hold(guarded: Calla
             return super().append_now(group)
 
     def commits(times: int) -> None:
-        from tests.journal.stores import entry
+        from tests.journal.samples import entry
 
         committer = Committer(SlowDisk())
         committer.submit("a", [entry(1)])

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from tests.aio import run
-from tests.journal.stores import row
+from tests.journal.samples import row
 from trunkline.dialects.context.envelope import encode_event
 from trunkline.dialects.context.events import Event, MessageCompleteEvent, ToolCallExecutingEvent, ToolCallStartEvent
 from trunkline.dialects.context.types import to_raw
 from trunkline.dialects.context.unions import TextPart
 from trunkline.errors import HubStopping, Invalid, StorageError, Unavailable
 from trunkline.journal.base import Entry, Group, Journal
-from trunkline.journal.memory import MemoryJournal
-from trunkline.journal.search import SearchIndex, SearchResult, store
+from trunkline.journal.search import FoundText, SearchIndex, store
 from trunkline.journal.search.store import remove
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.memory import MemoryJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 AT = 1_700_000_000_000_000
 
@@ -91,7 +91,7 @@ def test_words_titles_and_commands_are_found_with_their_place(tmp_path: Path, sq
 
 
 def test_a_snippet_shows_the_match_in_its_surroundings(tmp_path: Path) -> None:
-    async def check() -> SearchResult:
+    async def check() -> FoundText:
         async with book(tmp_path) as it:
             await it.tell("a", said("before \2the\3 match " + "far " * 100))
             (found,), _ = await it.index.find("mat", limit=5)

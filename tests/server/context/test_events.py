@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.aio import run
 from tests.feeds.test_session import stored_feed
-from tests.journal.stores import row
+from tests.journal.samples import row
 from tests.server.site import Exchange, Site, frames, site
 from tests.tooling.examples import examples
 from trunkline.dialects.context.filters import parse_types
@@ -22,7 +22,7 @@ from trunkline.errors import StorageError
 from trunkline.feeds.session import Feed, TailBudget
 from trunkline.hub import Session
 from trunkline.journal.base import Entry, Group
-from trunkline.journal.sqlite.store import SqliteJournal
+from trunkline.journal.stores.sqlite.store import SqliteJournal
 from trunkline.server.context import events
 from trunkline.server.context.events import event_frames, page_after, page_before
 

@@ -12,7 +12,7 @@ from tests.server.delivery.receiver import HandClock
 from trunkline.errors import StorageError
 from trunkline.feeds.hub import HubFeed, Placed
 from trunkline.journal.base import Entry
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.server.delivery.following import STORAGE_PAUSE_S, Tasks, read_next
 
 log = logging.getLogger("trunkline.notify")

@@ -9,12 +9,12 @@ import pytest
 from tests.aio import run
 from tests.server.delivery.receiver import HandClock, Receiver, receiver
 from trunkline.errors import Forbidden, Unavailable
-from trunkline.server.delivery.outbox import Limits, Outbox, check_status
+from trunkline.server.delivery.outbox import Outbox, OutboxLimits, check_status
 from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
-LIMITS = Limits(backoff_s=(1.0, 2.0), room=2)
+LIMITS = OutboxLimits(backoff_s=(1.0, 2.0), room=2)
 
 
 class Parcel:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.server.delivery.records import Record
+from trunkline.server.delivery.records import StateFile
 
 log = logging.getLogger("trunkline.notify")
 
 
-def record(path: Path | None, content: list[int] | None = None) -> Record[list[int]]:
-    return Record(path, list[int], lambda: content or [], log)
+def record(path: Path | None, content: list[int] | None = None) -> StateFile[list[int]]:
+    return StateFile(path, list[int], lambda: content or [], log)
 
 
 def test_what_was_saved_is_there_for_the_next_hub_and_for_nobody_else(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from tests.feeds.test_session import size
 from tests.tooling.examples import examples
 from trunkline.feeds.session import Feed, TailBudget
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.server.packets.history import StoredPackets, page_after, page_before
 
 Message = tuple[int, dict[str, Any]]

@@ -13,7 +13,7 @@ from tests.session.script import Stage
 from trunkline.dialects.signals import AskWithdrawn, QuestionAsk
 from trunkline.errors import AlreadyResolved, Invalid
 from trunkline.journal.base import Group
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.session.commands.requests import Answer, Decision
 from trunkline.session.services import Limits
 

@@ -11,7 +11,7 @@ from tests.aio import run
 from tests.session.script import Stage, text
 from trunkline.errors import SessionUnreadable
 from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
-from trunkline.journal.memory import MemoryJournal
+from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.session.commands.requests import Decision
 from trunkline.session.fold import Waits
 from trunkline.session.fold.caps import Caps

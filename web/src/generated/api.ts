@@ -490,7 +490,7 @@ export interface NewSession {
   resources?: Resources;
 }
 
-/** A browser's subscription as `PushSubscription.toJSON()` gives it, and what it wants to be told. */
+/** A browser's subscription as `PushSubscription.toJSON()` gives it, and which events it wants to be sent. */
 export interface NewSubscription {
   endpoint: string;
   keys: PushKeys;
@@ -598,7 +598,7 @@ export interface PreviewAddress {
   preview_url: string | null;
 }
 
-/** The hub's public key (`applicationServerKey`), what can be told, and the caller's own subscription. */
+/** The hub's public key (`applicationServerKey`), which events there are, and the caller's own subscription. */
 export interface PushInfo {
   publicKey: string;
   kinds: ('approval' | 'failed' | 'finished' | 'question')[];

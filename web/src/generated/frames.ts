@@ -106,7 +106,7 @@ export interface EventFrame {
   event: ACPEvent;
 }
 
-/** A session was deleted: forget it. Only a subscription to all sessions hears of it so. */
+/** A session was deleted: forget it. Sent only to a subscription to all sessions. */
 export interface Deleted {
   type: 'deleted';
   subscription: string;

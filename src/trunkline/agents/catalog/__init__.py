@@ -263,9 +263,9 @@ def adhoc(name: str, command: str) -> AgentSpec:
 
 
 async def detect(spec: AgentSpec, env: Mapping[str, str], *, version: bool = True, within_s: float | None = None) -> Detection:
-    """Whether an agent is on this machine, where, and which version, unless told not to ask; bounded in time, never raises.
+    """Whether an agent is on this machine, where, and which version, unless it is not asked for; bounded in time, never raises.
 
-    ``env`` is the environment whose PATH counts. A version is asked for once per program file; one that was not told in time
+    ``env`` is the environment whose PATH counts. A version is asked for once per program file; one that was not printed in time
     is asked for again by whoever waits longer.
     """
     try:
@@ -390,7 +390,7 @@ def _matches(how: Detect, path: str) -> bool:
 
 
 _versions: dict[tuple[str, int, int], tuple[str | None, float]] = {}
-"""What each program file said, and how long it was waited for."""
+"""What each program file printed, and how long it was waited for."""
 
 
 async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:

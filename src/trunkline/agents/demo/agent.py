@@ -44,7 +44,7 @@ class DemoSession:
         self.config = {"model": "demo-1", "pace": "natural"}
         self.turn: DemoTurn | None = None
         self.characters = 0
-        self.told_characters = 0
+        self.reported_characters = 0
         self.is_trusted = False
 
     def modes(self) -> Json:

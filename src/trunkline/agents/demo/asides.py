@@ -67,4 +67,4 @@ def _leave(turn: DemoTurn, rest: str) -> None:
 
 
 LEAVE_S = 0.2
-"""Between the answer and the exit: the client hears that the turn has ended before it hears that the agent has."""
+"""Between the answer and the exit: the client gets the end of the turn before the end of the agent."""

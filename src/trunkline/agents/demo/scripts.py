@@ -209,7 +209,7 @@ def _read(turn: DemoTurn, rest: str) -> None:
         turn.say("Your client does not read files.")
         return
     answer = turn.request("fs/read_text_file", {"path": _absolute(turn, rest)})
-    turn.say(_told(answer, "content"))
+    turn.say(_answer_text(answer, "content"))
 
 
 @script("write")
@@ -219,7 +219,7 @@ def _write(turn: DemoTurn, rest: str) -> None:
         return
     path, _, text = rest.partition(" ")
     answer = turn.request("fs/write_text_file", {"path": _absolute(turn, path), "content": text})
-    turn.say("Written." if answer.error is None else _told(answer, ""))
+    turn.say("Written." if answer.error is None else _answer_text(answer, ""))
 
 
 @script("terminal")
@@ -232,7 +232,7 @@ def _terminal(turn: DemoTurn, rest: str) -> None:
     call.start(raw_input)
     created = turn.request("terminal/create", {"command": "/bin/sh", "args": ["-c", rest], "cwd": turn.session.cwd})
     if created.result is None:
-        call.fail(_told(created, ""))
+        call.fail(_answer_text(created, ""))
         return
     handle = {"terminalId": created.result["terminalId"]}
     turn.update("tool_call_update", toolCallId=call.id, content=[{"type": "terminal", **handle}])
@@ -340,7 +340,7 @@ def _table() -> str:
     return "\n".join(["| prompt | what I do |", "|---|---|", *rows])
 
 
-def _told(answer: Ask, field: str) -> str:
+def _answer_text(answer: Ask, field: str) -> str:
     """The named field of an answer, or its error."""
     if answer.error is not None:
         return f"Refused: {answer.error.get('message')} ({answer.error.get('code')})"

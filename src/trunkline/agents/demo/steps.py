@@ -79,17 +79,17 @@ class Use(NamedTuple):
     changes: bool = False
 
 
-class Usage(NamedTuple):
+class ShowUsage(NamedTuple):
     """Tells what was used so far: the context, and the tokens since the last time."""
 
 
-class Plan(NamedTuple):
+class ShowPlan(NamedTuple):
     """Begins to plan, or shows the plan and goes to work. A session that is in plan mode anyway stays in it."""
 
     begins: bool
 
 
-class Notice(NamedTuple):
+class ShowNotice(NamedTuple):
     """Tells a person something beside the conversation."""
 
     severity: str
@@ -97,7 +97,7 @@ class Notice(NamedTuple):
     description: str
 
 
-Step = Think | Say | Progress | Use | Usage | Plan | Notice
+Step = Think | Say | Progress | Use | ShowUsage | ShowPlan | ShowNotice
 
 STEPS: tuple[Step, ...] = (
     Think("Somebody wants to see what I can do. I look around first, ask before I change anything, and keep it short."),
@@ -106,20 +106,20 @@ STEPS: tuple[Step, ...] = (
         "What you see is real, though:\n\n- the tools below really read and write in `{root}`\n"
         "- everything is journaled *before* you see it, so reload whenever you like\n{attachments}\n"
     ),
-    Plan(begins=True),
+    ShowPlan(begins=True),
     Progress(0, listed=True),
-    Usage(),
+    ShowUsage(),
     Use("glob", "search"),
     Use("grep", "search"),
     Use("read", "read"),
     Progress(1),
-    Plan(begins=False),
+    ShowPlan(begins=False),
     Say("Now I write a small program into `{folder}/`. {permission}\n\n"),
     Use("write", "edit", changes=True),
     Use("git init", "execute", changes=True),
     Use("git commit", "execute", changes=True),
     Progress(2),
-    Usage(),
+    ShowUsage(),
     Think("The greeting glues strings together; an f-string reads better. And it should say how long the line is."),
     Use("read again", "read", changes=True),
     Use("edit", "edit", changes=True),
@@ -136,6 +136,6 @@ STEPS: tuple[Step, ...] = (
         "| sub-agent | {counted} |\n\n{cleanup}Try `/help` for everything else I can do.\n"
     ),
     Progress(5, listed=True),
-    Usage(),
-    Notice("success", "The tour is over", "Everything it did is in the journal of this session."),
+    ShowUsage(),
+    ShowNotice("success", "The tour is over", "Everything it did is in the journal of this session."),
 )

@@ -41,7 +41,7 @@ GIT_ENV = {
 
 
 class Result(NamedTuple):
-    """What a completed call tells: ``title`` replaces the tool's name where the reference says so."""
+    """What a completed call reports: ``title`` replaces the tool's name where the reference says so."""
 
     raw_output: Json
     content: list[Json]

@@ -23,13 +23,13 @@ from trunkline.agents.demo.steps import (
     STEPS,
     TODOS,
     TOUR_OPTIONS,
-    Notice,
-    Plan,
     Progress,
     Say,
+    ShowNotice,
+    ShowPlan,
+    ShowUsage,
     Step,
     Think,
-    Usage,
     Use,
 )
 from trunkline.agents.demo.tools import Result, ToolFailed
@@ -97,12 +97,12 @@ class _Tour:
                 self._turn.stream(self._turn.say, text.format(**self._facts), WORD_S)
             case Progress(done, listed):
                 self._progress(done, listed)
-            case Usage():
+            case ShowUsage():
                 self._turn.usage()
                 self._turn.tokens()
-            case Plan(begins):
+            case ShowPlan(begins):
                 self._plan(begins)
-            case Notice(severity, title, description):
+            case ShowNotice(severity, title, description):
                 self._turn.notice(severity, title, description)
             case Use(name, kind, changes):
                 if not changes or self._is_allowed is not False:

@@ -2,8 +2,8 @@
 
 A turn runs in a thread of its own; answers and cancels come from the thread that reads stdin.
 
-Rule 1: whatever waits (a pause, a permission, a question) ends at once when the turn is cancelled, by ``Cancelled``.
-Rule 2: the prompt is answered once, after everything the turn said; open calls are closed and open requests taken back before.
+Rule 1: whatever waits (a pause, a permission, a question) ends at once when the turn is cancelled, by ``TurnCancelled``.
+Rule 2: the prompt is answered once, after everything the turn sent; open calls are closed and open requests taken back before.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OPTIONS = (
 CANCELLED_CALL = "Error: The turn was cancelled before this tool call ended."
 
 
-class Cancelled(Exception):
+class TurnCancelled(Exception):
     """The client cancelled the turn."""
 
 
@@ -73,7 +73,7 @@ class DemoTurn:
         try:
             play(self)
             self.end("end_turn")
-        except Cancelled:
+        except TurnCancelled:
             self._take_back()
             self.end("cancelled")
         except Refused as refused:
@@ -126,9 +126,9 @@ class DemoTurn:
             return True
 
     def check(self) -> None:
-        """Raise Cancelled if the turn was cancelled."""
+        """Raise TurnCancelled if the turn was cancelled."""
         if self._is_cancelled:
-            raise Cancelled
+            raise TurnCancelled
 
     def pause(self, seconds: float) -> None:
         """Let time pass, divided by the speed."""
@@ -166,9 +166,9 @@ class DemoTurn:
         self.update("usage_update", used=self.session.characters // 4, size=200_000, cost={"amount": 0, "currency": "USD"})
 
     def tokens(self) -> None:
-        """Tell what this came to in tokens since it was last told: all of the context was read, and what is new was written."""
-        written = self.session.characters - self.session.told_characters
-        self.session.told_characters = self.session.characters
+        """Report what this came to in tokens since the last report: all of the context was read, and what is new was written."""
+        written = self.session.characters - self.session.reported_characters
+        self.session.reported_characters = self.session.characters
         self.note("tokens", input=self.session.characters // 4, output=written // 4)
 
     def mode(self, mode_id: str) -> None:
@@ -208,7 +208,7 @@ class DemoTurn:
         with self._changed:
             self._changed.wait_for(lambda: self._is_cancelled or ask.is_answered, within_s)
             if self._is_cancelled and not ask.is_answered:
-                raise Cancelled
+                raise TurnCancelled
             if not ask.is_answered:
                 self._asks.pop(ask.id, None)
                 self.wire.notify("$/cancel_request", {"requestId": ask.id})
@@ -226,7 +226,7 @@ class DemoTurn:
         """The id of the chosen option, or None when nobody chose; a cancelled outcome ends the turn."""
         outcome = (self.finish(ask, within_s).result or {}).get("outcome") or {}
         if outcome.get("outcome") == "cancelled":
-            raise Cancelled
+            raise TurnCancelled
         return outcome.get("optionId")
 
     def _chunk(self, kind: str, text: str, message_id: str | None) -> None:

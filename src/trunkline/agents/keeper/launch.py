@@ -1,6 +1,6 @@
 """From fork to exec: the agent's process, in a session of its own, with its pipes, its folder and its limits.
 
-Rule 1: whatever fails before the program runs is told by a pipe that closes with exec, with the step and the error number.
+Rule 1: whatever fails before the program runs is reported by a pipe that closes with exec, with the step and the error number.
 Rule 2: a folder that was looked at before (its real path) is entered as that or not at all: a link that came since is refused.
 Rule 3: the program begins with every signal as the system has it, and with no descriptor but its three.
 """
@@ -87,7 +87,7 @@ def _limit_files(limits: dict[str, int]) -> None:
 
 
 def _exec(wishes: Wishes) -> None:
-    """Try each place where the program may be; of what went wrong the most telling is told, the first of its kind."""
+    """Try each place where the program may be; of the errors the one that explains most is reported, the first of its kind."""
     failures: list[OSError] = []
     for candidate in wishes.candidates:
         try:
@@ -99,7 +99,7 @@ def _exec(wishes: Wishes) -> None:
 
 
 def _telling(error: OSError) -> int:
-    """A place without it tells least; one that may not be looked into little more; one where it is and cannot be run most."""
+    """A place without it explains least; one that may not be looked into little more; one where it is and cannot be run most."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return 0
     return 1 if isinstance(error, PermissionError) else 2

@@ -1,12 +1,12 @@
-"""The hub's side: starts the nursery, has it fork a keeper, and hears from that keeper.
+"""The hub's side: starts the nursery, has it fork a keeper, and reads what that keeper reports.
 
 Rule 1: nothing here waits on the loop: a nursery is started in a lane (``check_off_loop`` holds it), all else is a socket.
 Rule 2: one nursery per process, started with the first agent and again when it is gone; it serves every event loop. Whoever
 never closes it has its socket closed when the program ends.
-Rule 3: a keeper that ends without saying that nothing is left was killed. That is told as an exit, and whoever kept the agent
+Rule 3: a keeper that ends without saying that nothing is left was killed. That is reported as an exit, and whoever kept the agent
 looks for its family by other means.
 Rule 4: a nursery that does not answer in time is stopped or hangs. It is woken and keeps what it has; another one serves from
-then on. What is to be run is told only to a keeper that said it is there, so that nothing runs twice.
+then on. What is to be run is sent only to a keeper that reported to be there, so that nothing runs twice.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class StartFailed(OSError):
 
 
 class KeeperGone(Exception):
-    """The nursery or the keeper ended before it said anything."""
+    """The nursery or the keeper ended before it sent anything."""
 
 
 class KeptAgent(asyncio.Protocol):
@@ -93,12 +93,12 @@ class KeptAgent(asyncio.Protocol):
         """Say what is to be run, and wait until it runs; StartFailed when it cannot, KeeperGone when nobody answers."""
         data = wishes.encode()
         try:
-            await _hear_keeper(control)
+            await _await_keeper(control)
             socket.send_fds(control, [data[:LENGTH.size]], list(stdio))
             transport, _ = await asyncio.get_running_loop().create_unix_connection(lambda: self, sock=control)
         except (BrokenPipeError, ConnectionResetError):
             control.close()
-            raise KeeperGone("the keeper went before it heard what to run") from None
+            raise KeeperGone("the keeper went before it got what to run") from None
         except BaseException:
             control.close()
             raise
@@ -122,7 +122,7 @@ class KeptAgent(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         *lines, self._received = (self._received + data).split(b"\n")
         for line in lines:
-            self._heard(line.decode("ascii", "replace").split(" "))
+            self._on_report(line.decode("ascii", "replace").split(" "))
         if len(self._received) > LINE_MOST:
             self._gone()
 
@@ -130,13 +130,13 @@ class KeptAgent(asyncio.Protocol):
         self._transport = None
         self._gone()
 
-    def _heard(self, words: list[str]) -> None:
+    def _on_report(self, words: list[str]) -> None:
         try:
-            self._heard_checked(words)
+            self._read_report(words)
         except (ValueError, IndexError):
             log.warning("the keeper of process %d says what makes no sense: %.100r", self.pid, " ".join(words))
 
-    def _heard_checked(self, words: list[str]) -> None:
+    def _read_report(self, words: list[str]) -> None:
         match words[0]:
             case "started" if not self._started.done():
                 self.pid, self.keeper_pid, self.has_subreaper = int(words[1]), int(words[2]), words[3] == "1"
@@ -175,7 +175,7 @@ class KeptAgent(asyncio.Protocol):
                 self.on_gone()
 
 
-async def _hear_keeper(control: socket.socket) -> None:
+async def _await_keeper(control: socket.socket) -> None:
     """Wait until the keeper is there; KeeperGone where none comes."""
     try:
         async with asyncio.timeout(ANSWER_S):
@@ -183,7 +183,7 @@ async def _hear_keeper(control: socket.socket) -> None:
     except TimeoutError:
         raise KeeperGone("the nursery does not answer") from None
     if word != HERE:
-        raise KeeperGone("the keeper went before it heard what to run")
+        raise KeeperGone("the keeper went before it got what to run")
 
 
 class _Nursery:

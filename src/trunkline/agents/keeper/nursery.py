@@ -1,6 +1,6 @@
 """The program of the nursery: one small process that forks a keeper for each agent.
 
-Rule 1: it does nothing that could take long or fail for the sake of one agent: what is to be run, its keeper hears itself.
+Rule 1: it does nothing that could take long or fail for the sake of one agent: what is to be run, its keeper reads itself.
 Rule 2: it ends when its hub is gone and its last keeper is. Then nobody else wakes who was stopped: the kernel wakes it
 (``proc.wake_with_parent``), it wakes its keepers, and kills those that do not go all the same.
 Rule 3: a keeper that did not end by itself leaves orphans, which come here; all but keepers and spared daemons are ended.
@@ -71,7 +71,7 @@ class Nursery:
         return None if self._hub_gone_at is None else WAKE_S * 1000
 
     def _urge_keepers(self, gone_for_s: float) -> None:
-        """The hub is gone, and they have heard it, unless somebody stops them."""
+        """The hub is gone, and they have seen its socket end, unless somebody stops them."""
         for keeper in self._keepers:
             proc.send_signal(keeper, os.getpid(), signal.SIGCONT if gone_for_s < HUB_GONE_S else signal.SIGKILL)
 

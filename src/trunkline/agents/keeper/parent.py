@@ -4,10 +4,10 @@
         ─▶ SIGTERM to its group, SIGKILL ─▶ the rest of its family: SIGTERM, SIGKILL ─▶ nothing is left: go
 
 Rule 1: every child is reaped as it ends: no zombie stays, not even one that an agent orphaned an hour ago.
-Rule 2: signals that ask to end are followed by SIGCONT: who is stopped would never hear them.
+Rule 2: signals that ask to end are followed by SIGCONT: who is stopped would never get them.
 Rule 3: who does not go by SIGKILL is not waited for: a process that another one traces is reaped only when that one is gone.
 Rule 4: only a keeper that leaves nobody says so. Whoever it leaves, the nursery goes on to end.
-Rule 5: shared daemons that the catalog names are left running, with all below them, and told of.
+Rule 5: shared daemons that the catalog names are left running, with all below them, and reported.
 """
 
 from __future__ import annotations
@@ -259,12 +259,12 @@ class AgentKeeper:
             raise EOFError("the hub does not wait any more") from None
         head, stdio = receive(self._control, LENGTH.size, 3)
         if len(head) < LENGTH.size or len(stdio) != 3:
-            raise EOFError("the hub went before it said what to run")
+            raise EOFError("the hub went before it sent what to run")
         body, size = bytearray(), LENGTH.unpack(head)[0]
         while len(body) < size:
             data = self._control.recv(min(size - len(body), 1 << 16))
             if not data:
-                raise EOFError("the hub went before it said what to run")
+                raise EOFError("the hub went before it sent what to run")
             body += data
         return decode(bytes(body)), stdio
 
@@ -276,7 +276,7 @@ def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: ControlG
         return 0 if AgentKeeper(control, wakeup, tell_nursery, group).run() else 1
     except EOFError:
         return 0
-    except BaseException as error:  # the process's boundary: the hub hears of it, and the nursery ends what is left
+    except BaseException as error:  # the process's boundary: it is reported to the hub, and the nursery ends what is left
         try:
             control.sendall(f"broken {error!r}\n".encode())
         except OSError:

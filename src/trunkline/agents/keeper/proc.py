@@ -1,5 +1,5 @@
-"""What the kernel tells of processes, for the programs that keep agents; and what is set there: who adopts orphans, who hears of
-a parent's end, who may be looked into.
+"""What the kernel reports of processes, for the programs that keep agents; and what is set there: who adopts orphans, who gets a
+signal at its parent's end, who may be looked into.
 
 Rule 1: a process that is not our child is signalled only through a pidfd, after a second look at whose child it is: its number
 may be somebody else's by then. Our own children keep their numbers until we reap them.

@@ -4,7 +4,7 @@
     hub ▸ keeper    the wishes: a length and marshalled values, with stdin, stdout and stderr; then lines
                       end SECONDS            SIGTERM, that long, SIGKILL; then everything it started
     keeper ▸ hub    lines
-                      here                   it waits for the wishes, which nobody hears who did not say so
+                      here                   it waits for the wishes, which are read only by who reported so
                       started PID KEEPER IS_SUBREAPER
                       failed STEP ERRNO      it could not be started: folder, files or program
                       over LIMIT USED        a limit was reached; it is being ended

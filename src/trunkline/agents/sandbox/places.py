@@ -115,7 +115,7 @@ def homes_of(env: Mapping[str, str], more: Sequence[str] = ()) -> tuple[str, ...
 
 
 def program_places(program: str, homes: Sequence[str]) -> Iterator[str]:
-    """What a program needs to run, as far as its place tells: its package, its environment, its interpreter."""
+    """What a program needs to run, as far as its place shows: its package, its environment, its interpreter."""
     seen: set[str] = set()
     waiting = [program]
     while waiting:

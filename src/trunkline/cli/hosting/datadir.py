@@ -82,7 +82,7 @@ class DataDir:
             raise StorageError(f"cannot read {self.token_path}: {error.strerror}") from error
 
     def holder(self) -> int | None:
-        """The pid of the process that holds the lock; None when nobody does. 0 while it has not said."""
+        """The pid of the process that holds the lock; None when nobody does. 0 while it has not written it."""
         return self.lock.holder()
 
     def open_log(self) -> int:

@@ -92,7 +92,7 @@ async def _until_stopped(settings: Settings, folder: DataDir, listener: socket.s
         await hub
         return 0
     await _kill_agents(settings.data)
-    # The hub's task is left where it is: whatever it waits for is what we were told not to wait for.
+    # The hub's task is left where it is: whatever it waits for is what a second Ctrl-C asks us not to wait for.
     os._exit(EXIT_INTERRUPTED)
 
 
@@ -107,7 +107,7 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         gc.freeze()  # what was made until now stays until the end: no collection need look at it again
         leave_out_full_ones()
         gc.enable()
-        collecting = asyncio.create_task(collect_at_rest())
+        collecting = asyncio.create_task(collect_at_rest(lambda: hub.sessions_released))
         idle = asyncio.create_task(_end_when_idle(app, hub, settings.idle_exit, stop))
         at_work = asyncio.create_task(chores(app.parts))
         with _guarded(settings):

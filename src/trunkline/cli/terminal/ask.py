@@ -2,7 +2,7 @@
 
 Rule 1: one thing is asked at a time; what somebody else answers meanwhile is withdrawn.
 Rule 2: what was typed before a question appeared is no answer to it.
-Rule 3: without a terminal nothing is answered, unless the caller said ``--allow`` or ``--deny``: then somebody else decides,
+Rule 3: without a terminal nothing is answered, unless the caller gave ``--allow`` or ``--deny``: then somebody else decides,
 or the hub's timeout does (closed).
 """
 
@@ -161,7 +161,7 @@ class TerminalAsks:
 
     async def _reply(self, packet: Fields) -> None:
         question_id = _id_of(packet)
-        if self._policy != "ask":  # --allow is about permissions; nobody has said what to answer
+        if self._policy != "ask":  # --allow is about permissions; nobody has decided what to answer
             await self._hub.answer_question(self._session_id, question_id, None, action="decline")
             return
         if packet.get("url"):
@@ -182,7 +182,7 @@ class TerminalAsks:
         try:
             await self._hub.answer_question(self._session_id, question_id, content)
         except Invalid as error:
-            if not fields:  # there is nothing that could be said otherwise
+            if not fields:  # there is nothing that could be answered otherwise
                 raise
             self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
             return False

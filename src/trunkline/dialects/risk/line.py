@@ -7,11 +7,12 @@ Rule 2: a program that nobody here knows is medium.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
-from trunkline.dialects.risk.levels import Finding
+from trunkline.dialects.risk.levels import Finding, Risk, worst
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.programs import program_of, runs_tasks
 from trunkline.dialects.risk.programs.frameworks import note_lost
@@ -40,6 +41,16 @@ _SUBSTITUTIONS: Final = 16
 _EVALUATES_NAMES: Final = frozenset(
     {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
 )
+
+
+def judge_line(line: str, places: Places) -> Risk:
+    """The risk of a line, and why."""
+    return worst(line_findings(line, places), "nothing dangerous in it")
+
+
+recent_line: Final = lru_cache(maxsize=128)(judge_line)
+"""Lines judged lately: a call is judged when it is announced, when it is asked for and when a rule decides it, and whoever is
+asked is shown which part of its line is dangerous."""
 
 
 def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:

@@ -13,8 +13,8 @@ from msgspec import UNSET
 
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.parts import CommandPart, PartKind
-from trunkline.dialects.risk.levels import rank, worst
-from trunkline.dialects.risk.line import line_findings
+from trunkline.dialects.risk.levels import rank
+from trunkline.dialects.risk.line import recent_line
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.shell import Span, spans
 from trunkline.dialects.shell.grammar import parse_tree, refusal
@@ -92,7 +92,7 @@ def _with_redirects(node: Node) -> Node:
 
 def _level(source: bytes, node: Node, places: Places) -> RiskLevel:
     text = source[node.start_byte:node.end_byte].decode("utf-8", "replace")
-    return worst(line_findings(text, places), "").level
+    return recent_line(text, places).level
 
 
 def _marks(node: Node) -> list[tuple[int, int]]:

@@ -8,7 +8,6 @@ medium without its input.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from trunkline.dialects.calls import CallReading, read_call
@@ -18,7 +17,7 @@ from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.kept import Kept
 from trunkline.dialects.risk.call import Noted, ProgramCall
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
-from trunkline.dialects.risk.line import line_findings
+from trunkline.dialects.risk.line import judge_line, recent_line
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.shell import READ_AT_ONCE_CHARS, SimpleCommand, is_long
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
@@ -67,19 +66,13 @@ def _terminal(command: str, folder: str | None, places: Places, at_once: bool) -
     """A shell line, in the folder that the call names."""
     places = places if folder is None else places.moved(folder)
     if not is_long(command):
-        return _recent(command, places) if len(command) <= MAX_LINE_BYTES else _line(command, places)
+        return recent_line(command, places) if len(command) <= MAX_LINE_BYTES else judge_line(command, places)
     known = _read_ahead.get((command, places))
     if known is not None:
         return known
-    return _UNREAD if at_once else _read_ahead.put((command, places), _line(command, places))
+    return _UNREAD if at_once else _read_ahead.put((command, places), judge_line(command, places))
 
 
-def _line(command: str, places: Places) -> Risk:
-    return worst(line_findings(command, places), "nothing dangerous in it")
-
-
-_recent: Final = lru_cache(maxsize=64)(_line)
-"""Lines judged lately: a call is judged when it is announced, when it is asked for and when a rule decides it."""
 _read_ahead: Final[Kept[tuple[str, Places], Risk]] = Kept(64)
 _UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONCE_CHARS} characters that was not read ahead")
 

@@ -42,7 +42,7 @@ PAGE_BYTES = 4 << 20
 T = TypeVar("T")
 
 
-class SearchResult(msgspec.Struct, frozen=True):
+class FoundText(msgspec.Struct, frozen=True):
     """A passage of a session. ``snippet`` is in pieces, each with whether it matches."""
 
     row: SessionRow
@@ -68,7 +68,7 @@ class SearchIndex:
         self._closed = False
         self._scrubbing: asyncio.Task[None] | None = None
 
-    async def find(self, typed: str, *, limit: int, patience_s: float = PATIENCE_S) -> tuple[list[SearchResult], bool]:
+    async def find(self, typed: str, *, limit: int, patience_s: float = PATIENCE_S) -> tuple[list[FoundText], bool]:
         """The best passages for what was typed, and whether the index has read the whole journal."""
         expression = expression_of(typed)
         complete = await self._read_up(patience_s)
@@ -164,7 +164,7 @@ class SearchIndex:
 
     # Answering.
 
-    async def _found(self, expression: str, limit: int) -> list[SearchResult]:
+    async def _found(self, expression: str, limit: int) -> list[FoundText]:
         while True:
             hits = await self._run(lambda store: store.find(expression, limit))
             rows = {session_id: await self._row(session_id) for session_id in {hit.session for hit in hits}}
@@ -188,7 +188,7 @@ class SearchIndex:
 
     def _work(self, work: Callable[[IndexStore], T]) -> T:
         from trunkline.journal.search.store import IndexStore, is_damage, remove
-        from trunkline.journal.sqlite.database import storage_errors  # Rule 4
+        from trunkline.journal.stores.sqlite.database import storage_errors  # Rule 4
 
         with storage_errors(self._path or Path("search.db"), "searched"):
             if self._opened is None:
@@ -223,8 +223,8 @@ def _report_failure(task: asyncio.Task[None]) -> None:
         log.error("the search index could not read up", exc_info=error)
 
 
-def _shown(hit: Hit, row: SessionRow | None) -> SearchResult | None:
-    return SearchResult(row, hit.seq, hit.at, hit.kind, _pieces(hit.marked)) if row is not None else None
+def _shown(hit: Hit, row: SessionRow | None) -> FoundText | None:
+    return FoundText(row, hit.seq, hit.at, hit.kind, _pieces(hit.marked)) if row is not None else None
 
 
 def _pieces(marked: str) -> list[tuple[str, bool]]:

@@ -18,7 +18,7 @@ import msgspec
 from trunkline.errors import Unavailable, Unsupported
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import Passage, passage_of
-from trunkline.journal.sqlite import database
+from trunkline.journal.stores.sqlite import database
 
 VERSION = 2
 

@@ -36,7 +36,7 @@ _ENVELOPE_MOST = 512
 
 
 class Passage(msgspec.Struct, frozen=True):
-    """A text and where it stands. ``key`` is the tool call that it tells of; ``more`` says that it adds to that one's text."""
+    """A text and where it stands. ``key`` is the tool call that it is about; ``more`` says that it adds to that one's text."""
 
     seq: int
     at: int

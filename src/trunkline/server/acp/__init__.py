@@ -1,14 +1,11 @@
-"""The acp face: every session of the hub for editors, which speak the Agent Client Protocol: ``/acp``.
+"""The acp face: every session of the hub for editors, which speak the Agent Client Protocol: ``/acp``. In the order of a request:
 
-    socket.py      over a WebSocket                     http.py, streams.py   over streamable HTTP
-    connection.py  messages to and from the editor      tasks.py       what is being done because of them
-    agent.py       requests, answered                   handshake.py   who is connected, what is offered
-    sessions.py    requests about sessions              attachments.py the sessions that the editor has open
-    attachment.py  one session as the editor sees it    prompts.py     its prompts that are not answered
-    updates.py     updates as it may get them           events.py      what else the journal says
-    asks.py        permissions and questions, put to it usage.py       what a turn took
-    settings.py    modes and options                    offers.py      our own additions
-    listing.py     the sessions, page by page           faults.py      errors as numbers
+    transport/     how messages travel: over a WebSocket, or over streamable HTTP
+    connection.py  messages to and from the editor       tasks.py       what is being done because of them
+    agent.py       requests, answered                    faults.py      errors as numbers
+    handshake.py   who is connected, what is offered     offers.py      our own additions
+    sessions.py    requests about sessions               listing.py     the sessions, page by page
+    attachment/    one session as the editor sees it: its prompts, what it is sent of the journal
 
 Rule 1: a session belongs to the hub. A connection that ends takes nothing with it.
 Rule 2: a request is answered exactly once; what it may do is what the caller's token may.

@@ -31,7 +31,7 @@ from trunkline.dialects.acp.methods import (
 from trunkline.dialects.codes import ErrorCode
 from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
-from trunkline.server.acp.attachments import Attachments
+from trunkline.server.acp.attachment.attachments import Attachments
 from trunkline.server.acp.connection import EditorLine, EditorRequest, EditorWire
 from trunkline.server.acp.handshake import Handshake
 from trunkline.server.acp.sessions import SessionRequests

@@ -37,14 +37,14 @@ from trunkline.dialects.acp.sessions import (
 )
 from trunkline.errors import Invalid, SessionNotFound, Unsupported
 from trunkline.hub import Hub, NewSession
-from trunkline.server.acp.attachment import EditorAttachment
-from trunkline.server.acp.attachments import Attachments
+from trunkline.server.acp.attachment.attachment import EditorAttachment
+from trunkline.server.acp.attachment.attachments import Attachments
+from trunkline.server.acp.attachment.prompts import OpenPrompt
+from trunkline.server.acp.attachment.settings import modes_of, settings_of
 from trunkline.server.acp.connection import EditorLine, EditorRequest
 from trunkline.server.acp.handshake import Handshake
 from trunkline.server.acp.listing import Listing
 from trunkline.server.acp.offers import OurMeta, encoded_servers, ours_of, usable
-from trunkline.server.acp.prompts import OpenPrompt
-from trunkline.server.acp.settings import modes_of, settings_of
 from trunkline.server.acp.tasks import EditorTasks
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.tokens import allows

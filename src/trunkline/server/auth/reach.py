@@ -1,6 +1,6 @@
 """Where the hub can be reached from: the address that another device is given.
 
-Rule: an address is told only where the hub listens. Where nobody but this machine can come, that is said and not glossed over.
+Rule: an address is listed only where the hub listens. Where nobody but this machine can come, that is stated and not hidden.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class Delivery(Protocol):
         """It will not be tried any more. Not called when the hub stops first."""
 
 
-class Limits(msgspec.Struct, frozen=True, kw_only=True):
+class OutboxLimits(msgspec.Struct, frozen=True, kw_only=True):
     """What an outbox spends."""
 
     backoff_s: tuple[float, ...]
@@ -64,7 +64,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 class Outbox:
     """Sends deliveries, each in a task of its own. ``what`` names one of them in the log."""
 
-    def __init__(self, limits: Limits, log: logging.Logger, what: str, *, clock: Clock, lookup: Lookup = look_up,
+    def __init__(self, limits: OutboxLimits, log: logging.Logger, what: str, *, clock: Clock, lookup: Lookup = look_up,
                  trust: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
         self._limits = limits
         self._log = log

@@ -21,7 +21,7 @@ from trunkline.errors import StorageError
 T = TypeVar("T")
 
 
-class Record(Generic[T]):
+class StateFile(Generic[T]):
     """One such file, of type ``form``; without a path it is known only as long as the hub runs. ``content`` is what is so now."""
 
     def __init__(self, path: Path | None, form: type[T], content: Callable[[], T], log: logging.Logger) -> None:

@@ -1,7 +1,7 @@
 """Room for diffs: to make one takes some tens of megabytes, whatever little of it is shown.
 
 Rule 1: one of a session at a time, and DIFFS_AT_ONCE of the hub: a session whose disk hangs leaves room for another.
-Rule 2: whoever waits in vain is told so after WAIT_S.
+Rule 2: whoever waits in vain is refused after WAIT_S.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Rule 1: git (``git.py``) says which files may differ, and what was committed. Wh
 workspace, by descriptor and through no link, and compared here: git follows paths, which may be swapped meanwhile.
 Rule 2: what is compared is bounded, in bytes, in lines and in work, and so is how much is at once (``comparing.py``); the rest is
 named.
-Rule 3: where nothing can be said, the answer says why.
+Rule 3: where nothing can be compared, the answer gives the reason.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def _as_text(content: bytes | None) -> str | None:
 
 
 def _is_short(text: str | None) -> bool:
-    """Whether a text that an entry tells can be compared."""
+    """Whether a text of an entry can be compared."""
     return text is None or (len(text) <= FILE_BYTES and text.count("\n") <= FILE_LINES)
 
 

@@ -6,8 +6,8 @@ else it is a *friend's*. Nobody is a friend who was not a stranger first, so str
 Rule 1: strangers cannot use up what friends need. Half of all places are kept for friends, and strangers of one address hold at
 most ``per_address``; friends do not count there, since behind a proxy or ``ssh -L`` everybody has the same address.
 Rule 2: who comes is let in, and where strangers are too many the one goes whose last whole request is longest ago, of the address
-that has most of them. So whoever says at once what it wants is heard, however many others keep silent.
-Rule 3: friends beyond ``limit`` are told so (503); nobody is cut off in the middle of an answer for them.
+that has most of them. So whoever sends its request at once is served, however many others keep silent.
+Rule 3: friends beyond ``limit`` are answered 503; nobody is cut off in the middle of an answer for them.
 Rule 4: descriptors are shared with the agents' pipes and the journal: connections get at most half of them.
 """
 
@@ -25,7 +25,7 @@ CONNECTIONS = 2_000
 FILES_WANTED = 8_192
 """Descriptors that the hub asks the system for: twice what its connections take, and as many for agents. macOS gives 10,240."""
 OVERFLOW = 64
-"""Strangers that there is room for even when friends hold everything: to be told so, they must be heard."""
+"""Strangers that there is room for even when friends hold everything: to be refused, they must be read."""
 KEY = "trunkline"
 """Where the extensions of a request's scope say by whose connection it came."""
 
@@ -95,7 +95,7 @@ class ConnectionPlace:
         self._all = connections
         self.has_left = False
         self.address = address
-        """Whose it is, as far as can be told: of a proxy's connection that of the request."""
+        """Whose it is, as far as is known: of a proxy's connection that of the request."""
         self.drop = drop
         self.is_friend = False
         self.on_friend: Callable[[], None] | None = None

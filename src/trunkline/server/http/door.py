@@ -2,7 +2,7 @@
 
 Rule 1: a connection has its place (``connections.py``) before anything is read from it, also before the handshake of TLS,
 which has a deadline.
-Rule 2: few are accepted at a time, so that those who are here are heard before the next come.
+Rule 2: few are accepted at a time, so that the requests of those who are here are read before the next come.
 Rule 3: when descriptors run short, accepting stops for a moment, and who comes waits in the system's queue. The last ones are
 kept for the agents' pipes and the journal; a stranger makes room before these are touched.
 """
@@ -89,7 +89,7 @@ class Door:
 
     def _take(self, connection: socket.socket, peer: str) -> bool:
         """Give a connection its place; False where descriptors are too few for it."""
-        # The system hands out the lowest number that is free: it tells how many are in use.
+        # The system hands out the lowest number that is free: it shows how many are in use.
         is_short = connection.fileno() >= self._files_most
         if is_short and not self._connections.make_room():
             connection.close()

@@ -4,7 +4,7 @@ Rule 1: the caller owns the sockets, the loop and the signals; ``stop`` ends ser
 Rule 2: what a client may send and how long it may take is bounded (``protocol.py``), the number of connections in count
 (``connections.py``, ``door.py``).
 Rule 3: stopping ends the streams first, then waits a moment for what is being answered.
-Rule 4: who is answered in the middle of its body is heard out, within bounds: most clients read only when they have sent all.
+Rule 4: who is answered in the middle of its body is read on, within bounds: most clients read only when they have sent all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How the journal is: whole, hurt, or full. What was found damaged is shown until somebody has the files out of the way.
 
-Rule: who reads this learns that something is lost and where, never what it said.
+Rule: who reads this learns that something is lost and where, never what was in it.
 """
 
 from __future__ import annotations

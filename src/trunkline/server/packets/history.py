@@ -37,11 +37,11 @@ class StoredPackets(msgspec.Struct, rename="camel"):
     next_before: int | None
 
 
-class _EventType(msgspec.Struct):
+class _TypeOnly(msgspec.Struct):
     type: str
 
 
-_event_type = msgspec.json.Decoder(_EventType)
+_event_type = msgspec.json.Decoder(_TypeOnly)
 
 
 class PacketRun:

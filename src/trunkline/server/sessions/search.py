@@ -10,7 +10,7 @@ import msgspec
 
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Invalid
-from trunkline.journal.search import SearchResult
+from trunkline.journal.search import FoundText
 from trunkline.server.call import HttpCall, Reply, reply
 
 LIMIT_DEFAULT = 20
@@ -58,7 +58,7 @@ async def search(call: HttpCall) -> Reply:
     return reply(SearchPage(typed, [_hit(each) for each in found], complete))
 
 
-def _hit(found: SearchResult) -> SearchHit:
+def _hit(found: FoundText) -> SearchHit:
     row = found.row
     return SearchHit(
         session_id=row.id, title=row.title, agent=row.agent, cwd=row.cwd, kind=found.kind, seq=found.seq, at=iso_ms(found.at),

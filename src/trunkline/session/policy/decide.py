@@ -121,33 +121,32 @@ def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, t
         raise Invalid(f"{ask.tool} names no command and no path, so there is nothing that a rule could be about")
     if scope == "turn" and turn_id is None:
         raise Invalid("no turn is running, so a rule for this turn would never count")
-    by_command = ask.command is not None
+    by_command, subject = ask.command is not None, Subject(ask)
     rule = Rule(
         action="allow" if allow else "deny",
         tool=[globs.escape(ask.tool)] if allow or not by_command else [],
         agent=[globs.escape(ask.agent)] if allow else [],
         command=[globs.escape(ask.command)] if ask.command is not None else [],
-        path=_exact_paths(ask) if allow or not by_command else [],
+        path=_exact_paths(subject) if allow or not by_command else [],
         risk=[ask.risk] if allow and ask.risk not in UNNAMED_RISKS else [],
         root=globs.escape(globs.clean(ask.root)), expires_at=expires_at,
         session=session_id if scope != "always" else None, turn=turn_id if scope == "turn" else None,
         reason=reason, id=rule_id,
     )
-    return _that_fits(rule, ask) if allow else rule
+    return _that_fits(rule, subject) if allow else rule
 
 
-def _that_fits(rule: Rule, ask: PolicyAsk) -> Rule:
+def _that_fits(rule: Rule, subject: Subject) -> Rule:
     """The rule itself, or Invalid where it would not be about the same ask the next time (a path with a backslash, say)."""
-    fit = fits(replace(rule, session=None, turn=None, expires_at=None), Subject(ask), now_us=0)
+    fit = fits(replace(rule, session=None, turn=None, expires_at=None), subject, now_us=0)
     if not fit.ok:
         raise Invalid(f"no rule can allow this, so it can be approved only once: {fit.why}")
     return rule
 
 
-def _exact_paths(ask: PolicyAsk) -> list[str]:
+def _exact_paths(subject: Subject) -> list[str]:
     """The paths of an ask as patterns, each for itself alone: relative inside the root, in full outside it."""
-    places = Subject(ask).places
-    return [globs.escape(where.absolute if where.relative is None else where.relative) for where in places]
+    return [globs.escape(where.absolute if where.relative is None else where.relative) for where in subject.places]
 
 
 def _by_rule(one: Considered) -> Verdict:

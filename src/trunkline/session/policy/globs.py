@@ -93,11 +93,15 @@ def clean(path: str) -> str:
     return "/" + posixpath.normpath("/" + path).lstrip("/")
 
 
+_clean_root = kept(clean)
+"""A session has few roots, and each of its paths is held against them."""
+
+
 def relative_to(absolute: str, root: str) -> str | None:
     """A clean path as seen from the root (the root itself is ``.``), or None outside it."""
     if not root.startswith("/"):
         return None
-    stem = clean(root)
+    stem = _clean_root(root)
     if absolute == stem:
         return "."
     stem = stem.rstrip("/") + "/"
@@ -115,9 +119,15 @@ def _is_plain(path: str) -> bool:
         return False
     if path.startswith("~") and path != "~" and not path.startswith("~/"):
         return False
-    if any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in path):
+    if not _is_everyday(path) and any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in path):
         return False
     return ".." not in path.split("/")
+
+
+def _is_everyday(text: str) -> bool:
+    """Whether a text has nothing but letters, signs and blanks of ASCII, as nearly every path has: a look in two steps instead of
+    one for each character."""
+    return text.isascii() and text.isprintable()
 
 
 def path_allowed(patterns: Sequence[str], where: Place) -> bool:
@@ -205,7 +215,8 @@ def text_matches(pattern: str, text: str, *, fold: bool = False) -> bool:
     """``*`` is any run of characters, ``?`` one of them, a backslash takes the next one as it is. Nothing else is special."""
     if fold:
         pattern, text = folded(pattern), folded(text)
-    return run(text_tokens(pattern), text)
+    exactly = literal_text(pattern)
+    return text == exactly if exactly is not None else run(text_tokens(pattern), text)
 
 
 def split(patterns: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -213,6 +224,7 @@ def split(patterns: Sequence[str]) -> tuple[list[str], list[str]]:
     return [one for one in patterns if not one.startswith("!")], [one[1:] for one in patterns if one.startswith("!")]
 
 
+@kept
 def literal(pattern: str) -> str | None:
     """The only text that a pattern matches, or None where it has a wildcard."""
     tokens = path_tokens(pattern) if not has_brace(pattern) else (STAR,)
@@ -237,7 +249,7 @@ def check(pattern: str, exactly: Callable[[str], str | None] = literal_text) -> 
     bare = pattern.removeprefix("!")
     if not bare or len(pattern) > EXACT_CHARS or (len(pattern) > PATTERN_CHARS and exactly(bare) is None):
         raise Invalid(f"expected a pattern of 1 to {PATTERN_CHARS} characters, or up to {EXACT_CHARS} without wildcards")
-    if any(unicodedata.category(char) == "Cs" or char == "\0" for char in pattern):
+    if not _is_everyday(pattern) and any(unicodedata.category(char) == "Cs" or char == "\0" for char in pattern):
         raise Invalid(f"{pattern!r} has characters that no path and no command has")
 
 

@@ -1,6 +1,6 @@
 """The frames of ``/ws``: what a client may say and what the hub says, as types and as bytes.
 
-Rule 1: every frame is one JSON object in one text message, told apart by ``type``. Fields that we do not know are skipped, a
+Rule 1: every frame is one JSON object in one text message, distinguished by ``type``. Fields that we do not know are skipped, a
 frame that we do not know is refused.
 Rule 2: these types are the protocol: its JSON Schema is generated from them, and nothing is sent that they do not describe.
 Rule 3: an event goes out as the bytes that the journal has; only its frame is put around them.
@@ -141,7 +141,7 @@ class EventFrame(ServerFrame, tag="event", kw_only=True, frozen=True):
 
 
 class Deleted(ServerFrame, tag="deleted", kw_only=True, frozen=True):
-    """A session was deleted: forget it. Only a subscription to all sessions hears of it so."""
+    """A session was deleted: forget it. Sent only to a subscription to all sessions."""
 
     subscription: str
     session_id: str

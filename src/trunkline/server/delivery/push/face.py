@@ -20,7 +20,7 @@ class PushKeys(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class NewSubscription(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A browser's subscription as ``PushSubscription.toJSON()`` gives it, and what it wants to be told."""
+    """A browser's subscription as ``PushSubscription.toJSON()`` gives it, and which events it wants to be sent."""
 
     endpoint: str
     keys: PushKeys
@@ -37,7 +37,7 @@ class SubscriptionView(msgspec.Struct, rename="camel"):
 
 
 class PushInfo(msgspec.Struct, rename="camel"):
-    """The hub's public key (``applicationServerKey``), what can be told, and the caller's own subscription."""
+    """The hub's public key (``applicationServerKey``), which events there are, and the caller's own subscription."""
 
     public_key: str
     kinds: list[PushKind]

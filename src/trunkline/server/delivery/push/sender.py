@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.server.delivery.addresses import Lookup, look_up
 from trunkline.server.delivery.following import Clock
-from trunkline.server.delivery.outbox import Limits, Outbox
+from trunkline.server.delivery.outbox import Outbox, OutboxLimits
 from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.push.crypt import SALT_BYTES, encrypt, new_private_key, unb64, vapid_header
 from trunkline.server.delivery.push.notes import PushNote
@@ -27,7 +27,7 @@ from trunkline.server.http.address import Network
 
 log = logging.getLogger("trunkline.push")
 
-LIMITS = Limits(backoff_s=(2.0, 10.0, 60.0), room=20, room_in_all=400, at_once=8)
+LIMITS = OutboxLimits(backoff_s=(2.0, 10.0, 60.0), room=20, room_in_all=400, at_once=8)
 GONE = (404, 410)
 
 SIGNED_S = 12 * 3600

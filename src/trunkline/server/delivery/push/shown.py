@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.server.delivery.push.notes import PushNote
-from trunkline.server.delivery.records import Record
+from trunkline.server.delivery.records import StateFile
 
 log = logging.getLogger("trunkline.push")
 
@@ -31,7 +31,7 @@ class ShownAsks:
     """Asks by their id, the oldest first."""
 
     def __init__(self, folder: Path) -> None:
-        self._record = Record(folder / SHOWN_FILE, list[ShownAsk], lambda: list(self._asks.values()), log)
+        self._record = StateFile(folder / SHOWN_FILE, list[ShownAsk], lambda: list(self._asks.values()), log)
         self._asks: dict[str, ShownAsk] = {}
 
     def load(self) -> None:

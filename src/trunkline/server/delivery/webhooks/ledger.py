@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.server.delivery.records import Record
+from trunkline.server.delivery.records import StateFile
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
@@ -50,7 +50,7 @@ class Ledger:
     """The deliveries of one data folder; without a path they are known only as long as the hub runs."""
 
     def __init__(self, path: Path | None = None) -> None:
-        self._record = Record(path, _Books, lambda: _Books(self._position, list(self._owed.values())), log)
+        self._record = StateFile(path, _Books, lambda: _Books(self._position, list(self._owed.values())), log)
         self._owed: dict[str, Owed] = {}
         self._position = 0
 

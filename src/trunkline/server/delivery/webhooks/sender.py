@@ -21,7 +21,7 @@ import msgspec
 from trunkline import __version__
 from trunkline.server.delivery.addresses import Lookup, look_up
 from trunkline.server.delivery.following import Clock
-from trunkline.server.delivery.outbox import Limits, Outbox
+from trunkline.server.delivery.outbox import Outbox, OutboxLimits
 from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.webhooks.rules import Webhook
 
@@ -29,7 +29,7 @@ log = logging.getLogger("trunkline.notify")
 
 ROOM = 100
 """Deliveries of one webhook on their way."""
-LIMITS = Limits(backoff_s=(2.0, 10.0, 60.0, 300.0), room=ROOM)
+LIMITS = OutboxLimits(backoff_s=(2.0, 10.0, 60.0, 300.0), room=ROOM)
 
 
 def new_id() -> str:

@@ -42,6 +42,7 @@ from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Deci
 from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is_shown_whole, preview_of
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, asked_call, listed, says_nothing, worst_of
+from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.tools import ID_CHARS, ToolInterpreter, name_of
 from trunkline.session.interpret.lifecycle import standing
@@ -86,8 +87,6 @@ DESCRIPTION_CHARS: Final = 500
 NO_TEXTS: Final[Mapping[str, str]] = {}
 """Of no file it was found out what is in it."""
 
-_encode = msgspec.json.Encoder().encode
-
 _TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
 
 
@@ -129,10 +128,7 @@ class AskInterpreter:
         self._roots = roots
         self._home = home
         self._guarded = guarded
-        self._sizes: dict[str, int] = {}
-        """What each that waits says, once it was counted."""
-        self._held: dict[str, int] = {}
-        """What the permissions among them said of their calls."""
+        self._waiting = WaitingBytes(writer.fold)
 
     def announce(self, ask: PermissionAsk) -> Announced:
         """The agent wants a decision before it goes on: its calls are told of, and what has to be known to put it to a person."""
@@ -176,7 +172,7 @@ class AskInterpreter:
             requested_at=iso_ms(writer.at), expires_at=self._expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
-        self._held[ask.request_id] = len(ask.tool_call)
+        self._waiting.add(ask.request_id, len(ask.tool_call))
         reading = self._tools.reading(call)
         beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
         writer.add(_requested_event(view, beside), seal=self._seal, packet=approval_requested_packet(
@@ -213,12 +209,11 @@ class AskInterpreter:
             if any(len(option.option_id) > OPTION_ID_CHARS for option in ask.options):
                 return f"the id of an option has at most {OPTION_ID_CHARS} characters"
             size = min(len(ask.tool_call), TEXT_LIMIT)
-            self._held = {key: held for key, held in self._held.items() if key in fold.approvals}
-            if sum(self._held.values()) + len(ask.tool_call) > HELD_BYTES:
+            if self._waiting.held + len(ask.tool_call) > HELD_BYTES:
                 return _TOO_MUCH
             if (why := self._room_for_calls(ask)) is not None:
                 return why
-        return None if size + self._waiting_bytes() <= PENDING_BYTES else _TOO_MUCH
+        return None if size + self._waiting.said() <= PENDING_BYTES else _TOO_MUCH
 
     def _room_for_calls(self, ask: PermissionAsk) -> str | None:
         """Why an ask that says nothing itself cannot be about all that waits to run; None where it can, or says something."""
@@ -230,13 +225,6 @@ class AskInterpreter:
         if not says_nothing(own.state, self._tools.reading(own)):
             return None
         return f"a permission that names no call would be about {len(waiting)} calls of {size} bytes, more than can be shown"
-
-    def _waiting_bytes(self) -> int:
-        """What all that waits says; each is counted once, and in all that is kept of it."""
-        fold = self._writer.fold
-        waiting: dict[str, ApprovalView | QuestionView] = {**fold.approvals, **fold.questions}
-        self._sizes = {key: self._sizes.get(key) or len(_encode(view)) for key, view in waiting.items()}
-        return sum(self._sizes.values())
 
     def refused(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
         """An ask that could not wait for a person was answered with that."""
@@ -250,6 +238,7 @@ class AskInterpreter:
         """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
+        self._waiting.remove(request_id)
         decided = Decided(approved, who, iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
         for call in self._decides(view):
@@ -358,6 +347,7 @@ class AskInterpreter:
             beyond_turn=ask.beyond_turn,
         )
         writer.fold.questions[ask.request_id] = view
+        self._waiting.add(ask.request_id)
         meta: dict[str, Any] = {"schema": view.schema} if ask.schema is not None else {}
         if ask.url is not None:
             meta["url"] = ask.url
@@ -378,6 +368,7 @@ class AskInterpreter:
         """A question was answered, declined or withdrawn."""
         writer = self._writer
         del writer.fold.questions[question_id]
+        self._waiting.remove(question_id)
         remember(writer.fold.decided, question_id, _answered_by(action, who, writer.at), KEPT_DECISIONS)
         data: dict[str, Any] = {"questionId": question_id, "action": action}
         if content is not None:

@@ -17,7 +17,7 @@ from msgspec import Raw
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
-from trunkline.dialects.calls import CallReading, Claims, ToolNames, read_call
+from trunkline.dialects.calls import CallReading, Claims, Source, ToolNames, read_call
 from trunkline.dialects.calls.files import files_in
 from trunkline.dialects.calls.words import arguments_in
 from trunkline.dialects.outside import BROKEN
@@ -29,6 +29,7 @@ _BEGINS: Final[dict[type, tuple[bytes, ...]]] = {
     str: (b'"',), int: tuple(b"-0123456789"[at:at + 1] for at in range(11)), bool: (b"t", b"f"), list: (b"[",), dict: (b"{",),
 }
 _NOTHING = Evidence()
+_NO_CLAIMS: Final = Claims()
 
 _members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
 
@@ -38,19 +39,48 @@ def name_of(state: CallState) -> str:
     return state.tool or state.name or state.first_title or state.kind
 
 
-def read_open_call(call: OpenCall, names: ToolNames) -> CallReading:
-    """The one reading of a call, from all that is known of it."""
+class Told(NamedTuple):
+    """All that is known of a call and read: calls of which the same is told have the same reading."""
+
+    tool: str
+    kind: str
+    given: bytes | None
+    named_by: Source
+    located: tuple[str, ...]
+    brings_changes: bool
+    title: str
+    shown: str
+    arguments: str
+    cut: bool
+    claims: Claims
+
+
+def told_of(call: OpenCall) -> Told:
+    """What there is to be read of a call."""
     state = call.state
     diffs = [item for item in state.content or () if isinstance(item, Diff)]
     changed = [item.path for item in (diffs or (call.evidence.diffs if call.evidence else []))]
     located = [place.path for place in state.locations or []]
     in_words = state.raw_input is None
     arguments = call.evidence.arguments if in_words and call.evidence is not None else ""
+    return Told(
+        name_of(state), state.kind, state.raw_input, state.named_by or "name",
+        tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), bool(changed), _title_with_command(state),
+        shown_text(state) if in_words and (call.shows_ask or not arguments) else "", arguments, call.input_cut,
+        call.claims or _NO_CLAIMS)
+
+
+def read_open_call(call: OpenCall, names: ToolNames) -> CallReading:
+    """The one reading of a call, from all that is known of it."""
+    return read_told(told_of(call), names)
+
+
+def read_told(told: Told, names: ToolNames) -> CallReading:
+    """The reading of a call of which this is known."""
     return read_call(
-        name_of(state), state.kind, decoded(state.raw_input), named_by=state.named_by or "name", names=names,
-        located=tuple(dict.fromkeys([*changed[:LOCATIONS], *located])), brings_changes=bool(changed),
-        title=_title_with_command(state), shown=shown_text(state) if in_words and (call.shows_ask or not arguments) else "",
-        arguments=arguments, cut=call.input_cut, claims=call.claims or Claims())
+        told.tool, told.kind, decoded(told.given), named_by=told.named_by, names=names, located=told.located,
+        brings_changes=told.brings_changes, title=told.title, shown=told.shown, arguments=told.arguments, cut=told.cut,
+        claims=told.claims)
 
 
 def _title_with_command(state: CallState) -> str:

@@ -41,7 +41,7 @@ from trunkline.session.interpret.calls.bodies import Bodies
 from trunkline.session.interpret.calls.endings import Ending, Endings, waits
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.evidence import evidence_of, keep_claims, observe, printed
-from trunkline.session.interpret.calls.facts import Facts, name_of, read_open_call, shown_text
+from trunkline.session.interpret.calls.facts import Facts, Told, name_of, read_told, shown_text, told_of
 from trunkline.session.interpret.calls.leftover import leftover_of
 from trunkline.session.interpret.calls.output import news_of, title_news
 from trunkline.session.interpret.calls.spliced import long_text
@@ -103,6 +103,8 @@ class ToolInterpreter:
         """The ids of those calls of the fold that have ended, oldest first."""
         self._bodies = Bodies()
         self._readings: dict[str, CallReading] = {}
+        self._untold: tuple[Told, CallReading] | None = None
+        """The last reading of a call that is not told of, and what it was made from."""
         self._endings = Endings(writer, self.facts)
         self.looks = False
         self.wanted: Wanted | None = None
@@ -161,7 +163,8 @@ class ToolInterpreter:
 
     def waiting(self, *, in_background: bool) -> list[OpenCall]:
         """The calls that an ask which says nothing is about."""
-        self._in_background()
+        if self._writer.fold.sub_agents:
+            self._in_background()
         return waiting_calls(self._writer.fold.calls.values(), in_background=in_background)
 
     def _clear(self, call: OpenCall) -> None:
@@ -256,6 +259,7 @@ class ToolInterpreter:
         for key in [key for key in self._writer.fold.calls if key not in going_on]:
             self._forget(key)
         self._ended.clear()
+        self._untold = None
         self._writer.fold.calls_untracked = False
 
     def forget_all(self) -> None:
@@ -278,14 +282,19 @@ class ToolInterpreter:
         return Facts(call, self.reading(call), self._writer.fold.cwd)
 
     def reading(self, call: OpenCall) -> CallReading:
-        """The one reading of a call, made once for each change of what it is made from."""
+        """The one reading of a call, made once for each change of what it is made from. A call that is not told of is mostly an
+        ask: it is told of next, and the reading that said what it is about is that call's reading, too."""
         key = call.state.tool_call_id
-        if self._writer.fold.calls.get(key) is not call:
-            return read_open_call(call, self._names)  # nobody else will ask for it
-        known = self._readings.get(key)
-        if known is None:
-            known = self._readings[key] = read_open_call(call, self._names)
-        return known
+        is_told = self._writer.fold.calls.get(key) is call
+        if is_told and (known := self._readings.get(key)) is not None:
+            return known
+        told = told_of(call)
+        if self._untold is None or self._untold[0] != told:
+            self._untold = told, read_told(told, self._names)
+        reading = self._untold[1]
+        if is_told:
+            self._readings[key], self._untold = reading, None
+        return reading
 
     def _merge(self, call: OpenCall, update: ToolCall | ToolCallUpdate, *, asks: bool = False) -> frozenset[str]:
         kind, claimed, before = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
@@ -474,7 +483,7 @@ class ToolInterpreter:
     def unannounced_call(self, update: ToolCallUpdate) -> OpenCall:
         """A call that an ask is about, and that is not (yet) told of."""
         call = OpenCall(CallState(tool_call_id=update.tool_call_id), self._writer.at, input_cut=names_too_much(update))
-        merge_call(call.state, update)
+        call.shows_ask = "content" in merge_call(call.state, update)
         observe(call, update, self._names)
         return call
 

@@ -1,0 +1,492 @@
+"""The journal in one SQLite file: write-ahead log, one transaction per group, a row per block of entries.
+
+How a group travels: ``append`` gives each entry its pos. What a session has much of becomes a block (block.py); the small
+parts of all sessions become one row of ``recent`` and stay in memory (recent.py); the session rows come with them; all in one
+transaction. The housekeeper (housekeeping.py) folds ``recent`` into blocks and moves the write-ahead log into the database.
+Readers (reader.py) have connections of their own.
+
+Rule 1: with durability ``normal`` a group is committed in the caller's thread, without a wait and without fsync: a process that
+        dies loses nothing, a machine that dies may lose the last moments. ``full`` adds an fsync, in the writer's thread.
+Rule 2: whoever writes holds the gate. The loop never waits for it: a commit that finds it shut moves to the writer's thread. So
+        does one that finds SQLite's own lock taken, by a program that is not ours: only the writer's thread waits for that.
+Rule 3: pos rises with every commit and never comes back, not after a failure, a reopen, a delete, or the loss of a log
+        (marks.py).
+Rule 4: the keeper's connection is made, used and closed in the keeper's thread, so opening, mending and closing are done there,
+        too; SQLite refuses it to every other thread.
+Rule 5: damage stays where it is. What the file does not give back is a gap to readers (reader.py); where SQLite itself cannot go
+        on, the file is mended (mending/) and the read or the commit is tried again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sqlite3
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import ParamSpec, Self, TypeVar
+
+import msgspec
+
+from trunkline.errors import StorageError
+from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
+from trunkline.journal.read_turns import ReadTurns
+from trunkline.journal.run_delay import RunDelay
+from trunkline.journal.stores.rows import row_values
+from trunkline.journal.stores.sqlite import database
+from trunkline.journal.stores.sqlite.block import EntryBlock, blocks_of, encode, sum_of_parts, summed
+from trunkline.journal.stores.sqlite.database import Durability, storage_errors
+from trunkline.journal.stores.sqlite.gate import WriteGate
+from trunkline.journal.stores.sqlite.housekeeping import PAGE_BYTES, Housekeeper, Upkeep
+from trunkline.journal.stores.sqlite.large import LARGE_ENTRY, LargeBlock, large_block
+from trunkline.journal.stores.sqlite.large import write as write_large
+from trunkline.journal.stores.sqlite.marks import Marks
+from trunkline.journal.stores.sqlite.mending import swap
+from trunkline.journal.stores.sqlite.opening import mend, open_file
+from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, SessionRead, SqliteReader, Unreadable
+from trunkline.journal.stores.sqlite.recent import Recent
+
+_SMALL_ENTRIES = 16
+_SMALL_BYTES = 8192
+_RECENT_ROW_BYTES = 256 * 1024
+"""A session's part of a group is small with up to 16 entries: writing it once more in a fold costs less than an index page of
+its own in this commit. In a row that comes out long, only parts of up to 8 KiB count as small."""
+
+_READERS = 2
+
+_MENDED_MOST = 3
+"""How often a running hub mends its file: a disk that damages it again and again is not mended by that."""
+
+logger = logging.getLogger(__name__)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class SqliteJournal:
+    """Numbered entries in a file. Use as an async context manager."""
+
+    def __init__(self, path: Path, *, durability: Durability = "normal", upkeep: Upkeep | None = None) -> None:
+        self._path = path
+        self._durability: Durability = durability
+        self._upkeep = upkeep or Upkeep()
+        self._queries = database.load_queries()
+        self._gate = WriteGate()
+        self._pos = 0
+        self._last_seq: dict[str, int] = {}
+        self._recent = Recent()
+        self._writer: sqlite3.Connection
+        self._keeper: Housekeeper
+        self._tending: Future[None] | None = None
+        self._reader_of_thread = threading.local()
+        self._readers: list[SqliteReader] = []
+        self._turns = ReadTurns()
+        self._closed = False
+        self._marks = Marks(path.with_suffix(".marks"))
+        self._opened_at = time.time_ns() // 1000
+        self._unwritable: str | None = None
+        self._unreadable = Unreadable()
+        self._mended = 0
+        self._scrubbing: Future[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._writer_thread = ThreadPoolExecutor(1, "journal-writer")
+        self._keeper_thread = ThreadPoolExecutor(1, "journal-keeper")
+        self._reader_threads = ThreadPoolExecutor(_READERS, "journal-reader")
+        try:
+            await self._run(self._keeper_thread, "opened", self._open)
+        except BaseException:
+            self._shut_threads()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                        trace: TracebackType | None) -> None:
+        try:
+            await self._run(self._keeper_thread, "closed", self._close)
+        finally:
+            self._closed = True
+            self._shut_threads()
+
+    @property
+    def last_pos(self) -> int:
+        """The newest pos that was given out."""
+        return self._pos
+
+    def append_now(self, group: Group) -> bool:
+        """Commit a group in this thread without waiting; False, and nothing done, where ``append`` has to be awaited."""
+        keeper = self._keeper
+        if self._durability == "full" or keeper.syncing or keeper.behind or keeper.damaged or not self._gate.try_enter():
+            return False
+        try:
+            self._commit(group)
+        except StorageError as error:
+            if database.is_locked(error):
+                return False
+            raise
+        finally:
+            self._gate.leave()
+        return True
+
+    async def append(self, group: Group) -> None:
+        """Commit a group in the writer's thread, and set ``pos`` on its entries."""
+        if self._keeper.behind:
+            await self._run(self._keeper_thread, "written", self._keeper.tend)
+        await self._mending(lambda: self._run(self._writer_thread, "written", self._commit_in_turn, group))
+
+    async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
+                   max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
+        """Entries with after < seq < before that fit the limits: the first ones, or the last (``tail``)."""
+        if limit < 1 or session_id in self._keeper.deleting:
+            return []
+
+        def make_query() -> Callable[[SqliteReader], list[Entry]]:
+            horizon = self._pos  # before the recent ones: what is committed in between must not be half seen
+            held = self._recent.of(session_id, after=after, before=before, horizon=horizon)
+            wanted = SessionRead(session_id, after, before, limit, max_bytes, tail, horizon, held)
+            return lambda reader: reader.session(wanted)
+
+        async with self._turns.taken(session_id):
+            return await self._read(make_query)
+
+    async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
+        """(session id, entry) of all sessions with pos > after, in pos order."""
+        hidden = self._keeper.deleting
+        async with self._turns.taken(""):
+            return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
+
+    async def rows(self, which: RowFilter) -> list[SessionRow]:
+        """Session rows, newest activity first."""
+        found = await self._read(lambda: lambda reader: reader.rows(which))
+        for row in found:
+            row.last_seq = max(row.last_seq, self._last_seq.get(row.id, 0))
+        return found
+
+    async def pack(self, session_id: str, *, before: int) -> int:
+        """Merge blocks of entries below ``before``, compressed where it pays; returns how many rows that saved."""
+        return await self._mending(lambda: self._run(self._keeper_thread, "packed", self._pack, session_id, before))
+
+    async def delete(self, session_id: str) -> None:
+        """Forget a session; deleting an unknown one is no error."""
+        await self._mending(lambda: self._run(self._keeper_thread, "rid of a session", self._delete, session_id))
+
+    async def health(self) -> JournalHealth:
+        """What was found damaged, and whether the last commit failed."""
+        found = self._unreadable.newest_first()
+        if self._marks.missing is not None:
+            found.insert(0, Damage(number=0, at=self._opened_at, session="", first=0, last=0, what=self._marks.missing))
+        found += await self._read(lambda: lambda reader: reader.damages(DAMAGES_LISTED))
+        return JournalHealth(damages=found[:DAMAGES_LISTED], unwritable=self._unwritable,
+                      asides=[str(aside) for aside in swap.asides(self._path)])
+
+    # Opening and closing.
+
+    def _open(self) -> None:
+        database.create(self._path)
+        self._marks.open()
+        with ExitStack() as undo:
+            undo.callback(self._marks.close)
+            self._open_connections()
+            undo.callback(self._close_connections)
+            with self._gate.held():
+                self._keeper.begin_log()
+            self._go_on_deleting()
+            undo.pop_all()
+
+    def _go_on_deleting(self) -> None:
+        """Sessions whose removal was cut short. One that cannot be removed now (a full disk) stays hidden, for a later start."""
+        for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
+            self._keeper.deleting.add(session_id)
+            try:
+                self._delete(session_id)
+            except sqlite3.Error as error:
+                logger.warning("session %s is not wholly deleted yet: %s", session_id, error)
+
+    def _open_connections(self) -> None:
+        """Know again what a hub that ran before knew, and open the file for writing."""
+        start = open_file(self._path, self._marks, self._queries)
+        self._pos = max(self._pos, start.pos)
+        self._recent, self._last_seq = Recent(), {}
+        with ExitStack() as undo:
+            self._writer = database.connect(self._path, durability=self._durability)
+            undo.callback(self._writer.close)
+            for parts, size in start.parts:
+                self._recent.add(parts, size)
+            for session_id, last_seq in self._recent.last_seqs().items():
+                self._last_seq[session_id] = max(last_seq, self._stored_last_seq(session_id))
+            database.never_wait(self._writer)
+            own = database.connect(self._path, one_thread=True)
+            self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep)
+            undo.pop_all()
+
+    def _close_connections(self) -> None:
+        self._writer.close()
+        self._keeper.close()
+
+    def _close(self) -> None:
+        self._reader_threads.shutdown()
+        for reader in self._readers:
+            reader.close()
+        with self._gate.held():
+            self._close_connections()
+            self._marks.close()
+
+    def _shut_threads(self) -> None:
+        for threads in (self._reader_threads, self._writer_thread, self._keeper_thread):
+            threads.shutdown()
+
+    # Writing: all of it while holding the gate.
+
+    def _commit_in_turn(self, group: Group) -> None:
+        with self._gate.held(), database.waiting(self._writer):
+            delay = RunDelay()
+            delayed, started = delay.read(), time.perf_counter()
+            try:
+                self._commit(group, small_bytes=_RECENT_ROW_BYTES)
+            finally:
+                group.took_s = time.perf_counter() - started - delay.since(delayed)
+                delay.close()
+
+    def _commit(self, group: Group, small_bytes: int | None = None) -> None:
+        try:
+            plan = self._plan(group, small_bytes)
+            self._store(plan)
+        except BaseException:
+            for entries in group.entries.values():
+                for entry in entries:
+                    entry.pos = 0
+            raise
+        self._unwritable = None
+        self._note(plan)
+
+    def _plan(self, group: Group, small_bytes: int | None) -> _CommitPlan:
+        """What the transaction will write: small parts in one row, other parts as blocks, each entry with its pos. A part over
+        ``small_bytes`` is a block without a try: of many megabytes that would be a copy in vain."""
+        if self._keeper.deleting:
+            self._refuse_deleted(group)
+        small = group.entries
+        large: dict[str, list[Entry]] = {}
+        known = self._last_seq
+        for session_id, entries in small.items():
+            check_order(session_id, entries, known[session_id] if session_id in known else self._load_last_seq(session_id))
+            if len(entries) > _SMALL_ENTRIES or not entries or (small_bytes is not None and _size(entries) > small_bytes):
+                large[session_id] = entries
+        if large:
+            small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
+        pos = _number(small, self._pos)
+        body = encode(small) if small else b""
+        if len(body) > _RECENT_ROW_BYTES:
+            large |= {session_id: entries for session_id, entries in small.items() if _size(entries) > _SMALL_BYTES}
+            small = {session_id: entries for session_id, entries in small.items() if session_id not in large}
+            pos = _number(small, self._pos)
+            body = encode(small) if small else b""
+        newest = _number(large, pos)
+        huge = _take_huge(large, group.sizes)
+        blocks = [block for session_id, entries in large.items() if entries for block in blocks_of(session_id, entries)]
+        return _CommitPlan(self._pos + 1, small, body, blocks, group.rows, newest, huge)
+
+    def _store(self, plan: _CommitPlan) -> None:
+        writer, queries = self._writer, self._queries
+        try:
+            writer.execute(queries["begin"])
+            if plan.small:
+                writer.execute(queries["insert_recent"], (plan.first_pos, plan.body, sum_of_parts(plan.first_pos, plan.body)))
+            if plan.blocks:
+                writer.executemany(queries["insert_block"], map(summed, plan.blocks))
+            for block in plan.huge:
+                write_large(writer, queries["insert_large"], block)
+            if plan.rows:
+                writer.executemany(queries["upsert_session"], map(row_values, plan.rows.values()))
+            writer.execute(queries["commit"])
+        except (sqlite3.Error, OSError) as error:
+            raise self._not_written(error) from error
+        finally:
+            if writer.in_transaction:
+                writer.rollback()
+
+    def _not_written(self, error: sqlite3.Error | OSError) -> StorageError:
+        """What to say of a commit that failed. A lock of somebody else's passes; a damaged file has to be mended."""
+        failure = StorageError(f"the journal {self._path} could not be written: {error}")
+        if not database.is_lock(error):
+            self._unwritable = failure.message
+            self._keeper.damaged = database.is_damage(error)  # then the next commit waits for the mending, off the loop
+        return failure
+
+    def _note(self, plan: _CommitPlan) -> None:
+        """Take a committed group into account."""
+        size = len(plan.body) + PAGE_BYTES * 5 // 4
+        known = self._last_seq
+        ends: list[tuple[str, int]] = []
+        if plan.small:
+            self._recent.add(plan.small, len(plan.body))
+            for session_id, entries in plan.small.items():
+                seq = known[session_id] = entries[-1].seq
+                ends.append((session_id, seq))
+        for block in plan.blocks:
+            known[block.session] = block.last_seq
+            ends.append((block.session, block.last_seq))
+            size += len(block.body) + 2 * PAGE_BYTES
+        for huge in plan.huge:
+            seq = known[huge.session] = max(known.get(huge.session, 0), huge.entry.seq)
+            ends.append((huge.session, seq))
+            size += 2 * huge.size + 2 * PAGE_BYTES
+        for row in plan.rows.values():
+            size += len(row.summary) + len(row.checkpoint) + 3 * PAGE_BYTES
+        if ends:
+            self._marks.note(ends, plan.newest_pos)
+        self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
+        self._keeper.wrote(size)
+        if self._keeper.due and (self._tending is None or self._tending.done()):
+            self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
+
+    def _load_last_seq(self, session_id: str) -> int:
+        last_seq = self._last_seq[session_id] = self._stored_last_seq(session_id)
+        return last_seq
+
+    def _stored_last_seq(self, session_id: str) -> int:
+        with storage_errors(self._path, "read"):
+            row = self._writer.execute(self._queries["last_seq"], (session_id,)).fetchone()
+        return row[0] if row else 0
+
+    def _refuse_deleted(self, group: Group) -> None:
+        gone = self._keeper.deleting & (group.entries.keys() | group.rows.keys())
+        if gone:
+            raise StorageError(f"session {gone.pop()} is being deleted")
+
+    def _pack(self, session_id: str, before: int) -> int:
+        return self._keeper.pack(session_id, before)
+
+    def _delete(self, session_id: str) -> None:
+        self._keeper.delete(session_id, lambda: self._pos)
+        with self._gate.held():
+            self._last_seq.pop(session_id, None)
+            self._marks.forget(session_id, self._pos)
+            self._keeper.deleting.discard(session_id)
+        self._scrub_soon()
+
+    def _scrub_soon(self) -> None:
+        """Behind whatever waits for the keeper: of many deletions in a row, the last one's scrub is the first that is done."""
+        if self._scrubbing is None or self._scrubbing.done():
+            self._scrubbing = self._keeper_thread.submit(self._scrub)
+
+    def _scrub(self) -> None:
+        self._scrubbing = None
+        self._keeper.scrub_or_retry(self._scrub_soon)
+
+    # Mending while the hub runs.
+
+    async def _mending(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do the work; where the file turns out to be damaged, mend it and do the work again."""
+        mended = self._mended
+        try:
+            return await work()
+        except StorageError as error:
+            if not database.is_damage(error.__cause__) or mended >= _MENDED_MOST:
+                raise
+            await self._run(self._keeper_thread, "mended", self._mend, mended, error)
+            return await work()
+
+    def _mend(self, mended: int, why: StorageError) -> None:
+        """With every connection closed. What is not folded yet is also known from memory. Who comes second finds it done."""
+        if self._mended != mended:
+            return
+        with self._gate.held(), self._readers_away():
+            held = self._recent.begin_fold()
+            self._close_connections()
+            self._mended += 1
+            self._marks.read()
+            mend(self._path, self._marks, why, {**held, **self._recent.rest()})
+            self._open_connections()
+            self._keeper.begin_log()
+
+    @contextmanager
+    def _readers_away(self) -> Iterator[None]:
+        """Every reader's connection is closed, and its thread waits."""
+        away, back = threading.Barrier(_READERS + 1), threading.Event()
+
+        def leave() -> None:
+            reader = self._reader_of_thread.__dict__.pop("reader", None)
+            if reader is not None:
+                self._readers.remove(reader)
+                reader.close()
+            away.wait()
+            back.wait()
+
+        try:
+            for _ in range(_READERS):
+                self._reader_threads.submit(leave)
+            away.wait()
+            yield
+        finally:
+            back.set()
+
+    # Threads.
+
+    async def _read(self, make_query: Callable[[], Callable[[SqliteReader], T]]) -> T:
+        """Answer a question to a reader; ``ask`` makes it, and makes it again where the file was mended in between."""
+        async def answer() -> T:
+            query = make_query()
+            return await self._run(self._reader_threads, "read", lambda: query(self._reader()))
+
+        return await self._mending(answer)
+
+    def _reader(self) -> SqliteReader:
+        """This thread's reader."""
+        reader: SqliteReader | None = getattr(self._reader_of_thread, "reader", None)
+        if reader is None:
+            reader = SqliteReader(database.connect(self._path, read_only=True), self._queries, self._unreadable.add)
+            self._reader_of_thread.reader = reader
+            self._readers.append(reader)
+        return reader
+
+    async def _run(self, threads: ThreadPoolExecutor, tried: str, work: Callable[P, T], *args: P.args, **_: P.kwargs) -> T:
+        if self._closed:
+            raise StorageError(f"the journal {self._path} could not be {tried}: it is closed")
+        with storage_errors(self._path, tried):
+            return await asyncio.get_running_loop().run_in_executor(threads, work, *args)
+
+
+class _CommitPlan(msgspec.Struct, gc=False):
+    """One transaction."""
+
+    first_pos: int
+    small: dict[str, list[Entry]]
+    body: bytes
+    """The small parts, encoded."""
+    blocks: list[EntryBlock]
+    rows: dict[str, SessionRow]
+    newest_pos: int
+    huge: list[LargeBlock]
+
+
+def _take_huge(parts: dict[str, list[Entry]], sizes: dict[str, int]) -> list[LargeBlock]:
+    """Take the entries out that are blocks of their own because of their size."""
+    found: list[LargeBlock] = []
+    for session_id, entries in parts.items():
+        if sizes.get(session_id, LARGE_ENTRY + 1) <= LARGE_ENTRY:
+            continue  # all together are not as large
+        huge = [entry for entry in entries if entry.size() > LARGE_ENTRY]
+        if huge:
+            found += [large_block(session_id, entry) for entry in huge]
+            parts[session_id] = [entry for entry in entries if entry.size() <= LARGE_ENTRY]
+    return found
+
+
+def _number(parts: dict[str, list[Entry]], pos: int) -> int:
+    """Give each entry its pos, rising from the one after ``pos``; returns the last."""
+    for entries in parts.values():
+        for entry in entries:
+            pos += 1
+            entry.pos = pos
+    return pos
+
+
+def _size(entries: list[Entry]) -> int:
+    return sum([entry.size() for entry in entries])
+
+

@@ -1,0 +1,341 @@
+"""``run`` and ``sessions`` as a person or a script uses them: by subprocess, with the demo agent."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.aio import run
+from tests.cli.conftest import Place
+from trunkline.cli.commands.run import EXIT_CODES, allowed_env, caller_env, exit_code
+from trunkline.cli.hosting.locate import connected, find_or_start
+from trunkline.client import Client, Packet
+
+WITHIN_S = 20
+
+
+def test_a_prompt_is_answered_and_the_exit_code_is_zero(place: Place) -> None:
+    done = place.call("run", "demo", "/burst 3 10")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    first, answer = done.stdout.decode().splitlines()
+    assert re.fullmatch(rf"demo in {place.work} \(session ses_\w+\)", first)
+    assert len(answer) == 30
+
+
+def test_json_is_the_packets_one_a_line(shared: Place) -> None:
+    done = shared.call("run", "demo", "/burst 2 5", "--json")
+    packets = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [packet["type"] for packet in packets] == [
+        "user_message_chunk", "agent_message_chunk", "agent_message_chunk", "prompt_response"]
+
+
+def test_quiet_is_the_answer_alone_and_the_prompt_may_come_on_stdin(shared: Place) -> None:
+    done = shared.call("run", "demo", "-", "--quiet", stdin=b"/burst 2 5")
+    assert (done.returncode, len(done.stdout), done.stderr) == (0, 11, b"")
+
+
+@pytest.mark.parametrize(("flag", "verdict", "chosen"), [("--allow", "allowed", "allow"), ("--deny", "denied", "reject")])
+def test_permissions_are_answered_by_flag(shared: Place, flag: str, verdict: str, chosen: str) -> None:
+    done = shared.call("run", "demo", "/ask", flag)
+    text = done.stdout.decode()
+    assert done.returncode == 0
+    assert text.count("permission wanted (") == 1
+    assert f"{verdict} by " in text
+    assert chosen in text
+
+
+def test_a_failed_turn_is_exit_code_one_and_says_why(shared: Place) -> None:
+    done = shared.call("run", "demo", "/crash")
+    assert done.returncode == 1
+    assert "the agent ended in the middle of its turn" in done.stdout.decode()
+    quiet = shared.call("run", "demo", "/crash", "--quiet")
+    assert quiet.returncode == 1
+    assert "the agent ended in the middle of its turn" in quiet.stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "complaint"),
+    [
+        (("nobody", "hello"), 1, "no agent 'nobody'"),
+        (("demo", "  "), 2, "the prompt is empty"),
+        (("demo", "x", "--allow", "--deny"), 2, "exclude each other"),
+        (("demo", "x", "--cwd", "/does/not/exist"), 2, "not a folder"),
+        (("demo",), 2, "Missing argument 'PROMPT'"),
+    ],
+)
+def test_what_cannot_be_is_refused(shared: Place, words: tuple[str, ...], code: int, complaint: str) -> None:
+    done = shared.call("run", *words)
+    assert (done.returncode, done.stdout) == (code, b"")
+    assert complaint in done.stderr.decode()
+
+
+@pytest.mark.parametrize(("reason", "code"), [("end_turn", 0), ("refusal", 3), ("max_tokens", 4), ("max_turn_requests", 5),
+                                              ("cancelled", 130), ("something_new", 1)])
+def test_the_exit_code_follows_the_stop_reason(reason: str, code: int) -> None:
+    assert exit_code(Packet(b'{"type":"prompt_response","stopReason":"%b"}' % reason.encode())) == code
+    assert exit_code(Packet(b'{"type":"error","stopReason":"end_turn"}')) == 1
+    assert set(EXIT_CODES) <= {"end_turn", "refusal", "max_tokens", "max_turn_requests", "cancelled"}
+
+
+def test_a_reader_that_leaves_ends_the_command_quietly_and_not_the_turn(shared: Place) -> None:
+    child = shared.start("run", "demo", "/burst 20000 100", "--json")
+    assert child.stdout is not None
+    child.stdout.readline()
+    child.stdout.close()
+    assert child.wait(timeout=WITHIN_S) == 141
+    assert child.stderr is not None
+    assert child.stderr.read() == b""
+
+
+def _line_with(child: subprocess.Popen[bytes], text: bytes) -> bytes:
+    assert child.stdout is not None
+    while True:
+        line = child.stdout.readline()
+        if text in line:
+            return line
+        assert line, f"the output ended before {text!r}"
+
+
+def test_the_first_ctrl_c_cancels_the_turn(shared: Place) -> None:
+    child = shared.start("run", "demo", "/slow 60", "--json")
+    _line_with(child, b"agent_message_chunk")
+    child.send_signal(signal.SIGINT)
+    out, log = child.communicate(timeout=WITHIN_S)
+    assert child.returncode == 130
+    assert json.loads(out.splitlines()[-1])["stopReason"] == "cancelled"
+    assert b"cancelling" in log
+
+
+def test_the_second_ctrl_c_leaves_at_once(place: Place) -> None:
+    child = place.start("run", "demo", "/slow 60", "--json")
+    _line_with(child, b"agent_message_chunk")
+    pid = place.data.holder()
+    assert pid
+    os.kill(pid, signal.SIGSTOP)  # nobody answers the cancel
+    child.send_signal(signal.SIGINT)
+    assert child.stderr is not None
+    assert b"cancelling" in child.stderr.readline()
+    child.send_signal(signal.SIGINT)
+    assert child.wait(timeout=WITHIN_S) == 130
+
+
+def test_a_hub_that_is_killed_in_mid_turn_is_started_again_and_the_turn_ends_in_one_error(place: Place) -> None:
+    child = place.start("run", "demo", "/slow 60", "--json")
+    first = _line_with(child, b"agent_message_chunk")
+    old = place.data.holder()
+    assert old
+    os.kill(old, signal.SIGKILL)
+    out, _ = child.communicate(timeout=WITHIN_S)
+    last = json.loads(out.splitlines()[-1])
+    assert child.returncode == 1
+    assert (last["type"], last["details"]["code"]) == ("error", "hub_restarted")
+    assert out.count(first) == 0
+    assert place.data.holder() not in (None, old)
+
+
+def test_a_hub_that_comes_back_elsewhere_is_followed_by_tail(place: Place) -> None:
+    hub, _ = place.serve()
+    done = place.call("run", "demo", "/burst 2 5", "--json")
+    assert done.returncode == 0
+    (session,) = json.loads(place.call("sessions", "list", "--json").stdout)
+    tail = place.start("sessions", "tail", session["id"], "--after", "0", "--json")
+    _line_with(tail, b"prompt_response")
+    hub.kill()
+    hub.wait()
+    place.serve()
+    _send(place, session["id"], "/burst 1 5")
+    assert b"user_message_chunk" in _line_with(tail, b"")
+    _line_with(tail, b"prompt_response")
+    tail.send_signal(signal.SIGINT)
+    assert tail.wait(timeout=WITHIN_S) == 130
+
+
+def _send(place: Place, session_id: str, prompt: str) -> None:
+    async def scene() -> None:
+        settings = place.settings()
+        async with connected(await find_or_start(settings), settings) as hub:
+            await hub.send(session_id, prompt)
+
+    run(scene())
+
+
+def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
+    assert place.call("run", "demo", "/burst 1 5", "--title", "my title").returncode == 0
+    (listed,) = json.loads(place.call("sessions", "list", "--json").stdout)
+    assert (listed["title"], listed["status"], listed["cwd"]) == ("my title", "idle", str(place.work))
+    assert b"my title" in place.call("sessions").stdout
+    shown = place.call("sessions", "show", listed["id"][:8]).stdout.decode()
+    assert listed["id"] in shown
+    assert place.call("sessions", "cancel", listed["id"]).stdout == b"no turn was running\n"
+    replay = place.call("sessions", "tail", listed["id"], "--no-follow", "--after", "0", "--json").stdout.splitlines()
+    assert [json.loads(line)["type"] for line in replay][-3:] == ["user_message_chunk", "agent_message_chunk", "prompt_response"]
+    assert place.call("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
+    gone = place.call("sessions", "show", listed["id"])
+    assert (gone.returncode, b"no session has an id that begins with" in gone.stderr) == (1, True)
+
+
+def test_status_and_stop_follow_the_hub(place: Place) -> None:
+    before = place.call("status", "--json")
+    assert (before.returncode, json.loads(before.stdout)["running"]) == (1, False)
+    child, url = place.serve()
+    status = place.call("status", "--json")
+    facts = json.loads(status.stdout)
+    assert (status.returncode, facts["running"], facts["url"], facts["pid"]) == (0, True, url, child.pid)
+    stopped = place.call("stop")
+    assert stopped.stdout.decode() == f"stopped the hub (process {child.pid})\n"
+    assert child.wait(timeout=WITHIN_S) == 0
+    assert place.call("stop").stdout == b"no hub is running\n"
+
+
+def test_agents_lists_the_installed_ones_first(shared: Place) -> None:
+    lines = shared.call("agents").stdout.decode().splitlines()
+    assert lines[0].split()[:2] == ["AGENT", "NAME"]
+    assert lines[1].startswith("demo")
+
+
+def test_agents_says_which_of_them_were_seen_to_ask_before_they_act(shared: Place) -> None:
+    head, *rows = shared.call("agents").stdout.decode().splitlines()
+    at = head.index("ASKS FIRST")
+    asks = {row.split()[0]: row[at:].split("  ")[0].strip() for row in rows}
+    assert (asks["demo"], asks["gemini"], asks["codex-acp"]) == ("yes", "yes", "not seen")
+
+
+def test_the_callers_allowed_variables_reach_the_agent_and_ours_do_not(place: Place) -> None:
+    place.serve()
+    file = place.work / "config.toml"
+    script = place.work / "agent.sh"
+    script.write_text(f"#!/bin/sh\nenv > {place.work}/env\nexec {sys.executable} -m trunkline.agents.demo\n")
+    script.chmod(0o755)
+    place.call("stop")
+    file.write_text(f'[agents.mine]\ncommand = ["{script}"]\nenv_allow = ["MY_API_*"]\n')
+    place.serve("--config", str(file))
+    env = {"MY_API_KEY": "k", "OTHER_SECRET": "s", "TRUNKLINE_CONFIG": str(file), "PATH": f"{place.work}:{os.environ['PATH']}"}
+    done = place.call("run", "mine", "/burst 1 5", env=env)
+    assert done.returncode == 0, done.stderr
+    seen = dict(line.split("=", 1) for line in (place.work / "env").read_text().splitlines() if "=" in line)
+    assert seen["MY_API_KEY"] == "k"
+    assert seen["PATH"].startswith(f"{place.work}:")
+    assert "OTHER_SECRET" not in seen
+    assert not [name for name in seen if name.startswith("TRUNKLINE_")]
+    assert b"MY_API_KEY" not in b"".join(path.read_bytes() for path in place.data.path.glob("journal*"))
+
+
+def test_variables_pass_by_the_lists_and_never_ours() -> None:
+    source = {"PATH": "/bin", "OPENAI_KEY": "1", "AWS_KEY": "2", "TRUNKLINE_TOKEN": "3", "LC_ALL": "C"}
+    assert allowed_env(["OPENAI_*", "TRUNKLINE_*"], source) == {"PATH": "/bin", "OPENAI_KEY": "1", "LC_ALL": "C"}
+
+
+def test_no_variable_travels_to_another_machine(place: Place) -> None:
+    assert run(caller_env(Client("https://hub.example"), "demo", place.settings(), {"PATH": "/bin"})) == {}
+
+
+class Terminal:
+    """A person at a terminal: reads what is shown, types answers."""
+
+    def __init__(self, place: Place, *words: str) -> None:
+        self.seen = b""
+        self._read_to = 0
+        self._master, slave = pty.openpty()
+        env = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
+        self.process = subprocess.Popen(place.command(*words), cwd=place.work, env=env, stdin=slave, stdout=slave, stderr=slave,
+                                        start_new_session=True)
+        place.watch(self.process)
+        os.close(slave)
+
+    def wait_for(self, text: str) -> None:
+        """Read until ``text`` was shown behind what was waited for before."""
+        while (found := self.seen.find(text.encode(), self._read_to)) < 0:
+            assert self._read(), f"{text!r} was not shown: {self.seen.decode()}"
+        self._read_to = found + len(text)
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        os.write(self._master, text.encode() + b"\n")
+
+    def end(self) -> int:
+        """Read to the end; returns the exit code."""
+        while self._read():
+            pass
+        os.close(self._master)
+        return self.process.wait(timeout=WITHIN_S)
+
+    def _read(self) -> bytes:
+        assert select.select([self._master], [], [], WITHIN_S)[0], f"nothing more was shown after: {self.seen.decode()}"
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # how Linux says that the other side of a terminal was closed
+            return b""
+        self.seen += data
+        return data
+
+
+@pytest.mark.parametrize(("key", "verdict"), [("y", b"allowed by"), ("n", b"denied by"), ("1", b"allowed by")])
+def test_a_person_at_a_terminal_is_asked(shared: Place, key: str, verdict: bytes) -> None:
+    terminal = Terminal(shared, "run", "demo", "/ask")
+    terminal.wait_for("[y]es, [a]lways, [n]o, or a number > ")
+    terminal.type("perhaps")
+    terminal.wait_for("that is none of the answers")
+    terminal.wait_for("or a number > ")
+    terminal.type(key)
+    assert terminal.end() == 0
+    assert verdict in terminal.seen
+    assert b"\x1b[" in terminal.seen
+
+
+def test_a_person_is_told_at_the_start_that_an_agent_may_act_without_asking(place: Place) -> None:
+    place.serve("--agent", f"mine={sys.executable} -m trunkline.agents.demo")
+    note = b"note: mine was never seen to ask for permission; it may act without asking"
+    told = Terminal(place, "run", "mine", "/echo hello")
+    assert told.end() == 0
+    assert note in told.seen
+    assert told.seen.index(note) < told.seen.index(b"hello")
+    trusted = Terminal(place, "run", "demo", "/echo hello")
+    assert trusted.end() == 0
+    assert b"note:" not in trusted.seen
+    assert place.call("run", "mine", "/echo hello").stderr == b""
+
+
+def test_what_somebody_else_answers_is_withdrawn_from_the_terminal(place: Place) -> None:
+    place.serve()
+    terminal = Terminal(place, "run", "demo", "/ask")
+    terminal.wait_for("or a number > ")
+
+    async def answer() -> None:
+        settings = place.settings()
+        async with connected(await find_or_start(settings), settings) as hub:
+            (view,) = (await hub.sessions()).sessions
+            await hub.decide(view.id, view.pending_approvals[0].request_id, allow=False)
+
+    run(answer())
+    assert terminal.end() == 0
+    assert b"denied by" in terminal.seen
+
+
+def test_a_question_is_asked_field_by_field(shared: Place) -> None:
+    terminal = Terminal(shared, "run", "demo", "/question")
+    for shown, answer in (("Your name > ", ""), ("an answer is needed", None), ("Your name > ", "Ada"),
+                          ("A colour [blue] > ", "1"), ("How many steps [3] > ", "many"), ("expected a whole number", None),
+                          ("How many steps [3] > ", "4"), ("Are you sure? [True] > ", "")):
+        terminal.wait_for(shown)
+        if answer is not None:
+            terminal.type(answer)
+    assert terminal.end() == 0
+    assert b'"content": {"name": "Ada", "colour": "red", "steps": 4, "sure": true}' in terminal.seen.replace(b"\r\n", b"")
+
+
+def test_a_question_that_sends_somebody_to_a_page_waits_for_them(shared: Place) -> None:
+    terminal = Terminal(shared, "run", "demo", "/question url")
+    terminal.wait_for("Enter when you are done there")
+    assert b"https://example.com/demo" in terminal.seen
+    terminal.type("n")
+    assert terminal.end() == 0
+    assert b'"action": "decline"' in terminal.seen
