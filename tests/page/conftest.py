@@ -38,20 +38,33 @@ QUICK = (
     "test_links_are_marked", "test_notifications", "test_hostile_places.py::test_the_policy", "test_names_of_files",
     "test_an_artifact_reaches_nothing",
     "test_a_phone_is_paired", "test_a_revoked_device", "printed[carriage returns]", "printed[colours]", "said[a large table]",
-    "test_the_login_is_for_everybody", "test_the_keyboard_goes_everywhere", "test_nothing_scrolls_sideways[320]",
+    "test_the_login_is_for_everybody",
 )
 """What every run of the fast tests looks at: that people get in and out, that each main view shows what it must and does what it
 is told, and that what is hostile is not obeyed. The rest is slow."""
+
+ON_PHONES_TOO = (
+    "test_an_approval_shows_its_risk", "test_a_click_approves_once", "test_a_press_that_was_meant",
+    "test_an_approval_waits_in_the_conversation",
+)
+"""What decides, and what is seen before: of these the fast tests look at every size. Of the rest the desk is enough for them."""
+
 
 expect.set_options(timeout=15_000)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser takes seconds for what other tests do in milliseconds: two thirds of them are for ``make test-all``."""
+    """A browser takes seconds for what other tests do in milliseconds: most of them are for ``make test-all``."""
     for item in items:
-        if item.path.parent == Path(__file__).parent and not any(name in item.nodeid for name in QUICK):
+        if item.path.parent == Path(__file__).parent and not is_quick(item.nodeid):
             item.add_marker(pytest.mark.slow)
+
+
+def is_quick(test: str) -> bool:
+    """Whether the fast tests have it."""
+    is_of_phones_again = test.endswith("[phone]") and not any(name in test for name in ON_PHONES_TOO)
+    return any(name in test for name in QUICK) and not is_of_phones_again
 
 
 MakePerson = Callable[..., Person]
