@@ -8,23 +8,18 @@ Rule 3: a hub that a test stopped, killed or started again is not given to anoth
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import children_of, eventually
 
 
-class NewRoot(Protocol):
-    """Makes an empty folder."""
-
-    def __call__(self, name: str) -> Path: ...
-
-
 class KeptHubs:
-    """All hubs that are kept by one process of tests."""
+    """All hubs that are kept by one process of tests; ``new_root`` makes an empty folder."""
 
-    def __init__(self, new_root: NewRoot) -> None:
+    def __init__(self, new_root: Callable[[str], Path]) -> None:
         self._new_root = new_root
         self._kept: dict[str, tuple[HubProcess, int]] = {}
         self._taken: set[str] = set()
@@ -64,12 +59,11 @@ class KeptHubs:
 def _clear(hub: HubProcess) -> None:
     for session in hub.wire.get("/sessions")["sessions"]:
         hub.wire.ask("DELETE", f"/sessions/{session['id']}").expect(204)
-    own = {hub.pid}
 
     def left() -> list[Any]:
         """Who is there besides the hub and its nursery."""
-        nursery = {child.pid for child in children_of(hub.pid)}
-        return [process for process in hub.left() if process.pid not in own | nursery]
+        own = {hub.pid, *(child.pid for child in children_of(hub.pid))}
+        return [process for process in hub.left() if process.pid not in own]
 
     eventually(lambda: not left(), f"nothing is left of the sessions of {hub.home}", 5)
     assert hub.may_hold or hub.holds() == [], "the hub's loop was held:\n" + "\n".join(hub.holds())
