@@ -57,8 +57,9 @@ class KeptHubs:
 
 
 def _clear(hub: HubProcess) -> None:
-    for session in hub.wire.get("/sessions")["sessions"]:
-        hub.wire.ask("DELETE", f"/sessions/{session['id']}").expect(204)
+    while page := hub.wire.get("/sessions")["sessions"]:
+        for session in page:
+            hub.wire.ask("DELETE", f"/sessions/{session['id']}").expect(204)
 
     def left() -> list[Any]:
         """Who is there besides the hub and its nursery."""
