@@ -20,6 +20,8 @@ JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((
 # Tests go to a process in the order of their files, and one that has none left takes over from the end of another's.
 AT_ONCE = -n $(JOBS) --dist worksteal
 
+FAST_TESTS = $(BIN)/python -m pytest -q $(AT_ONCE) -m "not slow and not peers" $(ARGS)
+
 # The page is built when one of its sources is newer than the build. Its tests lie among its sources, so they are named apart.
 PAGE := src/trunkline/server/static/page/weight.json
 PAGE_TESTS := $(shell find web/src web/test -name '*.test.ts' -o -name '*.test.tsx' 2>/dev/null)
@@ -51,9 +53,13 @@ install: $(VENV)/.installed
 run: $(VENV)/.installed $(PAGE)
 	@exec $(BIN)/trunkline serve $(ARGS)
 
+# The page's own tests run beside the others, in the time in which those wait; what they said is shown at the end, and counts.
 test: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
-	@cd web && $(NODE) npx --no-install vitest run --reporter=dot
-	$(BIN)/python -m pytest -q $(AT_ONCE) -m "not slow and not peers" $(ARGS)
+	@said=$$(mktemp); trap 'rm -f "$$said"' EXIT; trap 'kill $$page; exit 130' INT TERM; \
+	(cd web && $(NODE) nice -n 5 node node_modules/vitest/vitest.mjs run --reporter=dot) >"$$said" 2>&1 & page=$$!; \
+	(set -x; $(FAST_TESTS)); rest=$$?; \
+	wait $$page; of_page=$$?; cat "$$said"; \
+	test $$rest -ne 0 || exit $$of_page; exit $$rest
 
 test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 	@cd web && $(NODE) npx --no-install vitest run --reporter=dot

@@ -21,6 +21,7 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   test: {
+    // What needs no document says so in its first line: to make one costs more than most tests.
     environment: 'happy-dom',
     // A document for each file: what one leaves behind in it made another fail.
     pool: 'threads',

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.tooling.hub_process import DEMO, PUPPET, HubProcess, Session
+from tests.tooling.kept_hubs import KeptHubs
 
 AGENTS = {
     "exits": f"{DEMO} --fault exit",
@@ -57,3 +58,18 @@ def new_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
     yield start
     for hub in started:
         hub.close()
+
+
+@pytest.fixture(scope="session")
+def kept_hubs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptHubs]:
+    """What ``some_hub`` gives from."""
+    hubs = KeptHubs(tmp_path_factory.mktemp)
+    yield hubs
+    hubs.close()
+
+
+@pytest.fixture
+def some_hub(kept_hubs: KeptHubs) -> Iterator[Callable[..., HubProcess]]:
+    """Gives hubs without sessions, for tests that need no hub of their own: ``some_hub(*flags, agents=…, env=…)``."""
+    yield kept_hubs.take
+    kept_hubs.give_back()

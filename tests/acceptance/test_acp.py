@@ -165,8 +165,8 @@ def named(hub: HubProcess, **more: str) -> dict[str, str]:
     return {**own_environment(hub.home), "TRUNKLINE_DATA": str(hub.data), **more}
 
 
-def test_the_editors_path_and_keys_reach_the_agent(new_hub: Callable[..., HubProcess]) -> None:
-    hub = new_hub()
+def test_the_editors_path_and_keys_reach_the_agent(some_hub: Callable[..., HubProcess]) -> None:
+    hub = some_hub()
     path = f"/the/editors/bin:{os.environ['PATH']}"
 
     async def check() -> None:
@@ -272,8 +272,8 @@ def test_a_prompt_that_was_sent_while_the_hub_was_away_is_sent_when_it_is_back(n
     run(check(), 90)
 
 
-def test_an_ask_that_another_editor_answers_is_over_for_the_first(new_hub: Callable[..., HubProcess]) -> None:
-    hub = new_hub()
+def test_an_ask_that_another_editor_answers_is_over_for_the_first(some_hub: Callable[..., HubProcess]) -> None:
+    hub = some_hub()
 
     async def check() -> None:
         client, other = Client(), Client()

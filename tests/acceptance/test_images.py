@@ -11,8 +11,8 @@ from tests.tooling.hub_process import HubProcess
 NewHub = Callable[..., HubProcess]
 
 
-def test_a_large_picture_is_an_address_in_the_event_and_a_picture_there(new_hub: NewHub) -> None:
-    hub = new_hub()
+def test_a_large_picture_is_an_address_in_the_event_and_a_picture_there(some_hub: NewHub) -> None:
+    hub = some_hub()
     session = hub.new_session("puppet")
     picture = b"\x89PNG" + bytes(range(256)) * 400
     data = base64.b64encode(picture).decode()

@@ -61,12 +61,12 @@ def wrong(hub: HubProcess, played: Sequence[Case]) -> list[str]:
             if approved_by_rule(by_agent[case.agent], case.number) != case.asks]
 
 
-def test_a_rule_approves_no_misleading_call_of_a_sample(new_hub: NewHub) -> None:
-    hub = new_hub(agents={name: agent(name) for name in ("names", "order")}, policy=POLICY)
+def test_a_rule_approves_no_misleading_call_of_a_sample(some_hub: NewHub) -> None:
+    hub = some_hub(agents={name: agent(name) for name in ("names", "order")}, policy=POLICY)
     assert wrong(hub, cases()[::SAMPLE]) == []
 
 
 @pytest.mark.slow
-def test_a_rule_approves_none_of_two_hundred_misleading_calls(new_hub: NewHub) -> None:
-    hub = new_hub(agents={name: agent(name) for name in ("names", "order")}, policy=POLICY)
+def test_a_rule_approves_none_of_two_hundred_misleading_calls(some_hub: NewHub) -> None:
+    hub = some_hub(agents={name: agent(name) for name in ("names", "order")}, policy=POLICY)
     assert wrong(hub, cases()) == []

@@ -96,8 +96,8 @@ class Racer:
         self._link.cut()
 
 
-def test_a_thousand_approvals_with_four_clients_racing_are_each_resolved_once(new_hub: NewHub) -> None:
-    hub = new_hub()
+def test_a_thousand_approvals_with_four_clients_racing_are_each_resolved_once(some_hub: NewHub) -> None:
+    hub = some_hub()
     session = hub.new_session()
     racers = [Racer(hub, session, number) for number in range(4)]
     with ExitStack() as running:

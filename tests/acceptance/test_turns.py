@@ -424,15 +424,15 @@ def test_the_tour_shows_everything_in_under_fifteen_seconds(hub: HubProcess) -> 
     session.delete()
 
 
-def test_an_agent_that_says_nothing_is_cancelled_and_the_turn_ends_in_one_error(new_hub: NewHub) -> None:
-    session = new_hub("--idle-timeout", "0.4").new_session()
+def test_an_agent_that_says_nothing_is_cancelled_and_the_turn_ends_in_one_error(some_hub: NewHub) -> None:
+    session = some_hub("--idle-timeout", "0.4").new_session()
     error = end_of(session.say("/silent"))
     assert error["details"]["code"] == "idle_timeout"
     assert text_of(session.say("/echo back")) == "back"
 
 
-def test_the_clock_of_a_silent_turn_stands_still_while_somebody_is_asked(new_hub: NewHub) -> None:
-    session = new_hub("--idle-timeout", "0.4").new_session()
+def test_the_clock_of_a_silent_turn_stands_still_while_somebody_is_asked(some_hub: NewHub) -> None:
+    session = some_hub("--idle-timeout", "0.4").new_session()
     with session.send("/ask") as stream:
         request = stream.until("approval_requested").value["requestId"]
         stream.answer.allow(1.2)
@@ -445,8 +445,8 @@ def test_the_clock_of_a_silent_turn_stands_still_while_somebody_is_asked(new_hub
 
 
 @pytest.mark.slow
-def test_an_agent_that_ignores_everything_is_killed_and_the_turn_ends_in_one_error(new_hub: NewHub) -> None:
-    session = new_hub("--idle-timeout", "0.4").new_session()
+def test_an_agent_that_ignores_everything_is_killed_and_the_turn_ends_in_one_error(some_hub: NewHub) -> None:
+    session = some_hub("--idle-timeout", "0.4").new_session()
     error = end_of(session.say("/deaf", wait_s=40))
     assert error["details"]["code"] == "idle_timeout"
     assert text_of(session.say("/echo back")) == "back"

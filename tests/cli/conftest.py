@@ -7,10 +7,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import chdir
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from trunkline.cli.commands import trunkline
 from trunkline.cli.commands.stop import end
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load
@@ -40,6 +43,14 @@ class Place:
         """Run a command to its end."""
         return subprocess.run(self.command(*words), cwd=self.work, env={**os.environ, **(env or {})}, input=stdin,
                               capture_output=True, timeout=COMMAND_S, check=False)
+
+    def call_here(self, *words: str, env: Mapping[str, str] | None = None, stdin: bytes = b""
+                  ) -> subprocess.CompletedProcess[bytes]:
+        """As ``call``, but in this process: for tests of what a command says, not of how a process begins and ends."""
+        command = [*words, "--data", str(self.data.path)]
+        with chdir(self.work):
+            result = CliRunner().invoke(trunkline, command, input=stdin, env=env, prog_name="trunkline", catch_exceptions=False)
+        return subprocess.CompletedProcess(command, result.exit_code, result.stdout_bytes, result.stderr_bytes)
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command; it ends with the test at the latest."""

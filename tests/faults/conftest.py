@@ -10,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.acceptance.conftest import kept_hubs as kept_hubs
 from tests.acceptance.conftest import new_hub as new_hub
+from tests.acceptance.conftest import some_hub as some_hub
 from tests.faults.table import Row, as_markdown, write_table
 
 Report = Callable[..., None]

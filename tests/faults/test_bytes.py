@@ -34,14 +34,18 @@ BODIES = (b"", b"null", b"[]", b"\xff", b'{"agent":"\xff"}', b'{"agent":"\\ud800
           b'{"caps":{"tokens":%b,"turns":1}}' % (b"9" * 400), b'{"waits":{"approvalS":1e308}}', b'{"limits":{"tokens":-0.0}}')
 
 
-@pytest.fixture
-def hub(new_hub: NewHub) -> HubProcess:
-    return new_hub()
+@pytest.fixture(scope="module")
+def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
+    """One hub for all tests here, whose log they look at."""
+    with HubProcess(tmp_path_factory.mktemp("hub")) as hub:
+        yield hub
 
 
 @pytest.fixture
 def puppet(hub: HubProcess) -> Iterator[Session]:
-    yield hub.new_session("puppet")
+    session = hub.new_session("puppet")
+    yield session
+    session.delete()
 
 
 def ask_raw(hub: HubProcess, head: bytes, body: bytes = b"") -> Reply:

@@ -93,8 +93,8 @@ def answers(packets: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text_of(packets).splitlines()]
 
 
-def test_what_is_no_plain_file_is_refused_to_an_agent_and_nobody_waits(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub()
+def test_what_is_no_plain_file_is_refused_to_an_agent_and_nobody_waits(some_hub: NewHub, report: Report) -> None:
+    hub = some_hub()
     session = hub.new_session("trusted")
     names = list(special_files(session.folder))
     steps = [step for name in names for step in (
@@ -125,8 +125,8 @@ def test_sigterm_is_obeyed_though_an_agent_writes_a_pipe(new_hub: NewHub, report
            worst_ms=took_ms)
 
 
-def test_what_is_no_plain_file_is_shown_to_nobody_and_nobody_waits(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub()
+def test_what_is_no_plain_file_is_shown_to_nobody_and_nobody_waits(some_hub: NewHub, report: Report) -> None:
+    hub = some_hub()
     session = hub.new_session("trusted")
     names = list(special_files(session.folder))
     os.mkfifo(session.folder / "package.json")
@@ -145,8 +145,8 @@ def test_what_is_no_plain_file_is_shown_to_nobody_and_nobody_waits(new_hub: NewH
 
 
 @pytest.mark.slow  # git itself waits for the pipe, until its time is up
-def test_a_pipe_inside_of_git_holds_up_one_diff_and_nobody_else(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub()
+def test_a_pipe_inside_of_git_holds_up_one_diff_and_nobody_else(some_hub: NewHub, report: Report) -> None:
+    hub = some_hub()
     session = hub.new_session("trusted")
     subprocess.run(["git", "init", "-q"], cwd=session.folder, env=own_environment(session.folder), check=True)
     for name in ("HEAD", "index", "config"):
@@ -251,9 +251,9 @@ def swapped(inside: Path, outside: Path, script: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("tries", [300, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_nothing_lands_outside_while_a_folder_is_swapped_for_a_link(new_hub: NewHub, report: Report, tmp_path: Path,
+def test_nothing_lands_outside_while_a_folder_is_swapped_for_a_link(some_hub: NewHub, report: Report, tmp_path: Path,
                                                                     tries: int) -> None:
-    hub = new_hub()
+    hub = some_hub()
     session = hub.new_session("trusted")
     outside = tmp_path / "outside"
     outside.mkdir()
@@ -269,8 +269,8 @@ def test_nothing_lands_outside_while_a_folder_is_swapped_for_a_link(new_hub: New
     assert set(statuses) <= {201, 400, 403, 404}
 
 
-def test_an_agent_is_served_nothing_of_another_session(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub()
+def test_an_agent_is_served_nothing_of_another_session(some_hub: NewHub, report: Report) -> None:
+    hub = some_hub()
     theirs = hub.new_session("trusted")
     (made,) = answers(theirs.say(json.dumps([["ask", "terminal/create", {"command": "sleep", "args": ["60"]}]])))
     terminal = {"terminalId": made["result"]["terminalId"]}

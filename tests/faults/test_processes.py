@@ -35,9 +35,9 @@ GONE_S = 8.0
 
 
 @pytest.fixture
-def hub(new_hub: NewHub) -> HubProcess:
-    """A hub with the agent that escapes, and short graces."""
-    return new_hub("--cancel-grace", "0.5", "--silence-grace", "0.5", agents={"escaper": ESCAPER})
+def hub(some_hub: NewHub) -> HubProcess:
+    """A hub with the agent that escapes, and short graces; a test that ends it leaves the next a new one."""
+    return some_hub("--cancel-grace", "0.5", "--silence-grace", "0.5", agents={"escaper": ESCAPER})
 
 
 @pytest.fixture
@@ -208,9 +208,9 @@ def test_who_was_stopped_when_the_hub_was_killed_goes_on_and_ends_all(hub: HubPr
 
 
 @pytest.mark.parametrize("end", ["delete", "hub killed"])
-def test_an_agent_that_is_traced_and_never_reaped_ends_with_who_traces_it(new_hub: NewHub, report: Report, token: str, end: str
+def test_an_agent_that_is_traced_and_never_reaped_ends_with_who_traces_it(some_hub: NewHub, report: Report, token: str, end: str
                                                                           ) -> None:
-    hub = new_hub(agents={"escaper": ESCAPER}, before=ordinary())
+    hub = some_hub(agents={"escaper": ESCAPER}, before=ordinary())
     session, told = hub.new_session("escaper"), hub.root / "told"
     session.say(prompt(["trace", str(told), token]))
     eventually(told.exists, "it says how that went")
@@ -232,8 +232,8 @@ def hub_nursery(hub: HubProcess) -> int:
     return children_of(hub.pid)[0].pid
 
 
-def test_an_agent_cannot_speak_to_the_nursery_in_its_keepers_name(new_hub: NewHub, report: Report, token: str) -> None:
-    hub = new_hub(agents={"escaper": ESCAPER}, before=ordinary())
+def test_an_agent_cannot_speak_to_the_nursery_in_its_keepers_name(some_hub: NewHub, report: Report, token: str) -> None:
+    hub = some_hub(agents={"escaper": ESCAPER}, before=ordinary())
     session = hub.new_session("escaper")
     let_escape(session, token)
     assert text_of(session.say(prompt(["spare", token]))).startswith("refused")
@@ -256,8 +256,8 @@ def test_what_a_stopped_keeper_keeps_after_its_hub_was_killed_the_next_hub_ends(
     report(5, f"{who} stopped, the hub killed: the next hub's start", tried=len(WAYS), held=len(WAYS))
 
 
-def test_cancel_ends_the_commands_of_its_turn_and_no_other(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub()
+def test_cancel_ends_the_commands_of_its_turn_and_no_other(some_hub: NewHub, report: Report) -> None:
+    hub = some_hub()
     session = hub.new_session("trusted")
     session.say(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["59"]}]))
     with session.send(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["58"]}], ["wait"])) as stream:
@@ -284,8 +284,8 @@ SLEEPS = {
 
 
 @pytest.mark.parametrize("how", SLEEPS)
-def test_cancel_ends_a_command_whatever_its_family_does(new_hub: NewHub, report: Report, how: str) -> None:
-    hub = new_hub()
+def test_cancel_ends_a_command_whatever_its_family_does(some_hub: NewHub, report: Report, how: str) -> None:
+    hub = some_hub()
     session = hub.new_session("trusted")
     with session.send(prompt(["ask", "terminal/create", SLEEPS[how]], ["wait"])) as stream:
         eventually(lambda: sleeping(hub, "57"), "the command runs")
@@ -295,8 +295,8 @@ def test_cancel_ends_a_command_whatever_its_family_does(new_hub: NewHub, report:
     report(5, f"a command outlives the cancel of its turn: {how}", tried=1, held=1)
 
 
-def test_a_command_that_is_being_started_at_the_cancel_is_not_left_running(new_hub: NewHub, report: Report) -> None:
-    hub, tried = new_hub(), 4
+def test_a_command_that_is_being_started_at_the_cancel_is_not_left_running(some_hub: NewHub, report: Report) -> None:
+    hub, tried = some_hub(), 4
     session = hub.new_session("trusted")
     starts = [["request", "terminal/create", {"command": "sleep", "args": ["56"]}] for _ in range(8)]
     for _ in range(tried):
@@ -309,9 +309,9 @@ def test_a_command_that_is_being_started_at_the_cancel_is_not_left_running(new_h
     report(5, "commands are being started when their turn is cancelled", tried=tried * len(starts), held=tried * len(starts))
 
 
-def test_a_turn_that_its_agent_ended_as_cancelled_takes_its_commands_with_it(new_hub: NewHub, report: Report,
+def test_a_turn_that_its_agent_ended_as_cancelled_takes_its_commands_with_it(some_hub: NewHub, report: Report,
                                                                             tmp_path: Path) -> None:
-    hub = new_hub()
+    hub = some_hub()
     session = hub.new_session("trusted")
     create = ["ask", "terminal/create", {"command": "sleep", "args": ["55"]}]
     packets = session.say(prompt(create, ["end", {"stopReason": "cancelled"}]))
@@ -322,9 +322,9 @@ def test_a_turn_that_its_agent_ended_as_cancelled_takes_its_commands_with_it(new
     report(5, "an agent ends its turn as cancelled by itself", tried=1, held=1)
 
 
-def test_a_cancel_that_meets_the_end_of_its_turn_ends_its_commands_or_nothing_was_cancelled(new_hub: NewHub, report: Report,
+def test_a_cancel_that_meets_the_end_of_its_turn_ends_its_commands_or_nothing_was_cancelled(some_hub: NewHub, report: Report,
                                                                                            tmp_path: Path) -> None:
-    hub, tried = new_hub(), 6
+    hub, tried = some_hub(), 6
     session = hub.new_session("trusted")
     create = ["ask", "terminal/create", {"command": "sleep", "args": ["54"]}]
     for number in range(tried):
@@ -414,10 +414,10 @@ def test_a_stopped_agent_is_killed_when_its_grace_is_over_and_comes_back(hub: Hu
 
 
 @pytest.mark.slow
-def test_every_deaf_or_stopped_agent_is_killed_when_its_grace_is_over(new_hub: NewHub, report: Report) -> None:
+def test_every_deaf_or_stopped_agent_is_killed_when_its_grace_is_over(some_hub: NewHub, report: Report) -> None:
     agents = {"escaper": ESCAPER} | {method: f"{ESCAPER} --stop-in {method} stop" for method in ("initialize", "session/new")}
     names = {"initialize": "greets-late", "session/new": "opens-late"}
-    hub = new_hub("--cancel-grace", "0.5", agents={names.get(name, name): command for name, command in agents.items()})
+    hub = some_hub("--cancel-grace", "0.5", agents={names.get(name, name): command for name, command in agents.items()})
     tries = [(hub.new_session("escaper"), state) for state in STATES]
     tries += [(hub.new_session(name), stopped_while_it_starts) for name in names.values()]
     with ThreadPoolExecutor(len(tries)) as pool:
@@ -436,8 +436,8 @@ def ends_in_time(session: Session, state: Callable[[Session], dict[str, Any]]) -
     return took_ms
 
 
-def test_a_stopped_agent_that_falls_silent_ends_its_turn_in_that_error(new_hub: NewHub, report: Report) -> None:
-    hub = new_hub("--idle-timeout", "0.4", "--silence-grace", "0.4", agents={"escaper": ESCAPER})
+def test_a_stopped_agent_that_falls_silent_ends_its_turn_in_that_error(some_hub: NewHub, report: Report) -> None:
+    hub = some_hub("--idle-timeout", "0.4", "--silence-grace", "0.4", agents={"escaper": ESCAPER})
     session = hub.new_session("escaper")
     agent, began = agent_of(session), time.monotonic()
     error = end_of(session.say(prompt(["say", "on it"], ["stop", "itself"], ["await", "/nowhere"])))
@@ -446,15 +446,15 @@ def test_a_stopped_agent_that_falls_silent_ends_its_turn_in_that_error(new_hub: 
     report(5, "an agent is stopped and falls silent", tried=1, held=1, worst_ms=(time.monotonic() - began) * 1000)
 
 
-def claude_of(new_hub: NewHub, folder: Path, *flags: str) -> Session:
+def claude_of(some_hub: NewHub, folder: Path, *flags: str) -> Session:
     """A session with the scripted CLI of the other driver."""
     program = fake_program(folder, folder / "claude.jsonl", {})
-    hub = new_hub(*flags, env={"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
+    hub = some_hub(*flags, env={"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}"})
     return hub.new_session("claude-code")
 
 
-def test_a_stopped_cli_is_killed_when_its_grace_is_over_and_comes_back(new_hub: NewHub, report: Report, tmp_path: Path) -> None:
-    session = claude_of(new_hub, tmp_path, "--cancel-grace", "0.5")
+def test_a_stopped_cli_is_killed_when_its_grace_is_over_and_comes_back(some_hub: NewHub, report: Report, tmp_path: Path) -> None:
+    session = claude_of(some_hub, tmp_path, "--cancel-grace", "0.5")
 
     def stopped(session: Session) -> dict[str, Any]:
         with session.send(prompt(["say", "on it"], ["wait"])) as stream:
@@ -471,8 +471,8 @@ def test_a_stopped_cli_is_killed_when_its_grace_is_over_and_comes_back(new_hub: 
     report(5, "the CLI of another driver is stopped or deaf in its turn, then cancelled", tried=2, held=2, worst_ms=max(took_ms))
 
 
-def test_a_cli_that_falls_silent_ends_its_turn_in_that_error(new_hub: NewHub, report: Report, tmp_path: Path) -> None:
-    session = claude_of(new_hub, tmp_path, "--idle-timeout", "0.4", "--silence-grace", "0.4")
+def test_a_cli_that_falls_silent_ends_its_turn_in_that_error(some_hub: NewHub, report: Report, tmp_path: Path) -> None:
+    session = claude_of(some_hub, tmp_path, "--idle-timeout", "0.4", "--silence-grace", "0.4")
     agent, began = agent_of(session), time.monotonic()
     error = end_of(session.say(prompt(["say", "on it"], ["hang"])))
     assert error["details"]["code"] == "idle_timeout"
@@ -505,8 +505,8 @@ def test_an_agent_over_its_limit_is_ended_and_the_error_names_the_limit(hub: Hub
     report(8, "an agent takes more memory, processes or files than it may", tried=4, held=4)
 
 
-def test_what_a_command_leaves_in_the_background_has_its_limits_too(new_hub: NewHub, report: Report, token: str) -> None:
-    hub = new_hub()
+def test_what_a_command_leaves_in_the_background_has_its_limits_too(some_hub: NewHub, report: Report, token: str) -> None:
+    hub = some_hub()
     session = hub.new_session("trusted", resources={"processes": 4})
     line = f"for n in 1 2 3 4 5 6 7 8; do sh -c 'sleep 50; true' {token} & done; touch left"
     session.say(prompt(["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", line]}]))
@@ -515,11 +515,11 @@ def test_what_a_command_leaves_in_the_background_has_its_limits_too(new_hub: New
     report(8, "a command leaves more processes in the background than there may be", tried=1, held=1)
 
 
-def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(new_hub: NewHub, tmp_path: Path) -> None:
+def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(some_hub: NewHub, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     words = ", ".join(f'"{word}"' for word in shlex.split(ESCAPER))
     config.write_text(f'[agents.shares]\ncommand = [{words}]\ndaemons = [{{name = "The sleeper", command = ["sleep", "60"]}}]\n')
-    hub = new_hub("--config", str(config))
+    hub = some_hub("--config", str(config))
     session = hub.new_session("shares")
     session.say(prompt(["family", 1]))
     eventually(lambda: sleeping(hub, "60"), "the daemon runs")  # a moment after the fork it is not yet what it executes
@@ -559,7 +559,8 @@ def killed_in_mid_turn(session: Session, token: str) -> bool:
 
 
 @pytest.mark.parametrize("cycles", [10, pytest.param(500, marks=pytest.mark.slow)])
-def test_sessions_come_and_go_without_growth(hub: HubProcess, report: Report, cycles: int) -> None:
+def test_sessions_come_and_go_without_growth(new_hub: NewHub, report: Report, cycles: int) -> None:
+    hub = new_hub()
     for _ in range(5):
         hub.new_session("puppet").delete()
     nursery = children_of(hub.pid)[0].pid

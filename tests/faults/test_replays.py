@@ -8,31 +8,62 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
 
 from tests.faults.conftest import Report
-from tests.faults.test_bounds import BUSY, FLOODER, WAIT_MS, NewHub
+from tests.faults.test_bounds import BUSY, FLOODER, WAIT_MS
 from tests.tooling.crowd import Crowd
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.prober import Prober, waited_ns
 from tests.tooling.processes import eventually
 
+LongSessions = Callable[[int], Session]
+
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="waiting is read from /proc")
 
 CLIENTS = 250
 PROMPTS = 5
+OTHER = "shorter"
+"""What the session is called that others read meanwhile."""
 KINDS = ("stream", "stream of the hub", "page", "joined page", "packets", "page of packets")
 
 
-def long_session(new_hub: NewHub, count: int) -> Session:
-    """A session of so many entries, with a tool call at its end, on a hub that has just started."""
-    session = new_hub(agents={"flood": FLOODER}).new_session("flood")
+@pytest.fixture(scope="module")
+def long_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LongSessions]:
+    """Gives a session of so many entries, with a tool call at its end, on a hub that has just started. To write it takes longer
+    than to read it: all kinds of readers get the same."""
+    made: dict[int, Session] = {}
+
+    def long_session(count: int) -> Session:
+        if count not in made:
+            hub = HubProcess(tmp_path_factory.mktemp("hub"), agents={"flood": FLOODER})
+            hub.start()
+            made[count] = written(hub, count)
+        made[count].hub.restart()
+        return made[count]
+
+    yield long_session
+    for session in made.values():
+        session.hub.close()
+
+
+def written(hub: HubProcess, count: int) -> Session:
+    """A session of that many entries, and a shorter one beside it."""
+    session = hub.new_session("flood")
     session.post("send-message", {"content": f"chunks {count}"}, 202)
     eventually(lambda: session.view()["status"] == "idle", "all is said", 120)
     session.say("calls 1 end")
+    hub.new_session("flood", title=OTHER).say("chunks 3000")
     return session
+
+
+def other_of(hub: HubProcess) -> str:
+    """The path of the shorter session."""
+    (found,) = hub.wire.get(f"/sessions?text={OTHER}")["sessions"]
+    return f"/sessions/{found['id']}"
 
 
 def last_call(session: Session) -> int:
@@ -77,21 +108,18 @@ def prompt(session: Session) -> float:
     return took / 1e6
 
 
-def probers(hub: HubProcess, other: Session) -> list[Prober]:
-    paths = ("/healthz", "/sessions", f"{other.path}/history?after=0&limit=100")
+def probers(hub: HubProcess) -> list[Prober]:
+    paths = ("/healthz", "/sessions", f"{other_of(hub)}/history?after=0&limit=100")
     return [Prober(hub.pid, hub.url, path, hub.token) for path in paths]
 
 
-def crowd_of_readers(new_hub: NewHub, report: Report, kind: str, count: int) -> None:
-    session = long_session(new_hub, count)
+def crowd_of_readers(session: Session, report: Report, kind: str, count: int) -> None:
     hub = session.hub
-    other, third = hub.new_session("flood"), hub.new_session("fast")
-    other.say("chunks 3000")
-    hub.restart()
+    third = hub.new_session("fast")
     prompt(third)
     path, until = replay(session, kind)
     with ExitStack() as stack:
-        others = [stack.enter_context(prober) for prober in probers(hub, other)]
+        others = [stack.enter_context(prober) for prober in probers(hub)]
         crowd = stack.enter_context(Crowd(hub.wire, path, CLIENTS, until))
         waits = [prompt(third) for _ in range(PROMPTS)]
         done = crowd.done(300)
@@ -102,11 +130,11 @@ def crowd_of_readers(new_hub: NewHub, report: Report, kind: str, count: int) -> 
 
 
 @pytest.mark.parametrize("kind", ["stream", "stream of the hub"])
-def test_whoever_replays_with_a_filter_holds_nobody_up(new_hub: NewHub, report: Report, kind: str) -> None:
-    crowd_of_readers(new_hub, report, kind, 10_000)
+def test_whoever_replays_with_a_filter_holds_nobody_up(long_sessions: LongSessions, report: Report, kind: str) -> None:
+    crowd_of_readers(long_sessions(10_000), report, kind, 10_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
-def test_whoever_replays_a_very_long_session_holds_nobody_up(new_hub: NewHub, report: Report, kind: str) -> None:
-    crowd_of_readers(new_hub, report, kind, 60_000)
+def test_whoever_replays_a_very_long_session_holds_nobody_up(long_sessions: LongSessions, report: Report, kind: str) -> None:
+    crowd_of_readers(long_sessions(60_000), report, kind, 60_000)

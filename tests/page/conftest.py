@@ -28,30 +28,43 @@ THEIRS = Path(__file__).parents[2] / "web" / "test" / "text" / "hostile.ts"
 
 QUICK = (
     "test_coming_in.py", "test_approvals.py", "test_drafts_are_gone", "test_who_cannot_be_logged_out",
-    "test_an_empty_home_says_how_to_begin", "test_a_search_finds_titles_and_contents", "test_sessions_are_grouped",
+    "test_an_empty_home_says_how_to_begin", "test_a_search_finds_titles_and_contents",
     "test_a_new_session_is_begun", "test_a_folder_is_chosen", "test_a_failure_to_start",
     "test_a_message_is_github_flavoured_markdown", "test_thinking_is_closed", "test_a_run_of_calls_is_one_line",
-    "test_terminal_output_has_its_colours", "test_a_diff_has_true_line_numbers", "test_the_copy_of_a_message",
+    "test_the_copy_of_a_message",
     "test_a_failed_turn_says_why", "test_reading_is_not_disturbed", "test_an_approval_waits_in_the_conversation",
     "test_a_prompt_is_sent_by_the_button", "test_on_a_phone_enter_begins_a_line", "test_what_is_sent_while_a_turn_runs",
-    "test_a_turn_is_stopped", "test_the_draft_survives_a_reload", "test_slash_commands_are_the_agents_own",
+    "test_a_turn_is_stopped", "test_the_draft_survives_a_reload",
     "test_links_are_marked", "test_notifications", "test_hostile_places.py::test_the_policy", "test_names_of_files",
     "test_an_artifact_reaches_nothing",
     "test_a_phone_is_paired", "test_a_revoked_device", "printed[carriage returns]", "printed[colours]", "said[a large table]",
-    "test_the_login_is_for_everybody", "test_the_keyboard_goes_everywhere", "test_nothing_scrolls_sideways[320]",
+    "test_the_login_is_for_everybody",
 )
 """What every run of the fast tests looks at: that people get in and out, that each main view shows what it must and does what it
 is told, and that what is hostile is not obeyed. The rest is slow."""
+
+ON_PHONES_TOO = (
+    "test_an_approval_shows_its_risk", "test_a_click_approves_once", "test_a_press_that_was_meant",
+    "test_an_approval_waits_in_the_conversation",
+)
+"""What decides, and what is seen before: of these the fast tests look at every size. Of the rest the desk is enough for them."""
+
 
 expect.set_options(timeout=15_000)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A browser takes seconds for what other tests do in milliseconds: two thirds of them are for ``make test-all``."""
+    """A browser takes seconds for what other tests do in milliseconds: most of them are for ``make test-all``."""
     for item in items:
-        if item.path.parent == Path(__file__).parent and not any(name in item.nodeid for name in QUICK):
+        if item.path.parent == Path(__file__).parent and not is_quick(item.nodeid):
             item.add_marker(pytest.mark.slow)
+
+
+def is_quick(test: str) -> bool:
+    """Whether the fast tests have it."""
+    is_of_phones_again = test.endswith("[phone]") and not any(name in test for name in ON_PHONES_TOO)
+    return any(name in test for name in QUICK) and not is_of_phones_again
 
 
 MakePerson = Callable[..., Person]

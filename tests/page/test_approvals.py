@@ -236,7 +236,14 @@ def test_a_press_that_was_meant_for_a_card_that_was_pushed_down_decides_nothing(
 PHONES = [(320, 640), (390, 664), (390, 844)]
 SHORT = [(844, 390), (667, 375), (390, 420)]
 """Phones on their side, and one with its keyboard open."""
+TIGHTEST = SHORT[-1]
 LINES_FIRST = 6
+
+
+def short_screens() -> list[Any]:
+    """All short screens, of which the fast tests look at that with the least room."""
+    return [pytest.param(size, id=f"{size[0]}x{size[1]}", marks=[] if size == TIGHTEST else pytest.mark.slow) for size in SHORT]
+
 
 COVERED = """async lines => {
   const found = [], pressed = new Set();
@@ -275,15 +282,16 @@ def on_phone(make_person: MakePerson, hub: HubProcess, phone: tuple[int, int], p
 
 
 @pytest.mark.parametrize("place", ["queue", "conversation"])
-@pytest.mark.parametrize("phone", [*PHONES, *SHORT], ids=lambda phone: f"{phone[0]}x{phone[1]}")
-def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_person: MakePerson, phone: tuple[int, int],
-                                                           place: str) -> None:
+def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_person: MakePerson, place: str) -> None:
     session = stage.hub.new_session("actor", title="On the way")
     tell(session, json.dumps([permission(1, "npm test", "execute", {"command": "npm test"}), edit_of(stage, 2), ["wait"]]))
     eventually(lambda: len(session.view()["pendingApprovals"]) == 2, "both are asked")
-    page = on_phone(make_person, stage.hub, phone, "#/approvals" if place == "queue" else f"#/s/{session.id}")
-    expect(page.locator("[data-ask]").last.get_by_text("line 12")).to_be_attached()
-    assert page.evaluate(COVERED, LINES_FIRST) == [2, []]
+    page = make_person(stage.hub.url, "phone").log_in(stage.hub, "#/approvals" if place == "queue" else f"#/s/{session.id}")
+    for width, height in [*PHONES, *SHORT]:
+        page.set_viewport_size({"width": width, "height": height})
+        until(page, "([width, height]) => innerWidth === width && innerHeight === height", [width, height])
+        expect(page.locator("[data-ask]").last.get_by_text("line 12")).to_be_attached()
+        assert page.evaluate(COVERED, LINES_FIRST) == [2, []], f"on a phone of {width}x{height}"
 
 
 def put_to_somebody(stage: Stage, page: Page, *ask: Any) -> Locator:
@@ -356,7 +364,7 @@ def asked_at_the_end(stage: Stage) -> Session:
     return session
 
 
-@pytest.mark.parametrize("phone", SHORT, ids=lambda phone: f"{phone[0]}x{phone[1]}")
+@pytest.mark.parametrize("phone", short_screens())
 def test_on_a_short_screen_an_ask_comes_with_its_beginning_and_a_long_draft_leaves_room(
         stage: Stage, make_person: MakePerson, phone: tuple[int, int]) -> None:
     session = asked_at_the_end(stage)
@@ -413,7 +421,7 @@ def go_to_the_beginning(page: Page) -> None:
     page.locator("[data-ask] [data-decided]").evaluate("decided => decided.scrollIntoView({ block: 'start' })")
 
 
-@pytest.mark.parametrize("phone", SHORT, ids=lambda phone: f"{phone[0]}x{phone[1]}")
+@pytest.mark.parametrize("phone", short_screens())
 def test_who_goes_past_the_beginning_of_an_ask_cannot_approve_it_before_they_saw_that(
         stage: Stage, make_person: MakePerson, tmp_path: Path, phone: tuple[int, int]) -> None:
     person = make_person(stage.hub.url, "phone", viewport={"width": phone[0], "height": phone[1]})
@@ -452,6 +460,7 @@ def test_a_long_command_says_how_much_of_it_is_not_shown_and_shows_it_on_request
     assert shown.evaluate("lines => lines.clientHeight") >= whole
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phone", PHONES, ids=lambda phone: f"{phone[0]}x{phone[1]}")
 def test_on_a_phone_the_first_ask_is_decided_with_the_thumb(stage: Stage, make_person: MakePerson,
                                                             phone: tuple[int, int]) -> None:

@@ -85,6 +85,11 @@ class HubProcess:
         return self._process.pid
 
     @property
+    def runs(self) -> bool:
+        """Whether it was started, and neither stopped nor killed here since."""
+        return self._process is not None
+
+    @property
     def token(self) -> str:
         """The token as a person finds it."""
         return self._env.get("TRUNKLINE_TOKEN") or (self.data / "token").read_text().strip()

@@ -34,8 +34,7 @@ def processes_named(token: str) -> list[Process]:
 
 def below(pid: int) -> list[Process]:
     """All descendants of a process, zombies included."""
-    found = children_of(pid)
-    return found + [deeper for child in found for deeper in below(child.pid)]
+    return _below(pid, _all())
 
 
 def children_of(pid: int) -> list[Process]:
@@ -45,7 +44,10 @@ def children_of(pid: int) -> list[Process]:
 
 def is_alive(pid: int) -> bool:
     """Whether the process runs; a zombie does not."""
-    return any(process.pid == pid and process.state != "Z" for process in _all())
+    try:
+        return _process(pid).state != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def resident_bytes(pid: int) -> int:
@@ -60,6 +62,11 @@ def eventually(holds: Callable[[], object], what: str, within_s: float = 10.0) -
     while not holds():
         assert time.monotonic() < until, f"not within {within_s:g} s: {what}"
         time.sleep(POLL_S)
+
+
+def _below(pid: int, everybody: list[Process]) -> list[Process]:
+    found = [process for process in everybody if process.parent == pid]
+    return found + [deeper for child in found for deeper in _below(child.pid, everybody)]
 
 
 def _all() -> list[Process]:

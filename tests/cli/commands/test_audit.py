@@ -83,7 +83,7 @@ def edited(old: bytes, new: bytes, seq: int) -> Callable[[list[Entry]], list[Ent
 
 def test_a_journal_that_nobody_touched_is_whole_and_its_heads_are_printed(place: Place) -> None:
     chain, other = written(place, "aaa", 3), written(place, "bbb", 2)
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 0, done.stderr
     lines = [line.split() for line in done.stdout.decode().splitlines()]
     assert lines[1:] == [["aaa", "3", "whole", chain.head], ["bbb", "2", "whole", other.head]]
@@ -101,7 +101,7 @@ def test_a_journal_that_nobody_touched_is_whole_and_its_heads_are_printed(place:
 def test_a_rewritten_journal_shows(place: Place, change: Callable[[list[Entry]], list[Entry]], why: str) -> None:
     written(place, "aaa", 3)
     tampered(place, change)
-    done = place.call("audit", "verify", "aaa")
+    done = place.call_here("audit", "verify", "aaa")
     assert done.returncode == 1
     assert "BROKEN" in done.stdout.decode() and why in done.stdout.decode()
 
@@ -125,14 +125,14 @@ def test_a_session_without_any_seal_is_broken_whatever_its_row_says(place: Place
     written(place, "aaa", 3)
     tampered(place, unsealed)
     with_chain(place, None)
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1
     assert "BROKEN at 1: the event has no place in the chain" in done.stdout.decode()
 
 
 def test_a_cut_tail_shows_though_the_row_was_cut_with_it(place: Place) -> None:
     chain = written(place, "aaa", 3)
-    assert place.call("audit", "verify").returncode == 0
+    assert place.call_here("audit", "verify").returncode == 0
     events: list[bytes] = []
 
     def cut(entries: list[Entry]) -> list[Entry]:
@@ -141,7 +141,7 @@ def test_a_cut_tail_shows_though_the_row_was_cut_with_it(place: Place) -> None:
 
     tampered(place, cut)
     with_chain(place, Chain(2, opened(events[0])[2]))
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1 and "the hub noted 3 records, and 2 are there" in done.stdout.decode()
     assert chain.n == 3
 
@@ -156,12 +156,12 @@ def test_a_session_that_is_gone_shows_and_one_that_was_deleted_does_not(place: P
 
     run(delete())
     for words in (("verify",), ("verify", "aaa")):
-        done = place.call("audit", *words)
+        done = place.call_here("audit", *words)
         assert done.returncode == 1 and "the hub noted 3 records, and 0 are there" in done.stdout.decode()
     log = AuditLog(place.data.path / "audit.log", audit_key(place.data.path / "audit.key"))
     log.open()
     log.delete("aaa")
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 0 and "aaa" not in done.stdout.decode(), done.stdout
 
 
@@ -170,7 +170,7 @@ def test_another_chain_than_the_noted_one_shows(place: Place) -> None:
     log = AuditLog(place.data.path / "audit.log", audit_key(place.data.path / "audit.key"))
     log.open()
     log.note([Note("aaa", 1, "0" * 64)])
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1 and "record 1 is not the one that the hub noted" in done.stdout.decode()
 
 
@@ -211,9 +211,9 @@ def test_a_packet_that_says_something_else_than_its_approval_shows(place: Place)
         return change
 
     tampered(place, with_packet(True))
-    assert place.call("audit", "verify").returncode == 0
+    assert place.call_here("audit", "verify").returncode == 0
     tampered(place, with_packet(False))
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1 and "the packet of record 1 says something else" in done.stdout.decode()
 
 
@@ -237,13 +237,13 @@ def test_another_key_breaks_every_chain(place: Place) -> None:
 def test_an_export_has_every_approval_on_a_line_of_its_own(place: Place) -> None:
     chain = written(place, "aaa", 2)
     written(place, "bbb", 1)
-    done = place.call("audit", "export", "aaa")
+    done = place.call_here("audit", "export", "aaa")
     assert done.returncode == 0, done.stderr
     lines = [msgspec.json.decode(line) for line in done.stdout.splitlines()]
     assert [(line["seq"], line.get("n"), line["fits"]) for line in lines] == [(1, 1, True), (3, 2, True)]
     assert lines[-1]["head"] == chain.head == lines[-1]["event"]["_meta"]["chain"]["head"]
     tampered(place, edited(b'"approved":true', b'"approved":false', 1))
-    done = place.call("audit", "export", "aaa")
+    done = place.call_here("audit", "export", "aaa")
     assert done.returncode == 1
     assert [msgspec.json.decode(line)["fits"] for line in done.stdout.splitlines()] == [False, False]
 
@@ -275,7 +275,7 @@ def test_checking_leaves_the_database_as_it_is(place: Place) -> None:
     written(place, "aaa", 2)
     path: Path = place.data.path / "journal.db"
     before = path.read_bytes()
-    assert place.call("audit", "verify").returncode == 0
+    assert place.call_here("audit", "verify").returncode == 0
     assert path.read_bytes() == before
 
 
@@ -287,7 +287,7 @@ def test_a_journal_can_be_read_while_it_is_written(place: Place) -> None:
         grown, event = sealed(key, chain, "aaa", approval("aaa", 7))
         async with SqliteJournal(place.data.path / "journal.db") as journal:
             await journal.append(Group({"aaa": [Entry(7, AT, event)]}, {}))
-            done = place.call("audit", "verify")
+            done = place.call_here("audit", "verify")
             assert done.returncode == 0, done.stderr
             assert grown.head in done.stdout.decode()
             await journal.append(Group({"aaa": [Entry(8, AT, told("aaa", 8))]}, {}))

@@ -44,7 +44,7 @@ def place(place: Place) -> Place:
 
 
 def explained(place: Place, *words: str) -> dict[str, Any]:
-    done = place.call("policy", "explain", "--json", *words)
+    done = place.call_here("policy", "explain", "--json", *words)
     assert done.returncode == 0, done.stderr
     found = msgspec.json.decode(done.stdout)
     assert isinstance(found, dict)
@@ -52,7 +52,7 @@ def explained(place: Place, *words: str) -> dict[str, Any]:
 
 
 def test_show_lists_what_denies_first_and_says_what_is_over(place: Place) -> None:
-    done = place.call("policy", "show")
+    done = place.call_here("policy", "show")
     assert [line.strip() for line in done.stdout.decode().splitlines()][1:] == [
         "deny   path .env  (secrets)",
         "allow  command npm test*",
@@ -60,7 +60,7 @@ def test_show_lists_what_denies_first_and_says_what_is_over(place: Place) -> Non
         "allow  reads  (low and medium risk)",
         "allow  writes: src/**  (low and medium risk)",
     ]
-    assert place.call("policy").stdout == done.stdout
+    assert place.call_here("policy").stdout == done.stdout
 
 
 CASES = [
@@ -86,7 +86,7 @@ def test_explain_says_which_rule_decides(place: Place, words: tuple[str, ...], a
 
 
 def test_explain_names_the_rule_and_what_stands_against_the_others(place: Place) -> None:
-    done = place.call("policy", "explain", "npm test; ls")
+    done = place.call_here("policy", "explain", "npm test; ls")
     text = done.stdout.decode()
     assert text.startswith("ask    npm test; ls\n")
     assert "`ls` is not in its commands" in text and "it expired at 2020-01-01T00:00:00+00:00" in text
@@ -109,7 +109,7 @@ def test_explain_without_an_agent_says_for_whom_the_answer_is_another_one(place:
         '[[rules]]\naction = "allow"\ncommand = ["ls"]\nagent = ["other", "!demo"]\n')
     found = explained(place, "make")
     assert (found["action"], list(found["agents"]), found["agents"]["demo"]["action"]) == ("ask", ["demo"], "allow")
-    said = place.call("policy", "explain", "make").stdout.decode()
+    said = place.call_here("policy", "explain", "make").stdout.decode()
     assert "allow  where demo asks:" in said
     assert "--agent demo" in said
     named = explained(place, "make", "--agent", "demo")
@@ -118,7 +118,7 @@ def test_explain_without_an_agent_says_for_whom_the_answer_is_another_one(place:
 
 
 def test_explain_says_how_a_line_was_read(place: Place) -> None:
-    said = place.call("policy", "explain", "npm test --userconfig=x").stdout.decode()
+    said = place.call_here("policy", "explain", "npm test --userconfig=x").stdout.decode()
     assert "`npm test --userconfig=x` --userconfig changes what is run: a pattern has to name it" in said
     found = explained(place, "git -c alias.p=push p")
     assert found["ask"]["pieces"][0]["also"][0] == "git push" and found["ask"]["doubts"] == []
@@ -142,7 +142,7 @@ def test_nothing_opens_the_policy_itself(place: Place) -> None:
 
 def test_a_bad_file_is_told_and_allows_nothing(place: Place) -> None:
     (place.data.path / "policy.toml").write_text(POLICY + "\n[[rules]]\naction = 'alow'\n")
-    done = place.call("policy", "explain", "npm test")
+    done = place.call_here("policy", "explain", "npm test")
     assert done.stdout.startswith(b"ask ")
     assert b"rule 4 (line 20): action: Invalid enum value 'alow'" in done.stderr
 
@@ -157,7 +157,7 @@ def test_where_the_file_is_bad_the_rules_of_the_running_hub_are_shown_and_explai
         path.unlink()
     else:
         path.write_bytes(b"\xff" if bad == "bytes" else b"[[rules]]\naction = 'alow'\n")
-    done = place.call("policy", "show")
+    done = place.call_here("policy", "show")
     assert done.returncode == 0, done.stderr
     assert b"deny   path .env  (secrets)" in done.stdout and b"not there" not in done.stdout
     assert (b"npm test" in done.stdout) == (bad != "gone")
@@ -168,14 +168,14 @@ def test_where_the_file_is_bad_the_rules_of_the_running_hub_are_shown_and_explai
 
 def test_without_a_hub_a_file_that_cannot_be_read_shows_no_rules_and_says_why(place: Place) -> None:
     (place.data.path / "policy.toml").chmod(0o666)
-    done = place.call("policy", "show")
+    done = place.call_here("policy", "show")
     assert (done.returncode, len(done.stdout.splitlines())) == (0, 1)
     assert b"may be written by others" in done.stderr
 
 
 def test_without_a_file_everything_is_asked_and_none_is_made(place: Place) -> None:
     (place.data.path / "policy.toml").unlink()
-    assert b"everything is asked" in place.call("policy", "show").stdout
+    assert b"everything is asked" in place.call_here("policy", "show").stdout
     assert explained(place, "npm test")["action"] == "ask"
     assert not (place.data.path / "policy.toml").exists()
 
@@ -188,7 +188,7 @@ def editor(tmp_path: Path, change: str) -> dict[str, str]:
 
 
 def test_edit_puts_a_checked_policy_in_place(place: Place, tmp_path: Path) -> None:
-    done = place.call("policy", "edit", env=editor(tmp_path, "t = t.replace('npm test*', 'npm run *')"))
+    done = place.call_here("policy", "edit", env=editor(tmp_path, "t = t.replace('npm test*', 'npm run *')"))
     assert done.returncode == 0, done.stderr
     path = place.data.path / "policy.toml"
     assert "npm run *" in path.read_text() and stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -202,5 +202,5 @@ def test_edit_refuses_what_is_no_policy(place: Place, tmp_path: Path) -> None:
 
 
 def test_edit_of_nothing_changes_nothing(place: Place, tmp_path: Path) -> None:
-    done = place.call("policy", "edit", env=editor(tmp_path, "pass"))
+    done = place.call_here("policy", "edit", env=editor(tmp_path, "pass"))
     assert (done.returncode, done.stdout) == (0, b"nothing changed\n")

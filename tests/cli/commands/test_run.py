@@ -146,7 +146,7 @@ def test_a_hub_that_comes_back_elsewhere_is_followed_by_tail(place: Place) -> No
     hub, _ = place.serve()
     done = place.call("run", "demo", "/burst 2 5", "--json")
     assert done.returncode == 0
-    (session,) = json.loads(place.call("sessions", "list", "--json").stdout)
+    (session,) = json.loads(place.call_here("sessions", "list", "--json").stdout)
     tail = place.start("sessions", "tail", session["id"], "--after", "0", "--json")
     _line_with(tail, b"prompt_response")
     hub.kill()
@@ -170,15 +170,15 @@ def _send(place: Place, session_id: str, prompt: str) -> None:
 
 def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
     assert place.call("run", "demo", "/burst 1 5", "--title", "my title").returncode == 0
-    (listed,) = json.loads(place.call("sessions", "list", "--json").stdout)
+    (listed,) = json.loads(place.call_here("sessions", "list", "--json").stdout)
     assert (listed["title"], listed["status"], listed["cwd"]) == ("my title", "idle", str(place.work))
-    assert b"my title" in place.call("sessions").stdout
-    shown = place.call("sessions", "show", listed["id"][:8]).stdout.decode()
+    assert b"my title" in place.call_here("sessions").stdout
+    shown = place.call_here("sessions", "show", listed["id"][:8]).stdout.decode()
     assert listed["id"] in shown
-    assert place.call("sessions", "cancel", listed["id"]).stdout == b"no turn was running\n"
+    assert place.call_here("sessions", "cancel", listed["id"]).stdout == b"no turn was running\n"
     replay = place.call("sessions", "tail", listed["id"], "--no-follow", "--after", "0", "--json").stdout.splitlines()
     assert [json.loads(line)["type"] for line in replay][-3:] == ["user_message_chunk", "agent_message_chunk", "prompt_response"]
-    assert place.call("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
+    assert place.call_here("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
     gone = place.call("sessions", "show", listed["id"])
     assert (gone.returncode, b"no session has an id that begins with" in gone.stderr) == (1, True)
 
@@ -197,13 +197,13 @@ def test_status_and_stop_follow_the_hub(place: Place) -> None:
 
 
 def test_agents_lists_the_installed_ones_first(shared: Place) -> None:
-    lines = shared.call("agents").stdout.decode().splitlines()
+    lines = shared.call_here("agents").stdout.decode().splitlines()
     assert lines[0].split()[:2] == ["AGENT", "NAME"]
     assert lines[1].startswith("demo")
 
 
 def test_agents_says_which_of_them_were_seen_to_ask_before_they_act(shared: Place) -> None:
-    head, *rows = shared.call("agents").stdout.decode().splitlines()
+    head, *rows = shared.call_here("agents").stdout.decode().splitlines()
     at = head.index("ASKS FIRST")
     asks = {row.split()[0]: row[at:].split("  ")[0].strip() for row in rows}
     assert (asks["demo"], asks["gemini"], asks["codex-acp"]) == ("yes", "yes", "not seen")

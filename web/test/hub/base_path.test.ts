@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { withBasePath, withSharedBasePath, forgetBasePath, setBasePath } from '../../src/hub/base_path';
 import { http } from '../../src/hub/http';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { asHubError, http, HubError, onUnauthorized, pathOf } from '../../src/hub/http';
 

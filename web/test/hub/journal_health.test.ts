@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { JournalView } from '../../src/generated/api';
 import { markOf } from '../../src/hub/journal_health';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { ACPCommand } from '../../src/generated/agent-context';
 import { ANOTHER_LOGIN, Outbox } from '../../src/hub/outbox';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { expect, it } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
 import { Timeline } from '../../../src/model/timeline/timeline';

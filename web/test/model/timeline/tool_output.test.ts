@@ -1,3 +1,4 @@
+// @vitest-environment node
 // What a call puts out while it runs.
 
 import { describe, expect, test } from 'vitest';

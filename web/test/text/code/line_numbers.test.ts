@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { fileWithin, withoutNumbers } from '../../../src/text/code/line_numbers';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { parseDiff } from '../../../src/text/diff/diff';
 import { fits, inTwoColumns, diffRowsOf } from '../../../src/text/diff/rows';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import type { Tokens } from 'marked';
 import { describe, expect, it, vi } from 'vitest';
 import { languageOf } from '../../../src/text/markdown/fence';

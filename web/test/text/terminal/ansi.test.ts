@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { AnsiStream, ansiLines, plainOf } from '../../../src/text/terminal/ansi';
 import { colour256, contrast, readable, TERMINAL_DARK, TERMINAL_LIGHT, type Rgb } from '../../../src/text/terminal/colour';

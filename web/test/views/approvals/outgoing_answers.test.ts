@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { connection } from '../../../src/hub/connection';
 import { sendAnswer, askOf, sentFor } from '../../../src/views/approvals/outgoing_answers';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { meansHistory, PromptHistory } from '../../../src/views/composer/prompt_history';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { commandsOf, completed, matchingCommands, tokenAt } from '../../../src/views/composer/suggestions';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { settingsOf } from '../../../src/views/controls/agent_settings';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { notices } from '../../../src/i18n/en/notices';
 import { placeOf, requestOf, shownOf } from '../../../src/views/devices/push_notice';

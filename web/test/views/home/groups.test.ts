@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { SessionView } from '../../../src/generated/api';
 import { agentsToFilter, grouped, groupOf, lastLine, money, projectOf, filterOf, wanted } from '../../../src/views/home/groups';

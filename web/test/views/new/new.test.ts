@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { AgentView, SessionView } from '../../../src/generated/api';
 import { contentOf, featuresOf, readPromptFile } from '../../../src/views/new/attachments';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { http, HubError } from '../../../src/hub/http';
 import { sessionList } from '../../../src/hub/session_list';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { lineRange, problemLine, ruleLines, withRule } from '../../../src/views/policy/file_lines';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import type { ApprovalView } from '../../../../src/generated/api';
 import { commandFor, offered } from '../../../../src/views/approvals/card/decision';

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { editFields, editedInput, inputFromJson } from '../../../../src/views/approvals/card/edit';
 

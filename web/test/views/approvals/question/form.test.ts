@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { answerOf, contentOf, fieldsOf, initialValues, problemsOf } from '../../../../src/views/approvals/question/form';
 

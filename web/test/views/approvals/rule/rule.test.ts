@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, it } from 'vitest';
 import { limitsOf, ruleFor, ruleText, type Rule } from '../../../../src/views/approvals/rule/rule';
 

@@ -1,3 +1,4 @@
+// @vitest-environment node
 import { describe, expect, test } from 'vitest';
 import { Heights } from '../../../../src/views/session/conversation/heights';
 import { numbers } from '../../../seeded_numbers';
