@@ -76,7 +76,9 @@ def slow_unit(pattern: re.Pattern[Any], calls: set[str]) -> str | None:
             return unit
         if cost_s(pattern, calls, many) < QUICK_S:
             continue
-        if min(cost_s(pattern, calls, many) for _ in range(3)) > 8 * min(cost_s(pattern, calls, few) for _ in range(5)):
+        if (most := min(cost_s(pattern, calls, many) for _ in range(3))) < QUICK_S:
+            continue  # the first look met something else that ran
+        if most > 8 * min(cost_s(pattern, calls, few) for _ in range(5)):
             return unit
     return None
 

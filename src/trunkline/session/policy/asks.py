@@ -18,6 +18,7 @@ from msgspec import Struct
 from trunkline.dialects.calls import CallReading, ToolNames, ToolRole, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
+from trunkline.dialects.outside import NOT_JSON
 from trunkline.session.policy import globs
 from trunkline.session.policy.subject import PolicyAsk
 
@@ -82,7 +83,7 @@ def input_print(given: object) -> str:
     """What stands for exactly this input in a rule; "" where it is too large for one."""
     try:
         whole = _encode(given if given is not None else {})
-    except (TypeError, ValueError, RecursionError, OverflowError):
+    except (*NOT_JSON, OverflowError, TypeError):
         return ""
     return f"sha256:{hashlib.sha256(whole).hexdigest()}" if len(whole) <= INPUT_BYTES else ""
 
