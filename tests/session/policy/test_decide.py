@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
+from trunkline.session.policy.asks import INPUT_BYTES, policy_ask
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict, always_rule
 from trunkline.session.policy.text import check_rule, parse_policy, written_rule
 
@@ -613,3 +614,30 @@ def test_always_fits_again_whatever_is_in_the_command_or_the_path(ask: PolicyAsk
     (read,) = parse_policy(written_rule(check_rule(rule))).rules
     assert read == rule
     assert decided(ask, read).action == "allow"
+
+
+@pytest.mark.parametrize(("tool", "kind", "asked", "others"), [
+    ("mcp__db__execute", "other", {"query": "SELECT 1"}, [{"query": "SELECT 2"}, {"query": "DELETE FROM users"}]),
+    ("mcp__fs__tidy", "other", {"path": "a"}, [{"path": "a", "deep": "yes"}]),
+    ("WebFetch", "fetch", {"url": "https://example.org/a"}, [{"url": "https://other.example/?k=secret"}]),
+    ("Task", "think", {"prompt": "look at a", "subagent_type": "x"}, [{"prompt": "tidy up", "subagent_type": "x"}]),
+    ("Move", "move", {"source": "a.txt", "destination": "b.txt"}, [{"source": "b.txt", "destination": "a.txt"}]),
+    ("grep", "search", {"pattern": "TODO"}, [{"pattern": "password"}]),
+])
+@pytest.mark.parametrize("scope", ["turn", "session", "always"])
+def test_a_rule_made_from_an_ask_covers_what_was_asked_and_nothing_else(
+    tool: str, kind: str, asked: dict[str, Any], others: list[dict[str, Any]], scope: Any,
+) -> None:
+    def ask(given: dict[str, Any]) -> PolicyAsk:
+        return policy_ask(tool, kind, given, agent="a", cwd="/w", session_id="s1", turn_id="t1")
+
+    rule = always_rule(ask(asked), allow=True, scope=scope, session_id="s1", turn_id="t1", reason=None)
+    policy = Policy(parse_policy(written_rule(rule)).rules)
+    assert policy.decide(ask(dict(reversed(asked.items()))), now_us=0).action == "allow", "the order of members says nothing"
+    assert [policy.decide(ask(given), now_us=0).action for given in others] == ["ask"] * len(others)
+
+
+def test_no_rule_is_made_of_an_input_that_is_too_large_to_be_named() -> None:
+    ask = policy_ask("mcp__x__put", "other", {"text": "x" * (INPUT_BYTES + 1)}, agent="a", cwd="/w")
+    with pytest.raises(Invalid, match="more than a rule can name"):
+        always_rule(ask, allow=True, scope="session", session_id="s1", turn_id=None, reason=None)

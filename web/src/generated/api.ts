@@ -467,6 +467,7 @@ export interface NewRule {
   command?: string[];
   agent?: string[];
   risk?: RiskLevel[];
+  input?: string | null;
   root?: string | null;
   expiresAt?: string | null;
   session?: string | null;
@@ -582,6 +583,7 @@ export interface PolicyAsk {
   riskReason?: string;
   doubts?: string[];
   onlyLooks?: boolean;
+  input?: string;
 }
 
 /** The policy in force and the file as it is. `problem` says why these are not the same, null when they are; `text` is */
@@ -706,6 +708,7 @@ export interface Rule {
   command?: string[];
   agent?: string[];
   risk?: RiskLevel[];
+  input?: string | null;
   root?: string | null;
   expiresAt?: string | null;
   session?: string | null;

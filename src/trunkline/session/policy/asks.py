@@ -7,19 +7,27 @@ Rule 3: a call is read once (``dialects/calls``); this puts its reading into the
 
 from __future__ import annotations
 
+import hashlib
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
-from trunkline.dialects.calls import CallReading, ToolNames, read_call
+from trunkline.dialects.calls import CallReading, ToolNames, ToolRole, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.session.policy import globs
 from trunkline.session.policy.rules import PolicyAsk
 
-__all__ = ["BEYOND_RULES", "PATHS", "Where", "policy_ask", "policy_ask_of"]
+__all__ = ["BEYOND_RULES", "PATHS", "Where", "input_print", "policy_ask", "policy_ask_of"]
+
+INPUT_BYTES: Final = 64 << 10
+"""Bytes of an input that a rule may be about as a whole."""
+_BY_PATHS: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch", "delete"})
+"""What a tool for these does is said by its paths; a move has a direction as well, and what a server's tool does nobody knows."""
+_encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
 class Where(Struct, frozen=True, kw_only=True):
@@ -49,12 +57,12 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
     where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
                   guarded=tuple(guarded))
     risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)
-    return policy_ask_of(reading, risk.level, risk.reason, where, told_as=category, resolve=resolve)
+    return policy_ask_of(reading, risk.level, risk.reason, where, told_as=category, resolve=resolve, given=tool_input)
 
 
 def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where, *, told_as: ToolCategory | None = None,
-                  resolve: Callable[[str], str] | None = None) -> PolicyAsk:
-    """The ask behind a call that was read and judged."""
+                  resolve: Callable[[str], str] | None = None, given: object = None) -> PolicyAsk:
+    """The ask behind a call that was read and judged; ``given`` is its input."""
     root = at.roots[0] if at.roots else at.cwd
     told_as, category = told_as or reading.category, reading.judged_as
     paths = tuple(dict.fromkeys(_with_real(reading.paths, at.cwd, root, at.home, resolve)))
@@ -66,7 +74,17 @@ def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where,
         root=resolve(root) if resolve is not None else root, session_id=at.session_id, turn_id=at.turn_id,
         cwd=_run_in(reading.folder, at.cwd, root, resolve), roots=at.roots[1:], home=at.home, guarded=at.guarded,
         doubts=reading.doubts, only_looks=reading.only_looks,
+        input=input_print(given) if reading.command is None and not (reading.paths and reading.role in _BY_PATHS) else "",
     )
+
+
+def input_print(given: object) -> str:
+    """What stands for exactly this input in a rule; "" where it is too large for one."""
+    try:
+        whole = _encode(given if given is not None else {})
+    except (TypeError, ValueError, RecursionError, OverflowError):
+        return ""
+    return f"sha256:{hashlib.sha256(whole).hexdigest()}" if len(whole) <= INPUT_BYTES else ""
 
 
 def _run_in(folder: str | None, cwd: str, root: str, resolve: Callable[[str], str] | None) -> str | None:

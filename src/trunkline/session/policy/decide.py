@@ -114,11 +114,14 @@ def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, t
                 expires_at: str | None = None, rule_id: str | None = None) -> Rule:
     """The rule that a person means by "always" or "never": exactly this command or these paths, in this folder.
 
-    Always is for this tool of this agent at this risk, never for all of them. An ask that names neither a command nor a path
-    gives a rule about the tool alone (one of an MCP server, say); Invalid where it is of a kind that should name one: a rule
-    about a shell that does not say which command would open everything. Invalid, too, where no rule can allow such a thing."""
+    Always is for this tool of this agent at this risk, never for all of them. Where neither a command nor paths say all that was
+    asked (a server's tool, an address, a task, a move) it is for exactly this input. Invalid where the tool is of a kind that
+    should name one: a rule about a shell that does not say which command would open everything. Invalid, too, where no rule can
+    allow such a thing."""
     if ask.command is None and not ask.paths and ask.category in _NAMES_SOMETHING:
         raise Invalid(f"{ask.tool} names no command and no path, so there is nothing that a rule could be about")
+    if allow and ask.command is None and not ask.paths and not ask.input:
+        raise Invalid(f"what {ask.tool} is given is more than a rule can name, so it can be approved only once")
     if scope == "turn" and turn_id is None:
         raise Invalid("no turn is running, so a rule for this turn would never count")
     by_command, subject = ask.command is not None, Subject(ask)
@@ -129,6 +132,7 @@ def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, t
         command=[globs.escape(ask.command)] if ask.command is not None else [],
         path=_exact_paths(subject) if allow or not by_command else [],
         risk=[ask.risk] if allow and ask.risk not in UNNAMED_RISKS else [],
+        input=ask.input or None if allow else None,
         root=globs.escape(globs.clean(ask.root)), expires_at=expires_at,
         session=session_id if scope != "always" else None, turn=turn_id if scope == "turn" else None,
         reason=reason, id=rule_id,

@@ -101,6 +101,8 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     """What is not sure about it, for people: no rule allows it then but one that is this very command."""
     only_looks: bool = False
     """Whether nothing in it contradicts that it reads or searches."""
+    input: str = ""
+    """The exact input (``asks.input_print``), where neither a command nor paths say all that is asked for."""
 
 
 class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -113,6 +115,8 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     command: list[str] = []
     agent: list[str] = []
     risk: list[RiskLevel] = []
+    input: str | None = None
+    """Only a call with exactly this input: what people allowed for longer that has no command and no path of its own."""
     root: str | None = None
     expires_at: str | None = None
     session: str | None = None
@@ -346,6 +350,8 @@ def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
         return Fit(False, f"it is about the tool {_listed(rule.tool)}")
     if rule.agent and not globs.text_listed(rule.agent, ask.agent):
         return Fit(False, f"it is about the agent {_listed(rule.agent)}")
+    if rule.input is not None and rule.input != ask.input:
+        return Fit(False, "it is about another input of this tool")
     return Fit(True)
 
 

@@ -30,7 +30,7 @@ NOTE_CHARS = 1000
 _FIELDS = {field.name: field.encode_name for field in msgspec.structs.fields(Rule)}
 _LISTS = ("category", "tool", "agent", "command", "path", "risk")
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rules[ \t]*\]\]", re.MULTILINE)
-_WRITTEN_ORDER = ("id", *_LISTS, "root", "session", "turn", "expires_at", "saved_by", "reason", "action")
+_WRITTEN_ORDER = ("id", *_LISTS, "input", "root", "session", "turn", "expires_at", "saved_by", "reason", "action")
 
 
 def parse_policy(text: str) -> Policy:
@@ -66,7 +66,7 @@ def check_rule(rule: Rule, where: str = "the rule") -> Rule:
         raise Invalid(f"{where}: root: expected an absolute path, got {rule.root!r}")
     if rule.root is not None and not {".", ".."}.isdisjoint(rule.root.split("/")):
         raise Invalid(f"{where}: root: {rule.root!r} takes a detour; write the folder itself, without `.` and `..`")
-    for key in ("session", "turn", "id", "reason"):
+    for key in ("input", "session", "turn", "id", "reason"):
         value = getattr(rule, key)
         if value is not None and not 0 < len(value) <= NOTE_CHARS:
             raise Invalid(f"{where}: {key}: expected 1 to {NOTE_CHARS} characters")

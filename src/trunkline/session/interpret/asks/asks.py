@@ -45,10 +45,11 @@ from trunkline.session.interpret.asks.preview import TEXT_MOST, changed_file, is
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, asked_call, listed, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
+from trunkline.session.interpret.calls.facts import decoded, shown_text
 from trunkline.session.interpret.calls.tools import ID_CHARS, ToolInterpreter, name_of
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
-from trunkline.session.policy.asks import BEYOND_RULES, PATHS, Where, policy_ask_of
+from trunkline.session.policy.asks import BEYOND_RULES, INPUT_BYTES, PATHS, Where, policy_ask_of
 from trunkline.session.policy.decide import PolicyAsk, Rule, always_rule
 from trunkline.session.policy.text import check_rule
 
@@ -399,7 +400,7 @@ class AskInterpreter:
                       session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None, guarded=tuple(self._guarded))
         reading = self._tools.reading(call)
         level, reason = self._tools.risk(call)
-        about = policy_ask_of(reading, level, reason, where)
+        about = policy_ask_of(reading, level, reason, where, given=_given(call))
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
         return msgspec.structs.replace(about, paths=paths, doubts=self._tools.doubts(call))
 
@@ -539,6 +540,14 @@ def _places_of(subject: Subject) -> tuple[str, ...]:
     """The paths of a call, and the folder its command runs in."""
     call, about = subject
     return (*about.paths, *paths_of(call.state)[:PATHS], *((about.cwd,) if about.cwd is not None else ()))
+
+
+def _given(call: OpenCall) -> object:
+    """What a call is made with; what has no input of its own is what it says in words. Of a huge one no rule is made."""
+    raw = call.state.raw_input
+    if raw is None:
+        return [call.evidence.arguments if call.evidence is not None else "", shown_text(call.state)]
+    return decoded(raw) if len(raw) <= 2 * INPUT_BYTES else "x" * (INPUT_BYTES + 1)
 
 
 def _asked_for(ask: PermissionAsk) -> ToolCallUpdate:
