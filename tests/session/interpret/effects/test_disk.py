@@ -122,3 +122,14 @@ def test_only_so_many_calls_are_looked_back_through_for_the_one_that_was_asked_a
         told.at().turns.end("end_turn", None)
         ended = [event for event in events(told.take()) if event.get("toolCallId") == "own" and event["type"] == "tool:result"]
         assert [("joinedTo" in event["_meta"]["ask"]) for event in ended] == [joined]
+
+
+@pytest.mark.parametrize("shown", [{}, {"content": [{"type": "diff", "path": PATH, "newText": "new\n"}]}])
+def test_an_empty_file_that_is_overwritten_is_changed_and_not_created(shown: dict[str, Any]) -> None:
+    told = Told().turn()
+    told.hear(call(status="in_progress", **WRITE, **shown))
+    told.interpret.tools.found("c", {PATH: SeenFile(True, 0, "")})
+    told.hear(call(status="completed", **WRITE, **shown))
+    (change,) = [event for event in events(told.entries) if event["type"] == "file:change"]
+    assert (change["changeType"], change["linesAdded"], change["linesRemoved"]) == ("modified", 1, 0)
+    assert change["diff"].startswith("--- a/")

@@ -152,7 +152,7 @@ def _shown(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
         old = diff.old_text if diff.old_text or told == "modified" else _text_before(facts, path, diff.new_text)
         if told == "deleted":
             yield _change(facts, path, "deleted", old or "", None)
-        elif old:
+        elif old or (old == "" and told is None):  # nothing but an empty file on the disk is a text of nothing
             yield _change(facts, path, "modified", old, diff.new_text)
         elif told != "modified" and found_before(facts, path, diff.new_text) is not None:
             yield _overwritten(path, diff.new_text)
@@ -262,7 +262,8 @@ def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
         found = facts.evidence.found.get(path)
         is_known = before is not None or _declared_kind(facts) is not None or (found is not None and not found.exists)
         assumed = {} if is_known else {"assumed": ["changeType"]}
-        yield _change(facts, path, "modified" if before else kind, before, content, assumed)
+        is_over = before or (before == "" and _declared_kind(facts) is None)
+        yield _change(facts, path, "modified" if is_over else kind, before if is_over else None, content, assumed)
 
 
 def _edited(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:

@@ -58,7 +58,7 @@ def paths_before(facts: Facts, roles: Collection[str]) -> list[str]:
 def found_before(facts: Facts, path: str, new: str | None) -> SeenFile | None:
     """A file as it was found when the call was announced; None where it was not there, or had the new text already."""
     found = facts.evidence.found.get(path)
-    if found is None or not found.exists or found.size == 0:
+    if found is None or not found.exists:
         return None
     is_done = found.text is not None and new is not None and found.text.rstrip("\n") == new.rstrip("\n")
     return None if is_done else found
