@@ -177,6 +177,8 @@ class TurnInterpreter:
             self._writer.still = False
         self._tools.close_turn(cancelled=turn.cancelled or stop == "cancelled")
         fold.turn = None
+        if any(rule.turn is not None for rule in fold.rules):
+            fold.rules[:] = self._asks.rules_in_force()
         return turn
 
     def _close_asks(self, why: str) -> None:
@@ -184,6 +186,7 @@ class TurnInterpreter:
         asks, questions = fold.asks_of_turn()
         for request_id in asks:
             self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=why)
+            self._asks.forget(request_id)
         for question_id in questions:
             self._asks.answered(question_id, action="cancel", content=None, who="hub")
 

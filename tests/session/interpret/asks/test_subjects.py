@@ -16,7 +16,7 @@ from trunkline.errors import Invalid
 from trunkline.session.fold import ApprovalView, restore
 from trunkline.session.interpret.asks.asks import ASKED_BYTES, DESCRIPTION_CHARS
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
-from trunkline.session.policy.decide import always_rule
+from trunkline.session.policy.decide import Rule, always_rule
 from trunkline.session.policy.text import parse_policy
 
 CONFIRM: dict[str, Any] = {"kind": "other", "title": "Confirm Agent Actions", "toolCallId": "confirmation-1"}
@@ -132,6 +132,27 @@ def test_an_agent_that_was_started_with_a_command_is_among_what_waits() -> None:
     assert told.fold.calls["t"].spawned
     view, _ = asked(told, confirm())
     assert view.call_ids == ("t", "b") and [one.command for one in view.calls] == ["touch evil", "ls"]
+
+
+def test_a_call_that_ran_is_not_told_as_denied_when_the_hub_may_not_do_it_again() -> None:
+    told = listening()
+    told.hear(runs("a", "ls"), confirm("r1", toolCallId="a"))
+    decide(told, True, "r1")
+    told.hear(PermissionAsk("r2", msgspec.json.encode({"toolCallId": "a", "rawInput": {"command": "ls"}}), OPTIONS, is_act=True))
+    decide(told, False, "r2")
+    told.at().turns.end("end_turn")
+    told.take()
+    assert only(events(told.entries), "tool:error")["error"]["code"] != "denied"
+
+
+def test_rules_of_a_turn_that_is_over_are_no_rules_of_the_session() -> None:
+    told = listening()
+    turn = told.fold.turn
+    assert turn is not None
+    told.at().asks.rule(Rule(action="allow", tool=["x"], session=told.fold.session_id, turn=turn.turn_id), kept=True, who="ann")
+    told.at().asks.rule(Rule(action="allow", tool=["y"], session=told.fold.session_id), kept=True, who="ann")
+    told.at().turns.end("end_turn")
+    assert [rule.tool for rule in told.fold.rules] == [["y"]]
 
 
 def test_where_nothing_waits_it_is_not_known_what_an_ask_does() -> None:

@@ -332,7 +332,10 @@ class AskInterpreter:
         self._waiting.remove(request_id)
         decided = Decided(approved, who, iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
+        is_act = request_id not in self._put
         for call in self._decides(view) if decides else ():
+            if is_act and call.approved and not approved:
+                continue  # the hub was to do once more what it was allowed to do: that it may not does not undo the first
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._tools.forget_claims(call)
