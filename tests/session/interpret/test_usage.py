@@ -14,7 +14,6 @@ from tests.session.script import update
 from trunkline.dialects.acp.usage import answer_usage, chunk_usage
 from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, read_note
 from trunkline.session.fold import KEPT_CURRENCIES
-from trunkline.session.interpret.token_reports import SURE, UNEXPLAINED
 
 COUNTS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=8)
 
@@ -32,14 +31,20 @@ def tokens(entered: int, left: int, **more: Any) -> AgentNote | CustomNote:
     return read_note("tokens", msgspec.json.encode({"input": entered, "output": left, **more}))
 
 
-@given(COUNTS.filter(lambda counts: len(counts) < SURE // UNEXPLAINED))
-def test_turns_add_up_once_a_count_has_fallen(counts: list[tuple[int, int]]) -> None:
+@given(COUNTS)
+def test_turns_add_up_for_good_once_a_count_has_risen_by_less_than_the_earlier_total(counts: list[tuple[int, int]]) -> None:
+    counts = [(1000, 50), (1500, 60), *counts]
+    assert total_of(*counts) == (sum(entered for entered, _ in counts), sum(left for _, left in counts))
+
+
+@given(COUNTS, st.booleans())
+def test_nothing_is_ever_told_lower_than_before(counts: list[tuple[int, int]], of_session: bool) -> None:
     told = Told()
-    for entered, left in [*counts, (0, 0)]:
-        told.turn().at().turns.end("end_turn", usage(entered, left))
-    told.take()
-    assert told.fold.tokens is None or (told.fold.tokens.input_tokens, told.fold.tokens.output_tokens) == (
-        sum(entered for entered, _ in counts), sum(left for _, left in counts))
+    for entered, left in counts:
+        told.turn().at().turns.end("end_turn", usage(entered, left), usage_of_session=of_session)
+    sums = [event["cumulative"] for event in spent(told)]
+    for key in ("inputTokens", "outputTokens"):
+        assert [each[key] for each in sums] == sorted(each[key] for each in sums)
 
 
 def total_of(*reports: tuple[int, int], of_session: bool = False) -> tuple[int, int]:
@@ -53,7 +58,10 @@ def total_of(*reports: tuple[int, int], of_session: bool = False) -> tuple[int, 
 
 @pytest.mark.parametrize(("reports", "total"), [
     ([(100, 10), (200, 20), (300, 30)], (300, 30)),
-    ([(100, 10), (150, 15), (200, 20)], (200, 20)),
+    ([(100, 10), (150, 15), (200, 20)], (450, 45)),
+    ([(1000, 50), (1500, 60), (2100, 70), (2800, 80)], (7400, 260)),
+    ([(400, 0), (800, 0), (1200, 0)], (1200, 0)),
+    ([(100, 0), (250, 0), (400, 0), (560, 0), (720, 0)], (720, 0)),
     ([(1000, 100), (2500, 130), (4700, 190), (7000, 300)], (7000, 300)),
     ([(100, 10), (100, 10), (100, 10)], (300, 30)),
     ([(100, 40), (120, 10), (140, 30), (90, 20)], (450, 100)),
@@ -76,13 +84,15 @@ def test_a_count_that_is_what_the_turn_told_is_of_the_turn() -> None:
     assert told.fold.tokens is not None and told.fold.tokens.input_tokens == 1100
 
 
-def test_a_sum_that_is_put_right_says_so() -> None:
+def test_what_was_counted_twice_is_made_up_for_by_what_comes() -> None:
     told = Told()
-    for entered, left in [(100, 10), (150, 15), (200, 20)]:
+    for entered, left in [(100, 10), (250, 25), (400, 40), (600, 60)]:
         told.turn().at().turns.end("end_turn", usage(entered, left))
-    last = spent(told)[-1]
-    assert (last["delta"]["inputTokens"], last["cumulative"]["inputTokens"]) == (0, 200)
-    assert last["_meta"]["corrected"]["from"]["inputTokens"] == 250
+    assert [event["cumulative"]["inputTokens"] for event in spent(told)] == [100, 350, 400, 600]
+
+
+def test_a_count_of_the_session_that_was_found_out_stays_one_when_it_falls() -> None:
+    assert total_of((100, 10), (200, 20), (300, 30), (50, 5)) == (350, 35)
 
 
 def test_an_agent_that_was_started_again_may_begin_at_zero() -> None:

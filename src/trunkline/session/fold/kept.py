@@ -47,8 +47,6 @@ class Turn(msgspec.Struct, rename="camel", kw_only=True):
     """The entry before the turn's first: a reader that attaches after it sees the whole turn."""
     cancelled: bool = False
     said_something: bool = False
-    work: int = 0
-    """Bytes that were said and given to tools; a count of tokens is held against it."""
     tokens: TokenUsage | None = None
     """What the agent told of while the turn ran; its end may tell all of it again."""
 
@@ -76,9 +74,12 @@ class TokenReports(msgspec.Struct, rename="camel", omit_defaults=True):
     as_session: TokenUsage | None = None
     of_session: bool = False
     """The counts are of the whole session, as far as is known by now."""
+    found_out: bool = False
+    """Which of the two they are is proven."""
     rose: int = 0
-    """What its rises in a row are worth as a sign of that."""
-    last_work: int = 0
+    """How often they rose by the earlier total."""
+    grew: int = 0
+    """What the last of them was more than the one before; the first as a whole."""
     began_anew: bool = False
     """The agent was started again since the last of them."""
     spent: TokenUsage | None = None

@@ -28,7 +28,7 @@ _UNSEEN: Final = object()
 _encode = msgspec.json.Encoder().encode
 
 _MARKS: Final[dict[str, Callable[[Any], Any]]] = {
-    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.said_something, turn.work, turn.tokens),
+    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.said_something, turn.tokens),
     "user_message": lambda message: message and (message.message_id, message.size),
     "changes": lambda changes: (changes.files, changes.lines_added, changes.lines_removed),
     "queue": lambda queue: [(waiting.turn_id, id(waiting.content)) for waiting in queue],

@@ -167,8 +167,6 @@ class TextInterpreter:
             return
         fold.text = None
         self._prefix = None
-        if fold.turn is not None:
-            fold.turn.work += text.size
         whole, meta = self._whole(text)
         if text.thinking:
             done: Event = ThinkingCompleteEvent(message_id=text.message_id, content=whole, meta=meta)

@@ -1,13 +1,16 @@
 """Whether the token counts that an agent tells at the end of a turn are of that turn or of the whole session, as they show.
 
-    falls, or stays      of the turn: a count of the whole session cannot fall while the agent runs
-    rises again          of the session: it holds the earlier total and what came on top. A rise that the turn's own work does
-                         not explain (no more was said and called than in the turn before) counts more
-    is what was told     of the turn; is that and the earlier total: of the session
+    falls, or stays        of the turn: a count of the whole session cannot fall while the agent runs
+    rises by less          of the turn: every turn sends again what was said before it, so that what a count of the session rises
+                           by never shrinks, and the first time is at least the first count itself
+    rises by that or more  of the session, where it does so twice: it holds the earlier total and what came on top
+    is what was told       of the turn; is that and the earlier total, twice: of the session
 
-Rule 1: what an agent's catalog file says of it is the first guess and no more.
-Rule 2: both readings are summed. When the other one turns out to be right, the session's total is set to it, and that is told.
-Rule 3: an agent that was started again may begin at zero: a count that falls then proves nothing.
+Rule 1: what an agent's catalog file says of it is the first guess. Counts of the session, where it says so, are that with their
+first rise, and of the turn where they stay the same before it.
+Rule 2: once found out it stays so: a count of the session that falls then is an agent that began anew.
+Rule 3: both readings are summed, and nothing is told lower than before: what was counted twice before it was found out is made up
+for by what comes.
 """
 
 from __future__ import annotations
@@ -19,44 +22,47 @@ from msgspec import UNSET, UnsetType
 from trunkline.dialects.context.types import TokenUsage
 from trunkline.session.fold import TokenReports
 
-EXPLAINED: Final = 2
-UNEXPLAINED: Final = 4
-"""What a rise of every count is worth, after a turn with more work than the one before, and after one without."""
-
-ENOUGH: Final = 6
-"""What rises in a row have to be worth together: one alone is as often chance, three are seldom."""
-
-SURE: Final = 20
-"""From here on a fall is an agent that began anew, not one that counts by turns."""
+ENOUGH: Final = 2
+"""Rises by the earlier total, one after the other, that no counts of single turns come to by chance."""
 
 NOTHING: Final = TokenUsage(input_tokens=0, output_tokens=0)
 
 
-def take(reports: TokenReports, now: TokenUsage, already: TokenUsage | None, *, first_guess: bool,
-         work: int = 0) -> TokenUsage:
-    """Count one report; returns how much the session has spent by all of them. ``already`` was told while the turn ran,
-    ``work`` is how many bytes were said and given to tools in it."""
-    _find_out(reports, now, already, first_guess=first_guess, work=work)
-    before = reports.last
-    reports.last, reports.last_work, reports.began_anew = now, work, False
+def take(reports: TokenReports, now: TokenUsage, already: TokenUsage | None, *, first_guess: bool) -> TokenUsage:
+    """Count one report; returns how much the session has spent by all of them. ``already`` was told while the turn ran."""
+    before, began_anew = reports.last, reports.began_anew
+    if before is None:
+        reports.of_session, reports.grew = first_guess, _all(now)
+    elif not reports.found_out and not began_anew:
+        _find_out(reports, before, now, already)
+    reports.last, reports.began_anew = now, False
+    if began_anew:
+        reports.grew = _all(now)
     reports.as_turns = add(reports.as_turns, beyond(already, now))
     reports.as_session = add(reports.as_session, beyond(already, _since(before, now)))
     return reports.as_session if reports.of_session else reports.as_turns
 
 
-def _find_out(reports: TokenReports, now: TokenUsage, already: TokenUsage | None, *, first_guess: bool, work: int) -> None:
-    before = reports.last
-    if before is None:
-        reports.of_session = first_guess
-    elif already is not None:
-        # It counts while it works: only a count that is exactly all of it says more than that.
-        reports.rose = reports.rose + UNEXPLAINED if _same(now, add(before, already)) else 0
-        reports.of_session = reports.rose >= ENOUGH or (first_guess and not _same(now, already))
-    elif now.input_tokens > before.input_tokens and now.output_tokens > before.output_tokens:
-        reports.rose += EXPLAINED if work > reports.last_work else UNEXPLAINED
-        reports.of_session = reports.of_session or reports.rose >= ENOUGH
-    elif not reports.began_anew and reports.rose < SURE:
-        reports.of_session, reports.rose = first_guess and now != before, 0
+def _find_out(reports: TokenReports, before: TokenUsage, now: TokenUsage, already: TokenUsage | None) -> None:
+    rise, falls = _all(now) - _all(before), now.input_tokens < before.input_tokens or now.output_tokens < before.output_tokens
+    if _all(before) == 0:
+        reports.grew = _all(now)
+        return
+    if _all(now) == 0 or (already is not None and not _same(now, already) and not _same(now, add(before, already))):
+        return
+    if reports.of_session:  # by the catalog: a fall may be an agent that began anew
+        is_turn = _same(now, before) or (already is not None and _same(now, already))
+        reports.of_session, reports.found_out = not is_turn, is_turn or not falls
+    elif falls or (already is not None and _same(now, already)) or rise < reports.grew or rise == 0:
+        reports.found_out = True
+    else:
+        reports.rose, reports.grew = reports.rose + 1, rise
+        reports.of_session = reports.found_out = reports.rose >= ENOUGH
+
+
+def _all(usage: TokenUsage) -> int:
+    """All that is counted: some agents tell what was read from a cache apart, and some no output."""
+    return usage.input_tokens + usage.output_tokens + (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
 
 
 def _since(before: TokenUsage | None, now: TokenUsage) -> TokenUsage:

@@ -99,20 +99,11 @@ class UsageInterpreter:
         fold = self._writer.fold
         reports = fold.token_reports = msgspec.structs.replace(fold.token_reports or TokenReports())
         known = reports.spent or NOTHING
-        reports.spent = take(reports, usage_of(count), turn.tokens, first_guess=of_session, work=turn.work)
-        more = beyond(known, reports.spent)
-        if not _holds(reports.spent, known):
-            self._correct(beyond(reports.spent, known), by=more)
-        elif _is_any(more):
+        by_all = take(reports, usage_of(count), turn.tokens, first_guess=of_session)
+        more = beyond(known, by_all)
+        reports.spent = add(known, more)
+        if _is_any(more):
             self.tokens(more, thought=count.thought_tokens)
-
-    def _correct(self, too_much: TokenUsage, by: TokenUsage) -> None:
-        """The counts turned out to be of the whole session: what was counted twice is taken off again."""
-        fold = self._writer.fold
-        before = fold.tokens or NOTHING
-        fold.tokens = beyond(too_much, add(before, by))
-        self._writer.add(TokenUsageEvent(delta=NOTHING, cumulative=fold.tokens, meta={"corrected": {
-            "from": before, "why": "the agent counts from the session's beginning"}}))
 
 
 def breakdown_of(cost: Cost) -> CostBreakdown:
@@ -132,10 +123,6 @@ def usage_of(count: TokenCount) -> TokenUsage:
     """An agent's count in the Agent Context Protocol's words."""
     return TokenUsage(input_tokens=count.input_tokens, output_tokens=count.output_tokens,
                       cache_read_tokens=count.cached_read_tokens or UNSET, cache_write_tokens=count.cached_write_tokens or UNSET)
-
-
-def _holds(whole: TokenUsage, part: TokenUsage) -> bool:
-    return whole.input_tokens >= part.input_tokens and whole.output_tokens >= part.output_tokens
 
 
 def _is_any(usage: TokenUsage) -> bool:

@@ -129,8 +129,6 @@ class FollowedCalls:
     def mark_ended(self, call: OpenCall) -> None:
         """The call is over; of those that are, the oldest are forgotten."""
         call.finished = True
-        if (turn := self._writer.fold.turn) is not None:
-            turn.work += len(call.state.raw_input or b"")
         self._ended.append(call.state.tool_call_id)
         if len(self._ended) > KEPT_CALLS:
             self._forget(self._ended.popleft())
