@@ -50,6 +50,15 @@ def test_an_exit_code_that_nobody_told_is_not_made_up() -> None:
     assert structured("execute", **RUN, content=text("all is well")) is None
 
 
+@pytest.mark.parametrize("printed", [
+    "the log says: exit code: 3 yesterday\n", "Exit code: 3\nboo", "exit status 3", "a\nExit Code: 3", "- **exit_code:** 3",
+    "build failed with exit code 3", "Process exited with code 3\n", "**Status:** Command succeeded with exit code 0",
+])
+@pytest.mark.parametrize("answered", [True, False])
+def test_what_a_command_prints_of_exit_codes_is_none(printed: str, answered: bool) -> None:
+    assert structured("execute", **RUN, **({"rawOutput": printed} if answered else {"content": text(printed)})) is None
+
+
 def test_what_was_printed_apart_is_no_exit_code() -> None:
     assert structured("execute", **RUN, rawOutput="hi", _meta={"v": {"toolResponse": {"stdout": "hi", "stderr": ""}}}) is None
 
@@ -83,7 +92,7 @@ def test_what_the_hubs_own_terminal_printed_is_the_calls_output() -> None:
 @pytest.mark.parametrize("fields", [
     {"rawOutput": {"output": "é\U0001f600\n" * 50_000, "metadata": {"exit": 0}}},
     {"content": text("é\"\\\U0001f600\n" * 20_000), "rawOutput": {"exit_code": 0}},
-    {"rawOutput": "x\t\n" * 30_000 + "exit code 0"},
+    {"rawOutput": "Command: x\nOutput: " + "x\t\n" * 30_000 + "Exit Code: 0"},
 ])
 def test_a_long_output_is_whole_beside_its_shortened_copy(fields: dict[str, Any]) -> None:
     told = listening()

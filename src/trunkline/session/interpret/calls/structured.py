@@ -1,8 +1,10 @@
 """What a tool gave back, as a program can use it: a diff, search results, a command's output, a page.
 
-Rule 1: an exit code is told only where the agent or the terminal said it; without one there is no structured output.
+Rule 1: an exit code is told only where the agent or the terminal said it: in a field, or in a text that is, from its beginning to
+its end, a report in one of the forms that agents are known to make (``_FORMS``). What a command prints of exit codes is none.
+Without one there is no structured output.
 Rule 2: the event's ``output`` has the whole text; what is repeated here is cut at STRUCTURED_CHARS and says so.
-Rule 3: looking for an exit code reads the first and last lines only, so that a long output costs no more than a short one.
+Rule 3: looking for a report reads the beginning and the end of a text only, so that a long output costs no more than a short one.
 """
 
 from __future__ import annotations
@@ -23,7 +25,13 @@ LOOKED_AT: Final = 600
 """Characters at either end of an output that are searched for an exit code."""
 
 _EXIT_KEYS: Final = ("exit_code", "exitCode", "exit", "returncode", "return_code", "exitStatus", "code")
-_EXIT = re.compile(r"\bexit(?:ed with)?[ _-]?(?:code|status)\W{0,6}?(-?\d{1,5})\b", re.IGNORECASE)
+_FORMS: Final = tuple((re.compile(begins), re.compile(ends)) for begins, ends in (
+    (r"\*\*(?:Command|Output):\*\*\n", r"\n\*\*Status:\*\* Command (?:succeeded|failed) with exit code (-?\d{1,5})\Z"),
+    (r"terminal result\n", r"\n- \*\*exit_code:\*\* (-?\d{1,5})\Z"),
+    (r"(?:Command|Output): ", r"\nExit Code: (-?\d{1,5})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*\Z"),
+    (r"(?:Chunk ID: [^\n]*\n)?Wall time: [^\n]*\nProcess exited with code (-?\d{1,5})\n", r""),
+))
+"""How reports begin and end, as recorded of agents (``tests/data/transcripts``); the code is in one of the two."""
 _REPORT = re.compile(
     r"(?:\A|\n)\W{0,4}output\W{0,4}?[ \n](?:```[^\n]*\n)?(.*?)"
     r"(?=\n```|\n\W{0,4}(?:error|status|exit[ _]code)\b[^\n]*|\Z)", re.IGNORECASE | re.DOTALL,
@@ -75,15 +83,18 @@ def exit_code(facts: Facts) -> int | None:
 
 
 def _claimed(facts: Facts) -> int | None:
-    """The exit code that the text reports: in its last lines, or in its first where the agent puts a report in front."""
+    """The exit code that a report of the agent's tells."""
     texts = [facts.text] if facts.answer is None else [facts.answer, facts.text]
-    for text in texts:
-        inner = unfenced(text) if len(text) <= LOOKED_AT else text
-        last = "\n".join(inner[-LOOKED_AT:].rstrip("` \n").split("\n")[-3:])
-        first = "\n".join(inner[:LOOKED_AT].split("\n")[:3])
-        found = list(_EXIT.finditer(last)) or list(_EXIT.finditer(first))
-        if found:
-            return int(found[-1].group(1))
+    return next((code for text in texts if (code := _reported_code(text)) is not None), None)
+
+
+def _reported_code(text: str) -> int | None:
+    inner = unfenced(text) if len(text) <= LOOKED_AT else text
+    first, last = inner[:LOOKED_AT].lstrip(), inner[-LOOKED_AT:].rstrip()
+    for begins, ends in _FORMS:
+        head, tail = begins.match(first), ends.search(last)
+        if head is not None and tail is not None:
+            return int(next(group for group in (*tail.groups(), *head.groups()) if group is not None))
     return None
 
 
@@ -99,7 +110,7 @@ def _printed(facts: Facts) -> Head:
 def _reported(facts: Facts) -> str:
     """What was printed, out of a text that may be a report about the run."""
     text = facts.answer if facts.answer is not None else unfenced(facts.text)
-    if len(text) > STRUCTURED_CHARS or not _EXIT.search(text):
+    if len(text) > STRUCTURED_CHARS or _reported_code(text) is None:
         return text
     report = _REPORT.search(text)
     return report.group(1) if report else _EXIT_LINE.sub("", text, count=1)
