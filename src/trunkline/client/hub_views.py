@@ -52,6 +52,7 @@ class PolicyRule(HubView, omit_defaults=True):
     command: list[str] = []
     agent: list[str] = []
     risk: list[str] = []
+    input: str | None = None
     root: str | None = None
     expires_at: str | None = None
     session: str | None = None
