@@ -23,8 +23,8 @@ export default defineConfig({
   test: {
     // What needs no document says so in its first line: to make one costs more than most tests.
     environment: 'happy-dom',
-    // A document for each file: what one leaves behind in it made another fail.
-    pool: 'threads',
+    // A document for each file (what one leaves behind in it made another fail), of a library that each thread loads once.
+    pool: 'vmThreads',
     testTimeout: 30_000,
     include: ['test/**/*.test.{ts,tsx}'],
   },

@@ -13,8 +13,9 @@ describe('pictures of a message', () => {
     expect([{ type: 'image/png' }, { type: 'image/svg+xml' }, { type: 'text/plain' }].map(isPicture)).toEqual([true, false, false]);
   });
   it('are had again from the hub, or as they are, and not from anywhere else', async () => {
-    const fetched = vi.fn(async (url: string) => new Response(url.endsWith('/7') ? new Uint8Array([137, 80, 78, 71]) : null,
-      { status: url.endsWith('/7') ? 200 : 404, headers: { 'Content-Type': 'image/png' } }));
+    const blob = async () => new Blob([new Uint8Array([137, 80, 78, 71])], { type: 'image/png' });
+    const fetched = vi.fn(async (url: string) =>
+      Object.assign(new Response(null, { status: url.endsWith('/7') ? 200 : 404, headers: { 'Content-Type': 'image/png' } }), { blob }));
     vi.stubGlobal('fetch', fetched);
     expect((await sentBefore(['data:image/png;base64,AA==', '/sessions/s/images/7']))?.map(({ url }) => url))
       .toEqual(['data:image/png;base64,AA==', 'data:image/png;base64,iVBORw==']);
