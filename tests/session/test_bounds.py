@@ -210,7 +210,7 @@ def test_a_plan_of_very_many_lines_is_told_by_its_beginning_and_is_whole_in_its_
         monkeypatch.setattr(plans, "LARGE_UPDATE", 1 << 10)
     [entry] = Told().turn().hear(LargeUpdate(msgspec.Raw(plan.raw)) if is_large else plan)
     [packet] = packets([entry])
-    assert [line["content"] for line in packet["entries"][:-1]] == [f"line {number}" for number in range(plans.TOLD_LINES)]
+    assert [line["content"] for line in packet["entries"][:-1]] == [f"line {number}" for number in range(plans.PACKET_LINES)]
     assert packet["entries"][-1]["content"] == plans.MORE.content
     assert bytes((entry.raw if is_large else entry.update) or b"") == plan.raw
 

@@ -205,7 +205,7 @@ class Recorder:
         try:
             await self.stored()
         except StorageError:
-            # There is nobody left to tell; what nobody saw is not missed by anybody.
+            # There is nobody left to deliver to; what nobody saw is not missed by anybody.
             self._unstored = []
         self._closed = True
         self._services.committer.unregister(self.fold.session_id)

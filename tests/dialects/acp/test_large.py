@@ -55,7 +55,7 @@ def test_what_is_no_plain_text_is_not_cut(update: dict[str, Any]) -> None:
 
 
 def test_a_call_is_told_by_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "TOLD_BYTES", 100)
+    monkeypatch.setattr(large, "BEGINNING_BYTES", 100)
     update = {
         "sessionUpdate": "tool_call_update", "toolCallId": "c", "status": "completed", "title": "Read",
         "content": [{"type": "content", "content": {"type": "text", "text": "x" * 1000}},
@@ -74,7 +74,7 @@ def test_a_call_is_told_by_its_beginning(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_an_input_that_was_cut_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(large, "TOLD_BYTES", 100)
+    monkeypatch.setattr(large, "BEGINNING_BYTES", 100)
     short = abridged(msgspec.json.encode(
         {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t", "rawInput": {"command": "x" * 1000}}))
     assert short is not None and short.input_cut

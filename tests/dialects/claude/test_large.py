@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.dialects.acp.large import TOLD_BYTES
+from trunkline.dialects.acp.large import BEGINNING_BYTES
 from trunkline.dialects.claude.conversation import blocks
 from trunkline.dialects.claude.frames.large import KEPT_BYTES, Large, read_large
 from trunkline.dialects.claude.translate import Translator
@@ -112,7 +112,7 @@ def test_what_is_kept_of_a_line_is_bounded() -> None:
     line = json.dumps(assistant(*(call(number, "x" * 200_000) for number in range(100)))).encode()
     *_, read = read_large(line)
     assert isinstance(read, Large)
-    assert len(read.frame) < KEPT_BYTES + 2 * TOLD_BYTES
+    assert len(read.frame) < KEPT_BYTES + 2 * BEGINNING_BYTES
     assert len(json.loads(read.frame)["message"]["content"]) == 100
 
 

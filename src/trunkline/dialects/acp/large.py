@@ -26,7 +26,7 @@ LARGE_UPDATE: Final = 8 << 20
 PIECE_BYTES: Final = 256 << 10
 """Bytes of a piece of text."""
 
-TOLD_BYTES: Final = PIECE_BYTES + 4096
+BEGINNING_BYTES: Final = PIECE_BYTES + 4096
 """Bytes of the beginning of each long text of a call that is emitted: so many that whoever cuts it for an event marks that."""
 
 NAME_BYTES: Final = 32 << 10
@@ -160,7 +160,7 @@ def abridged(update: bytes) -> Abridged | None:
     call.rawInput, call.rawOutput = _beginning(given), _beginning(call.rawOutput)
     if isinstance(call.content, list):
         call.content = [_shortened(item) for item in call.content[:KEPT_MEMBERS]]
-    input_cut = given is not UNSET and len(memoryview(given)) > TOLD_BYTES
+    input_cut = given is not UNSET and len(memoryview(given)) > BEGINNING_BYTES
     call._meta = _with_size(call._meta, len(update))
     return Abridged(_encode(call), input_cut)
 
@@ -172,7 +172,7 @@ def _abridged_plan(update: bytes) -> Abridged | None:
         return None
     if entries[0] != _BRACKET:
         return None
-    lines = b",".join(_first_items(bytes(entries[:TOLD_BYTES]).decode("utf-8", "ignore")))
+    lines = b",".join(_first_items(bytes(entries[:BEGINNING_BYTES]).decode("utf-8", "ignore")))
     return Abridged(b'{"sessionUpdate":"plan","entries":[%b],"_meta":%b}' % (lines, _with_size(UNSET, len(update))), False)
 
 
@@ -237,10 +237,10 @@ def _beginning(value: Raw | UnsetType, *, within: bool = True) -> Any:
     if value is UNSET:
         return UNSET
     view = memoryview(value)
-    if len(view) <= TOLD_BYTES:
+    if len(view) <= BEGINNING_BYTES:
         return Raw(bytes(view))  # a copy: it must not hold the line that it came in
     if view[0] == _QUOTE:
-        return Raw(b'"%b"' % whole_characters(bytes(view[1:TOLD_BYTES]), is_last=False))
+        return Raw(b'"%b"' % whole_characters(bytes(view[1:BEGINNING_BYTES]), is_last=False))
     if view[0] == _BRACE and within:
         try:
             return Raw(_encode(_members_of(_read_members(value))))

@@ -176,7 +176,7 @@ class _PolicyQuestion:
         return Explanation(
             action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
             risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at], tool=ask.tool,
-            category=ask.told_as or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
+            category=ask.shown_category or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
             pieces=pieces_of(ask))
 
     def _ask(self) -> PolicyAsk:

@@ -269,7 +269,7 @@ class Approvals:
         view = self._recorder.fold.approvals.get(request_id)
         if view is not None:
             left = limit * (1 - WARN_AT)
-            self._recorder.at().asks.called_to_mind(view, f"{view.title} waits for a decision and is denied in {_spoken(left)}.")
+            self._recorder.at().asks.remind(view, f"{view.title} waits for a decision and is denied in {_in_minutes(left)}.")
             self._recorder.write()
 
     def _time_out(self, request_id: str, limit: float) -> None:
@@ -279,7 +279,7 @@ class Approvals:
         cancels = self._recorder.fold.waits.on_timeout == "cancel"
         option = None if cancels else choose_option(view.options, allow=False)
         self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
-                                          reason=f"nobody answered within {_spoken(limit)}",
+                                          reason=f"nobody answered within {_in_minutes(limit)}",
                                           option_id=option.option_id if option else None))
 
     async def _give_no_answer(self, question_id: str) -> None:
@@ -372,5 +372,5 @@ def _each_call(view: ApprovalView) -> list[ApprovalView]:
                                     about=call.about, calls=[]) for call in shown]
 
 
-def _spoken(seconds: float) -> str:
+def _in_minutes(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"

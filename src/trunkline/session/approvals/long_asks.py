@@ -48,7 +48,7 @@ class RulesNow(Struct, frozen=True):
         return size > LONG_CHARS or size * rules > WORK_AT_ONCE
 
     def are_still(self, now: RulesNow) -> bool:
-        """Whether what these said holds now."""
+        """Whether what these decided holds now."""
         if self.policy is not now.policy or self.session_rules != now.session_rules or self.session_policy != now.session_policy:
             return False
         timed = [rule for rule in (*self.session_rules, *self.policy.rules) if rule.expires_at is not None]
@@ -63,7 +63,7 @@ class LongAsks:
         self._under_way: dict[PolicyAsk, asyncio.Task[None]] = {}
 
     def decide(self, rules: RulesNow, ask: PolicyAsk, then: Callable[[], None] = lambda: None, together: int = 0) -> Verdict:
-        """What the rules say, as far as that can be said at once; ``then`` is called when more can be."""
+        """What the rules say, as far as that is known at once; ``then`` is called when more can be."""
         if not rules.take_long(ask, together):
             return rules.verdict(ask)
         found = self._found.get(ask)

@@ -158,7 +158,7 @@ class Permits:
         return real, before, DiskLook(places_of(self._workspace.roots[0], others), shown)
 
     def _finish(self, act: _Act, status: str, message: str | None) -> None:
-        """Say how a call went that the agent did not tell of."""
+        """Emit how a call went that the agent did not announce."""
         if act.announced:
             return
         update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": act.tool_call_id, "status": status}

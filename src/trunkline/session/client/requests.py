@@ -46,7 +46,7 @@ from trunkline.session.driver.acp.limits import check_command, check_path
 from trunkline.session.workspace.files import Workspace
 
 PRINTED_CHARS = 256 << 10
-"""Characters of a command's output that its call's result may tell."""
+"""Characters of a command's output that its call's result may carry."""
 
 Printed = Callable[[str, str, int | None], None]
 """Told what a terminal printed and how its command ended: its id, the output, the exit code."""

@@ -13,7 +13,7 @@ from trunkline.session.fold import Fold
 
 
 async def offered_commands(journal: Journal, fold: Fold) -> list[dict[str, Any]] | None:
-    """The commands, from the entry that lists them; None where the agent told of none."""
+    """The commands, from the entry that lists them; None where the agent listed none."""
     seq = fold.commands_seq
     if not seq:
         return None

@@ -28,7 +28,7 @@ _UNSEEN: Final = object()
 _encode = msgspec.json.Encoder().encode
 
 _MARKS: Final[dict[str, Callable[[Any], Any]]] = {
-    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.said_something, turn.tokens),
+    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.showed_work, turn.tokens),
     "user_message": lambda message: message and (message.message_id, message.size),
     "changes": lambda changes: (changes.files, changes.lines_added, changes.lines_removed),
     "queue": lambda queue: [(waiting.turn_id, id(waiting.content)) for waiting in queue],
@@ -41,7 +41,7 @@ _MARKED: Final = [(name, key, _MARKS[name]) for name, key in zip(_NAMES, _KEYS, 
 
 
 class Steps:
-    """Tells the steps of one fold. ``known``: what it holds now is in a checkpoint already."""
+    """Makes the steps of one fold. ``known``: what it holds now is in a checkpoint already."""
 
     def __init__(self, fold: Fold, *, known: bool) -> None:
         self._fold = fold

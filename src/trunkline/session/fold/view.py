@@ -55,7 +55,7 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     tokens: TokenUsage | None
     agent_info: msgspec.Raw
     agent_start: str | None
-    """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
+    """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (its history was replayed)."""
     last_text: str
     agent_session_id: str | None = None
     """What the agent itself calls this session."""

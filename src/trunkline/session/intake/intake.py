@@ -47,7 +47,7 @@ GAP_S = 0.005
 """How long others have, and how soon it is looked again whether the journal has caught up."""
 
 FORESEEN = 8
-"""Calls whose files are looked at beforehand at the same time; what more of them overwrite is told as it was said."""
+"""Calls whose files are looked at beforehand at the same time; what more of them overwrite is reported as the agent has it."""
 
 GONE = "the agent is gone, or its session is being closed"
 
@@ -298,7 +298,7 @@ class Intake:
         return seen
 
     def _foresee(self) -> None:
-        """Look at what the calls that were just told of will overwrite, while everything else goes on."""
+        """Look at what the calls that were just announced will overwrite, while everything else goes on."""
         disk = self._recorder.at().tools.disk
         for call_id, paths in disk.take_foreseen().items():
             if self._hurried or len(self._foreseen) >= FORESEEN:

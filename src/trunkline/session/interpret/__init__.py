@@ -86,7 +86,7 @@ class Interpreter:
         self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
         self._can_ask = "ask_user" in self._names.roles.values()
         self.replaying = False
-        """The agent tells its history again: what the person said in it is news to us."""
+        """The agent replays its history: what the person said in it is news to us."""
 
     def at(self, at: int) -> Interpreter:
         """Set the time of what follows."""
@@ -98,7 +98,7 @@ class Interpreter:
         return self.writer.take()
 
     def on_signals(self, signals: Iterable[Signal], *, looks: bool = False) -> list[Signal]:
-        """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns.
+        """Fold what the agent sent, in order. Ends of turns are not folded here: the session ends turns.
 
         Who ``looks`` is left with a result for which the disk has to be looked at (``tools.disk.wanted``), and gets back
         what stands behind it."""
@@ -114,7 +114,7 @@ class Interpreter:
         return []
 
     def on_text(self, signals: Iterator[Signal]) -> Signal | None:
-        """Fold what the agent said as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
+        """Fold what the agent sent as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
         append = self.text.append
         for signal in signals:
             if type(signal) is not Update:
@@ -134,7 +134,7 @@ class Interpreter:
         self._after_call(announced.own.call.state.tool_call_id)
 
     def replayed(self) -> None:
-        """The agent has told all of its history: what is open in it will not be told on."""
+        """The agent has replayed all of its history: what is open in it does not go on."""
         self.replaying = False
         self.text.close()
         self._close_calls()
@@ -171,13 +171,13 @@ class Interpreter:
                 self._user_chunk(update, wire, raw)
             case AgentMessageChunk() | AgentThoughtChunk():
                 self._chunk(update, wire, kept)
-            case UnknownUpdate() if (told := tool_part(wire)) is not None:
-                self.text.parts(told[0], [told[1]], Carried(wire, None, kept))
+            case UnknownUpdate() if (part := tool_part(wire)) is not None:
+                self.text.parts(part[0], [part[1]], Carried(wire, None, kept))
             case _:
                 self.conditions.on_update(update, wire, kept)
 
     def _large(self, raw: bytes) -> None:
-        """An update of many megabytes: a call is told by its beginning, and the entry has all of it."""
+        """An update of many megabytes: of a call its beginning is emitted, and the entry has all of it."""
         short = abridged(raw)
         if short is None:
             if not self._on_chunk(raw):

@@ -84,7 +84,7 @@ class ConditionInterpreter:
             case CompactionSummaryChunk():
                 self._custom("compaction_summary_chunk", wire, raw)
             case _:
-                raise AssertionError(f"text and tool calls are told elsewhere: {type(update).__name__}")
+                raise AssertionError(f"text and tool calls are handled elsewhere: {type(update).__name__}")
 
     def mode(self, mode_id: str, wire: bytes | None, raw: bytes | None = None, *, by: str | None = None) -> None:
         """The agent works in another mode now."""
@@ -223,9 +223,9 @@ class ConditionInterpreter:
         self._writer.custom(name, data, namespace="acp", update=wire, raw=raw, meta=cut)
 
 
-def kept(said: msgspec.Raw | None) -> msgspec.Raw | None:
+def kept(value: msgspec.Raw | None) -> msgspec.Raw | None:
     """What an agent says of itself or offers, where it is not too much to be kept."""
-    return said if said is not None and len(memoryview(said)) <= OFFERED_BYTES else None
+    return value if value is not None and len(memoryview(value)) <= OFFERED_BYTES else None
 
 
 def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:

@@ -3,9 +3,9 @@
 Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status; where the
 session is held, and stays so, on a ``turn_ended``.
 Rule 2: after a turn that failed the status is ``error`` until the next prompt; the session can be used all the same.
-Rule 3: whatever a turn left open is closed before its end is told, but for what goes on in the background: text, then approvals
-and questions, then calls, so that a call that was waited for says that it was not allowed, and why. (Of very many calls those
-that nobody was asked about are ended before, in pieces: ``session/turns/turn.py``.)
+Rule 3: whatever a turn left open is closed before its end is recorded, but for what goes on in the background: text, then
+approvals and questions, then calls, so that a call that was waited for says that it was not allowed, and why. (Of very many
+calls those that nobody was asked about are ended before, in pieces: ``session/turns/turn.py``.)
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class TurnInterpreter:
         if usage is not None:
             self._usage.turn_took(usage, turn, of_session=usage_of_session)
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
-        if stop == "end_turn" and not turn.said_something:
+        if stop == "end_turn" and not turn.showed_work:
             meta["empty"] = True
         packet = prompt_response_packet(agent_stop if agent_stop is not None and stop == "end_turn" else stop, self._writer.at)
         to = _at_rest(self._writer.fold)
@@ -198,7 +198,7 @@ def _at_rest(fold: Fold) -> SessionStatus:
 
 def _keep(fold: Fold, key: str, sent: Sent) -> None:
     """Remember what a key was answered with. Keys of prompts that wait or run are kept however many there are: who sent one
-    may ask again, and is told of its end."""
+    may ask again, and learns of its end."""
     fold.sent[key] = sent
     if len(fold.sent) <= KEPT_KEYS:
         return

@@ -24,7 +24,7 @@ TEXT_LIMIT = 256 << 10
 
 SECOND_US = 1_000_000
 THINKING_CHANGES = 4
-"""Changes to and from ``thinking`` in any second, at most; quicker ones tell nobody anything."""
+"""Changes to and from ``thinking`` in any second, at most; quicker ones are of use to nobody."""
 
 _WHY: dict[str, str] = {
     "running": "the agent goes on",
@@ -117,7 +117,7 @@ class Writer:
     def thinking(self, active: bool) -> bool:
         """Follow the agent between thinking and running; False: it thinks, and it is too soon to say so again.
 
-        That it stopped is always told at once: there is room for it, since none begins to think without it."""
+        That it stopped is always emitted at once: there is room for it, since none begins to think without it."""
         to: SessionStatus = "thinking" if active else "running"
         if self.fold.status == to or self.fold.status not in ("running", "thinking"):
             return True

@@ -84,7 +84,7 @@ class PolicyBook:
 
     def shown(self) -> Shown:
         """The file as it is; nothing where it cannot be read, and ``problem`` says why. What is there then is no empty file:
-        whoever read it before is told that it has changed."""
+        whoever read it before learns that it has changed."""
         try:
             text = self.text()
         except (Invalid, StorageError) as error:

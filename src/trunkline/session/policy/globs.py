@@ -45,7 +45,7 @@ from trunkline.dialects.glob_tokens import (
 from trunkline.errors import Invalid
 
 EXACT_CHARS = 16 << 10
-"""The longest pattern without wildcards: a command or a path that "always" was said to. A policy holds some sixty of them."""
+"""The longest pattern without wildcards: a command or a path that "always" was answered to. A policy holds some sixty of them."""
 PATH_CHARS = 4096
 """The longest path Linux takes; a longer one is nobody's file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
@@ -52,8 +52,9 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
     tool: str
     category: ToolCategory
-    told_as: ToolCategory | None = None
-    """The category in the call's events, where rules hold another one against the call as well."""
+    shown_category: ToolCategory | None = field(default=None, name="toldAs")
+    """The category in the call's events, where rules hold another one against the call as well; stored, and shown to clients,
+    under the name that it had first."""
     agent: str
     risk: RiskLevel
     paths: tuple[str, ...] = ()

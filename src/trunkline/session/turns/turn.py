@@ -123,7 +123,7 @@ class TurnPlayer:
         self._cancelled(turn, asks, questions, again)
 
     def _cancelled(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
-        """The cancel is stored: tell the agent, and do not wait for it for ever."""
+        """The cancel is stored: send it to the agent, and do not wait for it for ever."""
         if self._recorder.fold.turn is not turn:
             if self._link.running:  # it ended by itself meanwhile, and its commands may go on
                 self._link.driver.cancel_late()

@@ -96,11 +96,11 @@ class Messages:
         for text in texts:
             yield self._delta(event.index, {**delta, name: text}, frame.parent_tool_use_id)
 
-    def say(self, text: str) -> list[Signal]:
+    def emit_text(self, text: str) -> list[Signal]:
         """Something that the CLI says outside of any answer."""
         return [self._chunk("text", text, self._new_id("msg"), None)] if text else []
 
-    def say_in_steps(self, texts: Iterator[str]) -> Iterator[list[Signal]]:
+    def emit_text_in_steps(self, texts: Iterator[str]) -> Iterator[list[Signal]]:
         """The same, where it is long."""
         message_id = self._new_id("msg")
         for text in texts:

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp.large import TOLD_BYTES, whole_characters
+from trunkline.dialects.acp.large import BEGINNING_BYTES, whole_characters
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
 
@@ -110,13 +110,13 @@ class _Reading:
     def _value(self, value: Raw, path: Path) -> Steps:
         """A value, by its beginning where it is long; None where nothing can be kept of it."""
         view = memoryview(value)
-        if len(view) <= (TOLD_BYTES if self._room > 0 else SHORT):
+        if len(view) <= (BEGINNING_BYTES if self._room > 0 else SHORT):
             self._room -= len(view)
             return Raw(bytes(view))  # a copy: it must not hold the line that it came in
         if view[0] == _QUOTE:
             if _is_text(path):
                 self.texts[path] = view
-            most = min(TOLD_BYTES, max(self._room, SHORT))
+            most = min(BEGINNING_BYTES, max(self._room, SHORT))
             self._room -= most
             return Raw(b'"%b"' % whole_characters(bytes(view[1:most]), is_last=False))
         if len(path) < DEPTH and view[0] in (_BRACE, _BRACKET):

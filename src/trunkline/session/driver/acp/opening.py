@@ -72,7 +72,7 @@ SESSION_ID_CHARS = 1024
 
 
 NOTED_BYTES = 256 << 10
-"""Bytes of a message that nobody here understands, or that is not for us, which are told."""
+"""Bytes of a message that nobody here understands, or that is not for us, which are recorded."""
 
 
 class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
@@ -90,7 +90,7 @@ class Inbox:
     def __init__(self) -> None:
         self.session_id: str | None = None
         self.replaying = False
-        """The agent tells its history again, at our request."""
+        """The agent replays its history, at our request."""
         self._early: list[tuple[str, bytes]] = []
         self._early_bytes = 0
 
@@ -228,7 +228,7 @@ class Opening:
         forked = await self._logged_in(hello, SESSION_FORK, self._params_for(source))
         if hello.capabilities.load_session:
             assert self._inbox.session_id is not None, "an answer without an id is an error"
-            with suppress(AgentError):  # it is open all the same; only what was said before is not told
+            with suppress(AgentError):  # it is open all the same; only its history is missing
                 await self._open_by(SESSION_LOAD, self._params_for(self._inbox.session_id))
         return "forked", forked
 

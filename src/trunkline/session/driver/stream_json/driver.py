@@ -189,7 +189,7 @@ class StreamJsonDriver:
             await self._cli.stop(at_once=at_once)
 
     async def _ruling(self, tool: str, given: bytes) -> Ruling | None:
-        """What is to be said to a tool that is about to run. What an old version cannot have asked does not run."""
+        """What is answered to a tool that is about to run. What an old version cannot have asked does not run."""
         verdict = await self._verdict(tool, given)
         if verdict.action == "allow" or verdict.source == "default":
             return None

@@ -77,7 +77,7 @@ def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:
 
 
 def disk_full(spec: AgentSpec) -> AgentFault:
-    """A prompt was not sent, since the CLI could not keep what is said."""
+    """A prompt was not sent, since the CLI could not keep the conversation."""
     return explained(spec, AgentFault(int(ErrorCode.INTERNAL_ERROR), NO_SPACE))
 
 

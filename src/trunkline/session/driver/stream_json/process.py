@@ -213,7 +213,7 @@ class ClaudeProcess:
                 until = clock() + HOLD_S
 
     def _act(self, signals: list[Signal]) -> None:
-        """Pass on what was said, and do what it asks for."""
+        """Pass on what was sent, and do what it asks for."""
         self._settle()
         for about in self.translator.control.take_about_to_run():
             judging = asyncio.get_running_loop().create_task(self._judge(about))
@@ -258,4 +258,4 @@ class ClaudeProcess:
     def _forget(self, request_id: str, answer: asyncio.Future[ControlAnswer]) -> None:
         self._waiting.pop(request_id, None)
         if not answer.cancelled():
-            answer.exception()  # an exit that nobody waited for is told by ``gone``
+            answer.exception()  # an exit that nobody waited for is reported by ``gone``

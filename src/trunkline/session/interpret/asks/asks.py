@@ -1,7 +1,7 @@
 """What the agent asks of people: permissions and questions, from the ask to the answer.
 
 Rule 1: an approval is keyed by the hub's request id; agents give one toolCallId to several asks.
-Rule 2: an ask is resolved once. Who resolved it is remembered, so that a late answer can be told.
+Rule 2: an ask is resolved once. Who resolved it is remembered, so that a late answer learns of it.
 Rule 3: asks and their resolutions form a keyed hash chain, so that a rewritten journal shows.
 Rule 4: an ask that says nothing of its own is about every call that waits to run (``subjects.py``): each is judged, the worst
 gives the level, and the answer is for all of them. It is no call itself.
@@ -70,7 +70,7 @@ ASK_OPTIONS: Final = 100
 """Answers that one permission may offer."""
 
 OPTION_ID_CHARS: Final = 256
-"""Characters of such an answer's id, which the agent is told again."""
+"""Characters of such an answer's id, which the agent gets back."""
 
 OPTION_CHARS: Final = 200
 """Characters of its name that are shown: it is a button."""
@@ -106,11 +106,11 @@ class Subject(NamedTuple):
 
 
 class Announced(NamedTuple):
-    """An ask whose calls are told of, and what the disk has to be asked before it is put to a person."""
+    """An ask whose calls are announced, and what the disk has to be asked before it is put to a person."""
 
     ask: PermissionAsk
     own: Subject
-    """What is shown: the call that the ask tells of, the only one that it is about, or the ask itself."""
+    """What is shown: the call that the ask describes, the only one that it is about, or the ask itself."""
     covers: tuple[Subject, ...]
     """The calls that it is about, where it says nothing itself."""
     paths: tuple[str, ...]
@@ -153,10 +153,10 @@ class AskInterpreter:
         """The agent's asks that wait, and what was shown of their calls. Those of an earlier run of the hub are over."""
 
     def announce(self, ask: PermissionAsk) -> Announced:
-        """The agent wants a decision before it goes on: its calls are told of, and what has to be known to put it to a person."""
+        """The agent wants a decision before it goes on: its calls are announced. Returns what has to be known to ask a person."""
         own, covered = self._subjects(ask)
-        told = [call for call in covered if self._calls.known_call(call.state.tool_call_id) is call]
-        for call in told if covered else [own] if not self._says_nothing(own) else []:
+        known = [call for call in covered if self._calls.known_call(call.state.tool_call_id) is call]
+        for call in known if covered else [own] if not self._says_nothing(own) else []:
             self._tools.executing(call, requires_approval=True)
         covers = tuple(Subject(call, self._about(call)) for call in covered)
         shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
@@ -225,7 +225,7 @@ class AskInterpreter:
             writer.status("waiting_for_approval")
 
     def changed(self) -> list[str]:
-        """The asks whose calls are no longer what was shown of them; each change is told once."""
+        """The asks whose calls are no longer what was shown of them; each change is reported once."""
         touched, self._calls.changed = self._calls.changed, set()
         if not touched:
             return []
@@ -307,7 +307,7 @@ class AskInterpreter:
                 return _TOO_MUCH
             if (why := self._room_for_calls(ask)) is not None:
                 return why
-        return None if size + self._waiting.said() <= PENDING_BYTES else _TOO_MUCH
+        return None if size + self._waiting.total() <= PENDING_BYTES else _TOO_MUCH
 
     def _room_for_calls(self, ask: PermissionAsk) -> str | None:
         """Why an ask that says nothing itself cannot be about all that waits to run; None where it can, or says something."""
@@ -367,7 +367,7 @@ class AskInterpreter:
         calls = [call for key in view.call_ids if (call := self._writer.fold.calls.get(key)) is not None]
         return [call for call in calls if not view.calls or not (call.approved or call.denied or call.finished)]
 
-    def called_to_mind(self, view: ApprovalView, message: str) -> None:
+    def remind(self, view: ApprovalView, message: str) -> None:
         """An approval has waited for long."""
         self._writer.add(NotificationEvent(
             level="warning", title="Approval is waiting", message=message,
@@ -386,7 +386,7 @@ class AskInterpreter:
         return [rule for rule in self._writer.fold.rules if rule.turn is None or (turn is not None and rule.turn == turn.turn_id)]
 
     def about(self, ask: PermissionAsk) -> PolicyAsk:
-        """What the rules look at in an ask that is not (yet) told of."""
+        """What the rules look at in an ask that is not (yet) announced."""
         asked = msgspec.structs.replace(_asked_for(ask), tool_call_id=ask.request_id)
         return self._about(self._calls.unannounced_call(asked))
 
@@ -407,7 +407,7 @@ class AskInterpreter:
         return OpenCall(state, self._writer.at)
 
     def _about(self, call: OpenCall) -> PolicyAsk:
-        """What the rules look at: the input in whatever form it was told, and the paths that the agent named beside it."""
+        """What the rules look at: the input in whatever form it came, and the paths that the agent named beside it."""
         fold = self._writer.fold
         where = Where(agent=fold.agent, cwd=fold.cwd, roots=tuple(self._roots) or (fold.cwd,), home=self._home,
                       session_id=fold.session_id, turn_id=fold.turn.turn_id if fold.turn else None, guarded=tuple(self._guarded))

@@ -3,7 +3,7 @@ in its place, the paths that it names beside these; else its words.
 
 Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. The texts of ``changed_files`` are an
 input, gathered before by who may look at the disk; without them the pieces are shown alone.
-Rule 2: there is always something to show; what is too long is told in numbers, and that not all is shown (``NOT_ALL``).
+Rule 2: there is always something to show; what is too long is given in numbers, and that not all is shown (``NOT_ALL``).
 Rule 3: what is shown is what is granted: a change counts only where all of its file is shown as a diff (``pieces_shown``).
 """
 
@@ -162,7 +162,7 @@ def _measured(pieces: Sequence[Piece]) -> DescriptionPreview:
 
 
 def _diffs(path: str, pairs: Sequence[tuple[str | None, str]], room: int) -> list[ApprovalPreview]:
-    """All changes of a file as diffs, or none of them: what is not shown whole is told in numbers."""
+    """All changes of a file as diffs, or none of them: what is not shown whole is given in numbers."""
     compared = [compare(before, after, path.lstrip("/")) for before, after in pairs]
     texts = [each.text for each in compared if each.text is not None]
     if len(texts) == len(compared) and sum(map(len, texts)) <= room:

@@ -1,8 +1,8 @@
-"""Questions that an agent asks through a tool of its own: told, so that a person knows what it waits for.
+"""Questions that an agent asks through a tool of its own: announced, so that a person knows what it waits for.
 
 Rule 1: such a question is answered where the agent asks it (its own terminal, a permission that it asks for). ``_meta`` says so:
-``answerable`` is false. A question that the hub can answer comes as an elicitation and is told in ``asks``.
-Rule 2: each is told once, when its words are known.
+``answerable`` is false. A question that the hub can answer comes as an elicitation and is announced in ``asks``.
+Rule 2: each is announced once, when its words are known.
 """
 
 from __future__ import annotations

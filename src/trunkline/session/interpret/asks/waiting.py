@@ -1,4 +1,4 @@
-"""How much all that waits for a person says, kept as a sum: an agent may ask ten thousand times at once.
+"""The bytes of all that waits for a person, kept as a sum: an agent may ask ten thousand times at once.
 
 Rule: each is weighed once, when it is next asked for: whoever is answered at once is never weighed.
 """
@@ -19,11 +19,11 @@ class WaitingBytes:
         self._fold = fold
         self._held: dict[str, int] = {}
         self._sizes: dict[str, int] = {}
-        self._said = 0
+        self._total = 0
         self._to_weigh: list[str] | None = None
         """What is not weighed yet; None before anything is, when all that waits is what the session began with."""
         self.held = 0
-        """What the permissions said of their calls."""
+        """Bytes that the permissions hold of their calls."""
 
     def add(self, key: str, held: int = 0) -> None:
         """This waits from now on."""
@@ -36,15 +36,15 @@ class WaitingBytes:
     def remove(self, key: str) -> None:
         """This no longer waits."""
         self.held -= self._held.pop(key, 0)
-        self._said -= self._sizes.pop(key, 0)
+        self._total -= self._sizes.pop(key, 0)
 
-    def said(self) -> int:
-        """What all that waits says, in all that is kept of it."""
+    def total(self) -> int:
+        """The bytes of all that waits."""
         fold = self._fold
         for key in (*fold.approvals, *fold.questions) if self._to_weigh is None else self._to_weigh:
             view = fold.approvals.get(key) or fold.questions.get(key)
             if view is not None and key not in self._sizes:
                 self._sizes[key] = len(_encode(view))
-                self._said += self._sizes[key]
+                self._total += self._sizes[key]
         self._to_weigh = []
-        return self._said
+        return self._total

@@ -114,8 +114,8 @@ class ToolInterpreter:
         state = call.state
         self._packets.forget(state.tool_call_id)  # agents use ids again
         if writer.fold.turn is not None:
-            writer.fold.turn.said_something = True
-        name, call.told_title, reading = name_of(state), state.title, self.calls.reading(call)
+            writer.fold.turn.showed_work = True
+        name, call.sent_title, reading = name_of(state), state.title, self.calls.reading(call)
         meta = {"parentToolCallId": call.parent} if call.parent else {}
         if state.title and state.title != reading.description:
             meta["title"] = state.title

@@ -1,10 +1,10 @@
 """What a call did to files: from the diffs it showed, else from its patch, its write, its edit, its delete or its move.
 
 Rule 1: a diff that the agent showed at any time of the call counts, also one that only the permission had.
-Rule 2: a change is told once per file and call; several pieces of one file are one change.
+Rule 2: a change is reported once per file and call; several pieces of one file are one change.
 Rule 3: a call that says itself that it failed (``outcome.failure_of``) changed nothing, whatever its status.
-Rule 4: an overwrite is told with the text that was there, where anybody has it: the agent, or the hub, which read it to show it.
-Rule 5: what only the input tells, and the disk does not have (``seen``), is no change.
+Rule 4: an overwrite is reported with the text that was there, where anybody has it: the agent, or the hub, which read it to show.
+Rule 5: what only the input names, and the disk does not have (``seen``), is no change.
 Rule 6: a diff over DIFF_LINES lines is not in the event; its counts are.
 """
 
@@ -28,7 +28,7 @@ from trunkline.session.interpret.effects.patches import Piece, pieces_of
 from trunkline.session.interpret.writer import Writer
 
 FILES: Final = 500
-"""Files of one call that are told; a call that changes more is told by its first."""
+"""Files of one call that are reported; of a call that changes more, the first."""
 
 _KIND_OF: Final[dict[str, ChangeType]] = {
     "add": "created", "create": "created", "created": "created", "new": "created",
@@ -73,7 +73,7 @@ def _still_there(changes: list[Change], facts: Facts) -> Iterator[Change]:
             yield msgspec.structs.replace(change, meta=meta)
 
 
-def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
+def emit_changes(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
     """Write the changes down: one as ``file:change``, several as ``file:batch``. ``shown_by`` is the entry with the texts."""
     if not changes:
         return
@@ -148,13 +148,13 @@ def _count(fold: Fold, change: Change) -> None:
 def _shown(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     for diff in facts.evidence.diffs:
         path = facts.absolute(diff.path)
-        told = _KIND_OF.get(str((diff.meta or {}).get("kind")))
-        old = diff.old_text if diff.old_text or told == "modified" else _text_before(facts, path, diff.new_text)
-        if told == "deleted":
+        declared = _KIND_OF.get(str((diff.meta or {}).get("kind")))
+        old = diff.old_text if diff.old_text or declared == "modified" else _text_before(facts, path, diff.new_text)
+        if declared == "deleted":
             yield _change(facts, path, "deleted", old or "", None)
-        elif old or (old == "" and told is None):  # nothing but an empty file on the disk is a text of nothing
+        elif old or (old == "" and declared is None):  # nothing but an empty file on the disk is a text of nothing
             yield _change(facts, path, "modified", old, diff.new_text)
-        elif told != "modified" and found_before(facts, path, diff.new_text) is not None:
+        elif declared != "modified" and found_before(facts, path, diff.new_text) is not None:
             yield _overwritten(path, diff.new_text)
         else:
             yield _change(facts, path, _kind_of_write(facts, path, files), None, diff.new_text)
@@ -293,9 +293,9 @@ def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> ChangeType:
     """Whether a write made the file: as the agent says, else by whether this session knows it already."""
-    told = _declared_kind(facts)
-    if told is not None:
-        return told
+    declared = _declared_kind(facts)
+    if declared is not None:
+        return declared
     known = files.get(path)
     return "modified" if known is not None and known.change_type != "deleted" else "created"
 
@@ -310,10 +310,10 @@ def _declared_kind(facts: Facts) -> ChangeType | None:
 def _change(facts: Facts, path: str, kind: ChangeType, old: str | None, new: str | None,
             meta: dict[str, Any] | None = None) -> Change:
     found = _compared(old, new, facts.short(path))
-    told = dict(meta or {})
+    noted = dict(meta or {})
     if not found.exact:
-        told["counts"] = "upper bound"
-    return Change(path, kind, found.text, found.added, found.removed, found.lines, told)
+        noted["counts"] = "upper bound"
+    return Change(path, kind, found.text, found.added, found.removed, found.lines, noted)
 
 
 def _compared(old: str | None, new: str | None, name: str) -> Compared:

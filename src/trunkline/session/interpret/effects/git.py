@@ -1,8 +1,8 @@
 """What a command did to a git repository: from the commands that were run and from what they printed.
 
-Rule 1: what was printed decides. A commit is told with the hash that git showed, a switch when git said that it switched.
-Rule 2: what git says nothing about is told only of a command that succeeded, by the words of the command itself.
-Rule 3: a line without ``git`` or ``gh`` in it is never parsed, and nothing is told of a long one that was not read ahead.
+Rule 1: what was printed decides. A commit is reported with the hash that git showed, a switch when git said that it switched.
+Rule 2: what git says nothing about is reported only of a command that succeeded, by the words of the command itself.
+Rule 3: a line without ``git`` or ``gh`` in it is never parsed, and nothing is reported of a long one that was not read ahead.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def operations_of(facts: Facts) -> list[GitOperation]:
         return []
     code = exit_code(facts)
     ok = facts.state.status == "completed" and code in (0, None)
-    found = [operation for ran in _commands(line, facts.text[:PRINTED_CHARS], ok) for operation in _TOLD[ran.verb](ran)]
+    found = [operation for ran in _commands(line, facts.text[:PRINTED_CHARS], ok) for operation in _OPERATIONS[ran.verb](ran)]
     return found[:OPERATIONS]
 
 
@@ -83,7 +83,7 @@ def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
             verb, args = "pr", words[3:]
         else:
             continue
-        if verb in _TOLD:
+        if verb in _OPERATIONS:
             yield Ran(verb, args, printed, ok)
 
 
@@ -97,9 +97,9 @@ def _verb(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
 
 def _commit(ran: Ran) -> Iterator[GitOperation]:
     messages = ran.options("-m", "--message", "-am")
-    told = list(_COMMITTED.finditer(ran.printed))
+    printed = list(_COMMITTED.finditer(ran.printed))
     # One line may commit twice: the message says which of the printed commits is this one.
-    mine = [match for match in told if messages and match["message"] == messages[0].split("\n")[0]] or told[:1]
+    mine = [match for match in printed if messages and match["message"] == messages[0].split("\n")[0]] or printed[:1]
     if not mine and ran.ok and messages:
         mine = [match for match in _LOGGED.finditer(ran.printed) if match["message"] == messages[0].split("\n")[0]][:1]
     for match in mine[:1]:
@@ -135,8 +135,8 @@ def _push(ran: Ran) -> Iterator[GitOperation]:
         return
     words = ran.plain("-o", "--push-option", "--repo", "--receive-pack", "--exec")
     remote = words[0] if words else "origin"
-    told = _PUSHED.search(ran.printed)
-    branch = told["to"] if told else words[1].lstrip("+").rpartition(":")[2] if len(words) > 1 else _START
+    pushed = _PUSHED.search(ran.printed)
+    branch = pushed["to"] if pushed else words[1].lstrip("+").rpartition(":")[2] if len(words) > 1 else _START
     yield GitPush(remote=remote, branch=branch)
 
 
@@ -155,7 +155,7 @@ def _pull_request(ran: Ran) -> Iterator[GitOperation]:
         yield GitPrCreate(number=int(made.group(1)), title=title, url=made.group())
 
 
-_TOLD: Final[dict[str, Callable[[Ran], Iterator[GitOperation]]]] = {
+_OPERATIONS: Final[dict[str, Callable[[Ran], Iterator[GitOperation]]]] = {
     "commit": _commit, "checkout": _checkout, "switch": _checkout, "branch": _branch, "push": _push, "stash": _stash,
     "pr": _pull_request,
 }

@@ -1,6 +1,6 @@
 """Patches as text: ``*** Begin Patch`` blocks and unified diffs, taken apart by file.
 
-Rule 1: only what a patch says is told; its lines are counted, never applied.
+Rule 1: only what a patch says is reported; its lines are counted, never applied.
 Rule 2: a body that was shortened ("...") is no diff: only what its header announces counts.
 """
 
