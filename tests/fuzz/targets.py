@@ -245,7 +245,7 @@ def glob_patterns(data: bytes) -> None:
     """A pattern of a rule, against a path of an agent's."""
     pattern, _, path = _text(data).partition("\n")
     _tolerant(globs.check, pattern)
-    _tolerant(globs.check_path, pattern)
+    _tolerant(globs.check_path_pattern, pattern)
     where = globs.place(path, ROOT, HOME)
     globs.path_allowed([pattern], where)
     globs.path_concerned([pattern], where, HOME)

@@ -42,7 +42,7 @@ from trunkline.journal.base import Entry
 from trunkline.server.packets.frames import packet_of
 from trunkline.session.fold import Fold, checkpoint, restore
 from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.text import text_of
+from trunkline.session.interpret.text import chunk_text
 
 SESSION = "ses_story"
 STEP_US = 1_500
@@ -120,7 +120,7 @@ class Player:
         text = self.fold.text
         if text is not None:
             for entry in self.entries[text.start_seq - 1:]:
-                token = text_of(entry.update) if entry.update is not None else None
+                token = chunk_text(entry.update) if entry.update is not None else None
                 if token is not None:
                     self.interpreter.text.collect(text, token)
 

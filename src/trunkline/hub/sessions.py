@@ -156,10 +156,10 @@ class Sessions:
 
     async def _view_of(self, row: SessionRow) -> SessionView:
         session = self._memory.kept(row.id)
-        return session.view() if session is not None else await stored_view(self._journal, row)
+        return session.view() if session is not None else await view_of_row(self._journal, row)
 
 
-async def stored_view(journal: Journal, row: SessionRow) -> SessionView:
+async def view_of_row(journal: Journal, row: SessionRow) -> SessionView:
     """What a row says of a session that is not in memory, brought up to date where entries came after it."""
     try:
         is_current = row.last_seq == row.checkpoint_seq and row.summary

@@ -18,7 +18,7 @@ from trunkline.session.deadlines import Alarms
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.intake.intake import Intake
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.text import text_of
+from trunkline.session.interpret.text import chunk_text
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.hold import Hold
 from trunkline.session.turns.spending import Spending
@@ -104,7 +104,7 @@ class Lifecycle:
         after = text.start_seq - 1
         while entries := await journal.read(self._recorder.fold.session_id, after=after):
             for entry in entries:
-                token = text_of(entry.update) if entry.update is not None else None
+                token = chunk_text(entry.update) if entry.update is not None else None
                 if token is not None:
                     story.collect(text, token)
             after = entries[-1].seq

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from trunkline.dialects.acp import large
-from trunkline.dialects.acp.large import abridged, pieces_of
+from trunkline.dialects.acp.large import abridged, split_chunk
 
 PIECES = ["a", "\\", '"', "\n", "\u00e9", "\u4f60", "\U0001f600", "\x01", "\\u0041", "\ud7ff", "/"]
 
@@ -21,7 +21,7 @@ def chunk(token: bytes, **more: Any) -> msgspec.Raw:
 
 
 def texts(update: msgspec.Raw) -> list[str]:
-    return [msgspec.json.decode(piece)["content"]["text"] for piece in pieces_of(update)]
+    return [msgspec.json.decode(piece)["content"]["text"] for piece in split_chunk(update)]
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -40,7 +40,7 @@ def test_the_pieces_of_a_text_are_valid_and_make_up_all_of_it(monkeypatch: pytes
 
 def test_pieces_keep_the_kind_and_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "PIECE_BYTES", 20)
-    found = [msgspec.json.decode(piece) for piece in pieces_of(chunk(b'"%b"' % (b"x" * 50), messageId="m1"))]
+    found = [msgspec.json.decode(piece) for piece in split_chunk(chunk(b'"%b"' % (b"x" * 50), messageId="m1"))]
     assert len(found) == 3 and all(piece["messageId"] == "m1" for piece in found)
     assert {piece["sessionUpdate"] for piece in found} == {"agent_message_chunk"}
 
@@ -51,7 +51,7 @@ def test_pieces_keep_the_kind_and_the_message(monkeypatch: pytest.MonkeyPatch) -
     {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "t"},
 ])
 def test_what_is_no_plain_text_is_not_cut(update: dict[str, Any]) -> None:
-    assert list(pieces_of(msgspec.Raw(msgspec.json.encode(update)))) == []
+    assert list(split_chunk(msgspec.Raw(msgspec.json.encode(update)))) == []
 
 
 def test_a_call_is_told_by_its_beginning(monkeypatch: pytest.MonkeyPatch) -> None:

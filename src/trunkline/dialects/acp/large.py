@@ -111,7 +111,7 @@ class Abridged(Struct, frozen=True):
     input_cut: bool
 
 
-def pieces_of(update: Raw | bytes) -> Iterator[bytes]:
+def split_chunk(update: Raw | bytes) -> Iterator[bytes]:
     """A chunk of plain text as many chunks that say the same; nothing where the update is anything else."""
     found = _text_in(update)
     if found is None:

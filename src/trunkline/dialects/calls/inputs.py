@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
-from trunkline.dialects.glob_tokens import kept
+from trunkline.dialects.glob_tokens import remembered
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -320,7 +320,7 @@ def _is_run(name: str, value: Any) -> bool:
     return (bare in _COMMANDS or bare in _ARGUMENTS) and (isinstance(value, str) or _is_flat(value))
 
 
-@kept
+@remembered
 def _role(key: str) -> Role:
     """What the name of a member says of its text; the last word of the name counts most."""
     words = words_of(key)

@@ -22,9 +22,9 @@ from trunkline.dialects.claude.calls.calls import ToolCalls
 from trunkline.dialects.claude.calls.results import is_sent_off
 from trunkline.dialects.claude.calls.tools import text_in
 from trunkline.dialects.claude.control.requests import ControlRequests
-from trunkline.dialects.claude.conversation.messages import Messages, blocks_of
+from trunkline.dialects.claude.conversation.messages import Messages, message_blocks
 from trunkline.dialects.claude.conversation.stops import stop_of, unqueued, withdrawal
-from trunkline.dialects.claude.conversation.turns import Turns
+from trunkline.dialects.claude.conversation.turns import CliTurns
 from trunkline.dialects.claude.conversation.usage import TokenAccount
 from trunkline.dialects.claude.frames.large import Large, marked, read_large
 from trunkline.dialects.claude.frames.reading import read_frame
@@ -80,7 +80,7 @@ class Translator:
         self._account = TokenAccount()
         self._messages = Messages(self._calls, self._account, new_id)
         self.settings = ClaudeSettings()
-        self._turns = Turns()
+        self._turns = CliTurns()
         self.control = ControlRequests(new_id, self._calls, self._turns)
         self._remarks = Remarks(self._account, new_id)
         self._interrupted = False
@@ -229,7 +229,7 @@ class Translator:
         """Results of tools; what the CLI says in the person's name is no message of theirs."""
         if self._remarks.is_repeated(frame.uuid):
             return []
-        blocks = blocks_of(frame.message.content)
+        blocks = message_blocks(frame.message.content)
         signals: list[Signal] = []
         for block in blocks:
             if block.get("type") == "tool_result":

@@ -19,7 +19,7 @@ from trunkline.dialects.jsonrpc.envelope import (
     present,
     read_error,
     reason_of,
-    shown,
+    shortened,
 )
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, Utf8Check, utf8_fault
 from trunkline.dialects.jsonrpc.messages import (
@@ -165,7 +165,7 @@ class Peer:
             return
         our_id = self._our_id(envelope.id)
         if our_id is None:
-            self._malformed(line, f"answer to an unknown request: id {shown(envelope.id)}")
+            self._malformed(line, f"answer to an unknown request: id {shortened(envelope.id)}")
             return
         del self._pending[our_id]
         if envelope.error is UNSET or bytes(envelope.error) == b"null":

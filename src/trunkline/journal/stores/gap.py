@@ -20,14 +20,14 @@ def gap_entry(session_id: str, first: int, last: int, *, at: int, pos: int) -> E
     from trunkline.dialects.context.types import to_raw
     from trunkline.dialects.packets.notices import gap_packet
 
-    what = text_of(first, last)
+    what = gap_text(first, last)
     event = CustomEvent(namespace=NAMESPACE, event_name=NAME, data=to_raw({"from": first, "to": last}))
     notice = {"sessionUpdate": "notice", "severity": "warning", "title": "Entries are lost", "description": what}
     return Entry(last, at, encode_event(last, session_id, at, event), bytes(to_raw(notice)),
                  gap_packet(first, last, what, at), None, pos)
 
 
-def text_of(first: int, last: int) -> str:
+def gap_text(first: int, last: int) -> str:
     """What is lost, in words."""
     which = f"entry {first}" if first == last else f"entries {first} to {last}"
     return f"The journal was damaged: {which} of this session cannot be read any more."

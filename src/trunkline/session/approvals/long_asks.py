@@ -15,8 +15,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.context.types import PermissionPolicy
-from trunkline.dialects.kept import Kept
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict, expired
 
 LONG_CHARS: Final = 4096
@@ -59,7 +59,7 @@ class LongAsks:
     """The verdicts on the long commands of one session."""
 
     def __init__(self) -> None:
-        self._found: Kept[PolicyAsk, tuple[RulesNow, Verdict]] = Kept(_KEPT)
+        self._found: AnswerCache[PolicyAsk, tuple[RulesNow, Verdict]] = AnswerCache(_KEPT)
         self._under_way: dict[PolicyAsk, asyncio.Task[None]] = {}
 
     def decide(self, rules: RulesNow, ask: PolicyAsk, then: Callable[[], None] = lambda: None, together: int = 0) -> Verdict:

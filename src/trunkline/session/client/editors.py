@@ -44,7 +44,7 @@ from trunkline.dialects.acp.methods import (
     TERMINAL_WAIT_FOR_EXIT,
 )
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
-from trunkline.session.client.requests import PRINTED_CHARS, ClientCalls, Permitting, Printed, Prints
+from trunkline.session.client.requests import PRINTED_CHARS, HubCalls, Permitting, Printed, Prints
 from trunkline.session.client.terminals import TurnCommands
 from trunkline.session.fold import Fold
 from trunkline.session.workspace.files import Workspace
@@ -117,7 +117,7 @@ class Editors:
         return theirs.terminal_id if theirs is not None and theirs.editor is editor else None
 
 
-class EditorCalls(ClientCalls):
+class EditorCalls(HubCalls):
     """Serves one agent: by the editor where there is one, else by the hub."""
 
     def __init__(self, editors: Editors, session_id: str, workspace: Workspace, env: Mapping[str, str], quirks: Quirks,

@@ -71,7 +71,7 @@ class Permitting(Protocol):
         """Around the start of a command; gives the folder that it may be started in."""
 
 
-class ClientCalls:
+class HubCalls:
     """Serves one agent's requests."""
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,

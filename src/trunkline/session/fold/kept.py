@@ -141,7 +141,7 @@ class Artifact(msgspec.Struct, rename="camel", kw_only=True):
     fingerprint: str = ""
 
 
-class CommandDone(msgspec.Struct):
+class CommandAnswer(msgspec.Struct):
     """What a command was answered with: ``{"ok": true, "result"}`` or ``{"ok": false, "error"}``."""
 
     digest: str

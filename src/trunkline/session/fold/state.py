@@ -21,7 +21,7 @@ from trunkline.session.fold.kept import (
     Account,
     Artifact,
     Changes,
-    CommandDone,
+    CommandAnswer,
     Cost,
     Failure,
     FileTally,
@@ -100,7 +100,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     rules: list[Rule] = msgspec.field(default_factory=list)
     """What people decided for this session or turn; what they decided for good is in the policy file."""
     permission_policy: PermissionPolicy | None = None
-    commands: dict[str, CommandDone] = msgspec.field(default_factory=dict)
+    commands: dict[str, CommandAnswer] = msgspec.field(default_factory=dict)
     paused: Pause | None = None
     waits: Waits = msgspec.field(default_factory=Waits)
     caps: Caps | None = None

@@ -20,7 +20,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from trunkline.dialects.acp.large import pieces_of
+from trunkline.dialects.acp.large import split_chunk
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile
@@ -210,7 +210,7 @@ class Intake:
         """The first part of the large update that comes next; nothing where it has no parts, and then it still waits."""
         large = self._waiting[0]
         assert type(large) is LargeUpdate  # what the caller found
-        self._split = pieces_of(large.raw)
+        self._split = split_chunk(large.raw)
         part = next(self._split, None)
         if part is not None:
             self._waiting.popleft()

@@ -47,7 +47,7 @@ from trunkline.dialects.signals import (
     Update,
 )
 from trunkline.journal.base import Entry
-from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandDone, Disk, Fold, remember
+from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandAnswer, Disk, Fold, remember
 from trunkline.session.interpret.asks.asks import NO_TEXTS, Announced, AskInterpreter
 from trunkline.session.interpret.asks.questions import emit_questions
 from trunkline.session.interpret.calls.blocks import tool_part
@@ -139,7 +139,7 @@ class Interpreter:
         self.text.close()
         self._close_calls()
 
-    def command_done(self, command_id: str, done: CommandDone) -> None:
+    def command_done(self, command_id: str, done: CommandAnswer) -> None:
         """Keep what came of a command, for who sends it again under its id."""
         remember(self.fold.commands, command_id, done, KEPT_COMMANDS)
 

@@ -242,7 +242,7 @@ class TextInterpreter:
         return short, {"truncated": {"bytes": text.size, "url": url}}
 
 
-def text_of(update: bytes) -> bytes | None:
+def chunk_text(update: bytes) -> bytes | None:
     """The JSON token of a chunk's text, with or without remarks on it; None where it is no text."""
     chunk = text_chunk(update)
     if chunk is not None:

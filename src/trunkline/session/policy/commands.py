@@ -225,7 +225,7 @@ def bundle_ends(words: Iterable[str]) -> Iterator[str]:
             yield from (word[at:] for at in range(3, min(_letters(word), _BUNDLE)))
 
 
-def inside(word: str) -> Iterator[str]:
+def path_like_parts(word: str) -> Iterator[str]:
     """What may be a path within a word that is code or prose: ``open('.env')``, ``.env:/app/.env``."""
     found = [piece for piece in _INSIDE.split(word) if piece]
     if found != [word]:

@@ -21,10 +21,10 @@ from trunkline.session.policy.commands import (
     ANYTHING,
     bundle_ends,
     glob_outline,
-    inside,
     mentions,
     moves,
     outline,
+    path_like_parts,
     path_outline,
     pieces,
     spellings,
@@ -173,7 +173,7 @@ class Subject:
     def path_outlines(self) -> tuple[str, ...]:
         """Patterns of the places that are not named but may be meant."""
         ask = self.ask
-        hidden = list(dict.fromkeys(piece for word in self._words for piece in inside(word)))
+        hidden = list(dict.fromkeys(piece for word in self._words for piece in path_like_parts(word)))
         if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self._ends) >= BUNDLE_ENDS:
             return (ANYTHING,)
         with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)

@@ -82,7 +82,7 @@ class Messages:
         message, parent = frame.message, frame.parent_tool_use_id
         yield self._same_or_next(message, parent)
         titles = _titles(frame.tool_use_meta)
-        for index, block in enumerate(blocks_of(message.content)):
+        for index, block in enumerate(message_blocks(message.content)):
             if index in texts:
                 yield from self._long_text(self._current[parent], text_in(block, "type"), texts[index], parent)
             else:
@@ -255,7 +255,7 @@ class Messages:
         return Update(b"%b%b}%b" % (head, _encode(text), tail))
 
 
-def blocks_of(content: Any) -> list[Json]:
+def message_blocks(content: Any) -> list[Json]:
     """The blocks of a message; a plain string is one block of text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]

@@ -35,13 +35,13 @@ from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilte
 from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.stores.sqlite import database
-from trunkline.journal.stores.sqlite.commit import RECENT_ROW_BYTES, CommitPlan, LastSeqs, plan_commit, write_plan
+from trunkline.journal.stores.sqlite.commit import RECENT_ROW_BYTES, CommitPlan, LastSeqs, plan_commit, write_commit
 from trunkline.journal.stores.sqlite.database import Durability, storage_errors
 from trunkline.journal.stores.sqlite.gate import WriteGate
 from trunkline.journal.stores.sqlite.housekeeping import PAGE_BYTES, Housekeeper, Upkeep
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
-from trunkline.journal.stores.sqlite.opening import mend, open_file
+from trunkline.journal.stores.sqlite.opening import mend_and_note, open_file
 from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, ReaderThreads, SessionRead, SqliteReader, Unreadable
 from trunkline.journal.stores.sqlite.recent import Recent
 
@@ -257,7 +257,7 @@ class SqliteJournal:
 
     def _store(self, plan: CommitPlan) -> None:
         try:
-            write_plan(self._writer, self._queries, plan)
+            write_commit(self._writer, self._queries, plan)
         except (sqlite3.Error, OSError) as error:
             raise self._not_written(error) from error
 
@@ -338,7 +338,7 @@ class SqliteJournal:
             self._close_connections()
             self._mended += 1
             self._marks.read()
-            mend(self._path, self._marks, why, {**held, **self._recent.rest()})
+            mend_and_note(self._path, self._marks, why, {**held, **self._recent.rest()})
             self._open_connections()
             self._keeper.begin_log()
 

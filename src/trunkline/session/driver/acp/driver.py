@@ -30,8 +30,8 @@ from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentExited
 from trunkline.session.driver.acp.asks import AcpAsks
 from trunkline.session.driver.acp.connection import AgentConnection
-from trunkline.session.driver.acp.listing import listed
-from trunkline.session.driver.acp.opening import Inbox, Opened, Opening, noted, raw_or_none
+from trunkline.session.driver.acp.listing import list_sessions
+from trunkline.session.driver.acp.opening import AcpOpening, Inbox, Opened, noted, raw_or_none
 from trunkline.session.driver.acp.service import NAMED_CHARS, ClientService
 from trunkline.session.driver.acp.turn import PromptTurn
 from trunkline.session.driver.base import AgentSession, ClientCalls, DriverSink, How, Started
@@ -61,7 +61,7 @@ class AcpDriver:
         self._resources = resources or spec.resources
         self._inbox = Inbox()
         self._connection = AgentConnection(spec, self._take_messages)
-        self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._connection.call)
+        self._opening = AcpOpening(spec, cwd, list(mcp_servers), version, self._inbox, self._connection.call)
         self._asks = AcpAsks(self._connection.peer, new_id, self._inbox.is_ours)
         self._service = ClientService(calls, self._connection, self._inbox.is_ours, self._emit_late)
         self._turn = PromptTurn(spec, self._connection, self._inbox, calls, self._service)
@@ -95,7 +95,7 @@ class AcpDriver:
 
     async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store; none where it does not offer to list them."""
-        return await listed(self._connection.call_in_time, folders) if self._lists else []
+        return await list_sessions(self._connection.call_in_time, folders) if self._lists else []
 
     async def _open(self, previous: str | None, adopt: bool) -> tuple[InitializeResponse, How, Opened]:
         hello = await self._launch()

@@ -57,7 +57,7 @@ class _Page(msgspec.Struct):
     sessions: list[_Stamped] = []
 
 
-async def listed(ask: Ask, folders: Sequence[str] = ()) -> list[AgentSession]:
+async def list_sessions(ask: Ask, folders: Sequence[str] = ()) -> list[AgentSession]:
     """Every session that the agent lists, and every one that it lists only when its folder is named; each once."""
     found = await _pages(ask, {})
     for folder in folders:

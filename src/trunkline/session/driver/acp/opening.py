@@ -161,7 +161,7 @@ def _ways_back(hello: InitializeResponse) -> list[tuple[How, str]]:
     return ways
 
 
-class Opening:
+class AcpOpening:
     """Opens one session with one agent."""
 
     def __init__(self, spec: AgentSpec, cwd: str, mcp_servers: list[msgspec.Raw], version: str, inbox: Inbox,

@@ -32,7 +32,7 @@ from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession, DriverSink, Started
 from trunkline.session.driver.daemons import DaemonsLeft
 from trunkline.session.driver.stream_json import faults
-from trunkline.session.driver.stream_json.opening import Launch, Opening, Past
+from trunkline.session.driver.stream_json.opening import Launch, Past, StreamJsonOpening
 from trunkline.session.driver.stream_json.process import ClaudeProcess
 from trunkline.session.driver.stream_json.prompts import WaitingPrompt
 from trunkline.session.policy.decide import Verdict
@@ -70,7 +70,7 @@ class StreamJsonDriver:
         self._fork = fork
         self._is_known = is_known
         self._cli: ClaudeProcess | None = None
-        self._opening = Opening(spec, Launch(cwd, env, mcp_servers, confine, resources), past, sink, new_uuid=new_uuid,
+        self._opening = StreamJsonOpening(spec, Launch(cwd, env, mcp_servers, confine, resources), past, sink, new_uuid=new_uuid,
                                 new_process=self._new_process, emit=self._emit_signals)
         self._prompts = WaitingPrompt(spec, self._running, self._opening.has_room, new_uuid=new_uuid, emit=self._emit_signals,
                                       on_sent=self._watch_turn)

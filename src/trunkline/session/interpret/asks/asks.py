@@ -41,8 +41,8 @@ from trunkline.session.approvals.forms import choices_of, fields_of, main_field
 from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, QuestionView, remember
 from trunkline.session.interpret.asks.denied import denial_of
-from trunkline.session.interpret.asks.preview import NOT_ALL, TEXT_MOST, Shown, changed_files, is_shown_whole, shown_of
-from trunkline.session.interpret.asks.subjects import ASKED_CALLS, asked_call, listed, says_nothing, worst_of
+from trunkline.session.interpret.asks.preview import NOT_ALL, TEXT_MOST, CallPreview, changed_files, is_shown_whole, shown_of
+from trunkline.session.interpret.asks.subjects import ASKED_CALLS, asked_call, calls_in_words, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.facts import decoded, shown_text
@@ -98,7 +98,7 @@ NO_TEXTS: Final[Mapping[str, str]] = {}
 _TOO_MUCH: Final = f"what waits for a person in this session would say more than {PENDING_BYTES >> 20} MiB"
 
 
-class Subject(NamedTuple):
+class CoveredCall(NamedTuple):
     """A call that is asked about, and what the rules look at in it."""
 
     call: OpenCall
@@ -109,9 +109,9 @@ class Announced(NamedTuple):
     """An ask whose calls are announced, and what the disk has to be asked before it is put to a person."""
 
     ask: PermissionAsk
-    own: Subject
+    own: CoveredCall
     """What is shown: the call that the ask describes, the only one that it is about, or the ask itself."""
-    covers: tuple[Subject, ...]
+    covers: tuple[CoveredCall, ...]
     """The calls that it is about, where it says nothing itself."""
     paths: tuple[str, ...]
     """Where these lead has to be known."""
@@ -158,8 +158,8 @@ class AskInterpreter:
         known = [call for call in covered if self._calls.known_call(call.state.tool_call_id) is call]
         for call in known if covered else [own] if not self._says_nothing(own) else []:
             self._tools.executing(call, requires_approval=True)
-        covers = tuple(Subject(call, self._about(call)) for call in covered)
-        shown = covers[0] if len(covers) == 1 else Subject(own, self._about(own))
+        covers = tuple(CoveredCall(call, self._about(call)) for call in covered)
+        shown = covers[0] if len(covers) == 1 else CoveredCall(own, self._about(own))
         paths = [path for subject in covers or (shown,) for path in _places_of(subject)]
         return Announced(ask, shown, covers, tuple(dict.fromkeys(paths)),
                          changed_files(self._calls.facts(shown.call)) if len(covers) <= 1 else ())
@@ -417,7 +417,7 @@ class AskInterpreter:
         paths = (*about.paths, BEYOND_RULES) if call.input_cut else about.paths
         return msgspec.structs.replace(about, paths=paths, doubts=self._calls.doubts(call))
 
-    def _shown(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str], disk: Disk | None) -> Shown:
+    def _shown(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str], disk: Disk | None) -> CallPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")
         return shown_of(self._calls.facts(call), about.command, folder, texts, disk.real if disk is not None else None)
 
@@ -544,11 +544,11 @@ def _describe(reading: CallReading, state: CallState) -> str:
     return reading.description if reading.description != reading.tool else state.title or reading.tool
 
 
-def _list_shown(calls: Sequence[AskedCall]) -> Shown:
+def _list_shown(calls: Sequence[AskedCall]) -> CallPreview:
     """Several calls as a list."""
-    text = listed(calls)
+    text = calls_in_words(calls)
     is_cut = len(text) > TEXT_MOST or any(call.about is not None and call.command != call.about.command for call in calls)
-    return Shown((DescriptionPreview(text=text[:TEXT_MOST]),), doubts=(NOT_ALL,) if is_cut else ())
+    return CallPreview((DescriptionPreview(text=text[:TEXT_MOST]),), doubts=(NOT_ALL,) if is_cut else ())
 
 
 def _describe_all(calls: Sequence[AskedCall]) -> str:
@@ -560,7 +560,7 @@ def _doubts_of(abouts: Sequence[PolicyAsk]) -> list[str]:
     return list(dict.fromkeys(doubt for about in abouts for doubt in about.doubts))[:DOUBTS]
 
 
-def _places_of(subject: Subject) -> tuple[str, ...]:
+def _places_of(subject: CoveredCall) -> tuple[str, ...]:
     """The paths of a call, and the folder its command runs in."""
     call, about = subject
     return (*about.paths, *paths_of(call.state)[:PATHS], *((about.cwd,) if about.cwd is not None else ()))

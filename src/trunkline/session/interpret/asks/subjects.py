@@ -75,7 +75,7 @@ def asked_call(call: OpenCall, about: PolicyAsk, description: str, most_chars: i
                      paths=paths, risk_level=about.risk, risk_reason=about.risk_reason, doubts=list(about.doubts), about=about)
 
 
-def listed(calls: Sequence[AskedCall]) -> str:
+def calls_in_words(calls: Sequence[AskedCall]) -> str:
     """All of them in words, for whoever is shown a text."""
     return "\n".join(f"{number}. {call.description} ({call.risk_level}: {call.risk_reason})"
                      for number, call in enumerate(calls, 1))

@@ -239,7 +239,7 @@ class ToolInterpreter:
         """The agent has ended: nothing goes on in the background any more."""
         for call in self.calls.in_background().values():
             self.end(call, cancelled=False)
-        subagents.lost(self._writer)
+        subagents.on_agent_gone(self._writer)
 
     def close_turn(self, *, cancelled: bool) -> None:
         """The turn is over: end its calls."""

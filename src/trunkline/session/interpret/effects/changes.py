@@ -24,7 +24,7 @@ from trunkline.session.interpret.calls.outcome import failure_of
 from trunkline.session.interpret.effects.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
 from trunkline.session.interpret.effects.disk import found_before, found_meta, standing_of
 from trunkline.session.interpret.effects.languages import language_of
-from trunkline.session.interpret.effects.patches import Piece, pieces_of
+from trunkline.session.interpret.effects.patches import PatchedFile, files_of_patch
 from trunkline.session.interpret.writer import Writer
 
 FILES: Final = 500
@@ -193,8 +193,8 @@ def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 def _paths_of_patch(facts: Facts, count: int) -> dict[int, str]:
     """The files of the call's patch by their place in it, for a list of as many that does not name them."""
-    pieces = list(pieces_of(_patch_of(facts))) if count else []
-    return {index: piece.path for index, piece in enumerate(pieces)} if len(pieces) == count else {}
+    files = list(files_of_patch(_patch_of(facts))) if count else []
+    return {index: file.path for index, file in enumerate(files)} if len(files) == count else {}
 
 
 def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
@@ -210,7 +210,8 @@ def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
     elif kind == "deleted":
         yield _change(facts, path, kind, before if isinstance(before, str) else after if isinstance(after, str) else "", None)
     elif diff := facts.look_in(item, ("unified_diff", "diff", "patch")):
-        yield from (_of_piece(facts, Piece(path, kind, piece.body)) for piece in pieces_of(f"--- {path}\n+++ {path}\n{diff}"))
+        for file in files_of_patch(f"--- {path}\n+++ {path}\n{diff}"):
+            yield _of_patched_file(facts, PatchedFile(path, kind, file.body))
     to = facts.look_in(item, ("move_path", "movePath", "moveTo"))
     if to:
         yield Change(facts.absolute(to), "created")
@@ -223,8 +224,8 @@ def _is_abridged(item: dict[str, Any], before: object, after: object) -> bool:
 
 
 def _patched(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
-    for piece in pieces_of(_patch_of(facts)):
-        yield _of_piece(facts, piece)
+    for file in files_of_patch(_patch_of(facts)):
+        yield _of_patched_file(facts, file)
 
 
 def _patch_of(facts: Facts) -> str:
@@ -234,18 +235,18 @@ def _patch_of(facts: Facts) -> str:
     return text
 
 
-def _of_piece(facts: Facts, piece: Piece) -> Change:
-    path = facts.absolute(piece.path)
-    lines = piece.body.split("\n") if piece.body else []
+def _of_patched_file(facts: Facts, file: PatchedFile) -> Change:
+    path = facts.absolute(file.path)
+    lines = file.body.split("\n") if file.body else []
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
     name = facts.short(path)
-    head = "/dev/null" if piece.kind == "created" else f"a/{name}", "/dev/null" if piece.kind == "deleted" else f"b/{name}"
-    text = f"--- {head[0]}\n+++ {head[1]}\n{piece.body}\n" if piece.body else None
+    head = "/dev/null" if file.kind == "created" else f"a/{name}", "/dev/null" if file.kind == "deleted" else f"b/{name}"
+    text = f"--- {head[0]}\n+++ {head[1]}\n{file.body}\n" if file.body else None
     short = text is not None and len(lines) <= DIFF_LINES and len(text) <= DIFF_CHARS
-    if piece.announced is not None:
-        return Change(path, piece.kind, None, piece.announced, removed, meta={"abridged": True})
-    return Change(path, piece.kind, text if short else None, added, removed, len(lines))
+    if file.announced is not None:
+        return Change(path, file.kind, None, file.announced, removed, meta={"abridged": True})
+    return Change(path, file.kind, text if short else None, added, removed, len(lines))
 
 
 def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:

@@ -18,7 +18,7 @@ from trunkline.session.interpret.calls.evidence import evidence_of
 from trunkline.session.interpret.calls.facts import Facts
 from trunkline.session.interpret.calls.followed import FollowedCalls
 from trunkline.session.interpret.calls.outcome import failure_of, says_success
-from trunkline.session.interpret.effects.patches import pieces_of
+from trunkline.session.interpret.effects.patches import files_of_patch
 
 SEEN_FILES: Final = 20
 """Files of one call that are looked at; a call that changes more is reported as the agent has it."""
@@ -97,7 +97,7 @@ def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:
     if facts.evidence.seen or _is_shown(facts) or failure_of(facts) is not None:
         return []
     ends = ends_of_move(facts.input) if facts.role == "move" else None
-    patched = [piece.path for piece in pieces_of(patch_in(facts.input))]
+    patched = [file.path for file in files_of_patch(patch_in(facts.input))]
     paths = list(dict.fromkeys(facts.absolute(path) for path in [*facts.paths, *(ends or ()), *patched]))
     return paths if len(paths) <= SEEN_FILES else []
 

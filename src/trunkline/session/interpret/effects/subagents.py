@@ -77,7 +77,7 @@ def on_report(writer: Writer, note: SubAgentReport) -> None:
                    usage=_spent(note))
 
 
-def lost(writer: Writer) -> None:
+def on_agent_gone(writer: Writer) -> None:
     """The agent is gone, and what it had in the background with it."""
     sent_off = dict(writer.fold.sub_agents)
     writer.fold.sub_agents.clear()

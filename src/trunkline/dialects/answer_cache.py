@@ -9,7 +9,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Kept(Generic[K, V]):
+class AnswerCache(Generic[K, V]):
     """The newest answers by their question. Needs no lock: each step on the table is one step of the interpreter."""
 
     def __init__(self, most: int) -> None:
