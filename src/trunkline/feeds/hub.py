@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
-from trunkline.journal.newest import KEPT_IDS
+from trunkline.journal.deleted_ids import KEPT_IDS
 
 KEPT_GROUPS = 256
 """Groups in the tail; also how many commits the tail is kept for when nobody has waited meanwhile."""

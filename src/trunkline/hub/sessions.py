@@ -23,7 +23,7 @@ from trunkline.hub.drivers import Drivers
 from trunkline.hub.in_memory import SessionsInMemory
 from trunkline.hub.loading import session_type
 from trunkline.journal.base import Journal, RowFilter, SessionRow
-from trunkline.journal.newest import NewestIds
+from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.search import SearchIndex
 from trunkline.session.fold import Fold, SessionView, restore, view_of
 from trunkline.session.restore.reload import refold
@@ -56,7 +56,7 @@ class Sessions:
         self._beginning: dict[Session, asyncio.Event] = {}
         """The event is set when the session is begun, or undone."""
         self._opening: dict[str, asyncio.Task[Session]] = {}
-        self._deleted = NewestIds()
+        self._deleted = DeletedIds()
 
     def check_open(self) -> None:
         """HubStopping, when it is too late for something new."""

@@ -146,7 +146,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     last_message: tuple[str, str | None] = ("", None)
     """The newest message of the agent: our id of it and the agent's own."""
     shown: list[str] = msgspec.field(default_factory=list)
-    """Capability flags that this very session has shown (``interpret/shown.py``)."""
+    """Capability flags that this very session has shown (``interpret/capability_flags.py``)."""
     plan_mode: bool = False
     plan_call: str | None = None
     """The call whose plan was emitted last."""

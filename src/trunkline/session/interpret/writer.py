@@ -17,7 +17,7 @@ from trunkline.dialects.context.events import CustomEvent, Event, SessionStatusC
 from trunkline.dialects.context.types import SessionStatus, to_raw
 from trunkline.journal.base import Entry
 from trunkline.session.fold import Fold
-from trunkline.session.interpret.shown import flag_of
+from trunkline.session.interpret.capability_flags import flag_of
 
 TEXT_LIMIT = 256 << 10
 """Bytes of text in one event; a phone must be able to take any event whole."""

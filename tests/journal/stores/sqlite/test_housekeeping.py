@@ -357,7 +357,7 @@ def test_a_session_that_is_being_deleted_takes_no_entries(tmp_path: Path) -> Non
     async def scenario() -> None:
         async with SqliteJournal(tmp_path / "journal.db") as journal:
             await journal.append(group(a=entries(1, 3), b=entries(1, 1)))
-            journal._keeper.deleting.add("a")
+            journal._retention.deleting.add("a")
             assert await journal.read("a") == []
             assert [session for session, _ in await journal.read_hub(after=0)] == ["b"]
             for late in (Group({"a": entries(4, 4)}, {}), Group({}, {"a": row("a")})):

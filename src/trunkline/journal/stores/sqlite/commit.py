@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.stores.rows import row_values
+from trunkline.journal.rows import row_values
 from trunkline.journal.stores.sqlite.block import EntryBlock, blocks_of, encode, sum_of_parts, summed
 from trunkline.journal.stores.sqlite.database import storage_errors
 from trunkline.journal.stores.sqlite.large import LARGE_ENTRY, LargeBlock, large_block

@@ -28,9 +28,9 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.stores.gap import gap_entry
-from trunkline.journal.stores.page import Page
-from trunkline.journal.stores.rows import matches, row_of
+from trunkline.journal.gap import gap_entry
+from trunkline.journal.page import Page
+from trunkline.journal.rows import matches, row_of
 from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import (
     POS_SPAN,

@@ -3,5 +3,5 @@
     asks.py      permissions and questions            subjects.py   which calls an ask is about
     preview.py   what a person is shown beforehand    joined.py     asks under an id that is no call's
     denied.py    who did not allow it, and why        questions.py  questions through a tool of the agent
-    waiting.py   how much all that waits says
+    waiting_bytes.py   how much all that waits holds
 """

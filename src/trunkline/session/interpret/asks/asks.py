@@ -43,7 +43,7 @@ from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Deci
 from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.preview import NOT_ALL, TEXT_MOST, CallPreview, changed_files, is_shown_whole, shown_of
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, asked_call, calls_in_words, says_nothing, worst_of
-from trunkline.session.interpret.asks.waiting import WaitingBytes
+from trunkline.session.interpret.asks.waiting_bytes import WaitingBytes
 from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, shown_input
 from trunkline.session.interpret.calls.facts import decoded, shown_text
 from trunkline.session.interpret.calls.followed import ID_CHARS

@@ -18,9 +18,9 @@ from trunkline.session.fold import Fold, OpenCall
 from trunkline.session.interpret.asks.denied import denied_message, denied_meta
 from trunkline.session.interpret.asks.joined import NEAR_CALLS, joined_to
 from trunkline.session.interpret.calls.facts import Facts, name_of
+from trunkline.session.interpret.calls.long_outputs import spliceable
 from trunkline.session.interpret.calls.outcome import failure_of
 from trunkline.session.interpret.calls.output import title_news
-from trunkline.session.interpret.calls.spliced import spliceable
 from trunkline.session.interpret.calls.structured import command_output, structured_of
 from trunkline.session.interpret.effects import changes, git, subagents, web
 from trunkline.session.interpret.effects.changes import Change, changes_of

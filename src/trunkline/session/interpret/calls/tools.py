@@ -34,9 +34,9 @@ from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, s
 from trunkline.session.interpret.calls.facts import name_of, shown_text
 from trunkline.session.interpret.calls.followed import ID_CHARS, OPEN_CALLS, FollowedCalls
 from trunkline.session.interpret.calls.leftover import leftover_of
+from trunkline.session.interpret.calls.long_outputs import long_text
 from trunkline.session.interpret.calls.output import news_of, title_news
 from trunkline.session.interpret.calls.packets import CallPackets
-from trunkline.session.interpret.calls.spliced import long_text
 from trunkline.session.interpret.calls.terminals import CallTerminals
 from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.effects.changes import CHANGING

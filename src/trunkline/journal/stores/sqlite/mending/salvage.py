@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Entry, SessionRow
-from trunkline.journal.stores.gap import gap_entry
-from trunkline.journal.stores.rows import is_whole_row, row_of, row_values
+from trunkline.journal.gap import gap_entry
+from trunkline.journal.rows import is_whole_row, row_of, row_values
 from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import (
     POS_JUMP_MOST,

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from trunkline.journal.base import Entry
-from trunkline.server.acp.attachment.events import ends_turn
+from trunkline.server.acp.attachment.event_messages import ends_turn
 
 
 def entry(**event: Any) -> Entry:

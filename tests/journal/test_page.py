@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trunkline.journal.base import Entry
-from trunkline.journal.stores.page import MANY, Page
+from trunkline.journal.page import MANY, Page
 from trunkline.journal.stores.sqlite.block import blocks_of, compressed, decode, most_bytes
 
 

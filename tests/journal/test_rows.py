@@ -8,7 +8,7 @@ import pytest
 
 from tests.journal.samples import row
 from trunkline.journal.base import RowFilter, SessionRow
-from trunkline.journal.stores.rows import is_whole_row, matches, row_of, row_values
+from trunkline.journal.rows import is_whole_row, matches, row_of, row_values
 
 ROW = row("ses_1", updated_at=5, agent="demo", cwd="/home/ada/Work", title="Mend the Fence", status="idle")
 

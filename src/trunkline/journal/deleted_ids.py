@@ -13,7 +13,7 @@ KEPT_IDS: Final = 4096
 """Far more sessions than are deleted while one read of the journal or one look into the index is under way."""
 
 
-class NewestIds(Set[str]):
+class DeletedIds(Set[str]):
     """The last KEPT_IDS ids that were added."""
 
     def __init__(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.journal.stores.gap import gap_entry, gap_text
+from trunkline.journal.gap import gap_entry, gap_text
 
 
 def test_a_gap_has_the_last_lost_seq_so_that_cursors_go_on_behind_it() -> None:

@@ -43,7 +43,7 @@ class Hit(msgspec.Struct, frozen=True):
     marked: str
 
 
-class IndexStore:
+class IndexFile:
     """The passages and how far into the journal they reach."""
 
     def __init__(self, path: Path | None) -> None:
