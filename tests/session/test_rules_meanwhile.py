@@ -10,7 +10,7 @@ import pytest
 from tests.aio import run
 from tests.session.script import Stage
 from trunkline.errors import AlreadyResolved, Forbidden
-from trunkline.session.approvals import approvals
+from trunkline.session.approvals import timeouts
 from trunkline.session.audit.chain import opened, verify
 from trunkline.session.commands.requests import Decision
 from trunkline.session.policy.file import PolicyBook
@@ -83,7 +83,7 @@ def test_a_file_that_is_edited_on_the_disk_is_noticed_while_something_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario() -> None:
-        monkeypatch.setattr(approvals, "LOOK_AT_RULES_S", 0.001)
+        monkeypatch.setattr(timeouts, "LOOK_AT_RULES_S", 0.001)
         stage = Stage(tmp_path)
         book = PolicyBook(tmp_path / "policy.toml")
         stage.services = msgspec.structs.replace(stage.services, policies=book)

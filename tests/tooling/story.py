@@ -93,7 +93,7 @@ class Player:
         question_id = next(iter(self.fold.questions), None)
         if question_id is not None:
             content = msgspec.Raw(b'{"name":"x"}')
-            self.act(lambda now: now.asks.answered(question_id, action="accept", content=content, who="tester"))
+            self.act(lambda now: now.questions.answered(question_id, action="accept", content=content, who="tester"))
 
     def drop_first_queued(self) -> None:
         """Somebody takes the oldest waiting prompt back, if one waits."""
@@ -153,7 +153,7 @@ class Player:
         for request_id in list(self.fold.approvals):
             now.asks.resolve(request_id, approved=False, resolved_by="user", who="tester", reason="the turn was cancelled")
         for question_id in list(self.fold.questions):
-            now.asks.answered(question_id, action="cancel", content=None, who="tester")
+            now.questions.answered(question_id, action="cancel", content=None, who="tester")
 
     def _decide(self, now: Interpreter, request_id: str, option_id: str | None) -> None:
         view = self.fold.approvals.get(request_id)

@@ -117,7 +117,7 @@ class Lifecycle:
         for request_id in list(fold.approvals):
             interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
         for question_id in fold.agent_questions():
-            interpret.asks.answered(question_id, action="cancel", content=None, who="hub")
+            interpret.questions.answered(question_id, action="cancel", content=None, who="hub")
         interpret.lifecycle.agent_left()
         if fold.paused is None:
             interpret.writer.status(standing(fold), reason=error.code)

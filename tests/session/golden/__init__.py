@@ -100,7 +100,7 @@ def played_run(run: str) -> Player:
 def _answer(player: Player, answered: Answered) -> None:
     if answered.request_id in player.fold.questions:
         content = msgspec.Raw(answered.content) if answered.content is not None else None
-        player.act(lambda now: now.asks.answered(answered.request_id, action=answered.action, content=content, who="tester"))
+        player.act(lambda now: now.questions.answered(answered.request_id, action=answered.action, content=content, who="tester"))
 
 
 def lines_of(agent: str) -> list[str]:

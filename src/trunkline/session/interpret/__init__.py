@@ -49,7 +49,10 @@ from trunkline.dialects.signals import (
 from trunkline.journal.base import Entry
 from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandAnswer, Disk, Fold, remember
 from trunkline.session.interpret.asks.asks import NO_TEXTS, Announced, AskInterpreter
-from trunkline.session.interpret.asks.questions import emit_questions
+from trunkline.session.interpret.asks.policy_asks import PolicyAsks
+from trunkline.session.interpret.asks.questions import QuestionInterpreter
+from trunkline.session.interpret.asks.tool_questions import emit_questions
+from trunkline.session.interpret.asks.waiting import WaitingAsks
 from trunkline.session.interpret.calls.blocks import tool_part
 from trunkline.session.interpret.calls.evidence import keep_before
 from trunkline.session.interpret.calls.facts import name_of
@@ -66,7 +69,8 @@ DEFAULT_APPROVAL_TIMEOUT_S = 600.0
 
 
 class Interpreter:
-    """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
+    """Folds one session. ``turns``, ``asks``, ``questions`` and ``conditions`` take the clients' acts, ``on_signals`` what comes
+    of the agent."""
 
     def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, tools: ToolNames | None = None,
                  home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"",
@@ -75,13 +79,16 @@ class Interpreter:
         self.writer = Writer(fold)
         self.text = TextInterpreter(self.writer)
         self.tools = ToolInterpreter(self.writer, self.text, tools, home=home, roots=roots, raw_as_sent=raw_as_sent)
-        self.asks = AskInterpreter(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home,
-                                   roots=roots, guarded=guarded)
+        self.waiting = WaitingAsks(self.writer, self.tools.calls, int(approval_timeout_s * 1e6))
+        self.policy_asks = PolicyAsks(self.writer, self.tools.calls, roots=roots, home=home, guarded=guarded)
+        self.asks = AskInterpreter(self.writer, self.tools, self.waiting, self.policy_asks, chain_key=chain_key, roots=roots,
+                                   home=home)
+        self.questions = QuestionInterpreter(self.writer, self.waiting)
         self.lifecycle = LifecycleInterpreter(self.writer, self.text, self.tools)
         self.usage = UsageInterpreter(self.writer)
         self.conditions = ConditionInterpreter(self.writer, self.usage, self.lifecycle)
         self.notes = NoteInterpreter(self.writer, self.text, self.tools, self.usage, self.lifecycle)
-        self.turns = TurnInterpreter(self.writer, self.text, self.tools, self.asks, self.usage)
+        self.turns = TurnInterpreter(self.writer, self.text, self.tools, self.asks, self.questions, self.usage)
         self._names = tools or ToolNames()
         self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
         self._can_ask = "ask_user" in self._names.roles.values()
@@ -240,7 +247,7 @@ class Interpreter:
             case PermissionAsk():
                 self.request(self.asks.announce(signal))
             case QuestionAsk():
-                self.asks.question(signal)
+                self.questions.request(signal)
             case AskWithdrawn():
                 self._withdrawn(signal.request_id)
             case AgentNote():
@@ -259,7 +266,7 @@ class Interpreter:
             self.asks.resolve(request_id, approved=False, resolved_by="policy", who="agent", reason="the agent withdrew it")
             self.asks.forget(request_id)
         elif request_id in self.fold.questions:
-            self.asks.answered(request_id, action="cancel", content=None, who="agent")
+            self.questions.answered(request_id, action="cancel", content=None, who="agent")
 
 
 def _parent_in(meta: dict[str, Any] | None, path: list[str]) -> str | None:

@@ -26,6 +26,7 @@ from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
 from trunkline.session.interpret.asks.asks import AskInterpreter
+from trunkline.session.interpret.asks.questions import QuestionInterpreter
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.echo import Echo
 from trunkline.session.interpret.lifecycle import standing
@@ -41,11 +42,12 @@ class TurnInterpreter:
     """The running turn and the prompts that wait."""
 
     def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter,
-                 asks: AskInterpreter, usage: UsageInterpreter) -> None:
+                 asks: AskInterpreter, questions: QuestionInterpreter, usage: UsageInterpreter) -> None:
         self._writer = writer
         self._text = text
         self._tools = tools
         self._asks = asks
+        self._questions = questions
         self._usage = usage
         self.echo = Echo()
 
@@ -188,7 +190,7 @@ class TurnInterpreter:
             self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=why)
             self._asks.forget(request_id)
         for question_id in questions:
-            self._asks.answered(question_id, action="cancel", content=None, who="hub")
+            self._questions.answered(question_id, action="cancel", content=None, who="hub")
 
 
 def _at_rest(fold: Fold) -> SessionStatus:

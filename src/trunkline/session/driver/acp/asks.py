@@ -23,7 +23,7 @@ from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
 from trunkline.session.driver.acp.opening import noted, unreadable
-from trunkline.session.interpret.asks.asks import ASK_BYTES
+from trunkline.session.interpret.asks.waiting import ASK_BYTES
 
 _encode = msgspec.json.Encoder().encode
 

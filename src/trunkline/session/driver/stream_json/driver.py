@@ -71,7 +71,7 @@ class StreamJsonDriver:
         self._is_known = is_known
         self._cli: ClaudeProcess | None = None
         self._opening = StreamJsonOpening(spec, Launch(cwd, env, mcp_servers, confine, resources), past, sink, new_uuid=new_uuid,
-                                new_process=self._new_process, emit=self._emit_signals)
+                                          new_process=self._new_process, emit=self._emit_signals)
         self._prompts = WaitingPrompt(spec, self._running, self._opening.has_room, new_uuid=new_uuid, emit=self._emit_signals,
                                       on_sent=self._watch_turn)
         self._is_open = False
