@@ -106,8 +106,8 @@ OWN_DIGITS = {
 }
 """Where digits are looked at and no number from outside is made of them."""
 OWN_LISTS = {
-    "src/trunkline/dialects/acp/decode.py": "another shape than the schema's, of what was read already",
-    "src/trunkline/dialects/acp/lenient.py": "the same, and all else is caught behind it",
+    "src/trunkline/dialects/acp/reading/decode.py": "another shape than the schema's, of what was read already",
+    "src/trunkline/dialects/acp/reading/lenient.py": "the same, and all else is caught behind it",
     "src/trunkline/server/acp/transport/http.py": "the same",
     "src/trunkline/adapters/hub_session.py": "encodes what a program of ours gave",
     "src/trunkline/agents/demo/wire.py": "the demo agent starts without the rest of us",

@@ -12,11 +12,11 @@ from tests.aio import run
 from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import CLIENT_METHODS
 from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
 from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
-from trunkline.dialects.acp.large import LARGE_UPDATE, large_write
 from trunkline.dialects.acp.methods import FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, SESSION_REQUEST_PERMISSION, TERMINAL_OUTPUT
+from trunkline.dialects.acp.reading.aliases import CLIENT_METHODS
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE, large_write
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.notes import SubAgentReport
 from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, Update

@@ -16,7 +16,7 @@ import msgspec
 from tests.dialects.acp.schema import faults
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.transcripts import Cancel, Decision, Printed, Prompt, Step
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.updates import UnknownUpdate
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.envelope import UnknownEvent, decode_event

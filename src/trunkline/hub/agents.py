@@ -16,7 +16,7 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
 from trunkline.dialects.acp.initialize import AgentCapabilities
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.errors import HubStopping, Invalid, SessionUnreadable
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.in_memory import SessionsInMemory

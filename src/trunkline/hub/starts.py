@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from trunkline.agents.resources import check_resources
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.discovery.base import FoundSession

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from trunkline.dialects.acp.large import BEGINNING_BYTES
+from trunkline.dialects.acp.reading.large import BEGINNING_BYTES
 from trunkline.dialects.claude.conversation import blocks
 from trunkline.dialects.claude.frames.large import KEPT_BYTES, Large, read_large
 from trunkline.dialects.claude.translate import Translator

@@ -20,7 +20,7 @@ from tests.tooling.claude_runs import Answered, greeting, runs, story, translato
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, Prompt, Step, greetings, openings, stories
 from trunkline.agents import catalog
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import UserMessageChunk
 from trunkline.dialects.claude.transcript import ClaudeTranscript

@@ -11,10 +11,7 @@
     client       what the client serves: permission, files, terminals
     elicitation  questions to a person
     methods      all of it in one table
-    aliases      names in circulation that the schema does not know, for input only
-    lenient      the schema's parsing policy
-    decode       bytes to typed values; the hot path for text
-    large        updates of many megabytes
+    reading/     bytes to typed values: ``decode``, the schema's parsing policy, names that it does not know, what is very large
     usage        what a turn used, in every spelling
     calls        one tool call over time
 
@@ -32,7 +29,7 @@ from trunkline.dialects.names import names_of
 
 _MODULES = (
     "shape", "content", "tools", "options", "updates", "permission", "initialize", "sessions", "client",
-    "elicitation", "methods", "aliases", "lenient", "decode", "large", "usage", "calls",
+    "elicitation", "methods", "reading.aliases", "reading.lenient", "reading.decode", "reading.large", "usage", "calls",
 )
 
 if not TYPE_CHECKING:  # hidden from type checkers, which would take any name for one of ours

@@ -17,7 +17,7 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.acp.large import strings_of
+from trunkline.dialects.acp.reading.large import strings_of
 from trunkline.dialects.claude.calls.calls import ToolCalls
 from trunkline.dialects.claude.calls.results import is_sent_off
 from trunkline.dialects.claude.calls.tools import text_in

@@ -31,9 +31,7 @@ from trunkline.dialects.acp.client import (
     WaitForTerminalExitRequest,
     WriteTextFileRequest,
 )
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import ClientCapabilities
-from trunkline.dialects.acp.large import LargeWrite
 from trunkline.dialects.acp.methods import (
     FS_READ_TEXT_FILE,
     FS_WRITE_TEXT_FILE,
@@ -43,6 +41,8 @@ from trunkline.dialects.acp.methods import (
     TERMINAL_RELEASE,
     TERMINAL_WAIT_FOR_EXIT,
 )
+from trunkline.dialects.acp.reading.decode import decode_result
+from trunkline.dialects.acp.reading.large import LargeWrite
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
 from trunkline.session.client.requests import PRINTED_CHARS, HubCalls, Permitting, Printed, Prints
 from trunkline.session.client.terminals import TurnCommands

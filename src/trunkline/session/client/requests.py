@@ -28,8 +28,6 @@ from trunkline.dialects.acp.client import (
     WaitForTerminalExitRequest,
     WriteTextFileRequest,
 )
-from trunkline.dialects.acp.decode import decode_params
-from trunkline.dialects.acp.large import LARGE_UPDATE, LargeWrite, large_write, strings_of
 from trunkline.dialects.acp.methods import (
     FS_READ_TEXT_FILE,
     FS_WRITE_TEXT_FILE,
@@ -39,6 +37,8 @@ from trunkline.dialects.acp.methods import (
     TERMINAL_RELEASE,
     TERMINAL_WAIT_FOR_EXIT,
 )
+from trunkline.dialects.acp.reading.decode import decode_params
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE, LargeWrite, large_write, strings_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.client.terminals import Terminals, TurnCommands

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.updates import AvailableCommandsUpdate
 from trunkline.journal.base import Journal
 from trunkline.session.fold import Fold

@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from trunkline.dialects.acp.large import split_chunk
+from trunkline.dialects.acp.reading.large import split_chunk
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile

@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import read_update, text_chunk, usual_text
-from trunkline.dialects.acp.large import abridged
+from trunkline.dialects.acp.reading.decode import read_update, text_chunk, usual_text
+from trunkline.dialects.acp.reading.large import abridged
 from trunkline.dialects.acp.updates import (
     AgentMessageChunk,
     AgentThoughtChunk,

@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionModeState
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import (
     AvailableCommandsUpdate,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock, TextContent
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.errors import Invalid
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionConfigOption, SessionConfigSelect
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from trunkline.dialects.acp.large import LARGE_UPDATE
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE
 from trunkline.dialects.acp.updates import PlanEntry
 from trunkline.dialects.context.events import TodoUpdateEvent
 from trunkline.dialects.context.types import Todo as ContextTodo

@@ -19,7 +19,7 @@ from trunkline.dialects.acp.content import (
     ResourceLink,
     TextContent,
 )
-from trunkline.dialects.acp.decode import TextChunk, decode_update, text_chunk
+from trunkline.dialects.acp.reading.decode import TextChunk, decode_update, text_chunk
 from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, UserMessageChunk
 from trunkline.dialects.context.envelope import DeltaPrefix, delta_event, delta_prefix, stamp_ms
 from trunkline.dialects.context.events import (

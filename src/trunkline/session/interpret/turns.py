@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock
-from trunkline.dialects.acp.decode import text_chunk
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.decode import text_chunk
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import MessageCompleteEvent, MessageDeltaEvent, MessageStartEvent, SessionErrorEvent
 from trunkline.dialects.context.types import ErrorInfo, SessionStatus, to_raw

@@ -11,7 +11,7 @@ import pytest
 from tests.aio import run
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp.initialize import InitializeResponse
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Update
 from trunkline.errors import AgentError

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.outside import Json
 from trunkline.errors import Invalid
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp.large import BEGINNING_BYTES, whole_characters
+from trunkline.dialects.acp.reading.large import BEGINNING_BYTES, whole_characters
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
 

@@ -17,9 +17,9 @@ import msgspec
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import read_outcome, tool_call_members
 from trunkline.dialects.acp.methods import ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
 from trunkline.dialects.acp.permission import OTHER, SelectedOutcome
+from trunkline.dialects.acp.reading.decode import read_outcome, tool_call_members
 from trunkline.dialects.acp.tools import Content, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.context.unions import DescriptionPreview

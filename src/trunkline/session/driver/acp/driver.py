@@ -20,10 +20,10 @@ from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import canonical_method
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import InitializeResponse
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, SESSION_SET_CONFIG_OPTION, SESSION_SET_MODE, SESSION_UPDATE
+from trunkline.dialects.acp.reading.aliases import canonical_method
+from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.notes import NOTE_METHOD, CustomNote, read_note_params
 from trunkline.dialects.signals import Signal

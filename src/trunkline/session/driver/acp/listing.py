@@ -17,8 +17,8 @@ import msgspec
 
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import Exit
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.methods import SESSION_LIST
+from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.acp.sessions import ListSessionsResponse
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal

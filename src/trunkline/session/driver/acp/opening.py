@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import (
     PROTOCOL_VERSION,
     AuthMethodAgent,
@@ -29,8 +28,6 @@ from trunkline.dialects.acp.initialize import (
     Offered,
     SessionConfigOptionsCapabilities,
 )
-from trunkline.dialects.acp.large import LARGE_UPDATE
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.methods import (
     AUTHENTICATE,
     INITIALIZE,
@@ -40,6 +37,9 @@ from trunkline.dialects.acp.methods import (
     SESSION_RESUME,
     SESSION_UPDATE,
 )
+from trunkline.dialects.acp.reading.decode import decode_result
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerSse
 from trunkline.dialects.codes import ErrorCode
 from trunkline.dialects.notes import CustomNote

@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerStdio
 
 Version = tuple[int, ...]

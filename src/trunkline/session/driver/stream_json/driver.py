@@ -21,8 +21,8 @@ from trunkline.agents.process import Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.acp.content import AudioContent, ContentBlock
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionModeState
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.claude.control import outgoing
 from trunkline.dialects.claude.control.requests import Ruling
 from trunkline.dialects.notes import CustomNote

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.acp.decode import decode_tool_call_update
+from trunkline.dialects.acp.reading.decode import decode_tool_call_update
 from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk

@@ -13,7 +13,7 @@ from msgspec import Raw
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import without_text
+from trunkline.dialects.acp.reading.decode import without_text
 from trunkline.dialects.acp.tools import Content
 from trunkline.dialects.context.types import to_raw
 from trunkline.session.fold import OpenCall

@@ -6,7 +6,7 @@ from typing import Final
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import shown_token
+from trunkline.dialects.acp.reading.decode import shown_token
 from trunkline.dialects.acp.tools import Content
 from trunkline.session.interpret.writer import TEXT_LIMIT
 

@@ -9,7 +9,15 @@ from typing import Any, get_args
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp.aliases.members import (
+from trunkline.dialects.acp.client import CreateTerminalRequest
+from trunkline.dialects.acp.content import (
+    ContentBlock,
+    EmbeddedResource,
+    ResourceLink,
+)
+from trunkline.dialects.acp.initialize import ClientCapabilities, InitializeRequest, InitializeResponse, Offered
+from trunkline.dialects.acp.permission import UNKNOWN_KIND, PermissionOption, PermissionOptionKind
+from trunkline.dialects.acp.reading.aliases.members import (
     Members,
     as_raw,
     is_null,
@@ -19,15 +27,7 @@ from trunkline.dialects.acp.aliases.members import (
     text_block,
     text_of,
 )
-from trunkline.dialects.acp.aliases.tables import BLOCK_TYPES, MEDIA
-from trunkline.dialects.acp.client import CreateTerminalRequest
-from trunkline.dialects.acp.content import (
-    ContentBlock,
-    EmbeddedResource,
-    ResourceLink,
-)
-from trunkline.dialects.acp.initialize import ClientCapabilities, InitializeRequest, InitializeResponse, Offered
-from trunkline.dialects.acp.permission import UNKNOWN_KIND, PermissionOption, PermissionOptionKind
+from trunkline.dialects.acp.reading.aliases.tables import BLOCK_TYPES, MEDIA
 from trunkline.dialects.acp.sessions import (
     LoadSessionRequest,
     McpServer,

@@ -14,11 +14,8 @@ import pytest
 
 from tests.dialects.acp.schema import faults
 from tests.tooling.rows import every_row
-from trunkline.dialects.acp import aliases
-from trunkline.dialects.acp.aliases import CLIENT_METHODS, canonical_method, with_aliases
 from trunkline.dialects.acp.client import RequestPermissionResponse
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import decode_params, decode_result, decode_update, normalise_update, read_update
 from trunkline.dialects.acp.initialize import (
     AuthMethodAgent,
     AuthMethodTerminal,
@@ -29,6 +26,9 @@ from trunkline.dialects.acp.initialize import (
 )
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.permission import PermissionOption, SelectedOutcome, choose_option
+from trunkline.dialects.acp.reading import aliases
+from trunkline.dialects.acp.reading.aliases import CLIENT_METHODS, canonical_method, with_aliases
+from trunkline.dialects.acp.reading.decode import decode_params, decode_result, decode_update, normalise_update, read_update
 from trunkline.dialects.acp.sessions import EnvVariable, PromptRequest, PromptResponse
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import UnknownUpdate

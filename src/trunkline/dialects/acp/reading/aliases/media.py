@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp.aliases.members import Members, items_of, members_of, rename
-from trunkline.dialects.acp.aliases.tables import MEDIA
+from trunkline.dialects.acp.reading.aliases.members import Members, items_of, members_of, rename
+from trunkline.dialects.acp.reading.aliases.tables import MEDIA
 
 _PROMPTS = ("content", "prompt")
 """The members of a body that hold blocks."""

@@ -6,9 +6,9 @@ from typing import Any, get_args
 
 from msgspec import Raw
 
-from trunkline.dialects.acp.aliases.members import Members, as_raw, rename, text_of
-from trunkline.dialects.acp.aliases.reshapes import RESHAPES, VALUE_RESHAPES
-from trunkline.dialects.acp.aliases.tables import ENVELOPE_FIELDS, FIELDS, UPDATE_TAGS, UPDATES, VALUES
+from trunkline.dialects.acp.reading.aliases.members import Members, as_raw, rename, text_of
+from trunkline.dialects.acp.reading.aliases.reshapes import RESHAPES, VALUE_RESHAPES
+from trunkline.dialects.acp.reading.aliases.tables import ENVELOPE_FIELDS, FIELDS, UPDATE_TAGS, UPDATES, VALUES
 from trunkline.dialects.acp.updates import SessionUpdate
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from trunkline.dialects.acp import large
-from trunkline.dialects.acp.large import abridged, split_chunk
+from trunkline.dialects.acp.reading import large
+from trunkline.dialects.acp.reading.large import abridged, split_chunk
 
 PIECES = ["a", "\\", '"', "\n", "\u00e9", "\u4f60", "\U0001f600", "\x01", "\\u0041", "\ud7ff", "/"]
 

@@ -17,11 +17,11 @@ from msgspec import UNSET, Raw, Struct, UnsetType, field
 from msgspec.structs import astuple, replace
 
 from trunkline.dialects import signals
-from trunkline.dialects.acp import aliases
 from trunkline.dialects.acp.client import RequestPermissionRequest
-from trunkline.dialects.acp.lenient import read_lenient, read_members
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, RequestPermissionOutcome, SelectedOutcome
+from trunkline.dialects.acp.reading import aliases
+from trunkline.dialects.acp.reading.lenient import read_lenient, read_members
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
 from trunkline.dialects.outside import BROKEN

@@ -16,7 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from trunkline.dialects.acp.decode import decode_plain_chunk
+from trunkline.dialects.acp.reading.decode import decode_plain_chunk
 from trunkline.dialects.outside import BROKEN, NOT_JSON
 from trunkline.errors import Invalid
 

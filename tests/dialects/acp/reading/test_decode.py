@@ -17,7 +17,11 @@ from tests.dialects.acp.strategies import instances, texts
 from tests.tooling.examples import examples
 from tests.tooling.rows import every_row
 from trunkline.dialects.acp.client import CreateTerminalRequest
-from trunkline.dialects.acp.decode import (
+from trunkline.dialects.acp.elicitation import ElicitationSchema, FormElicitation, StringProperty, UrlElicitation
+from trunkline.dialects.acp.initialize import LogoutRequest
+from trunkline.dialects.acp.methods import METHODS
+from trunkline.dialects.acp.permission import CancelledOutcome, SelectedOutcome
+from trunkline.dialects.acp.reading.decode import (
     TextChunk,
     decode_params,
     decode_result,
@@ -30,11 +34,7 @@ from trunkline.dialects.acp.decode import (
     text_chunk,
     without_text,
 )
-from trunkline.dialects.acp.elicitation import ElicitationSchema, FormElicitation, StringProperty, UrlElicitation
-from trunkline.dialects.acp.initialize import LogoutRequest
-from trunkline.dialects.acp.lenient import read_lenient
-from trunkline.dialects.acp.methods import METHODS
-from trunkline.dialects.acp.permission import CancelledOutcome, SelectedOutcome
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import (
     ListSessionsRequest,
     LoadSessionResponse,

@@ -18,7 +18,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overloa
 import msgspec
 from msgspec import Raw, UnsetType
 
-from trunkline.dialects.acp import aliases
+from trunkline.dialects.acp.reading import aliases
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
