@@ -1,4 +1,4 @@
-"""Glob patterns taken apart: characters, parts of paths, and what fits them. ``globs.py`` says what a policy makes of it.
+"""Glob patterns taken apart: characters, parts of paths, and what fits them (``session/policy/globs.py`` uses it).
 
 Rule: every function takes at most pattern times text steps.
 """

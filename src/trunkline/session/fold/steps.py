@@ -6,7 +6,7 @@ change: a session with two thousand open calls pays for the one that moves. The 
 is then only a shorter way to begin, and may be written as seldom as one likes.
 
 Rule 1: a step sets values, it does not count: the same one twice is the same.
-Rule 2: whatever a checkpoint would have is in it or in a step (``tests/session/test_steps.py`` holds the two against each other).
+Rule 2: whatever a checkpoint would have is in it or in a step (``tests/session/fold/test_steps.py`` compares the two).
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """The one fold: signals of any agent and acts of any client in, numbered entries out.
 
     writer.py      numbers entries and encodes events
-    text.py        messages and thoughts          tools.py        tool calls and plans
-    asks.py        permissions and questions      conditions.py   modes, options, commands, titles
-    turns.py       prompts, ends, the queue       usage.py        tokens, money, context window
+    text.py        messages and thoughts          calls/          tool calls
+    asks/          permissions and questions      effects/        what calls did: files, git, web, sub-agents
+    turns.py       prompts, ends, the queue       conditions.py   modes, options, commands, titles
+    usage.py       tokens, money, context window  plans.py        the agent's plan
     lifecycle.py   start, pause, end, environment notes.py        what the protocol has no word for
-    questions.py   asked through a tool           options.py      an agent's own settings
+    options.py     an agent's own settings        capability_flags.py  what the session has shown that it can
 
 Rule 1: pure. No I/O, no clock: ``at`` (microseconds) comes with every call, ids come from the caller.
 Rule 2: nothing here knows which agent it is, and no input breaks it: what makes no sense is journaled as ``custom``.

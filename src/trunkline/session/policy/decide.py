@@ -6,7 +6,7 @@
     the permission policy                          the session's, else the file's: reads, writes, commands, searches
     nobody                                         a person is asked
 
-Rule 1: no I/O and no clock (``policy_book.py`` has the file, ``policy_rules.py`` what fits, ``policy_asks.py`` what is asked).
+Rule 1: no I/O and no clock (``file.py`` has the file, ``rules.py`` what fits, ``asks.py`` what is asked).
 Rule 2: in doubt a person is asked. Nothing here allows what it does not understand.
 Rule 3: every verdict says which rule decided, and why.
 """

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.dialects.claude import frames as f
+from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
 
 

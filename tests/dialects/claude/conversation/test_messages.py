@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.dialects.claude import frames as f
+from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
