@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trunkline.agents.demo import REJECTED
 from trunkline.agents.demo.wire import Json, Refused
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from trunkline.agents.demo.agent import Agent, DemoSession

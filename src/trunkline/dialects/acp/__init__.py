@@ -15,7 +15,7 @@
     usage        what a turn used, in every spelling
     calls        one tool call over time
 
-Read them in this order; a name is imported from the module that owns it. Error codes are in ``dialects/codes.py``.
+Read them in this order; a name is imported from the module that owns it. Error codes are in ``dialects/error_codes.py``.
 
 Rule 1: what we read is what agents really write; what we write is what the schema says.
 Rule 2: the bytes stay beside the typed view. Whoever passes an update on passes on its bytes.
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trunkline.dialects.names import names_of
+from trunkline.dialects.package_names import names_of
 
 _MODULES = (
     "shape", "content", "tools", "options", "updates", "permission", "initialize", "sessions", "client",

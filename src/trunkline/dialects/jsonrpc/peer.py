@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc.broken import concerned
 from trunkline.dialects.jsonrpc.envelope import (
     ENVELOPE,

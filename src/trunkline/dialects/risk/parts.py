@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
+from trunkline.dialects.command_part import CommandPart, PartKind
 from trunkline.dialects.context.types import RiskLevel
-from trunkline.dialects.parts import CommandPart, PartKind
 from trunkline.dialects.risk.levels import rank
 from trunkline.dialects.risk.line import recent_line
 from trunkline.dialects.risk.places import Places

@@ -28,7 +28,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_SET_MODE,
 )
 from trunkline.dialects.acp.reading.aliases import canonical_method
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
 from trunkline.server.acp.attachment.attachments import Attachments

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline.dialects.command_part import CommandPart
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.context.unions import ApprovalPreview
-from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionOption
 from trunkline.session.policy.decide import PolicyAsk, Rule
 

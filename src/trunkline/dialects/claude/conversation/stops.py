@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from trunkline.dialects.claude.frames.types import ResultFrame
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AgentFault, StopReason, TurnEnd
 

@@ -18,7 +18,7 @@ from trunkline.dialects.acp.elicitation import CreateElicitationRequest, FormEli
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
 from trunkline.dialects.acp.permission import offered_kind
 from trunkline.dialects.acp.reading.decode import decode_params
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid

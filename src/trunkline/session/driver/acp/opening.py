@@ -41,7 +41,7 @@ from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.acp.reading.large import LARGE_UPDATE
 from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerSse
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import LargeUpdate, Malformed, Signal, Update

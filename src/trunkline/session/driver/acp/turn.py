@@ -19,7 +19,7 @@ from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import PromptResponse
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.usage import answer_stop, answer_usage
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.signals import AgentFault, Signal, TurnEnd
 from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver.acp.connection import AgentConnection

@@ -14,7 +14,7 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.signals import AgentFault, Update
 from trunkline.errors import (
     AgentAuthRequired,

@@ -20,12 +20,12 @@ from trunkline.dialects.acp.permission import is_other
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls import DOUBTS, reading_meta
 from trunkline.dialects.calls.variables import bare_line, is_same
+from trunkline.dialects.command_part import CommandPart
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import ApprovalResolvedEvent, NotificationEvent
 from trunkline.dialects.context.types import Resolver
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview
 from trunkline.dialects.packets.notices import approval_requested_packet, approval_resolved_packet
-from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.session.audit.chain import sealed
 from trunkline.session.fold import KEPT_DECISIONS, ApprovalView, AskedCall, Decided, Disk, OpenCall, remember
