@@ -35,7 +35,7 @@ ROW_GAP_S."""
 _encode = msgspec.json.Encoder().encode
 
 
-class Reader(Protocol):
+class PausableReader(Protocol):
     """Who reads an agent's output."""
 
     def pause_reading(self) -> None:
@@ -50,9 +50,9 @@ class Backpressure:
 
     def __init__(self) -> None:
         self._reasons: set[str] = set()
-        self._reader: Reader | None = None
+        self._reader: PausableReader | None = None
 
-    def attach(self, reader: Reader) -> None:
+    def attach(self, reader: PausableReader) -> None:
         """This one reads the agent from now on."""
         self._reader = reader
 

@@ -242,7 +242,7 @@ class Peer:
         return self._last_id
 
     def send_notification(self, method: str, params: bytes | Struct | None = None) -> None:
-        """Tell the peer."""
+        """Send the peer a notification."""
         self._write(b'{"jsonrpc":"2.0","method":%b' % _encode(method), params)
 
     def send_result(self, request_id: bytes, result: bytes | Struct | None = None) -> None:

@@ -71,7 +71,7 @@ class Answers:
         await self._then(lambda: self._answer_question(question_id, action, content))
 
     def dismiss(self, asks: Sequence[str], questions: Sequence[str]) -> None:
-        """Tell whoever asked that there will be no answer. What was resolved is stored by now."""
+        """Send whoever asked that there will be no answer. What was resolved is stored by now."""
         for request_id in asks:
             self._answer(request_id, Resolution(approved=False, resolved_by="policy", who="hub"))
         for question_id in questions:

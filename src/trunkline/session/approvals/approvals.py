@@ -167,7 +167,7 @@ class Approvals:
         return view
 
     async def answer_question(self, question_id: str, answer: Answer, *, by: str) -> None:
-        """Write down how a question ends, and have whoever asked hear of it; the hub itself asks about caps."""
+        """Write down how a question ends, and send it to whoever asked; the hub itself asks about caps."""
         cap = self.open_question(question_id).cap
         self.timeouts.stop(question_id)
         content = None if answer.content is None else msgspec.Raw(_encode(answer.content))

@@ -51,7 +51,7 @@ class AgentLink:
         return self._driver
 
     def refuse(self, request_id: str, reason: str) -> None:
-        """Tell whoever just asked that nobody can be; it may still be opening its session."""
+        """Answer whoever just asked that nobody can be; it may still be opening its session."""
         driver = self._driver or self._half_started
         if driver is not None:
             driver.refuse(request_id, reason)

@@ -25,7 +25,7 @@ OnSignals = Callable[[list[Timed], int], None]
 """Takes signals with their times (0: unknown), and the position behind them."""
 
 
-class Source(Protocol):
+class SignalSource(Protocol):
     """A file that grows."""
 
     async def start(self) -> None:
@@ -44,7 +44,7 @@ class Source(Protocol):
 class WatchDriver:
     """Implements ``Driver`` for a session that is only watched."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SignalSource) -> None:
         self._source = source
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:

@@ -2,5 +2,5 @@
 
     intake.py       signals, in the order in which they came
     read_ahead.py   long command lines, read off the loop before the session sees them
-    disk_looks.py   files that an ask or a result names, looked at off the loop
+    disk_reader.py   files that an ask or a result names, looked at off the loop
 """

@@ -2,7 +2,7 @@
 
 Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
 Rule 2: what is short is taken on the spot. An ask that names files, and a result that leaves open what it changed, are looked up
-        on the disk first (``disk_looks``), and a long command is read first (``read_ahead``), both off the loop; much at once is
+        on the disk first (``disk_reader``), and a long command is read first (``read_ahead``), both off the loop; much at once is
         taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
         is behind, so that no more than one read and one line wait here.
         A file that a call will overwrite is looked at meanwhile: only that call's result waits for it, at most FORESEEN at once.
@@ -22,7 +22,7 @@ from trunkline.dialects.acp.reading.large import split_chunk
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile
-from trunkline.session.intake.disk_looks import DiskLooks
+from trunkline.session.intake.disk_reader import DiskReader
 from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
 from trunkline.session.interpret.asks.asks import Announced
 from trunkline.session.interpret.effects.disk import Wanted
@@ -68,7 +68,7 @@ class Intake:
         self._split = _NOTHING
         """The rest of a large update, in parts."""
         self._task: asyncio.Task[None] | None = None
-        self._disk = DiskLooks(recorder, workspace)
+        self._disk = DiskReader(recorder, workspace)
         self._hurried = False
         self._until = 0.0
         """When others have their turn."""
@@ -259,7 +259,7 @@ class Intake:
         return left if interpret.tools.disk.wanted is not None else None
 
     def _announce(self, ask: PermissionAsk) -> Announced | None:
-        """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
+        """Announce an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
         if self._hurried:
             self._approvals.turn_away(ask, GONE)
             return None

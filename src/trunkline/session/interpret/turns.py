@@ -52,7 +52,7 @@ class TurnInterpreter:
         self.echo = Echo()
 
     def start(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> Turn:
-        """A prompt begins its turn: it is written down before the agent hears it."""
+        """A prompt begins its turn: it is written down before the agent gets it."""
         writer, fold = self._writer, self._writer.fold
         self._text.close()
         self._tools.forget_turn()

@@ -43,7 +43,7 @@ _read_items = msgspec.json.Decoder(list[Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 Path = tuple[str | int, ...]
-Steps = Generator[None, None, Any]
+ReadSteps = Generator[None, None, Any]
 
 
 class Large(msgspec.Struct):
@@ -89,7 +89,7 @@ class _Reading:
         """Read a line; ``kept`` and ``texts`` are there at the end."""
         self.kept = yield from self._members(line, ())
 
-    def _members(self, raw: bytes, path: Path) -> Steps:
+    def _members(self, raw: bytes, path: Path) -> ReadSteps:
         found = _read_members(raw)
         yield
         kept: dict[str, Any] = {}
@@ -99,7 +99,7 @@ class _Reading:
                 kept[name[:SHORT]] = short
         return kept
 
-    def _items(self, raw: bytes, path: Path) -> Steps:
+    def _items(self, raw: bytes, path: Path) -> ReadSteps:
         found = _read_items(raw)[:MEMBERS]
         yield
         kept: list[Any] = []
@@ -107,7 +107,7 @@ class _Reading:
             kept.append((yield from self._value(value, (*path, index))))
         return kept
 
-    def _value(self, value: Raw, path: Path) -> Steps:
+    def _value(self, value: Raw, path: Path) -> ReadSteps:
         """A value, by its beginning where it is long; None where nothing can be kept of it."""
         view = memoryview(value)
         if len(view) <= (BEGINNING_BYTES if self._room > 0 else SHORT):

@@ -44,7 +44,7 @@ STALL_S = 120.0
 _encode = msgspec.json.Encoder().encode
 
 
-Judge = Callable[[str, bytes], Awaitable[Verdict]]
+ToolVerdict = Callable[[str, bytes], Awaitable[Verdict]]
 """What the rules say of a tool, by its name and its input as JSON."""
 
 async def _no_rule(tool: str, given: bytes) -> Verdict:
@@ -56,7 +56,7 @@ class StreamJsonDriver:
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
                  sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
-                 verdict: Judge | None = None, fork: bool = False, is_known: bool = False,
+                 verdict: ToolVerdict | None = None, fork: bool = False, is_known: bool = False,
                  waits: Callable[[], bool] = lambda: False, confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
         ``previous``. ``is_known``: it has a history. ``waits``: a tool runs or a person is asked, so that silence

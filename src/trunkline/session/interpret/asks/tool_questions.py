@@ -35,7 +35,7 @@ def questions_in(raw_input: bytes | None) -> list[tuple[str, list[str]]]:
 
 
 def emit_questions(writer: Writer, call: OpenCall) -> None:
-    """Tell what a call asks, once it is known."""
+    """Announce what a call asks, once it is known."""
     questions = questions_in(call.state.raw_input)
     if call.questioned or not questions:
         return

@@ -35,7 +35,7 @@ _ENDINGS: dict[str, str] = {
 
 
 class Endings:
-    """Tells how calls end, and what they did."""
+    """Emits how calls end, and what they did."""
 
     def __init__(self, writer: Writer, facts: Callable[[OpenCall], Facts]) -> None:
         self._writer = writer

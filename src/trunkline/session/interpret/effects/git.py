@@ -38,7 +38,7 @@ _VALUE_OPTIONS: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--na
 _START = "HEAD"
 
 
-class Ran(NamedTuple):
+class GitRun(NamedTuple):
     """One command of a line: what follows the program's name and its global options, and what was printed by the line."""
 
     verb: str
@@ -68,7 +68,7 @@ def operations_of(facts: Facts) -> list[GitOperation]:
     return found[:OPERATIONS]
 
 
-def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
+def _commands(line: str, printed: str, ok: bool) -> Iterator[GitRun]:
     from trunkline.dialects.shell import known_line  # a hub whose agents run nothing needs no parser
 
     parsed = known_line(line)
@@ -84,7 +84,7 @@ def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
         else:
             continue
         if verb in _OPERATIONS:
-            yield Ran(verb, args, printed, ok)
+            yield GitRun(verb, args, printed, ok)
 
 
 def _verb(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -95,7 +95,7 @@ def _verb(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return (words[at], words[at + 1:]) if at < len(words) else ("", ())
 
 
-def _commit(ran: Ran) -> Iterator[GitOperation]:
+def _commit(ran: GitRun) -> Iterator[GitOperation]:
     messages = ran.options("-m", "--message", "-am")
     printed = list(_COMMITTED.finditer(ran.printed))
     # One line may commit twice: the message says which of the printed commits is this one.
@@ -107,7 +107,7 @@ def _commit(ran: Ran) -> Iterator[GitOperation]:
         yield GitCommit(hash=match["hash"], message=match["message"], files_changed=int(files.group(1)) if files else 0)
 
 
-def _checkout(ran: Ran) -> Iterator[GitOperation]:
+def _checkout(ran: GitRun) -> Iterator[GitOperation]:
     new = ran.options("-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan")
     switched = _SWITCHED.findall(ran.printed)
     if new:
@@ -123,14 +123,14 @@ def _checkout(ran: Ran) -> Iterator[GitOperation]:
         yield GitBranchSwitch(name=switched[0])
 
 
-def _branch(ran: Ran) -> Iterator[GitOperation]:
+def _branch(ran: GitRun) -> Iterator[GitOperation]:
     names = ran.plain("-u", "--set-upstream-to", "--sort", "--format", "--contains", "--points-at", "--merged", "--no-merged")
     asks = {word for word in ran.args if word.startswith("-")} - {"-f", "--force", "-t", "--track", "--no-track", "-q", "--quiet"}
     if ran.ok and names and not asks:
         yield GitBranchCreate(name=names[0], from_=names[1] if len(names) > 1 else _START)
 
 
-def _push(ran: Ran) -> Iterator[GitOperation]:
+def _push(ran: GitRun) -> Iterator[GitOperation]:
     if not ran.ok or "Everything up-to-date" in ran.printed or {"-n", "--dry-run", "-d", "--delete"} & set(ran.args):
         return
     words = ran.plain("-o", "--push-option", "--repo", "--receive-pack", "--exec")
@@ -140,7 +140,7 @@ def _push(ran: Ran) -> Iterator[GitOperation]:
     yield GitPush(remote=remote, branch=branch)
 
 
-def _stash(ran: Ran) -> Iterator[GitOperation]:
+def _stash(ran: GitRun) -> Iterator[GitOperation]:
     action = next(iter(ran.plain("-m", "--message")), "push")
     if ran.ok and action in ("push", "save") and "No local changes to save" not in ran.printed:
         yield GitStash(action="push")
@@ -148,14 +148,14 @@ def _stash(ran: Ran) -> Iterator[GitOperation]:
         yield GitStash(action="pop")
 
 
-def _pull_request(ran: Ran) -> Iterator[GitOperation]:
+def _pull_request(ran: GitRun) -> Iterator[GitOperation]:
     made = _PULL_REQUEST.search(ran.printed)
     if made:
         title = next(iter(ran.options("-t", "--title")), "")
         yield GitPrCreate(number=int(made.group(1)), title=title, url=made.group())
 
 
-_OPERATIONS: Final[dict[str, Callable[[Ran], Iterator[GitOperation]]]] = {
+_OPERATIONS: Final[dict[str, Callable[[GitRun], Iterator[GitOperation]]]] = {
     "commit": _commit, "checkout": _checkout, "switch": _checkout, "branch": _branch, "push": _push, "stash": _stash,
     "pr": _pull_request,
 }

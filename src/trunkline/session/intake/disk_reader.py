@@ -28,7 +28,7 @@ log = logging.getLogger("trunkline.session")
 T = TypeVar("T")
 
 
-class DiskLooks:
+class DiskReader:
     """The looks of one session."""
 
     def __init__(self, recorder: Recorder, workspace: Workspace) -> None:
