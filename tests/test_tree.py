@@ -53,6 +53,20 @@ def test_a_module_says_what_it_owns() -> None:
     assert [named(path) for path in SOURCES if path.stat().st_size and not ast.get_docstring(tree_of(path))] == []
 
 
+def files_named(path: Path) -> Iterator[str]:
+    """The files that a module names, anywhere in its text or in the map at its top."""
+    text = path.read_text(encoding="utf-8")
+    yield from re.findall(r"``([\w/]+\.py)``", text)
+    yield from re.findall(r"(?<![\w/])((?:[a-z_]+/)*[a-z_]+\.py)\b", ast.get_docstring(tree_of(path)) or "")
+
+
+def test_a_file_that_a_module_names_is_there() -> None:
+    package = ROOT / "src" / "trunkline"
+    parts = [package, *(package / name for name in ("dialects", "session", "server")), ROOT, ROOT / "src"]
+    assert [f"{named(path)}: {name}" for path in SOURCES for name in files_named(path)
+            if not any((place / name).exists() for place in (path.parent, path.parent.parent, *parts))] == []
+
+
 def is_of_one_vendor(path: Path) -> bool:
     """What may name a vendor: its dialect, its driver, its store, the list of stores, and where agents keep their credentials."""
     parts = path.relative_to(ROOT / "src" / "trunkline").parts
@@ -106,8 +120,8 @@ OWN_DIGITS = {
 }
 """Where digits are looked at and no number from outside is made of them."""
 OWN_LISTS = {
-    "src/trunkline/dialects/acp/decode.py": "another shape than the schema's, of what was read already",
-    "src/trunkline/dialects/acp/lenient.py": "the same, and all else is caught behind it",
+    "src/trunkline/dialects/acp/reading/decode.py": "another shape than the schema's, of what was read already",
+    "src/trunkline/dialects/acp/reading/lenient.py": "the same, and all else is caught behind it",
     "src/trunkline/server/acp/transport/http.py": "the same",
     "src/trunkline/adapters/hub_session.py": "encodes what a program of ours gave",
     "src/trunkline/agents/demo/wire.py": "the demo agent starts without the rest of us",

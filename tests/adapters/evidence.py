@@ -16,7 +16,7 @@ from tests.tooling.claude_runs import runs, sent_image
 from tests.tooling.transcripts import AGENTS, greetings, stories
 from trunkline.agents import catalog
 from trunkline.dialects.acp.initialize import InitializeResponse
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 
 Event = dict[str, Any]
 Events = Sequence[Event]

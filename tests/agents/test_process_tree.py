@@ -14,7 +14,7 @@ from tests.agents.test_process import IGNORE_TERM, is_running
 from tests.aio import run
 from trunkline.agents import process_tree as family
 from trunkline.agents.environment import MARKER, new_marker
-from trunkline.agents.process_table import Identity, Member, Table, scan, start_time
+from trunkline.agents.process_table import Identity, Member, ProcessTable, scan, start_time
 from trunkline.agents.process_tree import end_leftover, members
 
 SLEEP = "import sys, time; print('up', flush=True); time.sleep(600)"
@@ -120,7 +120,7 @@ def pids(found: set[Identity]) -> list[int]:
     return sorted(identity.pid for identity in found)
 
 
-def table(*listed: Member) -> Table:
+def table(*listed: Member) -> ProcessTable:
     return {one.pid: one for one in listed}
 
 

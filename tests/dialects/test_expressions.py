@@ -24,8 +24,8 @@ UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'",
 """What a hostile text may consist of: each is repeated, and nothing that follows fits."""
 STARTS_ONCE = {"match", "fullmatch"}
 BOUNDED = {
-    ("trunkline.dialects.acp.large", "_CUT_ESCAPE"): "looks at the last 64 bytes",
-    ("trunkline.dialects.acp.large", "_HIGH_SURROGATE"): "looks at the last 64 bytes",
+    ("trunkline.dialects.acp.reading.large", "_CUT_ESCAPE"): "looks at the last 64 bytes",
+    ("trunkline.dialects.acp.reading.large", "_HIGH_SURROGATE"): "looks at the last 64 bytes",
     ("trunkline.dialects.risk.rules", "_VERSION"): "looks at a name of at most _NAME_CHARS",
     ("trunkline.dialects.risk.rules.files", "_WIDE_MODE"): "looks at _MODE_CHARS",
     ("trunkline.dialects.calls.names", "_TITLE_HEAD"): "looks at _HEAD_CHARS",

@@ -15,7 +15,7 @@ from msgspec import Raw
 
 from tests.tooling.rows import every_row
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc import (
     KEPT_OF_MALFORMED,
     MAX_LINE,

@@ -26,7 +26,7 @@ from tests.tooling.hub_process import PYTHON, HubProcess, Session, text_of
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually, resident_bytes
 from trunkline.journal.stores.sqlite.read_only import open_read_only
-from trunkline.session.interpret.asks.asks import PENDING_PERMISSIONS
+from trunkline.session.interpret.asks.waiting import PENDING_PERMISSIONS
 from trunkline.session.interpret.calls.followed import OPEN_CALLS
 
 FLOODER = f"{PYTHON} {shlex.quote(str(Path(__file__).parents[1] / 'tooling' / 'flooder.py'))}"

@@ -13,7 +13,7 @@ from trunkline.feeds import hub as hub_feed
 from trunkline.feeds.hub import HubFeed, Placed
 from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.newest import KEPT_IDS
+from trunkline.journal.deleted_ids import KEPT_IDS
 from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 

@@ -24,8 +24,8 @@ from trunkline.agents import catalog
 from trunkline.cli.commands.acp import messages
 from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
-from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
 from trunkline.dialects.acp.methods import METHODS
+from trunkline.dialects.acp.reading.decode import decode_params, decode_result, read_update
 from trunkline.dialects.claude.transcript import ClaudeTranscript
 from trunkline.dialects.context.commands import decode_command, decode_command_envelope
 from trunkline.dialects.context.envelope import decode_event
@@ -245,7 +245,7 @@ def glob_patterns(data: bytes) -> None:
     """A pattern of a rule, against a path of an agent's."""
     pattern, _, path = _text(data).partition("\n")
     _tolerant(globs.check, pattern)
-    _tolerant(globs.check_path, pattern)
+    _tolerant(globs.check_path_pattern, pattern)
     where = globs.place(path, ROOT, HOME)
     globs.path_allowed([pattern], where)
     globs.path_concerned([pattern], where, HOME)

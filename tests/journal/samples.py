@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
@@ -79,3 +80,22 @@ def full_sqlite_store(folder: Path) -> Opener:
 def busy_sqlite_store(folder: Path) -> Opener:
     """A file whose housekeeping never rests."""
     return lambda: SqliteJournal(folder / "journal.db", upkeep=BUSY)
+
+
+def table_count(path: Path, table: str) -> int:
+    """Rows of a table, as another process sees them."""
+    connection = sqlite3.connect(path)
+    try:
+        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
+    finally:
+        connection.close()
+
+
+def stored_blocks(path: Path, session_id: str) -> list[tuple[int, int, int, bytes]]:
+    """(first seq, last seq, bytes before packing, body) of a session's blocks."""
+    connection = sqlite3.connect(path)
+    try:
+        query = "SELECT first_seq, last_seq, packed_bytes, body FROM blocks WHERE session = ? ORDER BY first_seq"
+        return connection.execute(query, (session_id,)).fetchall()
+    finally:
+        connection.close()

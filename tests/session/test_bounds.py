@@ -12,11 +12,11 @@ from tests.aio import run
 from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import CLIENT_METHODS
 from trunkline.dialects.acp.calls import LOCATIONS, TITLE_CHARS
 from trunkline.dialects.acp.calls import PATH_CHARS as PLACE_CHARS
-from trunkline.dialects.acp.large import LARGE_UPDATE, large_write
 from trunkline.dialects.acp.methods import FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, SESSION_REQUEST_PERMISSION, TERMINAL_OUTPUT
+from trunkline.dialects.acp.reading.aliases import CLIENT_METHODS
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE, large_write
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.notes import SubAgentReport
 from trunkline.dialects.signals import LargeUpdate, Malformed, PermissionAsk, PermissionOption, QuestionAsk, Update
@@ -27,7 +27,7 @@ from trunkline.session.driver.acp.opening import NOTED_BYTES, noted
 from trunkline.session.fold import KEPT_ARTIFACTS, Artifact, checkpoint
 from trunkline.session.intake import intake
 from trunkline.session.interpret import conditions, plans
-from trunkline.session.interpret.asks import asks
+from trunkline.session.interpret.asks import policy_asks, requested, waiting
 from trunkline.session.interpret.calls import bodies, followed
 from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.effects.changes import PATH_CHARS
@@ -97,7 +97,7 @@ def test_no_rule_allows_what_such_a_turn_asks_for(tmp_path: Path, monkeypatch: p
 
 def test_permissions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def play() -> None:
-        monkeypatch.setattr(asks, "PENDING_PERMISSIONS", 5)
+        monkeypatch.setattr(waiting, "PENDING_PERMISSIONS", 5)
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
@@ -115,7 +115,7 @@ def test_permissions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: p
 
 def test_questions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def play() -> None:
-        monkeypatch.setattr(asks, "PENDING_QUESTIONS", 2)
+        monkeypatch.setattr(waiting, "PENDING_QUESTIONS", 2)
         stage = Stage(tmp_path)
         session = await stage.open()
         await stage.send()
@@ -128,22 +128,22 @@ def test_questions_beyond_the_bound_are_refused(tmp_path: Path, monkeypatch: pyt
 
 def test_what_waits_says_only_so_much_together() -> None:
     told = Told().turn()
-    room = told.interpret.asks.room_for
+    room = told.interpret.waiting.room_for
     padding = 200 << 10
     while room(ask(len(told.fold.approvals), padding=padding)) is None:
         told.hear(ask(len(told.fold.approvals), padding=padding))
-    assert len(told.fold.approvals) == asks.PENDING_BYTES // padding
+    assert len(told.fold.approvals) == waiting.PENDING_BYTES // padding
     assert room(ask(999)) is None, "a small one still fits"
 
 
 def test_a_permission_says_only_so_much() -> None:
     told = Told().turn()
-    assert told.interpret.asks.room_for(PermissionAsk("r", b"x" * (asks.ASK_BYTES + 1), OPTIONS)) is not None
+    assert told.interpret.waiting.room_for(PermissionAsk("r", b"x" * (waiting.ASK_BYTES + 1), OPTIONS)) is not None
 
 
 def test_a_permission_offers_only_so_many_options() -> None:
     told = Told().turn()
-    assert told.interpret.asks.room_for(PermissionAsk("r", b"{}", OPTIONS[:1] * (asks.ASK_OPTIONS + 1))) is not None
+    assert told.interpret.waiting.room_for(PermissionAsk("r", b"{}", OPTIONS[:1] * (waiting.ASK_OPTIONS + 1))) is not None
 
 
 def test_the_queue_takes_only_so_many_prompts_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,7 +210,7 @@ def test_a_plan_of_very_many_lines_is_told_by_its_beginning_and_is_whole_in_its_
         monkeypatch.setattr(plans, "LARGE_UPDATE", 1 << 10)
     [entry] = Told().turn().hear(LargeUpdate(msgspec.Raw(plan.raw)) if is_large else plan)
     [packet] = packets([entry])
-    assert [line["content"] for line in packet["entries"][:-1]] == [f"line {number}" for number in range(plans.TOLD_LINES)]
+    assert [line["content"] for line in packet["entries"][:-1]] == [f"line {number}" for number in range(plans.PACKET_LINES)]
     assert packet["entries"][-1]["content"] == plans.MORE.content
     assert bytes((entry.raw if is_large else entry.update) or b"") == plan.raw
 
@@ -267,7 +267,7 @@ def test_the_id_of_a_request_does_not_hold_its_line() -> None:
 
 
 def test_a_line_that_says_too_much_of_an_ask_is_not_read() -> None:
-    peer, (message,) = on_wire(id=1, method=SESSION_REQUEST_PERMISSION, params={"_meta": "p" * asks.ASK_BYTES})
+    peer, (message,) = on_wire(id=1, method=SESSION_REQUEST_PERMISSION, params={"_meta": "p" * waiting.ASK_BYTES})
     assert isinstance(message, jsonrpc.Request)
     heard = AcpAsks(peer, lambda: "req", lambda session_id: True).on_request(SESSION_REQUEST_PERMISSION, message)
     assert isinstance(heard, Malformed) and len(heard.line) <= 4096
@@ -323,12 +323,12 @@ def test_a_call_with_more_places_than_are_kept_is_not_known(many: dict[str, obje
     told = Told().turn()
     told.hear(call(1, kind="read", **many))
     state = told.fold.calls["c1"].state
-    assert len(state.locations or []) <= LOCATIONS and len(asks.paths_of(state)) <= LOCATIONS
+    assert len(state.locations or []) <= LOCATIONS and len(policy_asks.paths_of(state)) <= LOCATIONS
     told.hear(ask(1, "c1"))
     about = told.fold.approvals["req-1"].about
     assert about is not None and about.risk == "high" and BEYOND_RULES in about.paths, "no rule allows it"
     asked = PermissionAsk("req-2", msgspec.json.encode({"toolCallId": "c2", "kind": "read", **many}), OPTIONS)
-    assert BEYOND_RULES in told.interpret.asks.about(asked).paths
+    assert BEYOND_RULES in told.interpret.policy_asks.of(asked).paths
 
 
 def test_the_places_of_calls_count_as_bodies(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,22 +348,22 @@ def offering(number: int, *options: PermissionOption) -> PermissionAsk:
 def test_names_of_options_are_cut_and_too_long_ids_refused() -> None:
     told = Told().turn()
     told.hear(offering(1, PermissionOption("a", "n" * 150_000, "allow_once")))
-    assert [len(option.name) for option in told.fold.approvals["req-1"].options] == [asks.OPTION_CHARS]
-    too_long = PermissionOption("a" * (asks.OPTION_ID_CHARS + 1), "A", "allow_once")
-    assert "id of an option" in (told.interpret.asks.room_for(offering(2, too_long)) or "")
+    assert [len(option.name) for option in told.fold.approvals["req-1"].options] == [requested.OPTION_CHARS]
+    too_long = PermissionOption("a" * (waiting.OPTION_ID_CHARS + 1), "A", "allow_once")
+    assert "id of an option" in (told.interpret.waiting.room_for(offering(2, too_long)) or "")
 
 
 def test_a_question_about_a_call_with_too_long_an_id_is_refused() -> None:
     told = Told().turn()
-    assert told.interpret.asks.room_for(QuestionAsk("q", "Which?", None, None, "i" * (followed.ID_CHARS + 1))) is not None
+    assert told.interpret.waiting.room_for(QuestionAsk("q", "Which?", None, None, "i" * (followed.ID_CHARS + 1))) is not None
 
 
 def test_all_that_is_kept_of_what_waits_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asks, "PENDING_BYTES", 200_000)
+    monkeypatch.setattr(waiting, "PENDING_BYTES", 200_000)
     told = Told().turn()
     number = 0
     options = [PermissionOption(f"a{index:0200}", "n" * 150, "allow_once") for index in range(90)]
-    while told.interpret.asks.room_for(offering(number, *options)) is None:
+    while told.interpret.waiting.room_for(offering(number, *options)) is None:
         told.hear(offering(number, *options))
         number += 1
     assert len(msgspec.json.encode(dict(told.fold.approvals))) < 2 * 200_000
@@ -374,10 +374,10 @@ def test_what_permissions_say_of_their_calls_is_bounded_together() -> None:
     number = 0
     shows = [{"type": "diff", "path": "/w/a", "newText": "x" * (6 << 20)}]
     said = msgspec.json.encode({"toolCallId": "p", "kind": "edit", "content": shows})
-    while told.interpret.asks.room_for(PermissionAsk(f"req-{number}", said, OPTIONS)) is None:
+    while told.interpret.waiting.room_for(PermissionAsk(f"req-{number}", said, OPTIONS)) is None:
         told.hear(PermissionAsk(f"req-{number}", said, OPTIONS))
         number += 1
-    assert number == asks.HELD_BYTES // len(said)
+    assert number == waiting.HELD_BYTES // len(said)
 
 
 def test_asks_in_a_row_give_way_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -398,7 +398,7 @@ def test_asks_in_a_row_give_way_to_others(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_always_is_offered_for_so_many_paths_only() -> None:
     told = Told().turn()
-    for number, count in enumerate((2, asks.ALWAYS_PATHS + 1)):
+    for number, count in enumerate((2, requested.ALWAYS_PATHS + 1)):
         places = [{"path": f"/w/{place}"} for place in range(count)]
         said = msgspec.json.encode({"toolCallId": f"p{number}", "kind": "read", "name": "read", "locations": places})
         told.hear(PermissionAsk(f"req-{number}", said, OPTIONS))

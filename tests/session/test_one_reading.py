@@ -125,7 +125,7 @@ def check_explained(asked: Asked, told: Told, names: ToolNames, cwd: str, kind: 
     """Who asks what the policy says of this call is told the same of it."""
     tool, kind_, given = call_of(Question(tool=told.tool, kind=kind, input=asked.event["toolInput"]), names)
     ask = policy_ask(tool, kind_, given, agent="a", cwd=cwd, roots=[cwd], names=names)
-    assert Told(ask.tool, ask.told_as or ask.category, ask.risk, ask.risk_reason) == told
+    assert Told(ask.tool, ask.shown_category or ask.category, ask.risk, ask.risk_reason) == told
 
 
 class Said(msgspec.Struct):

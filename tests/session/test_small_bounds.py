@@ -65,7 +65,7 @@ def test_a_title_is_sought_at_the_beginning_of_a_prompt() -> None:
 
 def test_only_short_texts_are_kept_taken_apart_and_only_so_many() -> None:
     read: list[str] = []
-    taken_apart = glob_tokens.kept(lambda text: read.append(text))
+    taken_apart = glob_tokens.remembered(lambda text: read.append(text))
     short, long = "x" * glob_tokens.KEPT_CHARS, "x" * (glob_tokens.KEPT_CHARS + 1)
     for text in (short, short, long, long):
         taken_apart(text)

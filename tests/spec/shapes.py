@@ -16,7 +16,7 @@ import msgspec
 from tests.spec import seeds
 from tests.spec.seeds import Field
 from trunkline.dialects.acp.calls import CallState, merge_call
-from trunkline.dialects.acp.decode import decode_update, normalise_update
+from trunkline.dialects.acp.reading.decode import decode_update, normalise_update
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 
 AT = 1_769_109_210_917_345

@@ -11,7 +11,7 @@ import pytest
 from tests.spec import seeds, shapes
 from tests.spec.shapes import AT, STAMP, packet, told, unstamped
 from trunkline.dialects.acp.calls import merge_call
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.updates import PlanEntry, ToolCallUpdate
 from trunkline.dialects.packets.derive import plan_of_todos, plan_packet, progress_packet, start_packet, text_chunk_packet
 from trunkline.dialects.packets.detect import (

@@ -15,8 +15,8 @@ import pytest
 from tests.spec import seeds
 from tests.spec.shapes import AT, as_agent, packet
 from trunkline.dialects.acp.content import ImageContent, TextContent
-from trunkline.dialects.acp.decode import decode_update, normalise_update, text_chunk
 from trunkline.dialects.acp.methods import SESSION_PROMPT, SESSION_UPDATE
+from trunkline.dialects.acp.reading.decode import decode_update, normalise_update, text_chunk
 from trunkline.dialects.acp.sessions import PromptResponse
 from trunkline.dialects.acp.updates import (
     AgentMessageChunk,

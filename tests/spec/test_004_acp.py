@@ -19,10 +19,10 @@ from tests.spec import seeds
 from tests.spec.served import served
 from tests.spec.shapes import as_agent
 from trunkline.dialects.acp.client import RequestPermissionRequest, RequestPermissionResponse
-from trunkline.dialects.acp.decode import decode_update, normalise_update
 from trunkline.dialects.acp.methods import CLIENT_REQUESTS, SESSION_REQUEST_PERMISSION, SESSION_UPDATE, Method
 from trunkline.dialects.acp.methods import METHODS as ACP_METHODS
 from trunkline.dialects.acp.permission import CancelledOutcome, SelectedOutcome, choose_option
+from trunkline.dialects.acp.reading.decode import decode_update, normalise_update
 from trunkline.dialects.acp.sessions import PromptRequest, PromptResponse
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import AgentMessageChunk, Plan, ToolCall, UnknownUpdate

@@ -16,7 +16,7 @@ import msgspec
 from tests.dialects.acp.schema import faults
 from tests.dialects.packets.shapes_check import validate_packet
 from tests.tooling.transcripts import Cancel, Decision, Printed, Prompt, Step
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.updates import UnknownUpdate
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.envelope import UnknownEvent, decode_event
@@ -42,7 +42,7 @@ from trunkline.journal.base import Entry
 from trunkline.server.packets.frames import packet_of
 from trunkline.session.fold import Fold, checkpoint, restore
 from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.text import text_of
+from trunkline.session.interpret.text import chunk_text
 
 SESSION = "ses_story"
 STEP_US = 1_500
@@ -93,7 +93,7 @@ class Player:
         question_id = next(iter(self.fold.questions), None)
         if question_id is not None:
             content = msgspec.Raw(b'{"name":"x"}')
-            self.act(lambda now: now.asks.answered(question_id, action="accept", content=content, who="tester"))
+            self.act(lambda now: now.questions.answered(question_id, action="accept", content=content, who="tester"))
 
     def drop_first_queued(self) -> None:
         """Somebody takes the oldest waiting prompt back, if one waits."""
@@ -120,7 +120,7 @@ class Player:
         text = self.fold.text
         if text is not None:
             for entry in self.entries[text.start_seq - 1:]:
-                token = text_of(entry.update) if entry.update is not None else None
+                token = chunk_text(entry.update) if entry.update is not None else None
                 if token is not None:
                     self.interpreter.text.collect(text, token)
 
@@ -153,7 +153,7 @@ class Player:
         for request_id in list(self.fold.approvals):
             now.asks.resolve(request_id, approved=False, resolved_by="user", who="tester", reason="the turn was cancelled")
         for question_id in list(self.fold.questions):
-            now.asks.answered(question_id, action="cancel", content=None, who="tester")
+            now.questions.answered(question_id, action="cancel", content=None, who="tester")
 
     def _decide(self, now: Interpreter, request_id: str, option_id: str | None) -> None:
         view = self.fold.approvals.get(request_id)

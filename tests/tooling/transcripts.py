@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from trunkline.agents import catalog
-from trunkline.dialects.acp.decode import decode_params
 from trunkline.dialects.acp.methods import (
     CANCEL_REQUEST,
     SESSION_CANCEL,
@@ -26,6 +25,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_UPDATE,
     TERMINAL_OUTPUT,
 )
+from trunkline.dialects.acp.reading.decode import decode_params
 from trunkline.dialects.acp.usage import answer_usage
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import (

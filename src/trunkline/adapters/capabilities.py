@@ -14,7 +14,7 @@ from trunkline import discovery
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.catalog.features import BY_PROTOCOL, features_of
 from trunkline.dialects.acp.initialize import AgentCapabilities, Implementation
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.capabilities import AgentIdentity, Capabilities
 from trunkline.dialects.context.types import IntegrationMethod
 from trunkline.dialects.context.versions import ACP_VERSION

@@ -24,8 +24,8 @@ from trunkline.adapters.listing import LISTED_MOST, from_agent, from_hub, from_s
 from trunkline.adapters.watching import watch_hub
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionConfigOption
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession, SessionDiscoveryEvent, StartSessionOptions
 from trunkline.dialects.outside import BROKEN

@@ -1,4 +1,4 @@
-"""Tells when a session of the hub appears, changes or goes away.
+"""Reports when a session of the hub appears, changes or goes away.
 
 Rule 1: what changed is read off the sessions' rows, newest activity first: the cost depends on how many sessions changed,
 never on how long they are.

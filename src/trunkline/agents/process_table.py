@@ -58,7 +58,7 @@ class Member(NamedTuple):
         return self.marker is not None and (self.marker == marker or self.marker.startswith(marker + "."))
 
 
-Table = dict[int, Member]
+ProcessTable = dict[int, Member]
 
 
 def start_time(pid: int) -> int | None:
@@ -103,10 +103,10 @@ def ticks_of(seconds: float) -> float:
 
 
 _scan_lock = threading.Lock()
-_last_scan: tuple[float, Table] = (0.0, {})
+_last_scan: tuple[float, ProcessTable] = (0.0, {})
 
 
-def scan() -> Table:
+def scan() -> ProcessTable:
     """Every live process; blocking. A scan that began after this call was made serves it too."""
     global _last_scan
     called_at = time.monotonic()
@@ -119,7 +119,7 @@ def scan() -> Table:
         return table
 
 
-def _table() -> Table:
+def _table() -> ProcessTable:
     look = _member if HAS_PROC else _by_psutil
     return {member.pid: member for pid in _pids() if (member := look(pid))}
 

@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import starmap
 
 from trunkline.agents.keeper.proc import daemon_index
-from trunkline.agents.process_table import Identity, Table, command_line, parent_of, scan, start_time, ticks_now, ticks_of
+from trunkline.agents.process_table import Identity, ProcessTable, command_line, parent_of, scan, start_time, ticks_now, ticks_of
 
 TERM_S = 1.0
 """How long leftovers of an ended agent get between SIGTERM and SIGKILL: nobody waits for their work any more."""
@@ -49,7 +49,7 @@ def signal_group(pid: int, number: int) -> None:
 
 
 def members(
-    table: Table, leader: int, marker: str, *, known: Iterable[Identity] = (), born_before: float = math.inf
+    table: ProcessTable, leader: int, marker: str, *, known: Iterable[Identity] = (), born_before: float = math.inf
 ) -> set[Identity]:
     """Everyone in ``table`` who belongs to the agent that ``leader`` headed, without ourselves.
 
@@ -143,7 +143,7 @@ def _is_keeper(identity: Identity) -> bool:
     return is_there and any(KEEPER_PROGRAM in word for word in command_line(identity.pid))
 
 
-def _below(table: Table, above: Sequence[Identity]) -> set[Identity]:
+def _below(table: ProcessTable, above: Sequence[Identity]) -> set[Identity]:
     """All that descend from these, without them."""
     top = {pid for pid, began in above if pid in table and table[pid].start_time == began}
     family = set(top)
@@ -152,7 +152,7 @@ def _below(table: Table, above: Sequence[Identity]) -> set[Identity]:
     return {table[pid].identity for pid in family - top}
 
 
-def _has_newborn(table: Table) -> bool:
+def _has_newborn(table: ProcessTable) -> bool:
     """Whether somebody may be in the middle of ``exec``, when a process has no environment yet and so cannot be recognised.
 
     Its parent goes on before that is over, and may be gone by now. Kernel threads (group 0) never have an environment.

@@ -1,4 +1,4 @@
-"""Glob patterns taken apart: characters, parts of paths, and what fits them. ``globs.py`` says what a policy makes of it.
+"""Glob patterns taken apart: characters, parts of paths, and what fits them (``session/policy/globs.py`` uses it).
 
 Rule: every function takes at most pattern times text steps.
 """
@@ -42,7 +42,7 @@ T = TypeVar("T")
 P = ParamSpec("P")
 
 
-def kept(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+def remembered(read: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
     """Keep what short texts become. A long one is somebody's command or path, and its tokens take eight bytes for each letter."""
     keep = cast("Callable[Concatenate[str, P], T]", lru_cache(maxsize=KEPT_MOST)(read))
 
@@ -155,7 +155,7 @@ def fills(tokens: Sequence[Token], text: str) -> bool:
     return True
 
 
-@kept
+@remembered
 def text_tokens(pattern: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     chars = iter(pattern)
@@ -169,7 +169,7 @@ def text_tokens(pattern: str) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
-@kept
+@remembered
 def path_tokens(pattern: str) -> tuple[Token, ...]:
     tokens: list[Token] = []
     at = 0
@@ -205,7 +205,7 @@ def _one_of(inside: str) -> OneOf:
     return OneOf(tuple(ranges), negated)
 
 
-@kept
+@remembered
 def segments_of(pattern: str) -> tuple[Segment, ...]:
     """The parts of a path pattern. A slash at its end means what is in the folder."""
     parts = [part for part in pattern.split("/") if part not in ("", ".")]
@@ -224,7 +224,7 @@ def has_brace(pattern: str) -> bool:
     return "{" in pattern and any(char == "{" and (at == 0 or pattern[at - 1] != "\\") for at, char in enumerate(pattern))
 
 
-@kept
+@remembered
 def alternatives(pattern: str) -> tuple[str, ...]:
     """The patterns that ``{a,b}`` stands for (inner braces first), or none where they are too many."""
     done: list[str] = []

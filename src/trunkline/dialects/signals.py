@@ -24,8 +24,8 @@ class Update(msgspec.Struct, frozen=True, gc=False):
 
 
 class LargeUpdate(msgspec.Struct, frozen=True, gc=False):
-    """An update of over ``LARGE_UPDATE`` bytes (``acp/large.py``): it is emitted in pieces, or by its beginning. Until then it is
-    where the line has it: to copy it is work of its own."""
+    """An update of over ``LARGE_UPDATE`` bytes (``acp/reading/large.py``): it is emitted in pieces, or by its beginning. Until
+    then it is where the line has it: to copy it is work of its own."""
 
     raw: msgspec.Raw | bytes
 

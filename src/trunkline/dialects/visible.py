@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.dialects.terminal import without_sequences
+from trunkline.dialects.terminal_sequences import without_sequences
 
 _CONTROLS: Final = (*(code for code in range(0x20) if chr(code) not in "\t\n"), *range(0x7F, 0xA0))
 _REORDERING: Final = (*range(0x202A, 0x202F), *range(0x2066, 0x206A))

@@ -1,4 +1,4 @@
-"""Tells when a session of a vendor's store appears, changes or goes away, by what happens to its file.
+"""Notices when a session of a vendor's store appears, changes or goes away, by what happens to its file.
 
 Rule: nothing is read. A burst of writes is one change.
 """
@@ -18,10 +18,10 @@ from trunkline.threads import Lane
 
 log = logging.getLogger("trunkline.discovery")
 
-Kind = Literal["session_created", "session_removed", "session_updated"]
+NewsKind = Literal["session_created", "session_removed", "session_updated"]
 Callback = Callable[[SessionDiscoveryEvent], None]
 
-_KINDS: dict[What, Kind] = {"added": "session_created", "deleted": "session_removed", "changed": "session_updated"}
+_KINDS: dict[What, NewsKind] = {"added": "session_created", "deleted": "session_removed", "changed": "session_updated"}
 
 
 def watch_store(find: Callable[[], AgentStore | None], agent: str, callback: Callback) -> Callable[[], None]:
@@ -55,9 +55,9 @@ async def _watch(find: Callable[[], AgentStore | None], agent: str, callback: Ca
         unlisten()
 
 
-def _news(store: AgentStore, changes: Changes) -> list[tuple[Kind, str]]:
+def _news(store: AgentStore, changes: Changes) -> list[tuple[NewsKind, str]]:
     """What a burst of changes comes to: one piece of news for each session."""
-    news: dict[str, Kind] = {}
+    news: dict[str, NewsKind] = {}
     for what, path in changes:
         session_id = store.session_of(path)
         if session_id is not None and news.get(session_id) != "session_created":

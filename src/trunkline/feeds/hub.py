@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Journal
-from trunkline.journal.newest import KEPT_IDS
+from trunkline.journal.deleted_ids import KEPT_IDS
 
 KEPT_GROUPS = 256
 """Groups in the tail; also how many commits the tail is kept for when nobody has waited meanwhile."""
@@ -24,7 +24,7 @@ PAGE_BYTES = 256 << 10
 HEAD_BYTES = 400
 """Within this an event's type stands: seq, session id and time are before it."""
 
-Parts = dict[str, list[Entry]]
+SessionEntries = dict[str, list[Entry]]
 Placed = tuple[str, Entry]
 """An entry and its session."""
 
@@ -44,7 +44,7 @@ class HubGroup:
 
     __slots__ = ("_asks", "first_pos", "last_pos", "parts", "size")
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: SessionEntries) -> None:
         self.parts = [part for part in parts.items() if part[1]]
         if len(self.parts) > 1:
             self.parts.sort(key=lambda part: part[1][0].pos)
@@ -95,7 +95,7 @@ class HubFeed:
         """How many readers stand at the end."""
         return sum(not waiter.done() for waiter in self._waiters)
 
-    def committed(self, parts: Parts) -> None:
+    def committed(self, parts: SessionEntries) -> None:
         """Take what a commit has stored and wake everybody who waits."""
         for entries in parts.values():
             if entries and entries[-1].pos > self.last_pos:
@@ -182,7 +182,7 @@ class HubFeed:
         found.reverse()
         return found
 
-    def _keep(self, parts: Parts) -> None:
+    def _keep(self, parts: SessionEntries) -> None:
         self._kept_for = max(self._kept_for - 1, 1 if self._waiters else 0)
         if not self._kept_for:
             self._drop_tail()  # nobody came back: from here on commits cost nothing again

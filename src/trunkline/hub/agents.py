@@ -16,7 +16,7 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.environment import clean_env
 from trunkline.dialects.acp.initialize import AgentCapabilities
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.errors import HubStopping, Invalid, SessionUnreadable
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.in_memory import SessionsInMemory
@@ -106,7 +106,7 @@ class Agents:
         return known
 
 
-def allowed_env(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
+def env_for_agent(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
     """The caller's variables that this agent may see."""
     allowed = clean_env(spec.env_allow, env)
     return {name: value for name, value in env.items() if name in allowed}
@@ -114,4 +114,4 @@ def allowed_env(env: Mapping[str, str], spec: AgentSpec) -> dict[str, str]:
 
 def lend_env(session: Session, env: Mapping[str, str], spec: AgentSpec) -> None:
     """Variables for the next start of a session's agent; those it has stay, unless they are given anew."""
-    session.env = {**session.env, **allowed_env(env, spec)}
+    session.env = {**session.env, **env_for_agent(env, spec)}

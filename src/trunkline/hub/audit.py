@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from trunkline.errors import SessionUnreadable, StorageError
 from trunkline.hub.shapes import HubOptions
 from trunkline.journal.base import Journal, RowFilter
-from trunkline.journal.newest import NewestIds
+from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.session.audit.chain import Chain
 from trunkline.session.audit.key import AUDIT_KEY_FILE, audit_key
 from trunkline.session.audit.log import AUDIT_LOG_FILE, AuditLog, Note
@@ -47,7 +47,7 @@ class AuditNotes:
         self._log = log
         self._sessions = sessions
         self._task: asyncio.Task[None] | None = None
-        self._deleted = NewestIds()
+        self._deleted = DeletedIds()
 
     def open(self) -> None:
         """Read the log, or begin one."""

@@ -33,7 +33,7 @@ from trunkline.hub.audit import AuditNotes, audit_log, chain_key
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.folders import folder_lane, guarded_folders
 from trunkline.hub.in_memory import SessionsInMemory
-from trunkline.hub.recovery import end_leftovers, recover_sessions
+from trunkline.hub.recovery import end_left_agents, recover_sessions
 from trunkline.hub.rule_preview import RulePreview, preview_rule
 from trunkline.hub.sandboxes import hidden_places
 from trunkline.hub.sessions import ListPlace, Sessions
@@ -104,7 +104,7 @@ class Hub:
         self.everything.start()
         try:
             self._audit.open()
-            await end_leftovers(self._pids, self.agents.values())
+            await end_left_agents(self._pids, self.agents.values())
             await recover_sessions(self._journal, self._sessions, self._audit)
         except BaseException:
             await self._journal.__aexit__(None, None, None)

@@ -23,7 +23,7 @@ log = logging.getLogger("trunkline.hub")
 ROWS_AT_ONCE = 200
 
 
-async def end_leftovers(pids: PidFiles, agents: Iterable[AgentSpec]) -> None:
+async def end_left_agents(pids: PidFiles, agents: Iterable[AgentSpec]) -> None:
     """End agents that were left behind, but not the daemons that they share with others."""
     spared = [daemon.command for spec in agents for daemon in spec.daemons]
     for left in await asyncio.to_thread(pids.left_behind):

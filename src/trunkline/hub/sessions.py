@@ -23,7 +23,7 @@ from trunkline.hub.drivers import Drivers
 from trunkline.hub.in_memory import SessionsInMemory
 from trunkline.hub.loading import session_type
 from trunkline.journal.base import Journal, RowFilter, SessionRow
-from trunkline.journal.newest import NewestIds
+from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.search import SearchIndex
 from trunkline.session.fold import Fold, SessionView, restore, view_of
 from trunkline.session.restore.reload import refold
@@ -56,7 +56,7 @@ class Sessions:
         self._beginning: dict[Session, asyncio.Event] = {}
         """The event is set when the session is begun, or undone."""
         self._opening: dict[str, asyncio.Task[Session]] = {}
-        self._deleted = NewestIds()
+        self._deleted = DeletedIds()
 
     def check_open(self) -> None:
         """HubStopping, when it is too late for something new."""
@@ -156,10 +156,10 @@ class Sessions:
 
     async def _view_of(self, row: SessionRow) -> SessionView:
         session = self._memory.kept(row.id)
-        return session.view() if session is not None else await stored_view(self._journal, row)
+        return session.view() if session is not None else await view_of_row(self._journal, row)
 
 
-async def stored_view(journal: Journal, row: SessionRow) -> SessionView:
+async def view_of_row(journal: Journal, row: SessionRow) -> SessionView:
     """What a row says of a session that is not in memory, brought up to date where entries came after it."""
     try:
         is_current = row.last_seq == row.checkpoint_seq and row.summary

@@ -11,7 +11,7 @@ from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.content import ContentBlock, TextContent
 from trunkline.journal.stores import SQLITE, store_named
-from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, shown
+from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, for_clients
 from trunkline.settings import Settings
 
 
@@ -116,7 +116,7 @@ class HubMetrics(msgspec.Struct):
 def pending_in(fold: Fold) -> list[PendingAsk]:
     """Everything that waits in a session."""
     where = PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd)
-    return [*(msgspec.structs.replace(where, approval=shown(view)) for view in fold.approvals.values()),
+    return [*(msgspec.structs.replace(where, approval=for_clients(view)) for view in fold.approvals.values()),
             *(msgspec.structs.replace(where, question=view) for view in fold.questions.values())]
 
 

@@ -14,12 +14,12 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from trunkline.agents.resources import check_resources
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import Invalid, Unsupported
-from trunkline.hub.agents import Agents, allowed_env, lend_env
+from trunkline.hub.agents import Agents, env_for_agent, lend_env
 from trunkline.hub.folders import check_place, folder
 from trunkline.hub.sandboxes import sandbox_of
 from trunkline.hub.sessions import Sessions
@@ -120,7 +120,7 @@ class Starts:
                     sandbox=sandbox_of(spec, new), resources=check_resources(new.resources.over(spec.resources)))
 
         async def open(session: Session) -> None:
-            await session.lifecycle.open(env=allowed_env(new.env, spec), mode=new.mode, title=new.title, by=by)
+            await session.lifecycle.open(env=env_for_agent(new.env, spec), mode=new.mode, title=new.title, by=by)
             if new.prompt is not None:
                 await session.turns.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from trunkline.dialects.acp.aliases import with_mime_types
+from trunkline.dialects.acp.reading.aliases import with_mime_types
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge

@@ -2,7 +2,7 @@
 
 Read it in the order in which a chunk travels:
 
-    driver/      speaks the agent's language and yields signals (base.py says what a driver is)
+    driver/      speaks the agent's language and yields signals (driver/base.py says what one is)
     intake/      takes those signals in the order in which they came
     interpret/   signals and acts in, numbered entries out; pure
     fold/        what is known of the session; changed by interpret

@@ -113,5 +113,5 @@ class AgentSide:
 
     async def verdict_on(self, tool: str, given: bytes) -> Verdict:
         """What the rules say of a tool that its agent would run without asking."""
-        about = self._recorder.at().asks.about_tool(tool, given)
+        about = self._recorder.at().policy_asks.of_tool(tool, given)
         return self._gate.verdict(about, await self._gate.look(about))

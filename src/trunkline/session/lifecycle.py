@@ -18,7 +18,7 @@ from trunkline.session.deadlines import Alarms
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.intake.intake import Intake
 from trunkline.session.interpret.lifecycle import standing
-from trunkline.session.interpret.text import text_of
+from trunkline.session.interpret.text import chunk_text
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.hold import Hold
 from trunkline.session.turns.spending import Spending
@@ -104,7 +104,7 @@ class Lifecycle:
         after = text.start_seq - 1
         while entries := await journal.read(self._recorder.fold.session_id, after=after):
             for entry in entries:
-                token = text_of(entry.update) if entry.update is not None else None
+                token = chunk_text(entry.update) if entry.update is not None else None
                 if token is not None:
                     story.collect(text, token)
             after = entries[-1].seq
@@ -117,7 +117,7 @@ class Lifecycle:
         for request_id in list(fold.approvals):
             interpret.asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=error.code)
         for question_id in fold.agent_questions():
-            interpret.asks.answered(question_id, action="cancel", content=None, who="hub")
+            interpret.questions.answered(question_id, action="cancel", content=None, who="hub")
         interpret.lifecycle.agent_left()
         if fold.paused is None:
             interpret.writer.status(standing(fold), reason=error.code)

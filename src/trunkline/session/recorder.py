@@ -35,7 +35,7 @@ ROW_GAP_S."""
 _encode = msgspec.json.Encoder().encode
 
 
-class Reader(Protocol):
+class PausableReader(Protocol):
     """Who reads an agent's output."""
 
     def pause_reading(self) -> None:
@@ -50,9 +50,9 @@ class Backpressure:
 
     def __init__(self) -> None:
         self._reasons: set[str] = set()
-        self._reader: Reader | None = None
+        self._reader: PausableReader | None = None
 
-    def attach(self, reader: Reader) -> None:
+    def attach(self, reader: PausableReader) -> None:
         """This one reads the agent from now on."""
         self._reader = reader
 
@@ -205,7 +205,7 @@ class Recorder:
         try:
             await self.stored()
         except StorageError:
-            # There is nobody left to tell; what nobody saw is not missed by anybody.
+            # There is nobody left to deliver to; what nobody saw is not missed by anybody.
             self._unstored = []
         self._closed = True
         self._services.committer.unregister(self.fold.session_id)

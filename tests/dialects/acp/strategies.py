@@ -11,10 +11,10 @@ from msgspec import UNSET, Raw, UnsetType
 
 from trunkline.dialects.acp.client import RequestPermissionRequest, SessionNotification
 from trunkline.dialects.acp.content import ResourceContents
-from trunkline.dialects.acp.decode import tool_call_members
 from trunkline.dialects.acp.elicitation import ElicitationSchema, EnumOption, FormElicitation, MultiSelectItems, UrlElicitation
 from trunkline.dialects.acp.initialize import CancelRequestNotification
 from trunkline.dialects.acp.options import SessionConfigSelect, SessionConfigSelectEntry
+from trunkline.dialects.acp.reading.decode import tool_call_members
 from trunkline.dialects.acp.sessions import SetSessionConfigOptionRequest
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCallUpdate

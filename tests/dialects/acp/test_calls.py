@@ -13,7 +13,7 @@ from msgspec import Raw
 from tests.dialects.acp.strategies import instances
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.tools import Content, Diff, ToolCallLocation
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 

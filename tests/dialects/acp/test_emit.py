@@ -13,10 +13,10 @@ from tests.dialects.acp.schema import NOT_IN_SDK, faults, parse_with_sdk, shapes
 from tests.dialects.acp.strategies import instances
 from tests.tooling.examples import examples
 from trunkline.dialects.acp.client import RequestPermissionRequest, SessionNotification
-from trunkline.dialects.acp.decode import decode_params, decode_result, read_update
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.methods import METHODS, Method
 from trunkline.dialects.acp.options import SessionConfigSelectEntry
+from trunkline.dialects.acp.reading.decode import decode_params, decode_result, read_update
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import SessionUpdate
 from trunkline.dialects.jsonrpc import Peer

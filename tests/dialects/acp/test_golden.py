@@ -17,10 +17,10 @@ from trunkline.dialects.acp.client import (
     WriteTextFileRequest,
 )
 from trunkline.dialects.acp.content import ContentBlock
-from trunkline.dialects.acp.decode import read_update
 from trunkline.dialects.acp.initialize import InitializeRequest, InitializeResponse
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.permission import RequestPermissionOutcome
+from trunkline.dialects.acp.reading.decode import read_update
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import (
     CancelNotification,
     NewSessionRequest,

@@ -27,7 +27,7 @@ from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption
 from trunkline.dialects.acp.sessions import SetSessionConfigOptionRequest
 from trunkline.dialects.acp.tools import ToolCallContent, ToolCallStatus, ToolKind
 from trunkline.dialects.acp.updates import PlanEntryPriority, PlanEntryStatus, SessionUpdate
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.signals import StopReason
 
 ALL = shapes()

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.dialects.acp.schema import DATA, faults
-from trunkline.dialects.acp.aliases import CLIENT_METHODS
 from trunkline.dialects.acp.client import RequestPermissionRequest
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import decode_params, decode_result, decode_update, read_update, text_chunk
 from trunkline.dialects.acp.methods import METHODS, SESSION_UPDATE
 from trunkline.dialects.acp.permission import choose_option
+from trunkline.dialects.acp.reading.aliases import CLIENT_METHODS
+from trunkline.dialects.acp.reading.decode import decode_params, decode_result, decode_update, read_update, text_chunk
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, UnknownUpdate, UserMessageChunk
 from trunkline.dialects.jsonrpc import Malformed, Message, Notification, Peer, Request, Response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trunkline.dialects.calls import DOUBTS, Claims, ToolNames, read_call, reading_meta
 from trunkline.dialects.calls.claims import CHARS, KEPT, claimed_doubts, with_name, with_reading
-from trunkline.dialects.calls.describe import COMMAND_CHARS, PATHS_TOLD, SUBJECT_CHARS
+from trunkline.dialects.calls.describe import COMMAND_CHARS, PATHS_REPEATED, SUBJECT_CHARS
 from trunkline.dialects.calls.words import WORDS_CHARS, arguments_in, command_in
 
 
@@ -27,7 +27,7 @@ def test_events_repeat_only_the_beginning_of_a_long_command_and_say_so() -> None
 
 def test_events_repeat_only_so_many_paths_and_a_short_subject() -> None:
     told = reading_meta(read_call("read", "read", {"paths": [f"{number}.py" for number in range(50)]}))
-    assert len(told.paths) == PATHS_TOLD
+    assert len(told.paths) == PATHS_REPEATED
     assert len(reading_meta(read_call("grep", "search", {"pattern": "x" * 5000})).subject) == SUBJECT_CHARS
 
 

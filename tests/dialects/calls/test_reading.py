@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.dialects.acp.calls import CallState, merge_call
-from trunkline.dialects.acp.decode import decode_tool_call_update
+from trunkline.dialects.acp.reading.decode import decode_tool_call_update
 from trunkline.dialects.calls import CallReading, ToolNames, name_call, read_call
 from trunkline.dialects.calls.names import is_name, usual_name, verb_in
 from trunkline.dialects.calls.words import is_in_command

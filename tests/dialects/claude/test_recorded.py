@@ -12,7 +12,7 @@ from tests.tooling.claude_runs import output, runs, story
 from tests.tooling.rows import every_row
 from tests.tooling.story import check
 from tests.tooling.transcripts import Prompt
-from trunkline.dialects.acp.decode import decode_tool_call_update
+from trunkline.dialects.acp.reading.decode import decode_tool_call_update
 from trunkline.dialects.notes import NOTES, CustomNote
 from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, TurnEnd, Update
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.acp.schema import faults
-from tests.dialects.claude import frames as f
+from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import greeting, translator
 from trunkline.dialects.claude.translate import Translator
 from trunkline.errors import Invalid

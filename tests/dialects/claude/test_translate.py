@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import faults
 from tests.dialects.acp.strategies import json_values, texts
-from tests.dialects.claude import frames as f
+from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import encoded, output, runs, translator
 from tests.tooling.examples import examples
 from tests.tooling.rows import every_row

@@ -14,8 +14,8 @@ from msgspec import Raw
 from tests.dialects.packets.calls import AT, CONTENT, STAMP, call_of, call_states, inputs
 from tests.dialects.packets.shapes_check import validate_packet
 from trunkline.dialects.acp.calls import CallState, merge_call
-from trunkline.dialects.acp.decode import decode_update, text_chunk
 from trunkline.dialects.acp.options import AvailableCommand, AvailableCommandInput
+from trunkline.dialects.acp.reading.decode import decode_update, text_chunk
 from trunkline.dialects.acp.updates import Cost, MessageChunk, PlanEntry, ToolCall
 from trunkline.dialects.packets.derive import (
     chunk_packet,

@@ -18,8 +18,8 @@ from trunkline.dialects.context.types import to_raw
 from trunkline.dialects.context.unions import TextPart
 from trunkline.errors import HubStopping, Invalid, StorageError, Unavailable
 from trunkline.journal.base import Entry, Group, Journal
-from trunkline.journal.search import FoundText, SearchIndex, store
-from trunkline.journal.search.store import remove
+from trunkline.journal.search import FoundText, SearchIndex, index_file
+from trunkline.journal.search.index_file import remove
 from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
@@ -296,8 +296,8 @@ def test_a_search_that_takes_too_long_is_given_up_and_the_next_one_is_answered(t
             await it.tell("a", *(said(f"alpha beta gamma {number}") for number in range(3_000)))
             assert len(await it.find("alpha")) == 20
             with monkeypatch.context() as patched:
-                patched.setattr(store, "FIND_S", 0.0)
-                patched.setattr(store, "LOOK_STEPS", 100)
+                patched.setattr(index_file, "FIND_S", 0.0)
+                patched.setattr(index_file, "LOOK_STEPS", 100)
                 with pytest.raises(Unavailable, match="longer than 0 s"):
                     await it.find("a b g")
             assert len(await it.find("a b g")) == 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.errors import AgentAuthRequired, Invalid, NotFound, SessionNotFound, TrunklineError, Unauthorized
 from trunkline.server.acp.faults import fault_of, written_fault
 

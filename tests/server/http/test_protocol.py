@@ -274,16 +274,16 @@ def test_very_small_chunks_are_parsed_in_turns_and_nothing_of_them_is_lost(
     chunked = b"".join(b"1\r\n%c\r\n" % byte for byte in said) + b"0\r\n\r\n"
     before: list[int] = []
     turns = [0]
-    receive = protocol.Protocol.data_received
+    receive = protocol.HubProtocol.data_received
 
-    def received(self: protocol.Protocol, data: bytes) -> None:
+    def received(self: protocol.HubProtocol, data: bytes) -> None:
         before.append(turns[0])
         receive(self, data)
 
     async def work(here: Served) -> None:
         reader, writer = await here.connect()
         passing = asyncio.create_task(pass_on(turns))
-        monkeypatch.setattr(protocol.Protocol, "data_received", received)
+        monkeypatch.setattr(protocol.HubProtocol, "data_received", received)
         writer.write(f"POST /auth/login HTTP/1.1\r\n{STRANGER}Transfer-Encoding: chunked\r\n\r\n".encode() + chunked
                      + f"GET /healthz HTTP/1.1\r\n{STRANGER}\r\n".encode())
         head, body = await answer(reader)

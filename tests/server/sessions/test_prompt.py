@@ -7,17 +7,17 @@ import pytest
 
 from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Invalid
-from trunkline.server.sessions.prompt import SendMessage, blocks_of
+from trunkline.server.sessions.prompt import SendMessage, prompt_blocks
 
 
 def test_text_becomes_one_block_and_blocks_stay() -> None:
-    assert blocks_of("hello") == [TextContent(text="hello")]
+    assert prompt_blocks("hello") == [TextContent(text="hello")]
     body = msgspec.json.decode(b'{"content":[{"type":"text","text":"a"}],"whenBusy":"queue"}', type=SendMessage)
-    assert (blocks_of(body.content), body.when_busy) == ([TextContent(text="a")], "queue")
+    assert (prompt_blocks(body.content), body.when_busy) == ([TextContent(text="a")], "queue")
 
 
 def test_a_prompt_that_says_nothing_is_refused_by_name() -> None:
     for body in (b'{"content":""}', b'{"content":[]}'):
         with pytest.raises(Invalid) as refused:
-            blocks_of(msgspec.json.decode(body, type=SendMessage).content)
+            prompt_blocks(msgspec.json.decode(body, type=SendMessage).content)
         assert refused.value.details == {"field": "content"}

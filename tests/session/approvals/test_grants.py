@@ -6,7 +6,7 @@ import pytest
 
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.approvals.grants import CallGrant
-from trunkline.session.interpret.asks.preview import Piece
+from trunkline.session.interpret.asks.preview import TextEdit
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.workspace.look import DiskLook
 
@@ -18,7 +18,7 @@ def about(category: ToolCategory = "file_write", command: str | None = None) -> 
 
 
 def test_a_whole_text_may_be_written_once_where_its_path_led_to() -> None:
-    grant = CallGrant(about(), [Piece("a.txt", None, "new")], HERE, "/w")
+    grant = CallGrant(about(), [TextEdit("a.txt", None, "new")], HERE, "/w")
     assert not grant.take_write("/w/b.txt", "new", None) and not grant.take_write("/w/a.txt", "other", None)
     assert grant.take_write("/w/a.txt", "new", None)
     assert not grant.take_write("/w/a.txt", "new", None), "it counts once"
@@ -29,29 +29,29 @@ def test_a_whole_text_may_be_written_once_where_its_path_led_to() -> None:
     ("one two 2", "one 2 2", True),
 ])
 def test_a_piece_is_allowed_in_its_place_alone(content: str, before: str | None, allowed: bool) -> None:
-    grant = CallGrant(about(), [Piece("a.txt", "2", "two")], HERE, "/w")
+    grant = CallGrant(about(), [TextEdit("a.txt", "2", "two")], HERE, "/w")
     assert grant.take_write("/w/a.txt", content, before) is allowed
 
 
 def test_a_piece_that_is_shown_wherever_it_stands_is_allowed_there_and_nowhere_less() -> None:
-    grant = CallGrant(about(), [Piece("a.txt", "2", "two", every=True)], HERE, "/w")
+    grant = CallGrant(about(), [TextEdit("a.txt", "2", "two", every=True)], HERE, "/w")
     assert not grant.take_write("/w/a.txt", "one two 2", "one 2 2")
     assert grant.take_write("/w/a.txt", "one two two", "one 2 2")
 
 
 def test_a_claimed_old_text_of_a_file_that_nobody_could_look_at_allows_nothing() -> None:
     old = "x" * 300_000
-    assert not CallGrant(about(), [Piece("a.txt", old, old + "!")], HERE, "/w").take_write("/w/a.txt", old + "!", None)
+    assert not CallGrant(about(), [TextEdit("a.txt", old, old + "!")], HERE, "/w").take_write("/w/a.txt", old + "!", None)
 
 
 def test_a_path_that_was_not_looked_up_is_not_allowed() -> None:
-    grant = CallGrant(about(), [Piece("a.txt", None, "new")], DiskLook(), "/w")
+    grant = CallGrant(about(), [TextEdit("a.txt", None, "new")], DiskLook(), "/w")
     assert not grant.take_write("/w/a.txt", "new", None)
 
 
 def test_an_approved_read_or_command_writes_nothing() -> None:
     for kept in (about(category="file_read"), about(category="terminal", command="make")):
-        assert not CallGrant(kept, [Piece("a.txt", None, "new")], HERE, "/w").take_write("/w/a.txt", "new", None)
+        assert not CallGrant(kept, [TextEdit("a.txt", None, "new")], HERE, "/w").take_write("/w/a.txt", "new", None)
 
 
 def test_a_command_may_be_run_once_in_its_folder() -> None:

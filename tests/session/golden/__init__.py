@@ -20,7 +20,7 @@ from tests.tooling.claude_runs import Answered, greeting, runs, story, translato
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, Prompt, Step, greetings, openings, stories
 from trunkline.agents import catalog
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import UserMessageChunk
 from trunkline.dialects.claude.transcript import ClaudeTranscript
@@ -100,7 +100,7 @@ def played_run(run: str) -> Player:
 def _answer(player: Player, answered: Answered) -> None:
     if answered.request_id in player.fold.questions:
         content = msgspec.Raw(answered.content) if answered.content is not None else None
-        player.act(lambda now: now.asks.answered(answered.request_id, action=answered.action, content=content, who="tester"))
+        player.act(lambda now: now.questions.answered(answered.request_id, action=answered.action, content=content, who="tester"))
 
 
 def lines_of(agent: str) -> list[str]:

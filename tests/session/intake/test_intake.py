@@ -17,7 +17,7 @@ from tests.session.script import OPTIONS, Stage, update
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, TurnEnd
 from trunkline.errors import HubStopping
 from trunkline.session.commands.requests import Decision
-from trunkline.session.intake import intake
+from trunkline.session.intake import disk_reader, intake
 from trunkline.session.intake.read_ahead import ReadAhead
 from trunkline.session.policy.decide import Rule
 from trunkline.session.workspace import look as looking
@@ -361,11 +361,11 @@ def test_only_so_many_files_are_looked_at_beforehand_at_once(tmp_path: Path, dis
         session = await stage.open()
         await stage.send()
         (tmp_path / "a.txt").write_text("old\n")
-        calls = [{**WRITE, "toolCallId": f"w{number}"} for number in range(intake.FORESEEN + 3)]
+        calls = [{**WRITE, "toolCallId": f"w{number}"} for number in range(disk_reader.FORESEEN + 3)]
         stage.driver.say(*[update(sessionUpdate="tool_call", status="in_progress", **call) for call in calls])
-        assert len(session.agent._intake._foreseen) == intake.FORESEEN
+        assert len(session.agent._intake._disk._foreseen) == disk_reader.FORESEEN
         disk.answers.set()
-        await stage.until(lambda: not session.agent._intake._foreseen)
+        await stage.until(lambda: not session.agent._intake._disk._foreseen)
 
     run(scenario())
 
@@ -380,6 +380,6 @@ def test_an_agent_that_dies_while_the_disk_hangs_beforehand_ends_its_turn_at_onc
         stage.driver.say(update(sessionUpdate="tool_call_update", toolCallId="w", status="completed"))
         stage.driver.die()
         await stage.packets("error")
-        assert not session.agent._intake._foreseen
+        assert not session.agent._intake._disk._foreseen
 
     run(scenario())

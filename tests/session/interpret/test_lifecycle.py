@@ -119,7 +119,7 @@ def test_every_change_of_status_has_a_reason() -> None:
     told.hear(text("hm", "agent_thought_chunk"))
     told.hear(text("so"))
     told.hear(QuestionAsk("q", "Which?"))
-    told.at().asks.answered("q", action="accept", content=None, who="ann")
+    told.at().questions.answered("q", action="accept", content=None, who="ann")
     told.at().turns.end("end_turn")
     told.take()
     changes = [event for event in events(told.entries) if event["type"] == "session:status_changed"]

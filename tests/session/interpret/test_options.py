@@ -14,7 +14,7 @@ from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.asks.questions import questions_in
+from trunkline.session.interpret.asks.tool_questions import questions_in
 from trunkline.session.interpret.options import choice_of, current_model, model_of
 
 PLAN = {"toolCallId": "c", "title": "Ready?", "kind": "switch_mode", "rawInput": {"plan": "1. write it"}}

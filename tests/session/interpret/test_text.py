@@ -12,7 +12,7 @@ from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.notes import AgentNote, RedactedThinking
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.text import entitle, text_of
+from trunkline.session.interpret.text import chunk_text, entitle
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 
@@ -155,8 +155,8 @@ def test_what_sub_agents_and_the_agent_say_at_once_is_kept_apart() -> None:
 
 def test_the_words_of_any_chunk_are_found_again_in_its_update() -> None:
     for said in (text("a"), text("a", "agent_thought_chunk", _meta={"x": 1})):
-        assert text_of(said.raw) == b'"a"'
-    assert text_of(update(sessionUpdate="plan", entries=[]).raw) is None
+        assert chunk_text(said.raw) == b'"a"'
+    assert chunk_text(update(sessionUpdate="plan", entries=[]).raw) is None
 
 
 def test_an_agents_echo_of_the_prompt_is_kept_and_not_shown_twice() -> None:

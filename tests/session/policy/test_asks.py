@@ -13,7 +13,7 @@ import pytest
 from tests.tooling.rows import every_row
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy, ToolCategory
-from trunkline.session.interpret.asks import asks
+from trunkline.session.interpret.asks import requested
 from trunkline.session.policy.asks import BEYOND_RULES, PATHS
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, policy_ask
 
@@ -465,5 +465,6 @@ def test_a_patch_full_of_blanks_is_read_quickly(line: str) -> None:
 @pytest.mark.parametrize("long", [{"command": "a" * 70_000}, {"paths": ("/" + "a/" * 20_000,) * 2}])
 def test_no_rule_is_made_of_more_than_can_be_shown(monkeypatch: pytest.MonkeyPatch, long: dict[str, Any]) -> None:
     """To make one and try it on three megabytes took seconds, and it was thrown away then."""
-    monkeypatch.setattr(asks, "always_rule", lambda *_, **__: pytest.fail("it was made"))
-    assert asks._always(PolicyAsk(tool="bash", category="terminal", agent="a", risk="low", root="/work", **long)) is None
+    monkeypatch.setattr(requested, "always_rule", lambda *_, **__: pytest.fail("it was made"))
+    ask = PolicyAsk(tool="bash", category="terminal", agent="a", risk="low", root="/work", **long)
+    assert requested.offered_rule(ask) is None

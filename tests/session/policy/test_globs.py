@@ -220,7 +220,7 @@ def test_a_pattern_that_stands_for_too_many_allows_nothing_and_concerns_everythi
     assert globs.path_concerned([bomb], at("x"))
     assert globs.path_may_match([bomb], "/x/*", ROOT)
     with pytest.raises(Invalid, match="more than 64"):
-        globs.check_path(bomb)
+        globs.check_path_pattern(bomb)
 
 
 @pytest.mark.parametrize(("pattern", "outline", "may"), [
@@ -289,7 +289,7 @@ def test_what_is_allowed_is_inside_the_root_by_any_reading(parts: list[str], abs
     ("*" + "x" * 1000, False), ("x" * 16_385, False), ("?" * 1001, False), ("", False), ("!", False),
 ])
 def test_a_pattern_is_long_only_where_it_is_one_text_word_for_word(pattern: str, good: bool) -> None:
-    for check in (globs.check, globs.check_path):
+    for check in (globs.check, globs.check_path_pattern):
         if good:
             check(pattern)
         else:
@@ -301,7 +301,7 @@ def test_a_long_pattern_of_paths_has_no_braces_and_no_classes() -> None:
     for wild in ("{a,b}", "[ab]"):
         globs.check(wild + "x" * 1000)
         with pytest.raises(Invalid):
-            globs.check_path(wild + "x" * 1000)
+            globs.check_path_pattern(wild + "x" * 1000)
 
 
 def test_whether_a_long_command_may_be_a_long_pattern_is_known_at_once() -> None:

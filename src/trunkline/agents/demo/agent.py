@@ -11,7 +11,7 @@ from trunkline import __version__
 from trunkline.agents.demo import DEMO_PROMPTS, DemoPrompt
 from trunkline.agents.demo.turn import DemoTurn
 from trunkline.agents.demo.wire import DemoWire, Json, Refused
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 PROTOCOL_VERSION = 1
 

@@ -13,7 +13,7 @@ from trunkline.agents.demo.registry import number, script
 from trunkline.agents.demo.steps import FOLDER, PLAN
 from trunkline.agents.demo.turn import DemoTurn
 from trunkline.agents.demo.wire import Refused
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 
 @script("limit")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from trunkline.agents.demo.turn import DemoTurn
 from trunkline.agents.demo.wire import Refused
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 Script = Callable[[DemoTurn, str], None]
 

@@ -19,7 +19,7 @@ from trunkline.agents.demo.registry import SCRIPTS, number, script
 from trunkline.agents.demo.tools import Result, ToolFailed, text_item
 from trunkline.agents.demo.turn import Ask, DemoCall, DemoTurn
 from trunkline.agents.demo.wire import Json, Refused, encode
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 __all__ = ["SCRIPTS", "play"]
 

@@ -80,7 +80,7 @@ class Use(NamedTuple):
 
 
 class ShowUsage(NamedTuple):
-    """Tells what was used so far: the context, and the tokens since the last time."""
+    """Reports what was used so far: the context, and the tokens since the last time."""
 
 
 class ShowPlan(NamedTuple):
@@ -90,7 +90,7 @@ class ShowPlan(NamedTuple):
 
 
 class ShowNotice(NamedTuple):
-    """Tells a person something beside the conversation."""
+    """Sends a person a notice beside the conversation."""
 
     severity: str
     title: str

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from trunkline.agents.demo import REJECTED
 from trunkline.agents.demo.wire import Json, Refused
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 if TYPE_CHECKING:
     from trunkline.agents.demo.agent import Agent, DemoSession
@@ -162,7 +162,7 @@ class DemoTurn:
             self.pause(pause_s)
 
     def usage(self) -> None:
-        """Tell how much context is used: a quarter token a character, and it costs nothing."""
+        """Report how much context is used: a quarter token a character, and it costs nothing."""
         self.update("usage_update", used=self.session.characters // 4, size=200_000, cost={"amount": 0, "currency": "USD"})
 
     def tokens(self) -> None:
@@ -172,16 +172,16 @@ class DemoTurn:
         self.note("tokens", input=self.session.characters // 4, output=written // 4)
 
     def mode(self, mode_id: str) -> None:
-        """Tell that it works in this mode now."""
+        """Report that it works in this mode now."""
         self.update("current_mode_update", currentModeId=mode_id)
 
     def notice(self, severity: str, title: str, description: str) -> None:
-        """Tell a person something, if the client shows such notices."""
+        """Send a person a notice, if the client shows such notices."""
         if (self.agent.client.get("session") or {}).get("notices") is not None:
             self.update("notice", severity=severity, title=title, description=description)
 
     def note(self, kind: str, /, **data: object) -> None:
-        """Tell what the protocol has no word for, if the client takes such notes."""
+        """Send what the protocol has no word for, if the client takes such notes."""
         if ((self.agent.client.get("_meta") or {}).get("trunkline") or {}).get("notes"):
             self.wire.notify("_trunkline/note", {"sessionId": self.session.id, "kind": kind, "data": data})
 
@@ -245,12 +245,12 @@ class DemoCall:
         turn.update("tool_call", toolCallId=self.id, title=tool, name=tool, kind=kind, status="pending", rawInput={})
 
     def start(self, raw_input: Json, locations: Sequence[str] = ()) -> None:
-        """Tell what it is about to do."""
+        """Announce what it is about to do."""
         where = {"locations": [{"path": path} for path in locations]} if locations else {}
         self._turn.update("tool_call_update", toolCallId=self.id, status="in_progress", rawInput=raw_input, **where)
 
     def complete(self, result: Result) -> None:
-        """Tell what came of it."""
+        """Report what came of it."""
         self._turn.closed(self)
         fields: Json = {"rawOutput": result.raw_output, "content": result.content}
         if result.locations:
@@ -258,7 +258,7 @@ class DemoCall:
         self._turn.update("tool_call_update", toolCallId=self.id, status="completed", title=result.title or self.tool, **fields)
 
     def fail(self, error: str = REJECTED) -> None:
-        """Tell that it did not work, or was not allowed to."""
+        """Report that it did not work, or was not allowed to."""
         self._turn.closed(self)
         content = [{"type": "content", "content": {"type": "text", "text": error}}]
         self._turn.update("tool_call_update", toolCallId=self.id, status="failed", rawOutput={"error": error}, content=content)

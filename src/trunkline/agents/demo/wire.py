@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 Json = dict[str, Any]
 

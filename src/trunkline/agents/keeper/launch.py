@@ -95,10 +95,10 @@ def _exec(wishes: Wishes) -> None:
         except OSError as error:
             failures.append(error)
     if failures:
-        raise max(failures, key=_telling)
+        raise max(failures, key=_explanation_rank)
 
 
-def _telling(error: OSError) -> int:
+def _explanation_rank(error: OSError) -> int:
     """A place without it explains least; one that may not be looked into little more; one where it is and cannot be run most."""
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return 0

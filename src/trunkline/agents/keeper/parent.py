@@ -52,12 +52,12 @@ LOOK_S = 0.25
 class AgentKeeper:
     """Keeps one agent."""
 
-    def __init__(self, control: socket.socket, wakeup: int, tell_nursery: int, group: ControlGroup | None) -> None:
-        """``wakeup`` gets a byte for each SIGCHLD. ``tell_nursery`` takes the numbers of daemons that outlive us."""
+    def __init__(self, control: socket.socket, wakeup: int, to_nursery: int, group: ControlGroup | None) -> None:
+        """``wakeup`` gets a byte for each SIGCHLD. ``to_nursery`` takes the numbers of daemons that outlive us."""
         self._group = group
         self._control = control
         self._wakeup = wakeup
-        self._tell_nursery = tell_nursery
+        self._to_nursery = to_nursery
         self._poll = select.poll()
         self._poll.register(control.fileno(), select.POLLIN)
         self._poll.register(wakeup, select.POLLIN)
@@ -82,16 +82,16 @@ class AgentKeeper:
             self._agent = launch(wishes, stdio, self._group)
         except LaunchFailed as failure:
             self._remove_group()
-            self._tell(f"failed {failure.step} {failure.number}")
+            self._send(f"failed {failure.step} {failure.number}")
             return True
         finally:
             for handle in stdio:
                 os.close(handle)
-        self._tell(f"started {self._agent} {os.getpid()} {int(self._is_subreaper)}")
+        self._send(f"started {self._agent} {os.getpid()} {int(self._is_subreaper)}")
         self._keep(wishes.lingers)
         self._remove_group()
         if self._is_alone():
-            self._tell("gone")
+            self._send("gone")
             return True
         return False
 
@@ -135,7 +135,7 @@ class AgentKeeper:
             self._kill_group()
             self._wait(self._is_alone, ROUND_S)
         for pid, _ in proc.descendants_of(os.getpid(), but=self._spared):
-            self._tell(f"left {pid}")
+            self._send(f"left {pid}")
 
     def _kill_group(self) -> None:
         """By the kernel, all at once; not where a daemon that is to be spared could not be taken out."""
@@ -186,7 +186,7 @@ class AgentKeeper:
             self._spared.discard(pid)
             if pid == self._agent:
                 self._exited = True
-                self._tell(f"exited {os.waitstatus_to_exitcode(status)}")
+                self._send(f"exited {os.waitstatus_to_exitcode(status)}")
 
     def _is_alone(self) -> bool:
         """Nobody is left but who is spared. A list of children decides only where somebody is: the kernel's is a moment old."""
@@ -203,8 +203,8 @@ class AgentKeeper:
             index = proc.daemon_index(proc.command_line(pid), self._daemons)
             if index is not None:
                 self._spared.add(pid)
-                os.write(self._tell_nursery, f"{pid}\n".encode())
-                self._tell(f"spared {pid} {index}")
+                os.write(self._to_nursery, f"{pid}\n".encode())
+                self._send(f"spared {pid} {index}")
 
     def _check_limits(self) -> None:
         if not self._limits or self._end_asked:
@@ -215,7 +215,7 @@ class AgentKeeper:
             used["memory"] = proc.memory_of(family, self._limits["memory"])
         for name, amount in used.items():
             if amount > self._limits.get(name, amount):
-                self._tell(f"over {name} {amount}")
+                self._send(f"over {name} {amount}")
                 self._end_asked, self._term_s = True, 0.0
                 return
 
@@ -246,7 +246,7 @@ class AgentKeeper:
             if word == b"end":
                 self._end_asked, self._term_s = True, float(seconds)
 
-    def _tell(self, line: str) -> None:
+    def _send(self, line: str) -> None:
         try:
             self._control.sendall(line.encode() + b"\n")
         except OSError:
@@ -269,11 +269,11 @@ class AgentKeeper:
         return decode(bytes(body)), stdio
 
 
-def keep(control: socket.socket, wakeup: int, tell_nursery: int, group: ControlGroup | None) -> int:
+def keep(control: socket.socket, wakeup: int, to_nursery: int, group: ControlGroup | None) -> int:
     """Keep one agent to its end; the exit code of the keeper: 0 where nothing is left of it."""
     try:
         os.setsid()
-        return 0 if AgentKeeper(control, wakeup, tell_nursery, group).run() else 1
+        return 0 if AgentKeeper(control, wakeup, to_nursery, group).run() else 1
     except EOFError:
         return 0
     except BaseException as error:  # the process's boundary: it is reported to the hub, and the nursery ends what is left

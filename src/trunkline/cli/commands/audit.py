@@ -25,7 +25,7 @@ from trunkline.journal.base import Entry
 from trunkline.journal.stores.sqlite.read_only import JournalFile, open_read_only
 from trunkline.session.audit.chain import Chain, Verified, opened, verify
 from trunkline.session.audit.key import AUDIT_KEY_FILE, read_audit_key
-from trunkline.session.audit.log import AUDIT_LOG_FILE, Note, Noted, read_log
+from trunkline.session.audit.log import AUDIT_LOG_FILE, AuditNotes, Note, read_log
 
 JOURNAL_FILE = "journal.db"
 _APPROVAL = "approval:"
@@ -181,14 +181,14 @@ def _checked(data: Path, session: str | None) -> tuple[list[Trail], set[str], st
     return list(trails.values()), heads, noted.wrong or _too_young(noted, oldest)
 
 
-def _noted(data: Path, key: bytes) -> Noted:
+def _noted(data: Path, key: bytes) -> AuditNotes:
     try:
         return read_log(data / AUDIT_LOG_FILE, key)
     except NotFound as error:
-        return Noted(wrong=error.message)
+        return AuditNotes(wrong=error.message)
 
 
-def _too_young(noted: Noted, oldest: int) -> str:
+def _too_young(noted: AuditNotes, oldest: int) -> str:
     """A log is begun with the first hub. One that is younger than an approval stands in another one's place."""
     return f"{AUDIT_LOG_FILE} was begun after the first approval: somebody took the old one away" if noted.since > oldest else ""
 

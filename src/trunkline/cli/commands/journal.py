@@ -18,7 +18,7 @@ from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.read_settings import load
 from trunkline.errors import HubLocked, Invalid, NotFound
 from trunkline.journal.lock import FolderLock
-from trunkline.journal.search.store import remove as remove_index
+from trunkline.journal.search.index_file import remove as remove_index
 from trunkline.journal.stores.sqlite.database import storage_errors
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending.salvage import Salvaged, salvage

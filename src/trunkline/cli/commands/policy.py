@@ -26,7 +26,7 @@ from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.session.policy.decide import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
-from trunkline.session.policy.explain import pieces_of, told
+from trunkline.session.policy.explain import pieces_of, remarks_on
 from trunkline.session.policy.file import POLICY_FILE, PolicyBook
 from trunkline.session.policy.text import parse_policy
 from trunkline.settings import Settings
@@ -112,8 +112,9 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
     verdict, looked_at = policy.decide(ask, now_us=now_us), policy.consider(ask, now_us=now_us)
     others = _for_agents(policy, ask, verdict, now_us) if agent_name is None else {}
     if as_json:
-        about = {"tool": ask.tool, "category": ask.told_as or ask.category, "risk": ask.risk, "riskReason": ask.risk_reason,
-                 "command": ask.command, "paths": ask.paths, "doubts": ask.doubts, "pieces": pieces_of(ask)}
+        about = {"tool": ask.tool, "category": ask.shown_category or ask.category, "risk": ask.risk,
+                 "riskReason": ask.risk_reason, "command": ask.command, "paths": ask.paths, "doubts": ask.doubts,
+                 "pieces": pieces_of(ask)}
         print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
                     "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at],
                     "agents": {name: {"action": one.action, "source": one.source, "why": one.why, "rule": one.rule}
@@ -241,11 +242,12 @@ def _print_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Conside
     about = ask.command if ask.command is not None else ", ".join(ask.paths)
     click.echo(f"{verdict.action:6} {one_line(about)}")
     click.echo(f"       {one_line(verdict.why)}")
-    click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {ask.told_as or ask.category})")
+    category = ask.shown_category or ask.category
+    click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {category})")
     for why in ask.doubts:
         click.echo(f"       not sure: {one_line(why)}")
     for piece in pieces_of(ask) if ask.command is not None else ():
-        for line in told(piece):
+        for line in remarks_on(piece):
             click.echo(f"       `{one_line(piece.text)}` {one_line(line)}")
     for one in looked_at:
         mark = "*" if one.rule is verdict.rule else " "

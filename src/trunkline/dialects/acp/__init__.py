@@ -11,14 +11,11 @@
     client       what the client serves: permission, files, terminals
     elicitation  questions to a person
     methods      all of it in one table
-    aliases      names in circulation that the schema does not know, for input only
-    lenient      the schema's parsing policy
-    decode       bytes to typed values; the hot path for text
-    large        updates of many megabytes
+    reading/     bytes to typed values: ``decode``, the schema's parsing policy, names that it does not know, what is very large
     usage        what a turn used, in every spelling
     calls        one tool call over time
 
-Read them in this order; a name is imported from the module that owns it. Error codes are in ``dialects/codes.py``.
+Read them in this order; a name is imported from the module that owns it. Error codes are in ``dialects/error_codes.py``.
 
 Rule 1: what we read is what agents really write; what we write is what the schema says.
 Rule 2: the bytes stay beside the typed view. Whoever passes an update on passes on its bytes.
@@ -28,11 +25,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trunkline.dialects.names import names_of
+from trunkline.dialects.package_names import names_of
 
 _MODULES = (
     "shape", "content", "tools", "options", "updates", "permission", "initialize", "sessions", "client",
-    "elicitation", "methods", "aliases", "lenient", "decode", "large", "usage", "calls",
+    "elicitation", "methods", "reading.aliases", "reading.lenient", "reading.decode", "reading.large", "usage", "calls",
 )
 
 if not TYPE_CHECKING:  # hidden from type checkers, which would take any name for one of ours

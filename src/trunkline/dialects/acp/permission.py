@@ -58,7 +58,7 @@ def is_other(options: Sequence[signals.PermissionOption], option_id: object) -> 
     return any(option.kind == OTHER for option in options if option.option_id == option_id)
 
 
-def ends_turn(options: Sequence[signals.PermissionOption], option_id: object) -> bool:
+def option_ends_turn(options: Sequence[signals.PermissionOption], option_id: object) -> bool:
     """Whether an offer is more than a no: it ends the whole turn, where a milder one is offered."""
     chosen = next((option for option in options if option.option_id == option_id), None)
     return (chosen is not None and chosen.option_id in _ABORTING and chosen.kind.startswith("reject")

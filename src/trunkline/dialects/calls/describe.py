@@ -19,7 +19,7 @@ from trunkline.dialects.outside import BROKEN
 
 COMMAND_CHARS: Final = 8_000
 """Characters of a command that events repeat beside the input: as many as a transcript shows."""
-PATHS_TOLD: Final = 8
+PATHS_REPEATED: Final = 8
 """Paths that they repeat."""
 SUBJECT_CHARS: Final = 300
 """Characters of what a call is about, where that is neither a command nor a path."""
@@ -54,7 +54,7 @@ def reading_meta(reading: CallReading) -> CarriedReading:
     """What ``_meta.reading`` of an event says."""
     return CarriedReading(
         category=reading.category, role=reading.role, command=None if reading.command is None else _beginning(reading.command),
-        paths=tuple(path for path in reading.paths[:PATHS_TOLD] if path != BEYOND_RULES), subject=reading.subject,
+        paths=tuple(path for path in reading.paths[:PATHS_REPEATED] if path != BEYOND_RULES), subject=reading.subject,
         only_runs=reading.only_runs)
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
-from trunkline.dialects.glob_tokens import kept
+from trunkline.dialects.glob_tokens import remembered
 
 PATHS = 200
 """Paths of one call that are looked at."""
@@ -25,8 +25,8 @@ BEYOND_RULES = "/.."
 """What stands for the rest of the paths where there are more, or where they are too deep: no rule allows it."""
 DEPTH = 6
 
-Role = Literal["path", "glob", "pattern", "query", "body", "attribute", "unknown"]
-_PATTERNS: frozenset[Role] = frozenset({"glob", "pattern", "query"})
+MemberRole = Literal["path", "glob", "pattern", "query", "body", "attribute", "unknown"]
+_PATTERNS: frozenset[MemberRole] = frozenset({"glob", "pattern", "query"})
 
 _COMMAND_KEYS = ("command", "cmd", "commandLine", "command_line", "shell_command", "script")
 _COMMANDS = frozenset({
@@ -298,7 +298,7 @@ class _Finder:
                 _looks_like_path(value) or (self._strict and role == "unknown")):
             yield value
 
-    def _pattern(self, role: Role, text: str, folders: list[str]) -> Iterator[str]:
+    def _pattern(self, role: MemberRole, text: str, folders: list[str]) -> Iterator[str]:
         """A glob is a path. What may be one is kept for the rules that restrict."""
         reading = "glob" if role == "glob" else self._reading
         if reading == "expression" or (role == "query" and reading != "glob"):
@@ -320,8 +320,8 @@ def _is_run(name: str, value: Any) -> bool:
     return (bare in _COMMANDS or bare in _ARGUMENTS) and (isinstance(value, str) or _is_flat(value))
 
 
-@kept
-def _role(key: str) -> Role:
+@remembered
+def _role(key: str) -> MemberRole:
     """What the name of a member says of its text; the last word of the name counts most."""
     words = words_of(key)
     if "/" in key or not words:
@@ -337,7 +337,7 @@ def _role(key: str) -> Role:
     return "path" if not _PATH_WORDS.isdisjoint(words) or key.lower().endswith(_PATH_ENDS) else "unknown"
 
 
-def _role_of_pattern(words: tuple[str, ...]) -> Role:
+def _role_of_pattern(words: tuple[str, ...]) -> MemberRole:
     """``file_pattern`` and ``glob`` are globs whatever the tool is; what ``pattern`` and ``text_pattern`` are, the tool says."""
     if not _LEFT_OUT.isdisjoint(words):
         return "body"

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives, kept
+from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives, remembered
 
 Reading = Literal["glob", "expression", "unclear"]
 """What the ``pattern`` of a call is."""
@@ -32,7 +32,7 @@ _LEAVES = re.compile(r"(?:^|[{,])[/~]|^[A-Za-z][A-Za-z0-9+.-]*:/|(?:^|[/\\{,])\.
 """What as a glob is not inside the folder that it is looked for in, in one of its alternatives at least."""
 
 
-@kept
+@remembered
 def words_of(key: str) -> tuple[str, ...]:
     """The words that the name of a member is made of: ``filePath`` and ``file_path`` are file and path."""
     return tuple(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", key))

@@ -51,7 +51,7 @@ class Model(msgspec.Struct, rename="camel"):
     supports_auto_mode: bool = False
 
 
-class Command(msgspec.Struct, rename="camel"):
+class SlashCommand(msgspec.Struct, rename="camel"):
     """A slash command."""
 
     name: str = ""
@@ -62,7 +62,7 @@ class Command(msgspec.Struct, rename="camel"):
 class Greeting(msgspec.Struct):
     """What matters of the answer to ``initialize``."""
 
-    commands: list[Command] = []
+    commands: list[SlashCommand] = []
     models: list[Model] = []
     current_permission_mode: str | None = None
 
@@ -81,7 +81,7 @@ class ClaudeSettings:
         self._model = ""
         self._thinking = "auto"
         self._effort = "auto"
-        self._commands: dict[str, Command] = {}
+        self._commands: dict[str, SlashCommand] = {}
         self._terminal_only: frozenset[str] = frozenset()
         self._commands_sent: bytes = b""
 
@@ -103,7 +103,7 @@ class ClaudeSettings:
         if init.slash_commands is not None:
             self._terminal_only = frozenset(init.terminal_slash_commands or ())
             known = self._commands
-            self._commands = {name: known.get(name) or Command(name) for name in init.slash_commands}
+            self._commands = {name: known.get(name) or SlashCommand(name) for name in init.slash_commands}
             signals += self._commands_update()
         return signals
 
@@ -111,10 +111,10 @@ class ClaudeSettings:
         """Other commands are on offer."""
         listed = frame.commands if frame.commands is not None else frame.slash_commands
         try:
-            commands = msgspec.convert(listed, list[Command | str])
+            commands = msgspec.convert(listed, list[SlashCommand | str])
         except BROKEN:
             return []
-        found = [Command(each) if isinstance(each, str) else each for each in commands]
+        found = [SlashCommand(each) if isinstance(each, str) else each for each in commands]
         self._commands = {command.name: command for command in found if command.name}
         return self._commands_update()
 
@@ -269,7 +269,7 @@ def _greeting(body: bytes) -> Greeting:
     if not isinstance(fields, dict):
         return Greeting()
     mode = fields.get("current_permission_mode")
-    return Greeting(_each(fields.get("commands"), Command), _each(fields.get("models"), Model),
+    return Greeting(_each(fields.get("commands"), SlashCommand), _each(fields.get("models"), Model),
                     mode if isinstance(mode, str) else None)
 
 
@@ -303,7 +303,7 @@ def _resolved(body: bytes) -> str:
         return ""
 
 
-def _command(command: Command) -> Json:
+def _command(command: SlashCommand) -> Json:
     about = command.description
     shown: Json = {"name": command.name, "description": about if len(about) <= DESCRIPTION_CHARS
                   else about[:DESCRIPTION_CHARS].rstrip() + "…"}

@@ -17,14 +17,14 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.acp.large import strings_of
+from trunkline.dialects.acp.reading.large import strings_of
 from trunkline.dialects.claude.calls.calls import ToolCalls
 from trunkline.dialects.claude.calls.results import is_sent_off
 from trunkline.dialects.claude.calls.tools import text_in
 from trunkline.dialects.claude.control.requests import ControlRequests
-from trunkline.dialects.claude.conversation.messages import Messages, blocks_of
+from trunkline.dialects.claude.conversation.messages import Messages, message_blocks
 from trunkline.dialects.claude.conversation.stops import stop_of, unqueued, withdrawal
-from trunkline.dialects.claude.conversation.turns import Turns
+from trunkline.dialects.claude.conversation.turns import CliTurns
 from trunkline.dialects.claude.conversation.usage import TokenAccount
 from trunkline.dialects.claude.frames.large import Large, marked, read_large
 from trunkline.dialects.claude.frames.reading import read_frame
@@ -80,7 +80,7 @@ class Translator:
         self._account = TokenAccount()
         self._messages = Messages(self._calls, self._account, new_id)
         self.settings = ClaudeSettings()
-        self._turns = Turns()
+        self._turns = CliTurns()
         self.control = ControlRequests(new_id, self._calls, self._turns)
         self._remarks = Remarks(self._account, new_id)
         self._interrupted = False
@@ -164,7 +164,7 @@ class Translator:
                     yield from self._messages.whole_in_steps(frame, {int(at): text for at, text in places.items()})
                 return
             case ResultFrame() if texts and not self._messages.has_text and not frame.is_error:
-                yield from self._messages.say_in_steps(texts[("result",)])
+                yield from self._messages.emit_text_in_steps(texts[("result",)])
             case ControlRequestFrame():
                 yield self.control.refuse(frame.request_id, frame.request)
                 return
@@ -199,7 +199,7 @@ class Translator:
             case CommandsChangedFrame():
                 return self.settings.changed(frame)
             case LocalCommandOutputFrame():
-                return self._messages.say(_printed(frame.content))
+                return self._messages.emit_text(_printed(frame.content))
             case KeepAliveFrame():
                 return []
         return [] if kind in SILENT else [CustomNote(kind, line)]
@@ -229,21 +229,21 @@ class Translator:
         """Results of tools; what the CLI says in the person's name is no message of theirs."""
         if self._remarks.is_repeated(frame.uuid):
             return []
-        blocks = blocks_of(frame.message.content)
+        blocks = message_blocks(frame.message.content)
         signals: list[Signal] = []
         for block in blocks:
             if block.get("type") == "tool_result":
                 signals += self._tool_result(block, frame)
         if any(block.get("type") == "tool_result" for block in blocks) or frame.parent_tool_use_id is not None:
             return signals
-        return self._spoken("".join(text_in(block, "text") for block in blocks), frame, line)
+        return self._user_text("".join(text_in(block, "text") for block in blocks), frame, line)
 
-    def _spoken(self, text: str, frame: UserFrame, line: bytes) -> list[Signal]:
+    def _user_text(self, text: str, frame: UserFrame, line: bytes) -> list[Signal]:
         if text.lstrip().startswith(INTERRUPTED):
             self._interrupted = True
             return []
         if text.lstrip().startswith("<local-command-"):
-            return self._messages.say(_printed(text))
+            return self._messages.emit_text(_printed(text))
         if frame.is_replay:
             self._turns.taken([frame.uuid])
             return []
@@ -261,7 +261,7 @@ class Translator:
         end = stop_of(frame, interrupted=self._interrupted, error=self._error)
         signals: list[Signal] = []
         if frame.result and not self._messages.has_text and end.error is None:
-            signals += self._messages.say(frame.result)
+            signals += self._messages.emit_text(frame.result)
         signals += self._closed(cancelled=end.stop == "cancelled")
         if frame.session_id:
             self.session_id = frame.session_id

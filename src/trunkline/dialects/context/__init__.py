@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trunkline.dialects.names import names_of
+from trunkline.dialects.package_names import names_of
 
 _MODULES = (
     "types", "unions", "events", "commands", "envelope", "capabilities", "versions", "filters", "categories",

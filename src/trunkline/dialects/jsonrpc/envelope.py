@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
 from trunkline.dialects.outside import BROKEN
 
@@ -44,7 +44,7 @@ def read_error(raw: Raw) -> RpcError:
     try:
         members = _MEMBERS.decode(raw)
     except BROKEN:
-        return RpcError(ErrorCode.INTERNAL_ERROR, shown(raw), raw)
+        return RpcError(ErrorCode.INTERNAL_ERROR, shortened(raw), raw)
     message = members.get("message")
     return RpcError(_error_code(members.get("code")), _error_text(raw if message is None else message), members.get("data"))
 
@@ -60,7 +60,7 @@ def _error_text(raw: Raw) -> str:
     try:
         return _STRING.decode(raw)
     except BROKEN:
-        return shown(raw)
+        return shortened(raw)
 
 
 def addressed(text: bytes) -> Addressed | None:
@@ -93,5 +93,5 @@ def reason_of(error: Exception) -> str:
     return f"not JSON: {str(error).replace('truncated', 'truncated, or has half a surrogate pair')}"
 
 
-def shown(raw: Raw) -> str:
+def shortened(raw: Raw) -> str:
     return bytes(memoryview(raw)[:200]).decode("utf-8", "replace")

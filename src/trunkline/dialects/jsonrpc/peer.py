@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec import UNSET, Raw, Struct
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc.broken import concerned
 from trunkline.dialects.jsonrpc.envelope import (
     ENVELOPE,
@@ -19,7 +19,7 @@ from trunkline.dialects.jsonrpc.envelope import (
     present,
     read_error,
     reason_of,
-    shown,
+    shortened,
 )
 from trunkline.dialects.jsonrpc.lines import KEPT_OF_MALFORMED, LARGE_LINE, MAX_LINE, LineSplitter, Utf8Check, utf8_fault
 from trunkline.dialects.jsonrpc.messages import (
@@ -165,7 +165,7 @@ class Peer:
             return
         our_id = self._our_id(envelope.id)
         if our_id is None:
-            self._malformed(line, f"answer to an unknown request: id {shown(envelope.id)}")
+            self._malformed(line, f"answer to an unknown request: id {shortened(envelope.id)}")
             return
         del self._pending[our_id]
         if envelope.error is UNSET or bytes(envelope.error) == b"null":
@@ -242,7 +242,7 @@ class Peer:
         return self._last_id
 
     def send_notification(self, method: str, params: bytes | Struct | None = None) -> None:
-        """Tell the peer."""
+        """Send the peer a notification."""
         self._write(b'{"jsonrpc":"2.0","method":%b' % _encode(method), params)
 
     def send_result(self, request_id: bytes, result: bytes | Struct | None = None) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from trunkline.dialects.names import names_of
+from trunkline.dialects.package_names import names_of
 
 _MODULES = (
     "blocks", "tools", "shapes", "stamps", "detect", "titles", "raw_inputs", "raw_outputs", "contents", "numbered",

@@ -104,7 +104,7 @@ def locations_of(locations: Sequence[ToolCallLocation] | None) -> list[Location]
     return None if locations is None else [Location(line=place.line, path=place.path) for place in locations]
 
 
-def one_line(raw: bytes | Raw) -> Raw:
+def on_one_line(raw: bytes | Raw) -> Raw:
     """Somebody's JSON as it is; only line ends between tokens, which would break a line-based stream, are taken out."""
     body = bytes(raw)
     return Raw(msgspec.json.format(body, indent=-1)) if b"\r" in body or b"\n" in body else Raw(body)

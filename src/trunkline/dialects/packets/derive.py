@@ -15,8 +15,8 @@ import msgspec
 from msgspec import Raw
 
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.acp.decode import decode_update, text_chunk, usual_text
 from trunkline.dialects.acp.options import AvailableCommand
+from trunkline.dialects.acp.reading.decode import decode_update, text_chunk, usual_text
 from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, Cost, MessageChunk, PlanEntry, UserMessageChunk
 from trunkline.dialects.packets.contents import ANY_TEXT, block_json, items_json, locations_of, with_text
 from trunkline.dialects.packets.raw_inputs import NOTHING_BESIDE, Beside, documented_input, documented_tool, own_input

@@ -13,7 +13,7 @@ from msgspec import UNSET, Raw
 
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.dialects.context.unions import ApprovalPreview
-from trunkline.dialects.packets.contents import one_line
+from trunkline.dialects.packets.contents import on_one_line
 from trunkline.dialects.packets.shapes import (
     AnswerAction,
     ApprovalPacketMeta,
@@ -121,7 +121,7 @@ def question_requested_packet(
             question=question,
             tool_call_id=_or_absent(tool_call_id),
             options=UNSET if options is None else list(options),
-            schema=UNSET if schema is None else one_line(schema),
+            schema=UNSET if schema is None else on_one_line(schema),
             url=_or_absent(url),
             expires_at=_or_absent(expires_at),
         )
@@ -144,7 +144,7 @@ def question_resolved_packet(
             question_id=question_id,
             action=action,
             resolved_by=resolved_by,
-            answer=UNSET if answer is None else one_line(answer),
+            answer=UNSET if answer is None else on_one_line(answer),
             reason=_or_absent(reason),
         )
     )

@@ -20,7 +20,7 @@ from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls.variables import script_of
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.packets.contents import one_line
+from trunkline.dialects.packets.contents import on_one_line
 from trunkline.dialects.packets.detect import (
     COMMAND_KEYS,
     CONTENT_KEYS,
@@ -99,7 +99,7 @@ def _editor(call: CallState, view: InputView) -> ToolName:
 
 def own_input(call: CallState) -> Raw:
     """The input as its agent sent it."""
-    return EMPTY_OBJECT if call.raw_input is None else one_line(call.raw_input)
+    return EMPTY_OBJECT if call.raw_input is None else on_one_line(call.raw_input)
 
 
 def documented_input(call: CallState, view: InputView, tool: ToolName | None, beside: Beside) -> Raw:
@@ -206,10 +206,10 @@ def _only_diff(call: CallState) -> Diff | None:
 def _summed_up(named: dict[str, Any], tool: ToolName) -> dict[str, Any]:
     if tool not in _SUMMED_UP or "description" in named or not _is_usable(named.get(_SUMMED_UP[tool])):
         return named
-    return {**named, "description": summary_of(named[_SUMMED_UP[tool]])}
+    return {**named, "description": first_line_of(named[_SUMMED_UP[tool]])}
 
 
-def summary_of(text: Any) -> str:
+def first_line_of(text: Any) -> str:
     """The first line of a text, which may still be a JSON string; a long one is not read to its end."""
     if isinstance(text, Raw):
         text = beginning_of(text, SUMMARY_CHARS)

@@ -18,10 +18,10 @@ from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.packets.contents import one_line
+from trunkline.dialects.packets.contents import on_one_line
 from trunkline.dialects.packets.detect import ToolName
 from trunkline.dialects.packets.numbered import CLOSED, OPENED, read_file_text
-from trunkline.dialects.packets.raw_inputs import Beside, beginning_of, summary_of, todos_of
+from trunkline.dialects.packets.raw_inputs import Beside, beginning_of, first_line_of, todos_of
 from trunkline.dialects.packets.shapes import NULL
 
 READ_BYTES: Final = 64 << 10
@@ -47,7 +47,7 @@ Record = Mapping[str, Raw]
 
 def own_output(call: CallState) -> Raw:
     """The output as its agent sent it."""
-    return NULL if call.raw_output is None else one_line(call.raw_output)
+    return NULL if call.raw_output is None else on_one_line(call.raw_output)
 
 
 def documented_output(call: CallState, tool: ToolName | None, made_input: Raw, beside: Beside, text: Token | None) -> Raw:
@@ -162,7 +162,7 @@ class _Output:
         given = _record(bytes(self._input))
         return self._made(printed, {
             "output": Raw(again), "exit": self._beside.exit_code, "description": _value(given.get("description"))
-            or summary_of(given.get("command")), "truncated": self._truncated(),
+            or first_line_of(given.get("command")), "truncated": self._truncated(),
         })
 
     def _wrote(self) -> Raw:

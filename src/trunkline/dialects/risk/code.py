@@ -17,7 +17,7 @@ from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.sed import read_sed
 
 
-class Telling(NamedTuple):
+class Signs(NamedTuple):
     """What gives a kind of code away: whole names, and texts that are looked for as they are."""
 
     names: frozenset[str]
@@ -33,11 +33,11 @@ class Telling(NamedTuple):
         return False
 
 
-def _telling(names: str, *texts: str) -> Telling:
-    return Telling(frozenset(names.split()), texts)
+def _signs(names: str, *texts: str) -> Signs:
+    return Signs(frozenset(names.split()), texts)
 
 
-_RUNS: Final = _telling(
+_RUNS: Final = _signs(
     "system popen Popen subprocess child_process exec execSync execFile execFileSync execv execve execl execlp execvp "
     "execvpe spawn spawnSync "
     "spawnl spawnv posix_spawn qx shell_exec passthru proc_open pcntl_exec getRuntime ProcessBuilder pty getoutput "
@@ -46,14 +46,14 @@ _RUNS: Final = _telling(
     "os.execute", "io.popen", "%x[", "%x{", "%x(", "Deno.run", "Deno.Command", "do shell script",
     "System.cmd", "os:cmd", "run-program", "cmd.Start", "exec.Command",
 )  # fmt: skip
-_DELETES: Final = _telling(
+_DELETES: Final = _signs(
     "rmtree unlink unlinkSync rmdir rmdirSync rmSync removedirs removeSync rm_rf rm_r truncate truncateSync chmod "
     "chmodSync chown killpg "
     "send2trash taskkill deleteTree",
     "os.remove", "os.rename", "os.replace", "os.kill", "fs.rm", "promises.rm", "FileUtils.rm", "FileUtils.remove", "File.delete",
     "process.kill", "Deno.remove", "DROP TABLE", "DROP DATABASE", "drop table",
 )  # fmt: skip
-_NETWORK: Final = _telling(
+_NETWORK: Final = _signs(
     "urllib urllib2 urllib3 urlopen urlretrieve requests httpx aiohttp socket fetch axios LWP curl_init curl_exec "
     "XMLHttpRequest ftplib "
     "smtplib paramiko TCPSocket UDPSocket fsockopen telnetlib websocket websockets WebSocket gethostbyname getaddrinfo "
@@ -62,13 +62,13 @@ _NETWORK: Final = _telling(
     "http.client", "http.get", "http.request", "Net::HTTP", "net/http", "open-uri", "URI.open", "IO::Socket", "/inet/",
     "'http://", '"http://', "'https://", '"https://', "Invoke-WebRequest", "'net'", '"net"',
 )  # fmt: skip
-_EVALUATES: Final = _telling(
+_EVALUATES: Final = _signs(
     "eval exec Function compile __import__ importlib runpy execfile instance_eval class_eval module_eval "
     "create_function loadstring "
     "runInThisContext runInNewContext __builtins__ getattr globals constructor IEX marshal pickle vm",
     "Invoke-Expression", "load(", "assert($", "do FILE",
 )  # fmt: skip
-_DECODES: Final = _telling(
+_DECODES: Final = _signs(
     "b64decode base64 fromhex unhexlify fromCharCode atob zlib rot13 rot_13 pack chr codecs", "\\x", "base64"
 )
 _WRITES: Final = re.compile(

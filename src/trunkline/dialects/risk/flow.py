@@ -58,7 +58,7 @@ def feeding(calls: list[ProgramCall], index: int) -> list[ProgramCall]:
     return calls[begin:index] if begin >= 0 else []
 
 
-def within(calls: list[ProgramCall], index: int) -> Iterator[ProgramCall]:
+def inner_calls(calls: list[ProgramCall], index: int) -> Iterator[ProgramCall]:
     """The commands in a command's own arguments, at any depth; a wrapper's arguments are those of what it wraps."""
     while (command := calls[index].command).parent >= 0 and command.inside not in _SUBSTITUTED:
         index = command.parent
@@ -111,7 +111,7 @@ def _around(calls: list[ProgramCall], index: int, sources: list[ProgramCall]) ->
     """The commands that feed a command, which are ``sources``, and those in its arguments."""
     if calls[index].command.parent < 0 and (index + 1 == len(calls) or calls[index + 1].command.parent < index):
         return sources  # nothing is inside it, and it is inside of nothing
-    return [*sources, *within(calls, index)]
+    return [*sources, *inner_calls(calls, index)]
 
 
 def _save(call: ProgramCall, fetched: bool, downloads: set[str]) -> None:

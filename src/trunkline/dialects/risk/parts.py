@@ -1,7 +1,7 @@
 """A command line taken apart for whoever has to approve it: which part is what, and which part is dangerous.
 
 Rule 1: the parts are for reading. What is judged is the whole line, by ``explain_risk``; here its worst places are pointed out.
-Rule 2: bounded: long lines have no parts, and no more than so many parts and commands are told of.
+Rule 2: bounded: long lines have no parts, and no more than so many parts and commands are listed.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
+from trunkline.dialects.command_part import CommandPart, PartKind
 from trunkline.dialects.context.types import RiskLevel
-from trunkline.dialects.parts import CommandPart, PartKind
 from trunkline.dialects.risk.levels import rank
 from trunkline.dialects.risk.line import recent_line
 from trunkline.dialects.risk.places import Places
@@ -26,7 +26,7 @@ LINE_BYTES: Final = 4096
 PARTS_MOST: Final = 256
 _JUDGED_MOST: Final = 24
 """Commands of a line that are judged one by one."""
-_TOLD_FROM: Final = rank("high")
+_LISTED_FROM: Final = rank("high")
 
 
 def command_parts(line: str, *, cwd: str | None = None, roots: Sequence[str] = (), home: str | None = None) -> list[CommandPart]:
@@ -68,7 +68,7 @@ def _risks(source: bytes, places: Places) -> dict[tuple[int, int], RiskLevel]:
         if judged > _JUDGED_MOST:
             break
         level = _level(source, node, places)
-        if rank(level) < _TOLD_FROM:
+        if rank(level) < _LISTED_FROM:
             continue
         for start, end in _marks(node):
             if rank(level) > rank(found.get((start, end), "low")):

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from trunkline.dialects.risk import secrets_list
 
-Kind = Literal[
+PlaceKind = Literal[
     "inside",
     "temp",
     "null",
@@ -113,7 +113,7 @@ class Seen(NamedTuple):
     """All that a path means."""
 
     path: str
-    kind: Kind
+    kind: PlaceKind
     secret: str
 
 
@@ -146,7 +146,7 @@ class Places(Struct, frozen=True, eq=False):
         """A path made absolute and plain as far as it can be. Begins with ``?`` where it depends on what only a run knows."""
         return look(self, sketch).path
 
-    def kind(self, sketch: str) -> Kind:
+    def kind(self, sketch: str) -> PlaceKind:
         """What a path means for whoever writes to it."""
         return look(self, sketch).kind
 
@@ -227,7 +227,7 @@ def _plain(path: str) -> str:
     return posixpath.normpath(path) if path else path
 
 
-def _kind(places: Places, path: str) -> Kind:
+def _kind(places: Places, path: str) -> PlaceKind:
     if path.startswith("/dev/"):
         return _device(path)
     special = may_be_special(path)
@@ -259,7 +259,7 @@ def _is_of_home(places: Places, path: str, root: str) -> bool:
     return home is not None and _under(home, root) and path.startswith(f"{home.rstrip('/')}/.")
 
 
-def _beyond(places: Places, path: str) -> Kind:
+def _beyond(places: Places, path: str) -> PlaceKind:
     """A path that is not inside any root."""
     if path.startswith(_TEMP_BELOW) or path in _TEMP:
         return "temp"
@@ -272,7 +272,7 @@ def _beyond(places: Places, path: str) -> Kind:
     return "outside" if places.roots or path.startswith("..") else "elsewhere"
 
 
-def _device(path: str) -> Kind:
+def _device(path: str) -> PlaceKind:
     if path in _NULLS or path.startswith(("/dev/fd/", "/dev/pts/")):
         return "null"
     if path.startswith("/dev/shm"):

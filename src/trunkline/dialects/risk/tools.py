@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.calls import CallReading, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.calls.names import usual_name, verb_in
 from trunkline.dialects.context.types import RiskLevel
-from trunkline.dialects.kept import Kept
 from trunkline.dialects.risk.call import Noted, ProgramCall
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.line import judge_line, recent_line
@@ -75,7 +75,7 @@ def _terminal(command: str, folder: str | None, places: Places, at_once: bool) -
     return _UNREAD if at_once else _read_ahead.put((command, places), judge_line(command, places))
 
 
-_read_ahead: Final[Kept[tuple[str, Places], Risk]] = Kept(64)
+_read_ahead: Final[AnswerCache[tuple[str, Places], Risk]] = AnswerCache(64)
 _UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONCE_CHARS} characters that was not read ahead")
 
 

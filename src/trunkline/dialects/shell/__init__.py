@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from trunkline.dialects.kept import Kept
+from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader
@@ -74,5 +74,5 @@ def _parsed(line: str) -> ParsedLine:
 
 
 _recent: Final = lru_cache(maxsize=_RECENT)(_parsed)
-_read_ahead: Final[Kept[str, ParsedLine]] = Kept(_RECENT)
+_read_ahead: Final[AnswerCache[str, ParsedLine]] = AnswerCache(_RECENT)
 _TOO_LONG: Final = ParsedLine(commands=(), complete=False, problem=f"longer than {MAX_LINE_BYTES} bytes")

@@ -15,7 +15,15 @@ from msgspec import structs
 
 from trunkline.dialects.shell.doubts import has_computed_index, hides_substitution, is_misread
 from trunkline.dialects.shell.grammar import parse_tree, refusal
-from trunkline.dialects.shell.simple import ARGUMENTS, MAX_COMMANDS, MAX_DEPTH, REDIRECTS, Behind, CommandReader, ShellPlace
+from trunkline.dialects.shell.simple import (
+    ARGUMENTS,
+    MAX_COMMANDS,
+    MAX_DEPTH,
+    REDIRECTS,
+    CommandReader,
+    ShellPlace,
+    Trailing,
+)
 from trunkline.dialects.shell.syntax import ParsedLine, Redirect
 from trunkline.dialects.shell.words import Word, read_text
 
@@ -49,7 +57,7 @@ class LineReader(CommandReader):
         self._statement(root, place)
         self._source = outer
 
-    def _statement(self, node: Node, place: ShellPlace, behind: Behind = (), pipeline: int = -1, position: int = 0) -> None:
+    def _statement(self, node: Node, place: ShellPlace, behind: Trailing = (), pipeline: int = -1, position: int = 0) -> None:
         """Read one statement of any kind; ``behind`` are the redirections that stand behind it."""
         if place.depth > MAX_DEPTH or len(self.commands) > MAX_COMMANDS:
             self._doubt("nested too deep" if place.depth > MAX_DEPTH else "too many commands")
@@ -72,14 +80,14 @@ class LineReader(CommandReader):
         else:
             self._compound(node, place, behind)
 
-    def _list(self, node: Node, place: ShellPlace, behind: Behind) -> None:
+    def _list(self, node: Node, place: ShellPlace, behind: Trailing) -> None:
         """``a && b || c``; redirections belong to its last command."""
         *parts, last = _parts(node)
         for part in parts:
             self._statement(part, place)
         self._statement(last, place, behind)
 
-    def _pipeline(self, node: Node, place: ShellPlace, behind: Behind, first: int = -1) -> None:
+    def _pipeline(self, node: Node, place: ShellPlace, behind: Trailing, first: int = -1) -> None:
         """``a | b | c``: each stage may be fed by all before it. ``first`` is where a pipeline went on behind a here-doc."""
         number = self._next_pipeline()
         begin = len(self.commands) if first < 0 else first
@@ -93,7 +101,7 @@ class LineReader(CommandReader):
         for part in after:
             self._statement(part, place, behind if part is last else ())
 
-    def _redirected(self, node: Node, place: ShellPlace, behind: Behind, pipeline: int, position: int) -> None:
+    def _redirected(self, node: Node, place: ShellPlace, behind: Trailing, pipeline: int, position: int) -> None:
         """A statement and its redirections; without a statement, what follows them is the command (``> x ls``)."""
         own = [child for child in node.children if child.type in REDIRECTS]
         body = next((child for child in node.named_children if child.type not in REDIRECTS and child.type != "comment"), None)
@@ -116,7 +124,7 @@ class LineReader(CommandReader):
                 elif child.type not in ARGUMENTS and child.type not in REDIRECTS and not child.type.startswith("heredoc_"):
                     self._statement(child, _deeper(place))
 
-    def _compound(self, node: Node, place: ShellPlace, behind: Behind) -> None:
+    def _compound(self, node: Node, place: ShellPlace, behind: Trailing) -> None:
         """Loops, conditions, groups, functions, tests: every statement and substitution below.
 
         Redirections around them are a command without words that stands before them and may feed them.

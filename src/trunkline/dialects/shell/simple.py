@@ -37,7 +37,7 @@ _BARE: Final = frozenset({"word", "number", "command_name", "==", "=~", "$"})
 _SUBSTITUTIONS: Final = frozenset({"command_substitution", "process_substitution"})
 _STRINGS: Final = frozenset({"string", "raw_string"})
 
-Behind = tuple["Node", ...] | list["Node"]
+Trailing = tuple["Node", ...] | list["Node"]
 """Redirections that stand behind a statement."""
 
 
@@ -70,7 +70,7 @@ class CommandReader(ABC):
     def _substitution(self, node: Node, place: ShellPlace) -> None:
         """Read the commands of a substitution."""
 
-    def _command(self, node: Node | None, place: ShellPlace, behind: Behind, pipeline: int, position: int) -> None:
+    def _command(self, node: Node | None, place: ShellPlace, behind: Trailing, pipeline: int, position: int) -> None:
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
         deeper = ShellPlace(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
@@ -99,7 +99,7 @@ class CommandReader(ABC):
             words.extend(more)
         self._finish(index, words, tuple(redirects), tuple(assignments), place, pipeline, position)
 
-    def _behind(self, behind: Behind, place: ShellPlace) -> tuple[tuple[Redirect, ...], list[Word]]:
+    def _behind(self, behind: Trailing, place: ShellPlace) -> tuple[tuple[Redirect, ...], list[Word]]:
         """Redirections behind a statement, and the words between and after them (``cat > x -n``), which are its arguments."""
         redirects: list[Redirect] = []
         words: list[Word] = []
@@ -146,7 +146,7 @@ class CommandReader(ABC):
         words = [word for child in parts[skip:] for word in self._words(child, nested)]
         return [Word(before, before, before), *words] if before else words
 
-    def _declaration(self, node: Node, place: ShellPlace, behind: Behind, pipeline: int, position: int) -> None:
+    def _declaration(self, node: Node, place: ShellPlace, behind: Trailing, pipeline: int, position: int) -> None:
         """``export A=1``, ``unset A``: a command whose name the grammar makes a keyword."""
         index = self._reserve()
         deeper = ShellPlace(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
@@ -162,7 +162,7 @@ class CommandReader(ABC):
         redirects, more = self._behind(behind, deeper)
         self._finish(index, [*words, *more], redirects, (), place, pipeline, position)
 
-    def _assigned(self, node: Node, place: ShellPlace, behind: Behind) -> None:
+    def _assigned(self, node: Node, place: ShellPlace, behind: Trailing) -> None:
         """A statement of assignments only; with redirections behind it there may be a command behind those."""
         nodes = [node] if node.type == "variable_assignment" else node.named_children
         index = self._reserve()

@@ -1,7 +1,7 @@
 """Words to sessions: an index beside the journal, made by the first search and kept up from then on.
 
     words.py   what was typed, as a question      texts.py   what of an entry can be found
-    store.py   the file (SQLite with FTS5)
+    index_file.py   the file (SQLite with FTS5)
 
 Rule 1: the index follows the journal by ``pos``. Nothing is written into it when something happens: it reads up when somebody
 searches, and now and then while the hub is idle.
@@ -23,11 +23,11 @@ import msgspec
 
 from trunkline.errors import HubStopping, StorageError, TrunklineError
 from trunkline.journal.base import Journal, RowFilter, SessionRow
-from trunkline.journal.newest import NewestIds
+from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.search.words import expression_of
 
 if TYPE_CHECKING:
-    from trunkline.journal.search.store import Hit, IndexStore
+    from trunkline.journal.search.index_file import Hit, IndexFile
 
 log = logging.getLogger("trunkline.search")
 
@@ -61,9 +61,9 @@ class SearchIndex:
         self._store_rows = store_rows
         self._path = path
         self._thread: ThreadPoolExecutor | None = None
-        self._opened: IndexStore | None = None
+        self._opened: IndexFile | None = None
         self._checked = False
-        self._gone = NewestIds()
+        self._gone = DeletedIds()
         self._reading: asyncio.Task[None] | None = None
         self._closed = False
         self._scrubbing: asyncio.Task[None] | None = None
@@ -89,7 +89,7 @@ class SearchIndex:
         if not self._exists():
             return
         try:
-            await self._run(lambda store: store.forget(session_id))
+            await self._run(lambda index: index.forget(session_id))
         except StorageError as error:
             log.warning("a deleted session is still in the search index: %s", error.message)
             return
@@ -100,7 +100,7 @@ class SearchIndex:
         """Overwrite what was deleted, once for all that is deleted in the next moment."""
         await asyncio.sleep(SCRUB_AFTER_S)
         try:
-            await self._run(lambda store: store.scrub())
+            await self._run(lambda index: index.scrub())
         except (StorageError, HubStopping) as error:
             log.warning("words of a deleted session may still stand in the search index: %s", error.message)
 
@@ -136,24 +136,24 @@ class SearchIndex:
             self._checked = True
         if self._store_rows is not None:
             await self._store_rows()
-        after = await self._run(lambda store: store.pos)
+        after = await self._run(lambda index: index.pos)
         while page := await self._journal.read_hub(after=after, limit=PAGE_ENTRIES, max_bytes=PAGE_BYTES):
             titles = {session_id: (row.title, row.updated_at) for session_id in {session_id for session_id, _ in page}
                       if (row := await self._row(session_id)) is not None}
-            await self._run(lambda store, page=page, titles=titles: store.add(page, titles, self._gone))  # type: ignore[misc]
+            await self._run(lambda index, page=page, titles=titles: index.add(page, titles, self._gone))  # type: ignore[misc]
             after = page[-1][1].pos
 
     async def _check(self) -> None:
         """Compare the index with the journal, once: a crash, a restored backup or a new journal may stand between them."""
-        if await self._run(lambda store: store.pos) > self._journal.last_pos:
-            await self._run(lambda store: store.clear())
+        if await self._run(lambda index: index.pos) > self._journal.last_pos:
+            await self._run(lambda index: index.clear())
             return
-        for session_id, last_seq in (await self._run(lambda store: store.sessions())).items():
+        for session_id, last_seq in (await self._run(lambda index: index.sessions())).items():
             row = await self._row(session_id)
             if row is None:
-                await self._run(lambda store, gone=session_id: store.forget(gone))  # type: ignore[misc]
+                await self._run(lambda index, gone=session_id: index.forget(gone))  # type: ignore[misc]
             elif row.last_seq < last_seq:
-                await self._run(lambda store: store.clear())
+                await self._run(lambda index: index.clear())
                 return
 
     async def _row(self, session_id: str) -> SessionRow | None:
@@ -166,33 +166,33 @@ class SearchIndex:
 
     async def _found(self, expression: str, limit: int) -> list[FoundText]:
         while True:
-            hits = await self._run(lambda store: store.find(expression, limit))
+            hits = await self._run(lambda index: index.find(expression, limit))
             rows = {session_id: await self._row(session_id) for session_id in {hit.session for hit in hits}}
             gone = [session_id for session_id, row in rows.items() if row is None]
             if not gone:
                 return [found for hit in hits if (found := _shown(hit, rows[hit.session])) is not None]
             for session_id in gone:
-                await self._run(lambda store, gone=session_id: store.forget(gone))  # type: ignore[misc]
+                await self._run(lambda index, gone=session_id: index.forget(gone))  # type: ignore[misc]
 
     # The thread.
 
     def _exists(self) -> bool:
         return self._opened is not None or (self._path is not None and self._path.exists())
 
-    async def _run(self, work: Callable[[IndexStore], T]) -> T:
+    async def _run(self, work: Callable[[IndexFile], T]) -> T:
         if self._closed:
             raise HubStopping("the hub is stopping")
         if self._thread is None:
             self._thread = ThreadPoolExecutor(1, "search")
         return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, work)
 
-    def _work(self, work: Callable[[IndexStore], T]) -> T:
-        from trunkline.journal.search.store import IndexStore, is_damage, remove
+    def _work(self, work: Callable[[IndexFile], T]) -> T:
+        from trunkline.journal.search.index_file import IndexFile, is_damage, remove
         from trunkline.journal.stores.sqlite.database import storage_errors  # Rule 4
 
         with storage_errors(self._path or Path("search.db"), "searched"):
             if self._opened is None:
-                self._opened = IndexStore(self._path)
+                self._opened = IndexFile(self._path)
             try:
                 return work(self._opened)
             except BaseException as error:

@@ -4,8 +4,8 @@
     sqlite:/folder   in a folder of its own
     memory:          in this process, gone with it
 
-A new one is a file (``memory.py``) or folder (``sqlite/``) here, and a row below. What stores share: ``page.py`` (what one read
-returns), ``rows.py`` (rows of sessions), ``gap.py`` (what stands where entries were lost).
+A new one is a file (``memory.py``) or folder (``sqlite/``) here, and a row below; nothing but stores is here. It is a ``Journal``
+(``journal/base.py``); what stores share lies beside that: ``page.py``, ``rows.py``, ``gap.py``.
 
 Rule 1: a store is a row of STORES. What is special about one stands there; nobody else compares names.
 Rule 2: a store's module is loaded when it is opened.

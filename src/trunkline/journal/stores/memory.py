@@ -14,8 +14,8 @@ from typing import Self
 import msgspec
 
 from trunkline.journal.base import Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
-from trunkline.journal.stores.page import Page
-from trunkline.journal.stores.rows import matches
+from trunkline.journal.page import Page
+from trunkline.journal.rows import matches
 
 _seq_of = attrgetter("seq")
 

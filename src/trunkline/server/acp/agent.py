@@ -11,7 +11,6 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import canonical_method
 from trunkline.dialects.acp.methods import (
     AUTHENTICATE,
     CANCEL_REQUEST,
@@ -28,7 +27,8 @@ from trunkline.dialects.acp.methods import (
     SESSION_SET_CONFIG_OPTION,
     SESSION_SET_MODE,
 )
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.acp.reading.aliases import canonical_method
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
 from trunkline.server.acp.attachment.attachments import Attachments

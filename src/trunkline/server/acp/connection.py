@@ -15,10 +15,10 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import with_aliases
 from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.dialects.acp.methods import AGENT_REQUESTS, LOGOUT, SESSION_CANCEL, SESSION_FORK
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.acp.reading.aliases import with_aliases
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unavailable, Unsupported
 from trunkline.server.acp.faults import fault_of
 from trunkline.server.websocket import PeerGone

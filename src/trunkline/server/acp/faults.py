@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import (
     BY_CODE,

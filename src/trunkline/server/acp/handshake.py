@@ -6,7 +6,6 @@ from typing import Any
 
 from trunkline import __version__
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.acp.decode import decode_params
 from trunkline.dialects.acp.initialize import (
     PROTOCOL_VERSION,
     AgentCapabilities,
@@ -18,6 +17,7 @@ from trunkline.dialects.acp.initialize import (
     SessionCapabilities,
 )
 from trunkline.dialects.acp.methods import AUTHENTICATE, INITIALIZE
+from trunkline.dialects.acp.reading.decode import decode_params
 from trunkline.errors import Invalid, NotFound
 from trunkline.hub import Hub
 from trunkline.server.acp.connection import EditorLine, EditorRequest

@@ -10,7 +10,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.acp.initialize import AgentCapabilities, AuthMethod, AuthMethodAgent, McpCapabilities
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerStdio
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.outside import BROKEN

@@ -8,7 +8,6 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING
 
-from trunkline.dialects.acp.decode import decode_params
 from trunkline.dialects.acp.methods import (
     CANCEL_REQUEST,
     SESSION_CANCEL,
@@ -22,6 +21,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_SET_CONFIG_OPTION,
     SESSION_SET_MODE,
 )
+from trunkline.dialects.acp.reading.decode import decode_params
 from trunkline.dialects.acp.sessions import (
     CancelNotification,
     ListSessionsRequest,

@@ -4,7 +4,7 @@ Rule 1: a Host that is not ours is refused (DNS rebinding), and so is an Origin 
 Rule 2: a cookie counts only when the browser vouches that the request comes from our own page: ``Sec-Fetch-Site: same-origin``,
 or, where it does not send that, an Origin that is exactly ours, port included; and only below its own path (``cookies.py``).
 Rule 3: one credential per request: a bearer token that is wrong is not made good by a cookie.
-Rule 4: here, and nowhere else, a stranger's connection becomes a friend's (``connections.py``).
+Rule 4: here, and nowhere else, a stranger's connection becomes a friend's (``http/connections.py``).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ policy file), ends a turn, lifts a cap, or has something else done than what is 
 
 from __future__ import annotations
 
-from trunkline.dialects.acp.permission import ends_turn, is_other
+from trunkline.dialects.acp.permission import is_other, option_ends_turn
 from trunkline.dialects.context.commands import AnswerQuestionCommand, ApproveToolCallCommand, Command, DenyToolCallCommand
 from trunkline.server.auth.tokens import TokenScope
 from trunkline.session.fold import Fold
@@ -32,7 +32,7 @@ def decision_scope(fold: Fold, request_id: str, scope: object, option_id: object
     view = fold.approvals.get(request_id)
     options = view.options if view is not None else []
     lasts = any(option.kind.endswith("_always") for option in options if option.option_id == option_id)
-    reaches_further = lasts or ends_turn(options, option_id) or is_other(options, option_id)
+    reaches_further = lasts or option_ends_turn(options, option_id) or is_other(options, option_id)
     return "control" if edited or scope == "always" or reaches_further else "approve"
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 from starlette.responses import Response
 
-from trunkline.dialects.acp.large import strings_of
+from trunkline.dialects.acp.reading.large import strings_of
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import NotFound
 from trunkline.server.call import HttpCall, Reply

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from trunkline.server.app import App
 from trunkline.server.http.connections import ConnectionPlace, Connections, connections_limit, files_limit
 from trunkline.server.http.door import Door
-from trunkline.server.http.protocol import KEEP_ALIVE_S, Protocol
+from trunkline.server.http.protocol import KEEP_ALIVE_S, HubProtocol
 
 GRACE_S = 3
 BACKLOG = 1_024
@@ -54,7 +54,7 @@ async def serve(app: App, *, sockets: Sequence[socket.socket], stop: asyncio.Eve
 
 def _config(app: App, tls: Tls | None) -> uvicorn.Config:
     return uvicorn.Config(
-        app, http=Protocol, ws="none", ws_max_size=WS_MESSAGE_BYTES, ws_per_message_deflate=False, ws_ping_interval=WS_PING_S,
+        app, http=HubProtocol, ws="none", ws_max_size=WS_MESSAGE_BYTES, ws_per_message_deflate=False, ws_ping_interval=WS_PING_S,
         ws_ping_timeout=WS_PONG_S, loop="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE_S,
         timeout_graceful_shutdown=GRACE_S, backlog=BACKLOG,
@@ -82,9 +82,9 @@ class _Server(uvicorn.Server):
             self.servers.append(door)  # type: ignore[arg-type]  # it closes like a server, and more is not asked of it
         self.started = True
 
-    def _protocol(self, place: ConnectionPlace) -> Protocol:
-        return Protocol(place, self._app.parts.options.trusted_proxy, config=self.config, server_state=self.server_state,
-                        app_state={})
+    def _protocol(self, place: ConnectionPlace) -> HubProtocol:
+        return HubProtocol(place, self._app.parts.options.trusted_proxy, config=self.config, server_state=self.server_state,
+                           app_state={})
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -58,7 +58,7 @@ PARSED_S = 0.005
 """After this long others have their turn."""
 
 
-class Protocol(HttpToolsProtocol):
+class HubProtocol(HttpToolsProtocol):
     """One connection."""
 
     def __init__(self, place: ConnectionPlace, proxies: Sequence[Network], **uvicorns: Any) -> None:

@@ -3,7 +3,7 @@
 Rule 1: nothing here is imported before the first client asks for a WebSocket; a hub without one does not need it.
 Rule 2: a client has shown who it is before it may send anything long.
 Rule 3: what is no UTF-8 ends the connection with 1007, and nothing is logged: it is the client's fault, not ours.
-Rule 4: what came at once is not read at once: after HEARD_S, and while a message waits for who takes it, the rest waits and
+Rule 4: what came at once is not read at once: after FED_S, and while a message waits for who takes it, the rest waits and
 nothing more is read. A megabyte of the smallest frames is 150,000 of them.
 Rule 5: who does not read makes nothing grow: of the pongs that it is owed only the newest are kept, and it cannot keep a
 connection that we have ended.

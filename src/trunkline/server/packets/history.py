@@ -9,7 +9,7 @@ from collections import deque
 
 import msgspec
 
-from trunkline.dialects.acp.decode import TextChunk, text_chunk
+from trunkline.dialects.acp.reading.decode import TextChunk, text_chunk
 from trunkline.dialects.packets.derive import text_chunk_packet
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry

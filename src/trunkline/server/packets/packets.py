@@ -12,7 +12,7 @@ from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.packets.frames import failure_frame, packet_frames
 from trunkline.server.packets.history import page_after, page_before
 from trunkline.server.packets.turns import relay_turn
-from trunkline.server.sessions.prompt import SendMessage, blocks_of
+from trunkline.server.sessions.prompt import SendMessage, prompt_blocks
 from trunkline.server.sse import EventStream, Pump, follow
 
 PAGE_MOST = 1_000
@@ -24,7 +24,7 @@ async def send_message(call: HttpCall) -> Reply:
     session = await call.session()
     message = await call.body(SendMessage)
     accepted = await session.turns.send(
-        blocks_of(message.content), when_busy=message.when_busy, idempotency_key=call.idempotency_key(), by=call.caller.name,
+        prompt_blocks(message.content), when_busy=message.when_busy, idempotency_key=call.idempotency_key(), by=call.caller.name,
     )
     if not call.takes_stream():
         return reply(accepted, 202)

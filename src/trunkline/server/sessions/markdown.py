@@ -53,7 +53,7 @@ from trunkline.dialects.context.unions import (
     ToolUsePart,
 )
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.terminal import without_sequences
+from trunkline.dialects.terminal_sequences import without_sequences
 from trunkline.dialects.visible import shown
 from trunkline.errors import Invalid
 

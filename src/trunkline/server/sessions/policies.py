@@ -22,7 +22,7 @@ from trunkline.dialects.context.types import PermissionPolicy, RiskLevel, ToolCa
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import HttpCall, Reply, reply
-from trunkline.session.policy.decide import Action, Considered, Policy, PolicyAsk, Rule, Source, policy_ask
+from trunkline.session.policy.decide import Action, Considered, Policy, PolicyAsk, Rule, VerdictSource, policy_ask
 from trunkline.session.policy.explain import Piece, pieces_of
 from trunkline.session.policy.text import written_auto_approve, written_rule
 
@@ -72,7 +72,7 @@ class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
     """A rule in the order in which it counts; ``why`` says what stands against it."""
 
     rule: Rule
-    source: Source
+    source: VerdictSource
     fits: bool
     why: str
 
@@ -82,7 +82,7 @@ class Explanation(msgspec.Struct, rename="camel", kw_only=True):
     what is not sure about it (``doubts``), and each command of its line (``pieces``)."""
 
     action: Action
-    source: Source
+    source: VerdictSource
     why: str
     rule: Rule | None
     risk: RiskLevel
@@ -176,7 +176,7 @@ class _PolicyQuestion:
         return Explanation(
             action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
             risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at], tool=ask.tool,
-            category=ask.told_as or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
+            category=ask.shown_category or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
             pieces=pieces_of(ask))
 
     def _ask(self) -> PolicyAsk:

@@ -24,7 +24,7 @@ class EditQueued(msgspec.Struct, forbid_unknown_fields=True):
     content: str | list[ContentBlock]
 
 
-def blocks_of(content: str | list[ContentBlock]) -> list[ContentBlock]:
+def prompt_blocks(content: str | list[ContentBlock]) -> list[ContentBlock]:
     """A prompt's content as blocks, or Invalid when it says nothing."""
     if not content:
         raise Invalid("content must not be empty", details={"field": "content"})

@@ -15,7 +15,7 @@ from trunkline.journal.base import RowFilter
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import answer_scope, decision_scope
 from trunkline.server.call import HttpCall, Reply, no_content, reply
-from trunkline.server.sessions.prompt import EditQueued, blocks_of
+from trunkline.server.sessions.prompt import EditQueued, prompt_blocks
 
 LIST_MOST = 200
 LIST_DEFAULT = 50
@@ -163,7 +163,7 @@ async def edit_queued(call: HttpCall) -> Reply:
     """Change what a waiting prompt says."""
     session = await call.session()
     body = await call.body(EditQueued)
-    await session.turns.edit_queued(call.part("turnId"), blocks_of(body.content), by=call.caller.name)
+    await session.turns.edit_queued(call.part("turnId"), prompt_blocks(body.content), by=call.caller.name)
     return reply(session.view().queue)
 
 

@@ -12,17 +12,20 @@ Rule 6: what waits is bounded: an ask beyond that is refused at once, with the r
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import msgspec
 
 from trunkline.dialects.acp.permission import choose_option
 from trunkline.dialects.context.types import Resolver
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
-from trunkline.errors import AlreadyResolved, Conflict, Expired, NotFound, StorageError, TooManyRequests, TrunklineError
+from trunkline.errors import AlreadyResolved, Conflict, Expired, NotFound, TooManyRequests, TrunklineError
+from trunkline.session.approvals.answers import Answers, Resolution
 from trunkline.session.approvals.gatekeeper import Gatekeeper, rule_summary
 from trunkline.session.approvals.grants import Grants
+from trunkline.session.approvals.timeouts import AskTimeouts, in_minutes
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.commands.requests import Answer
 from trunkline.session.deadlines import Alarms, SilenceWatch
@@ -32,25 +35,7 @@ from trunkline.session.policy.decide import Verdict
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.look import DiskLook
 
-WARN_AT = 0.75
-"""The share of its time after which an open approval is called to mind."""
-LOOK_AT_RULES_S = 2.0
-"""How far apart it is looked whether the policy was edited on the disk while an approval waits: one look at a time stamp."""
-
 _encode = msgspec.json.Encoder().encode
-
-
-class Resolution(msgspec.Struct, frozen=True, kw_only=True):
-    """How an approval ends."""
-
-    approved: bool
-    resolved_by: Resolver
-    who: str
-    reason: str | None = None
-    option_id: str | None = None
-    updated_input: msgspec.Raw | None = None
-    rules: tuple[dict[str, str], ...] = ()
-    """The rules that decided it, as its end lists them."""
 
 
 class Approvals:
@@ -59,25 +44,17 @@ class Approvals:
     def __init__(self, recorder: Recorder, link: AgentLink, alarms: Alarms, background: BackgroundTasks,
                  watch: SilenceWatch, gate: Gatekeeper, grants: Grants, timeout_s: float) -> None:
         self._recorder = recorder
-        self._link = link
-        self._alarms = alarms
         self._background = background
-        self._watch = watch
         self._gate = gate
         self._grants = grants
-        self._timeout_s = timeout_s
-        self._our_asks: dict[str, asyncio.Future[Resolution]] = {}
+        self.answers = Answers(recorder, link, background, watch)
+        self.timeouts = AskTimeouts(recorder, alarms, gate, timeout_s)
         self._deciding: set[str] = set()
         """Those that a person is deciding for good just now (``being_decided``)."""
 
-    @property
-    def timeout_s(self) -> float:
-        """How long an approval of this session waits."""
-        return self._recorder.fold.waits.approval_s or self._timeout_s
-
     def has_room(self, ask: PermissionAsk | QuestionAsk) -> bool:
         """Whether the agent's ask can wait for a person; where it cannot, it is refused, and that is written down."""
-        why = self._recorder.at().asks.room_for(ask)
+        why = self._recorder.at().waiting.room_for(ask)
         if why is None:
             return True
         self.turn_away(ask, why)
@@ -85,15 +62,13 @@ class Approvals:
 
     def turn_away(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:
         """Refuse an ask that nobody is asked about, and write that down."""
-        asks = self._recorder.at().asks
-        asks.refused(ask, why)
-        self._link.refuse(asks.origin(ask.request_id), why)
-        asks.forget(ask.request_id)
+        self._recorder.at().asks.refused(ask, why)
+        self.answers.refuse(ask.request_id, why)
 
     def on_ask(self, ask: PermissionAsk, look: DiskLook) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._recorder.fold.turn
-        if ask.request_id not in self._our_asks:
+        if not self.answers.is_ours(ask.request_id):
             for each in _each_call(self._recorder.fold.approvals[ask.request_id]):
                 self._grants.on_ask(each, look)
         if turn is None and not ask.beyond_turn:
@@ -102,7 +77,7 @@ class Approvals:
             self._end(ask.request_id, Resolution(approved=False, resolved_by="user", who=turn.by,
                                                   reason="the turn was cancelled"))
         elif not self._decided_by_rule(ask.request_id):
-            self._wait_for_person(ask.request_id)
+            self.timeouts.start(ask.request_id, partial(self._time_out, ask.request_id))
 
     def changed(self) -> list[PermissionAsk]:
         """Calls may have changed since they were asked about. What was shown is taken back, and what they are now is to be asked
@@ -118,14 +93,15 @@ class Approvals:
                     approved=False, resolved_by="policy", who="hub", option_id=option.option_id if option else None,
                     reason="what it would do changed again and again while it waited"))
                 continue
-            self._silence(request_id)
+            self.timeouts.stop(request_id)
             self._settle_grants(view, allowed=False)
             again.append(ask)
         return again
 
     def on_question(self, ask: QuestionAsk) -> None:
         """A question was just asked and written down: it waits for a person, but not for ever."""
-        self._alarms.set(ask.request_id, self.timeout_s, lambda: self._background.run(self._give_no_answer(ask.request_id)))
+        self.timeouts.start_question(
+            ask.request_id, lambda: self._background.run(self._give_no_answer(ask.request_id)))
 
     def look_again(self) -> None:
         """The rules changed, or the session is no longer held: some of what waits may be decided now."""
@@ -136,14 +112,12 @@ class Approvals:
     def ask_people(self, ask: PermissionAsk, look: DiskLook) -> asyncio.Future[Resolution]:
         """The hub asks, for something that an agent has it do: written down here and now. The answer says whether it may be
         done, and why not; whoever no longer waits for it cancels it."""
-        why = self._recorder.at().asks.room_for(ask)
+        why = self._recorder.at().waiting.room_for(ask)
         if why is not None:
             self._recorder.at().asks.refused(ask, why)
             self._recorder.write()
             raise TooManyRequests(why)
-        answer: asyncio.Future[Resolution] = asyncio.get_running_loop().create_future()
-        answer.add_done_callback(lambda _: self._our_asks.pop(ask.request_id, None))
-        self._our_asks[ask.request_id] = answer
+        answer = self.answers.expect(ask.request_id)
         asks = self._recorder.at().asks
         announced = asks.announce(ask)
         asks.request(announced, look.texts, look.to_keep(announced.abouts))
@@ -153,13 +127,13 @@ class Approvals:
 
     def ask_about_cap(self, ask: QuestionAsk, cap: str) -> None:
         """The hub asks how to go on after a cap was reached; it waits until somebody answers."""
-        self._recorder.at().asks.question(ask, cap=cap)
+        self._recorder.at().questions.request(ask, cap=cap)
 
     def forget_caps(self, *, by: str) -> None:
         """How to go on after a cap was decided otherwise: take the question about it back."""
         for question_id, view in list(self._recorder.fold.questions.items()):
             if view.cap is not None:
-                self._recorder.at().asks.answered(question_id, action="cancel", content=None, who=by)
+                self._recorder.at().questions.answered(question_id, action="cancel", content=None, who=by)
 
     def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled",
                      but: Collection[str] = ()) -> tuple[list[str], list[str]]:
@@ -169,27 +143,14 @@ class Approvals:
         questions = [question_id for question_id in fold.agent_questions() if question_id not in but]
         interpret = self._recorder.at()
         for request_id in asks:
-            self._silence(request_id)
+            self.timeouts.stop(request_id)
             self._settle_grants(fold.approvals[request_id], allowed=False)
             resolver: Resolver = "policy" if by in ("hub", "agent") else "user"
             interpret.asks.resolve(request_id, approved=False, resolved_by=resolver, who=by, reason=reason)
         for question_id in questions:
-            self._alarms.clear(question_id)
-            interpret.asks.answered(question_id, action="cancel", content=None, who=by)
+            self.timeouts.stop(question_id)
+            interpret.questions.answered(question_id, action="cancel", content=None, who=by)
         return asks, questions
-
-    def dismiss(self, asks: Sequence[str], questions: Sequence[str]) -> None:
-        """Tell whoever asked that there will be no answer. What was resolved is stored by now."""
-        for request_id in asks:
-            self._answer(request_id, Resolution(approved=False, resolved_by="policy", who="hub"))
-        for question_id in questions:
-            self._answer_question(question_id, "cancel", None)
-
-    def clear_alarms(self) -> None:
-        """The turn is over; what it left open ends with it."""
-        asks, questions = self._recorder.fold.asks_of_turn()
-        for request_id in (*asks, *questions):
-            self._silence(request_id)
 
     def open(self, request_id: str) -> ApprovalView:
         """The approval of that id; an error that says what became of it where it is not open."""
@@ -206,16 +167,16 @@ class Approvals:
         return view
 
     async def answer_question(self, question_id: str, answer: Answer, *, by: str) -> None:
-        """Write down how a question ends, and have whoever asked hear of it; the hub itself asks about caps."""
+        """Write down how a question ends, and send it to whoever asked; the hub itself asks about caps."""
         cap = self.open_question(question_id).cap
-        self._alarms.clear(question_id)
+        self.timeouts.stop(question_id)
         content = None if answer.content is None else msgspec.Raw(_encode(answer.content))
-        self._recorder.at().asks.answered(question_id, action=answer.action, content=content, who=by)
+        self._recorder.at().questions.answered(question_id, action=answer.action, content=content, who=by)
         self._recorder.write()
         if cap is not None:
             await self._recorder.stored()
         else:
-            await self._then(lambda: self._answer_question(question_id, answer.action, content))
+            await self.answers.send_to_question(question_id, answer.action, content)
 
     @contextmanager
     def being_decided(self, request_id: str) -> Iterator[None]:
@@ -250,28 +211,6 @@ class Approvals:
             rules=tuple(rule for at, rule in enumerate(rules) if rule not in rules[:at])))
         return True
 
-    def _wait_for_person(self, request_id: str) -> None:
-        limit = self.timeout_s
-        self._alarms.set(request_id, limit, lambda: self._time_out(request_id, limit))
-        self._alarms.set(f"{request_id}/warning", limit * WARN_AT, lambda: self._warn(request_id, limit))
-        self._look_at_rules_later(request_id)
-
-    def _look_at_rules_later(self, request_id: str) -> None:
-        self._alarms.set(f"{request_id}/rules", LOOK_AT_RULES_S, lambda: self._look_at_rules(request_id))
-
-    def _look_at_rules(self, request_id: str) -> None:
-        """The book has all sessions look again when its rules changed: it is enough to notice."""
-        if request_id in self._recorder.fold.approvals:
-            self._gate.notice()
-            self._look_at_rules_later(request_id)
-
-    def _warn(self, request_id: str, limit: float) -> None:
-        view = self._recorder.fold.approvals.get(request_id)
-        if view is not None:
-            left = limit * (1 - WARN_AT)
-            self._recorder.at().asks.called_to_mind(view, f"{view.title} waits for a decision and is denied in {_spoken(left)}.")
-            self._recorder.write()
-
     def _time_out(self, request_id: str, limit: float) -> None:
         view = self._recorder.fold.approvals.get(request_id)
         if view is None:
@@ -279,7 +218,7 @@ class Approvals:
         cancels = self._recorder.fold.waits.on_timeout == "cancel"
         option = None if cancels else choose_option(view.options, allow=False)
         self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
-                                          reason=f"nobody answered within {_spoken(limit)}",
+                                          reason=f"nobody answered within {in_minutes(limit)}",
                                           option_id=option.option_id if option else None))
 
     async def _give_no_answer(self, question_id: str) -> None:
@@ -289,18 +228,18 @@ class Approvals:
     def _end(self, request_id: str, resolution: Resolution) -> None:
         """Resolve it here and now, so that nobody is asked what is decided; the agent is answered once that is stored."""
         if self._settle(request_id, resolution):
-            self._background.run(self._then(lambda: self._answer(request_id, resolution)))
+            self.answers.send_soon(request_id, resolution)
 
     async def resolve(self, request_id: str, resolution: Resolution) -> None:
         """Resolve it; whoever waits for this knows that it is stored, and that the agent has its answer."""
         if self._settle(request_id, resolution):
-            await self._then(lambda: self._answer(request_id, resolution))
+            await self.answers.send(request_id, resolution)
 
     def _settle(self, request_id: str, resolution: Resolution) -> bool:
         """Write down how it ends; False where somebody was first."""
         if request_id not in self._recorder.fold.approvals:
             return False
-        self._silence(request_id)
+        self.timeouts.stop(request_id)
         view = self._recorder.fold.approvals[request_id]
         self._settle_grants(view, allowed=resolution.approved and resolution.updated_input is None)
         self._recorder.at().asks.resolve(
@@ -310,46 +249,9 @@ class Approvals:
         self._recorder.write()
         return True
 
-    def _answer(self, request_id: str, resolution: Resolution) -> None:
-        ours, asks = self._our_asks.get(request_id), self._recorder.at().asks
-        origin = asks.origin(request_id)
-        asks.forget(request_id)
-        if ours is not None:
-            if not ours.done():
-                ours.set_result(resolution)
-        elif self._link.running:
-            self._link.driver.answer_permission(
-                origin, resolution.option_id, reason=resolution.reason, updated_input=resolution.updated_input)
-
-    def _answer_question(self, question_id: str, action: str, content: msgspec.Raw | None) -> None:
-        if self._link.running:
-            self._link.driver.answer_question(question_id, action, content)
-
-    async def _then(self, answer: Callable[[], None]) -> None:
-        """Send an answer once it is stored. Where it cannot be stored now, it is sent later, and the caller gets the error."""
-        try:
-            await self._recorder.stored()
-        except StorageError:
-            self._background.run(self._send_later(answer))
-            raise
-        self._send(answer)
-
-    async def _send_later(self, answer: Callable[[], None]) -> None:
-        await self._recorder.stored_at_last()
-        self._send(answer)
-
-    def _send(self, answer: Callable[[], None]) -> None:
-        self._watch.on_activity()
-        answer()
-
     def _settle_grants(self, view: ApprovalView, *, allowed: bool) -> None:
         for each in _each_call(view):
             self._grants.on_decision(each.request_id, allowed=allowed)
-
-    def _silence(self, request_id: str) -> None:
-        self._alarms.clear(request_id)
-        self._alarms.clear(f"{request_id}/warning")
-        self._alarms.clear(f"{request_id}/rules")
 
     def _not_open(self, what: str, key: str) -> TrunklineError:
         decided = self._recorder.fold.decided.get(key)
@@ -370,7 +272,3 @@ def _each_call(view: ApprovalView) -> list[ApprovalView]:
     shown = [call for call in view.calls if call.about is not None and call.command and call.command == call.about.command]
     return [msgspec.structs.replace(view, request_id=f"{view.request_id}/{call.tool_call_id}", tool_call_id=call.tool_call_id,
                                     about=call.about, calls=[]) for call in shown]
-
-
-def _spoken(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds >= 120 else f"{seconds:.0f} s"

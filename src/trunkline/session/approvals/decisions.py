@@ -15,7 +15,8 @@ import msgspec
 from trunkline.dialects.acp.permission import OTHER, choose_option
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import Forbidden, Invalid, TooManyRequests, Unsupported
-from trunkline.session.approvals.approvals import Approvals, Resolution
+from trunkline.session.approvals.answers import Resolution
+from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.approvals.forms import check_content
 from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.approvals.session_rules import SessionRules
@@ -69,7 +70,7 @@ class Decisions:
             await self._spending.on_answer(view.cap, answer, by)
 
     def _abouts(self, view: ApprovalView, edited: msgspec.Raw | None) -> tuple[PolicyAsk, ...]:
-        return view.abouts if edited is None else (self._recorder.at().asks.about_edited(view, bytes(edited)),)
+        return view.abouts if edited is None else (self._recorder.at().policy_asks.of_edited(view, bytes(edited)),)
 
     def _check_rules(self, view: ApprovalView, edited: msgspec.Raw | None, look: DiskLook) -> None:
         """Forbidden where a rule denies by now what is about to be approved; unless it was edited, it has ended with that."""

@@ -45,7 +45,7 @@ class Gatekeeper:
         return look
 
     def verdict(self, ask: PolicyAsk, look: DiskLook, then: Callable[[], None] = lambda: None, together: int = 0) -> Verdict:
-        """What is to be done with a call: allow it, ask a person, or deny it. ``then`` is called when more can be said of a long
+        """What is to be done with a call: allow it, ask a person, or deny it. ``then`` is called when more is known of a long
         command."""
         fold = self._fold
         verdict = self._long_asks.decide(self._rules(), _with_real_paths(ask, look), then, together)

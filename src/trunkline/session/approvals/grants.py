@@ -13,7 +13,7 @@ import msgspec
 
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.fold import ApprovalView
-from trunkline.session.interpret.asks.preview import Piece, after_pieces, pieces_shown
+from trunkline.session.interpret.asks.preview import TextEdit, after_edits, edits_shown
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
@@ -35,20 +35,20 @@ KEPT_PENDING = 512
 class CallGrant:
     """What one approval allows."""
 
-    def __init__(self, about: PolicyAsk, pieces: Iterable[Piece], look: DiskLook, root: str) -> None:
-        """``pieces`` are the changes that the ask showed."""
+    def __init__(self, about: PolicyAsk, edits: Iterable[TextEdit], look: DiskLook, root: str) -> None:
+        """``edits`` are the changes that the ask showed."""
         self.command = about.command
         self.cwd = root if about.cwd is None else look.real(about.cwd)
-        self.texts: dict[str, list[Piece]] = {}
+        self.texts: dict[str, list[TextEdit]] = {}
         if about.command is None and about.category not in NO_WRITES:
-            for piece in pieces:
-                if (real := look.real(piece[0])) is not None:
-                    self.texts.setdefault(real, []).append(piece)
+            for edit in edits:
+                if (real := look.real(edit[0])) is not None:
+                    self.texts.setdefault(real, []).append(edit)
 
     def take_write(self, real: str, content: str | msgspec.Raw, before: str | None) -> bool:
         """Whether this lets the file be written so; a path counts once."""
-        pieces = self.texts.get(real)
-        if pieces is None or not isinstance(content, str) or not _as_shown(pieces, content, before):
+        edits = self.texts.get(real)
+        if edits is None or not isinstance(content, str) or not _as_shown(edits, content, before):
             return False
         del self.texts[real]
         return True
@@ -80,7 +80,7 @@ class Grants:
     def on_ask(self, view: ApprovalView, look: DiskLook) -> None:
         """Something is asked for: keep it as it is now."""
         if view.about is not None:
-            self._pending[view.request_id] = CallGrant(view.about, self._pieces_shown(view), look, self._workspace.roots[0])
+            self._pending[view.request_id] = CallGrant(view.about, self._edits_shown(view), look, self._workspace.roots[0])
         if len(self._pending) > KEPT_PENDING:
             self._pending = {key: each for key, each in self._pending.items() if key in self._recorder.fold.approvals}
 
@@ -100,16 +100,16 @@ class Grants:
             self._turn_id, self._granted = turn_id, []
         return self._granted
 
-    def _pieces_shown(self, view: ApprovalView) -> Iterator[Piece]:
+    def _edits_shown(self, view: ApprovalView) -> Iterator[TextEdit]:
         """The changes that people see in an ask. One for several calls lists them, without what they write."""
         call = self._recorder.fold.calls.get(view.tool_call_id)
         if call is not None and view.request_id in self._recorder.fold.approvals:
-            yield from pieces_shown(self._recorder.at().tools.calls.facts(call), view.previews)
+            yield from edits_shown(self._recorder.at().tools.calls.facts(call), view.previews)
 
 
-def _as_shown(pieces: Sequence[Piece], content: str, before: str | None) -> bool:
-    """Whether what is written is what a person was shown: the whole new text, or the file with the pieces put in their places."""
-    first = pieces[0]
-    if len(pieces) == 1 and (not first.old or first.old == before):
+def _as_shown(edits: Sequence[TextEdit], content: str, before: str | None) -> bool:
+    """Whether what is written is what a person was shown: the whole new text, or the file with the edits put in their places."""
+    first = edits[0]
+    if len(edits) == 1 and (not first.old or first.old == before):
         return content == first.new
-    return content == after_pieces(pieces, before)
+    return content == after_edits(edits, before)

@@ -15,8 +15,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.context.types import PermissionPolicy
-from trunkline.dialects.kept import Kept
 from trunkline.session.policy.decide import Policy, PolicyAsk, Rule, Verdict, expired
 
 LONG_CHARS: Final = 4096
@@ -48,7 +48,7 @@ class RulesNow(Struct, frozen=True):
         return size > LONG_CHARS or size * rules > WORK_AT_ONCE
 
     def are_still(self, now: RulesNow) -> bool:
-        """Whether what these said holds now."""
+        """Whether what these decided holds now."""
         if self.policy is not now.policy or self.session_rules != now.session_rules or self.session_policy != now.session_policy:
             return False
         timed = [rule for rule in (*self.session_rules, *self.policy.rules) if rule.expires_at is not None]
@@ -59,11 +59,11 @@ class LongAsks:
     """The verdicts on the long commands of one session."""
 
     def __init__(self) -> None:
-        self._found: Kept[PolicyAsk, tuple[RulesNow, Verdict]] = Kept(_KEPT)
+        self._found: AnswerCache[PolicyAsk, tuple[RulesNow, Verdict]] = AnswerCache(_KEPT)
         self._under_way: dict[PolicyAsk, asyncio.Task[None]] = {}
 
     def decide(self, rules: RulesNow, ask: PolicyAsk, then: Callable[[], None] = lambda: None, together: int = 0) -> Verdict:
-        """What the rules say, as far as that can be said at once; ``then`` is called when more can be."""
+        """What the rules say, as far as that is known at once; ``then`` is called when more can be."""
         if not rules.take_long(ask, together):
             return rules.verdict(ask)
         found = self._found.get(ask)

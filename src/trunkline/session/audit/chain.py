@@ -3,9 +3,9 @@
     head(n) = HMAC-SHA256(key, head(n-1), session, n, record)         record = the event as JSON, without ``_meta.chain``
 
 A stored event carries ``_meta.chain {n, head}``. Whoever changes, removes, adds or moves one has to make all later heads anew,
-and needs the key for it. What was cut off at the end shows in ``chain_log.py``, or in the last head, if somebody noted it.
+and needs the key for it. What was cut off at the end shows in ``log.py``, or in the last head, if somebody noted it.
 
-Rule 1: pure. The key arrives with the call; ``chain_key.py`` has the file.
+Rule 1: pure. The key arrives with the call; ``key.py`` has the file.
 Rule 2: a record is always in one form (``_form``), so that the same event gives the same bytes when it is read again.
 """
 

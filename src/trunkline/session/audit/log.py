@@ -50,7 +50,7 @@ class _Line(Note, frozen=True):
 _line = msgspec.json.Decoder(_Line)
 
 
-class Noted(msgspec.Struct):
+class AuditNotes(msgspec.Struct):
     """What is in a log. ``wrong`` says what does not fit, if anything."""
 
     notes: list[Note] = msgspec.field(default_factory=list)
@@ -84,10 +84,10 @@ class Noted(msgspec.Struct):
         return True
 
 
-def read_log(path: Path, key: bytes) -> Noted:
+def read_log(path: Path, key: bytes) -> AuditNotes:
     """Read and check a log; NotFound where there is none."""
     *lines, _torn = _content(path).split(b"\n")
-    noted = Noted(size=sum(len(line) + 1 for line in lines))
+    noted = AuditNotes(size=sum(len(line) + 1 for line in lines))
     for number, raw in enumerate(lines, 1):
         try:
             line = _line.decode(raw)

@@ -31,9 +31,7 @@ from trunkline.dialects.acp.client import (
     WaitForTerminalExitRequest,
     WriteTextFileRequest,
 )
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import ClientCapabilities
-from trunkline.dialects.acp.large import LargeWrite
 from trunkline.dialects.acp.methods import (
     FS_READ_TEXT_FILE,
     FS_WRITE_TEXT_FILE,
@@ -43,8 +41,10 @@ from trunkline.dialects.acp.methods import (
     TERMINAL_RELEASE,
     TERMINAL_WAIT_FOR_EXIT,
 )
+from trunkline.dialects.acp.reading.decode import decode_result
+from trunkline.dialects.acp.reading.large import LargeWrite
 from trunkline.errors import LocalError, NotFound, RemoteError, TrunklineError, Unavailable
-from trunkline.session.client.requests import PRINTED_CHARS, ClientCalls, Permitting, Printed, Prints
+from trunkline.session.client.requests import PRINTED_CHARS, HubCalls, Permitting, Printed, Prints
 from trunkline.session.client.terminals import TurnCommands
 from trunkline.session.fold import Fold
 from trunkline.session.workspace.files import Workspace
@@ -117,7 +117,7 @@ class Editors:
         return theirs.terminal_id if theirs is not None and theirs.editor is editor else None
 
 
-class EditorCalls(ClientCalls):
+class EditorCalls(HubCalls):
     """Serves one agent: by the editor where there is one, else by the hub."""
 
     def __init__(self, editors: Editors, session_id: str, workspace: Workspace, env: Mapping[str, str], quirks: Quirks,

@@ -25,7 +25,8 @@ import msgspec
 from trunkline.dialects.calls.variables import Bare, bare_line, is_same
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.errors import Forbidden, TrunklineError
-from trunkline.session.approvals.approvals import Approvals, Resolution
+from trunkline.session.approvals.answers import Resolution
+from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.approvals.grants import PREVIEW_BYTES, CallGrant, Grants
 from trunkline.session.fold import OpenCall
@@ -109,7 +110,7 @@ class Permits:
     async def read(self, path: str) -> None:
         """Before a file is read: Forbidden where a rule denies it. Nobody is asked: agents read what they like by themselves."""
         call = {"toolCallId": "", "kind": "read", "title": f"Read {path}", "rawInput": {"path": path}}
-        about = self._recorder.at().asks.about(PermissionAsk("", _encode(call), ()))
+        about = self._recorder.at().policy_asks.of(PermissionAsk("", _encode(call), ()))
         verdict = self._gate.verdict(about, await self._gate.look(about))
         if verdict.action == "deny":
             raise Forbidden(f"{path} may not be read: {verdict.why}")
@@ -120,7 +121,7 @@ class Permits:
         tool_call_id = call.state.tool_call_id if call is not None else self._new_id("call")
         ask = PermissionAsk(self._new_id("req"), _encode({"toolCallId": tool_call_id, **about}), _OPTIONS, is_act=True)
         await self._reading.read_input(_encode(about.get("rawInput")))
-        judged = self._recorder.at().asks.about(ask)
+        judged = self._recorder.at().policy_asks.of(ask)
         look = await self._gate.look(judged, look)
         denied = self._gate.verdict(judged, look).action == "deny"
         if not denied and any(covers(grant) for grant in self._grants.of_this_turn()):
@@ -158,7 +159,7 @@ class Permits:
         return real, before, DiskLook(places_of(self._workspace.roots[0], others), shown)
 
     def _finish(self, act: _Act, status: str, message: str | None) -> None:
-        """Say how a call went that the agent did not tell of."""
+        """Emit how a call went that the agent did not announce."""
         if act.announced:
             return
         update: dict[str, Any] = {"sessionUpdate": "tool_call_update", "toolCallId": act.tool_call_id, "status": status}

@@ -1,7 +1,7 @@
 """What a command of the hub's own terminal prints, sent while it runs.
 
 Rule 1: at most one piece in PIECE_S seconds, however fast the command prints; the first waits as long.
-Rule 2: bounded: of more than PIECE_CHARS between two pieces the end is sent, and after TOLD_CHARS nothing more. All of it is in
+Rule 2: bounded: of more than PIECE_CHARS between two pieces the end is sent, and after RUNNING_OUTPUT_CHARS nothing. All is in
 the terminal's output, which its call's result shows.
 """
 
@@ -12,7 +12,7 @@ import codecs
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.session.interpret.calls.output import PIECE_CHARS, TOLD_CHARS
+from trunkline.session.interpret.calls.output import PIECE_CHARS, RUNNING_OUTPUT_CHARS
 
 PIECE_S: Final = 0.25
 
@@ -33,7 +33,7 @@ class Printing:
 
     def feed(self, data: bytes) -> None:
         """The command printed."""
-        if self._emitted >= TOLD_CHARS:
+        if self._emitted >= RUNNING_OUTPUT_CHARS:
             return
         text = self._decode(data)
         self._chars += len(text)
@@ -43,7 +43,7 @@ class Printing:
 
     def stop(self) -> None:
         """The command has ended: its call's result shows the rest."""
-        self._emitted = TOLD_CHARS
+        self._emitted = RUNNING_OUTPUT_CHARS
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

@@ -28,8 +28,6 @@ from trunkline.dialects.acp.client import (
     WaitForTerminalExitRequest,
     WriteTextFileRequest,
 )
-from trunkline.dialects.acp.decode import decode_params
-from trunkline.dialects.acp.large import LARGE_UPDATE, LargeWrite, large_write, strings_of
 from trunkline.dialects.acp.methods import (
     FS_READ_TEXT_FILE,
     FS_WRITE_TEXT_FILE,
@@ -39,6 +37,8 @@ from trunkline.dialects.acp.methods import (
     TERMINAL_RELEASE,
     TERMINAL_WAIT_FOR_EXIT,
 )
+from trunkline.dialects.acp.reading.decode import decode_params
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE, LargeWrite, large_write, strings_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.client.terminals import Terminals, TurnCommands
@@ -46,7 +46,7 @@ from trunkline.session.driver.acp.limits import check_command, check_path
 from trunkline.session.workspace.files import Workspace
 
 PRINTED_CHARS = 256 << 10
-"""Characters of a command's output that its call's result may tell."""
+"""Characters of a command's output that its call's result may carry."""
 
 Printed = Callable[[str, str, int | None], None]
 """Told what a terminal printed and how its command ended: its id, the output, the exit code."""
@@ -71,7 +71,7 @@ class Permitting(Protocol):
         """Around the start of a command; gives the folder that it may be started in."""
 
 
-class ClientCalls:
+class HubCalls:
     """Serves one agent's requests."""
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,

@@ -37,7 +37,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import BY_CODE, Invalid, TrunklineError, Unavailable
 from trunkline.session.approvals.forms import content_of
 from trunkline.session.commands.requests import Answer, Decision
-from trunkline.session.fold import CommandDone
+from trunkline.session.fold import CommandAnswer
 from trunkline.session.recorder import Recorder
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class CommandDesk:
         """Write the command and what came of it; kept by id, so that a repetition finds it."""
         outcome = {"ok": True, "result": result} if error is None else {"ok": False, "error": _error_fields(error)}
         if command_id is not None and not isinstance(error, Unavailable):  # what passes by itself may be tried again
-            done = CommandDone(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
+            done = CommandAnswer(digest_of(command), msgspec.Raw(msgspec.json.encode(outcome)))
             self._recorder.at().command_done(command_id, done)
         named = {} if command_id is None else {"id": command_id}
         await self._recorder.note("command", {**named, "command": _shown(command), **outcome}, by=by)
@@ -260,7 +260,7 @@ class CommandDesk:
         return {}
 
 
-def name_of(command: Command) -> str:
+def command_name(command: Command) -> str:
     """A command's name on the wire."""
     return str(type(command).__struct_config__.tag)
 
@@ -290,7 +290,7 @@ def _meta(command: Command, kind: type[Meta]) -> Meta:
     try:
         return msgspec.convert(given, kind)
     except BROKEN as error:
-        raise Invalid(f"_meta of {name_of(command)}: {error}", details={"field": "_meta"}) from None
+        raise Invalid(f"_meta of {command_name(command)}: {error}", details={"field": "_meta"}) from None
 
 
 def digest_of(command: Command) -> str:
@@ -298,7 +298,7 @@ def digest_of(command: Command) -> str:
     return hashlib.sha256(encode_command(command)).hexdigest()[:32]
 
 
-def _again(command_id: str, done: CommandDone) -> CommandOutcome:
+def _again(command_id: str, done: CommandAnswer) -> CommandOutcome:
     """The answer of the first time, for a command that came again."""
     outcome = msgspec.json.decode(done.outcome)
     if outcome["ok"]:

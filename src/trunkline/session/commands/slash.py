@@ -6,14 +6,14 @@ from typing import Any
 
 import msgspec
 
-from trunkline.dialects.acp.decode import decode_update
+from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.updates import AvailableCommandsUpdate
 from trunkline.journal.base import Journal
 from trunkline.session.fold import Fold
 
 
 async def offered_commands(journal: Journal, fold: Fold) -> list[dict[str, Any]] | None:
-    """The commands, from the entry that lists them; None where the agent told of none."""
+    """The commands, from the entry that lists them; None where the agent listed none."""
     seq = fold.commands_seq
     if not seq:
         return None

@@ -1,6 +1,6 @@
 """Speaks an agent's language: bytes in, signals out; acts in, bytes out.
 
-    base.py         what every driver offers, and what a session tells it
+    base.py         what every driver offers, and what a session gives it
     acp/            agents that speak the Agent Client Protocol
     stream_json/    the one agent that is spoken to in its own language, lines of JSON
     watch.py        a session that somebody else's agent writes into a file

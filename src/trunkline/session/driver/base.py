@@ -18,7 +18,7 @@ How = Literal["new", "resumed", "loaded", "forked"]
 
 
 class Started(msgspec.Struct, kw_only=True):
-    """What the agent said about itself and the session that it opened."""
+    """What the agent reported about itself and the session that it opened."""
 
     how: How
     agent_session_id: str
@@ -30,7 +30,7 @@ class Started(msgspec.Struct, kw_only=True):
 
 
 class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
-    """A session of the agent's own store, as the agent lists it; times are ISO 8601, where it tells them."""
+    """A session of the agent's own store, as the agent lists it; times are ISO 8601, where it gives them."""
 
     session_id: str
     cwd: str

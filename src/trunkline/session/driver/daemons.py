@@ -1,4 +1,4 @@
-"""Tells a session which shared daemons its agent left running: once, whatever the agent is driven by."""
+"""Reports to a session which shared daemons its agent left running: once, whatever the agent is driven by."""
 
 from __future__ import annotations
 

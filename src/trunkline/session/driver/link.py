@@ -51,7 +51,7 @@ class AgentLink:
         return self._driver
 
     def refuse(self, request_id: str, reason: str) -> None:
-        """Tell whoever just asked that nobody can be; it may still be opening its session."""
+        """Answer whoever just asked that nobody can be; it may still be opening its session."""
         driver = self._driver or self._half_started
         if driver is not None:
             driver.refuse(request_id, reason)
@@ -86,7 +86,7 @@ class AgentLink:
         await self.stop()
 
     async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
-        """The process runs: put it on record before it is told anything."""
+        """The process runs: put it on record before anything is sent to it."""
         await asyncio.to_thread(self._pids.record_agent, self._pen.fold.session_id, pid, start_time, marker)
         if self._stopping is not None and self._half_started is not None:
             # It was to be stopped before there was a process.
@@ -143,7 +143,7 @@ class AgentLink:
                 self._pen.backpressure.detach()
 
     async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
-        """Give an agent that came back the mode and options it was given before; what it refuses is told."""
+        """Give an agent that came back the mode and options it was given before; what it refuses is reported."""
         fold = self._pen.fold
         try:
             if wanted_mode is not None and wanted_mode != fold.mode:

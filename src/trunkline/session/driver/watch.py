@@ -1,4 +1,4 @@
-"""Follows a session that somebody else's agent writes into a file: there is nobody here who could be told anything.
+"""Follows a session that somebody else's agent writes into a file: there is nobody here to send anything to.
 
 Rule 1: nothing is started and nothing is written. Whatever would need the agent is ``Unsupported``.
 Rule 2: what the file says is written down as of its own time, with the position behind it: after a restart it is read on from
@@ -25,7 +25,7 @@ OnSignals = Callable[[list[Timed], int], None]
 """Takes signals with their times (0: unknown), and the position behind them."""
 
 
-class Source(Protocol):
+class SignalSource(Protocol):
     """A file that grows."""
 
     async def start(self) -> None:
@@ -44,7 +44,7 @@ class Source(Protocol):
 class WatchDriver:
     """Implements ``Driver`` for a session that is only watched."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: SignalSource) -> None:
         self._source = source
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
@@ -86,11 +86,11 @@ class WatchDriver:
         """Whoever asked is not ours to answer."""
 
     async def set_mode(self, mode_id: str) -> None:
-        """There is nobody to tell."""
+        """There is nobody to send it to."""
         refuse()
 
     async def set_config(self, config_id: str, value: str | bool) -> msgspec.Raw | None:
-        """There is nobody to tell."""
+        """There is nobody to send it to."""
         refuse()
 
     def pause_reading(self) -> None:
@@ -124,7 +124,7 @@ _USER = b'{"sessionUpdate":"user_message_chunk"'
 
 
 class Watched:
-    """Writes what a file tells as the turns that it was."""
+    """Writes what a file holds as the turns that it was."""
 
     def __init__(self, recorder: Recorder, new_id: Callable[[str], str]) -> None:
         self._recorder = recorder

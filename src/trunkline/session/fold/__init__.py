@@ -25,7 +25,7 @@ from trunkline.session.fold.kept import (
     Account,
     Artifact,
     Changes,
-    CommandDone,
+    CommandAnswer,
     Cost,
     Failure,
     FileTally,
@@ -43,11 +43,11 @@ from trunkline.session.fold.kept import (
 from trunkline.session.fold.open_parts import Denial, Evidence, OpenCall, OpenText, OpenUserMessage, OutputSent, SeenFile
 from trunkline.session.fold.state import IS_OPEN, LIGHT_BODY, NULL, Fold, checkpoint, restore
 from trunkline.session.fold.steps import Steps
-from trunkline.session.fold.view import SessionView, TurnView, shown, view_of
+from trunkline.session.fold.view import SessionView, TurnView, for_clients, view_of
 
 __all__ = ["DISK_PLACES", "IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES",
            "KEPT_KEYS", "KEPT_RULES", "LIGHT_BODY", "NULL", "Account", "ApprovalView", "Artifact", "AskedCall", "Changes",
-           "CommandDone", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
+           "CommandAnswer", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
            "OpenText", "OpenUserMessage", "OutputSent", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent",
            "SessionView", "Steps", "Todo", "TokenReports", "Turn", "TurnView", "Usage", "Waits", "checkpoint",
-           "remember", "restore", "shown", "view_of"]
+           "for_clients", "remember", "restore", "view_of"]

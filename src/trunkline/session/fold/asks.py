@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline.dialects.command_part import CommandPart
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.context.unions import ApprovalPreview
-from trunkline.dialects.parts import CommandPart
 from trunkline.dialects.signals import PermissionOption
 from trunkline.session.policy.decide import PolicyAsk, Rule
 
@@ -15,7 +15,7 @@ DISK_PLACES = 200
 is beyond, nothing is known."""
 
 KEPT_DECISIONS = 256
-"""Resolved approvals that can still be told "already resolved, by whom"; older ones are in the journal."""
+"""Resolved approvals that can still be answered with "already resolved, by whom"; older ones are in the journal."""
 
 
 class Disk(msgspec.Struct, rename="camel", omit_defaults=True):
@@ -72,7 +72,7 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     about: PolicyAsk | None = None
     """What the rules look at; of several calls, each has its own."""
     disk: Disk | None = None
-    """What the disk said of its paths; None where nobody looked."""
+    """What was found on the disk at its paths; None where nobody looked."""
     always: Rule | None = None
     """The rule that "always allow" would write."""
     editable: bool = False
@@ -118,7 +118,7 @@ class QuestionView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
 
 
 class Decided(msgspec.Struct, rename="camel"):
-    """Who resolved an approval, how and when, so that a late answer can be told."""
+    """Who resolved an approval, how and when, so that a late answer learns of it."""
 
     approved: bool
     by: str

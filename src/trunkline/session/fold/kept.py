@@ -12,7 +12,7 @@ KEPT_COMMANDS = 256
 """Commands whose answers are remembered by id; the same reasoning as for keys."""
 
 KEPT_CURRENCIES = 8
-"""Currencies in which a session's cost is summed, beside the one that is told now."""
+"""Currencies in which a session's cost is summed, beside the one that is reported now."""
 
 KEPT_FILES = 2000
 """Changed files counted per session; a summary of more would be no summary."""
@@ -46,9 +46,10 @@ class Turn(msgspec.Struct, rename="camel", kw_only=True):
     seq: int
     """The entry before the turn's first: a reader that attaches after it sees the whole turn."""
     cancelled: bool = False
-    said_something: bool = False
+    showed_work: bool = msgspec.field(default=False, name="saidSomething")
+    """The agent wrote something or called a tool; stored under the name that it had first."""
     tokens: TokenUsage | None = None
-    """What the agent told of while the turn ran; its end may tell all of it again."""
+    """What the agent reported while the turn ran; its end may report all of it again."""
 
 
 class Sent(msgspec.Struct, rename="camel"):
@@ -67,7 +68,7 @@ class Usage(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class TokenReports(msgspec.Struct, rename="camel", omit_defaults=True):
-    """What the agent told at the ends of turns, summed in both ways that it can be meant (``interpret/token_reports.py``)."""
+    """What the agent reported at the ends of turns, summed in both ways that it can be meant (``interpret/token_reports.py``)."""
 
     last: TokenUsage | None = None
     as_turns: TokenUsage | None = None
@@ -96,7 +97,7 @@ class Cost(msgspec.Struct, rename="camel", omit_defaults=True):
 
 
 class Account(msgspec.Struct):
-    """What was spent in a currency that the agent no longer tells, and the agent's own last total in it."""
+    """What was spent in a currency that the agent no longer reports, and the agent's own last total in it."""
 
     cost: Cost
     reported: float = 0
@@ -140,7 +141,7 @@ class Artifact(msgspec.Struct, rename="camel", kw_only=True):
     fingerprint: str = ""
 
 
-class CommandDone(msgspec.Struct):
+class CommandAnswer(msgspec.Struct):
     """What a command was answered with: ``{"ok": true, "result"}`` or ``{"ok": false, "error"}``."""
 
     digest: str

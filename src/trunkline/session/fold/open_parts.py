@@ -31,7 +31,7 @@ class OpenText(msgspec.Struct):
 
 
 class OpenUserMessage(msgspec.Struct):
-    """What a person said as the agent tells it, piece by piece. ``size`` counts all its bytes, those of cut parts too."""
+    """What a person said as the agent reports it, piece by piece. ``size`` counts all its bytes, those of cut parts too."""
 
     message_id: str
     agent_message_id: str | None = None
@@ -50,7 +50,7 @@ class SeenFile(msgspec.Struct, frozen=True):
 
 
 class Evidence(msgspec.Struct):
-    """What was said of a call beside its fields, or was there and replaced: diffs, terminals, a record in ``_meta``."""
+    """What is known of a call beside its fields, or was there and replaced: diffs, terminals, a record in ``_meta``."""
 
     diffs: list[Diff] = msgspec.field(default_factory=list)
     terminals: list[str] = msgspec.field(default_factory=list)
@@ -58,7 +58,7 @@ class Evidence(msgspec.Struct):
     exit_code: int | None = None
     response: dict[str, Any] = msgspec.field(default_factory=dict)
     arguments: str = ""
-    """The JSON of its arguments, where an update told them as a text and not as an input."""
+    """The JSON of its arguments, where an update has them as a text and not as an input."""
     before: dict[str, str] = msgspec.field(default_factory=dict)
     """Texts of files as they were when the call was asked about, by path."""
     found: dict[str, SeenFile] = msgspec.field(default_factory=dict)
@@ -84,7 +84,7 @@ class Denial(msgspec.Struct, frozen=True):
 
 
 class OpenCall(msgspec.Struct):
-    """A tool call of the current turn and how far its story has been told."""
+    """A tool call of the current turn and how much of it has been emitted."""
 
     state: CallState
     since: int
@@ -99,13 +99,13 @@ class OpenCall(msgspec.Struct):
     counted: bool = False
     """The agent itself spoke of it; a permission alone is no call yet."""
     changed_files: bool = False
-    """It was told which files it changed."""
+    """Which files it changed was emitted."""
     spawned: bool = False
     """It started a sub-agent."""
     shows_ask: bool = False
     """What it shows came with a permission: words for whoever decides, no output."""
     questioned: bool = False
-    """What it asks a person was told."""
+    """What it asks a person was announced."""
     parent: str | None = None
     """The call whose sub-agent makes this one."""
     in_background: bool = False
@@ -116,11 +116,11 @@ class OpenCall(msgspec.Struct):
     risk_reason: str = ""
     progress_at: int = 0
     evidence: Evidence | None = None
-    told: OutputSent | None = None
-    """What was told of its output while it ran."""
-    told_beside: int = 0
-    """Bytes of what else its updates said that were told while it ran."""
-    told_title: str = ""
-    """The title that was told last."""
+    output_sent: OutputSent | None = msgspec.field(default=None, name="told")
+    """What was sent of its output while it ran; these three are stored under the names that they had first."""
+    leftover_sent: int = msgspec.field(default=0, name="told_beside")
+    """Bytes of what else its updates had that were sent while it ran."""
+    sent_title: str = msgspec.field(default="", name="told_title")
+    """The title that was sent last."""
     claims: Claims | None = None
-    """What else was said of it since somebody last decided about it."""
+    """What else was claimed of it since somebody last decided about it."""

@@ -21,7 +21,7 @@ from trunkline.session.fold.kept import (
     Account,
     Artifact,
     Changes,
-    CommandDone,
+    CommandAnswer,
     Cost,
     Failure,
     FileTally,
@@ -74,7 +74,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """What the agent says that the person said; never beside ``text``."""
     calls: dict[str, OpenCall] = msgspec.field(default_factory=dict)
     calls_untracked: bool = False
-    """More calls were open in this turn than are followed: what it asks for cannot be told apart from what nobody looked at."""
+    """More calls were open in this turn than are followed: what it asks for cannot be kept apart from what nobody looked at."""
     sub_agents: dict[str, str] = msgspec.field(default_factory=dict)
     """Those that go on though the calls which started them are done: their ids, and those calls'."""
     approvals: dict[str, ApprovalView] = msgspec.field(default_factory=dict)
@@ -86,9 +86,9 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     usage: Usage | None = None
     cost: Cost | None = None
     cost_reported: float = 0
-    """The agent's own last total, from which the next one is told apart."""
+    """The agent's own last total, which is subtracted from the next one."""
     other_costs: dict[str, Account] = msgspec.field(default_factory=dict)
-    """What was spent in other currencies than the one that is told now."""
+    """What was spent in other currencies than the one that is reported now."""
     tokens: TokenUsage | None = None
     token_reports: TokenReports | None = None
     mode: str | None = None
@@ -100,7 +100,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     rules: list[Rule] = msgspec.field(default_factory=list)
     """What people decided for this session or turn; what they decided for good is in the policy file."""
     permission_policy: PermissionPolicy | None = None
-    commands: dict[str, CommandDone] = msgspec.field(default_factory=dict)
+    commands: dict[str, CommandAnswer] = msgspec.field(default_factory=dict)
     paused: Pause | None = None
     waits: Waits = msgspec.field(default_factory=Waits)
     caps: Caps | None = None
@@ -141,15 +141,15 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     files: dict[str, FileTally] = msgspec.field(default_factory=dict)
     changes: Changes = msgspec.field(default_factory=Changes)
     environment: EnvironmentContext | None = None
-    """Where the session runs, as it was last told."""
+    """Where the session runs, as it was last emitted."""
     model: EnvironmentModel | None = None
     last_message: tuple[str, str | None] = ("", None)
     """The newest message of the agent: our id of it and the agent's own."""
     shown: list[str] = msgspec.field(default_factory=list)
-    """Capability flags that this very session has shown (``interpret/shown.py``)."""
+    """Capability flags that this very session has shown (``interpret/capability_flags.py``)."""
     plan_mode: bool = False
     plan_call: str | None = None
-    """The call whose plan was told last."""
+    """The call whose plan was emitted last."""
 
     def __post_init__(self) -> None:
         for name in TABLES:
@@ -158,7 +158,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
                 setattr(self, name, Calls(table) if name == "calls" else Table(table))
 
     def dearest(self) -> Cost | None:
-        """The largest of the sums in each currency: a cap is not lifted by telling the cost in another one."""
+        """The largest of the sums in each currency: a cap is not lifted by reporting the cost in another one."""
         sums = [account.cost for account in self.other_costs.values()] + ([self.cost] if self.cost is not None else [])
         return max(sums, key=lambda cost: cost.amount, default=None)
 

@@ -6,7 +6,7 @@ change: a session with two thousand open calls pays for the one that moves. The 
 is then only a shorter way to begin, and may be written as seldom as one likes.
 
 Rule 1: a step sets values, it does not count: the same one twice is the same.
-Rule 2: whatever a checkpoint would have is in it or in a step (``tests/session/test_steps.py`` holds the two against each other).
+Rule 2: whatever a checkpoint would have is in it or in a step (``tests/session/fold/test_steps.py`` compares the two).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNSEEN: Final = object()
 _encode = msgspec.json.Encoder().encode
 
 _MARKS: Final[dict[str, Callable[[Any], Any]]] = {
-    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.said_something, turn.tokens),
+    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.showed_work, turn.tokens),
     "user_message": lambda message: message and (message.message_id, message.size),
     "changes": lambda changes: (changes.files, changes.lines_added, changes.lines_removed),
     "queue": lambda queue: [(waiting.turn_id, id(waiting.content)) for waiting in queue],
@@ -41,7 +41,7 @@ _MARKED: Final = [(name, key, _MARKS[name]) for name, key in zip(_NAMES, _KEYS, 
 
 
 class Steps:
-    """Tells the steps of one fold. ``known``: what it holds now is in a checkpoint already."""
+    """Makes the steps of one fold. ``known``: what it holds now is in a checkpoint already."""
 
     def __init__(self, fold: Fold, *, known: bool) -> None:
         self._fold = fold

@@ -55,7 +55,7 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     tokens: TokenUsage | None
     agent_info: msgspec.Raw
     agent_start: str | None
-    """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (it was told again)."""
+    """How the agent came to this session last: ``new``, ``resumed`` (it remembers) or ``loaded`` (its history was replayed)."""
     last_text: str
     agent_session_id: str | None = None
     """What the agent itself calls this session."""
@@ -72,7 +72,7 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """How the last turn broke off; None while the next one runs, and where it did not."""
 
 
-def shown(view: ApprovalView) -> ApprovalView:
+def for_clients(view: ApprovalView) -> ApprovalView:
     """An approval as clients see it: where the hub keeps its own files is for the rules alone."""
     calls = [msgspec.structs.replace(call, about=None) for call in view.calls]
     about = None if view.about is None else msgspec.structs.replace(view.about, guarded=(), home=None)
@@ -86,7 +86,8 @@ def view_of(fold: Fold) -> SessionView:
         id=fold.session_id, status=fold.status, agent=fold.agent, cwd=fold.cwd, title=fold.title,
         created_at=iso_ms(fold.created_at), updated_at=iso_ms(fold.updated_at), last_seq=fold.seq,
         turn=TurnView(turn.turn_id, turn.started_at, turn.by, turn.seq) if turn else None,
-        pending_approvals=[shown(view) for view in fold.approvals.values()], pending_questions=list(fold.questions.values()),
+        pending_approvals=[for_clients(view) for view in fold.approvals.values()],
+        pending_questions=list(fold.questions.values()),
         queue=list(fold.queue), todos=list(fold.todos), usage=fold.usage, cost=fold.cost, mode=fold.mode,
         modes=fold.modes, config_options=fold.config_options, artifacts=len(fold.artifacts),
         paused=fold.paused, caps=fold.caps, waits=fold.waits, rules=list(fold.rules), permission_policy=fold.permission_policy,

@@ -2,7 +2,7 @@
 
 Rule 1: ends of turns and asks are acted on where they stand among the rest. What comes while something waits goes behind it.
 Rule 2: what is short is taken on the spot. An ask that names files, and a result that leaves open what it changed, are looked up
-        on the disk first (``looking``), and a long command is read first (``read_ahead``), both off the loop; much at once is
+        on the disk first (``disk_reader``), and a long command is read first (``read_ahead``), both off the loop; much at once is
         taken in pieces of about HOLD_S, and then others have their turn. The agent's pipe waits meanwhile, and while the journal
         is behind, so that no more than one read and one line wait here.
         A file that a call will overwrite is looked at meanwhile: only that call's result waits for it, at most FORESEEN at once.
@@ -16,20 +16,19 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import islice
-from typing import Any
 
-from trunkline.dialects.acp.large import pieces_of
+from trunkline.dialects.acp.reading.large import split_chunk
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.fold import SeenFile
+from trunkline.session.intake.disk_reader import DiskReader
 from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
 from trunkline.session.interpret.asks.asks import Announced
 from trunkline.session.interpret.effects.disk import Wanted
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.files import Workspace
-from trunkline.session.workspace.look import DiskLook, look_at, see
+from trunkline.session.workspace.look import DiskLook
 
 PIECE = 64
 """Signals that are taken at once without a look at the clock: text in a millisecond, permissions in ten."""
@@ -45,9 +44,6 @@ HOLD_S = 0.02
 
 GAP_S = 0.005
 """How long others have, and how soon it is looked again whether the journal has caught up."""
-
-FORESEEN = 8
-"""Calls whose files are looked at beforehand at the same time; what more of them overwrite is told as it was said."""
 
 GONE = "the agent is gone, or its session is being closed"
 
@@ -65,7 +61,6 @@ class Intake:
         """``written`` is called after each piece, ``ended`` with each end of a turn, when what came before it is written."""
         self._recorder = recorder
         self._approvals = approvals
-        self._workspace = workspace
         self._reading = reading
         self._written = written
         self._ended = ended
@@ -73,9 +68,7 @@ class Intake:
         self._split = _NOTHING
         """The rest of a large update, in parts."""
         self._task: asyncio.Task[None] | None = None
-        self._look: asyncio.Task[Any] | None = None
-        self._foreseen: dict[str, asyncio.Task[None]] = {}
-        """Looks at what calls will overwrite, by call."""
+        self._disk = DiskReader(recorder, workspace)
         self._hurried = False
         self._until = 0.0
         """When others have their turn."""
@@ -104,11 +97,9 @@ class Intake:
     async def hurry(self) -> None:
         """The agent is gone: everything that it sent before is taken without another look at the disk."""
         self._hurried = True
-        if self._look is not None:
-            self._look.cancel()
-        for task in list(self._foreseen.values()):
-            task.cancel()
+        self._disk.stop()
         await self.settled()
+        self._disk.resume()
         self._hurried = False
 
     def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | Wanted | None, list[Signal]]:
@@ -159,9 +150,9 @@ class Intake:
         while announced is not None or rest:
             try:
                 if isinstance(announced, Wanted):
-                    self._go_on_with(await self._see(announced))
+                    self._go_on_with(await self._disk.see(announced))
                 elif announced is not None:
-                    self._ask(announced, await self._look_at(announced))
+                    self._ask(announced, await self._disk.look_at(announced))
                 announced = None
                 if self._is_time_up():
                     await self._give_way()
@@ -210,7 +201,7 @@ class Intake:
         """The first part of the large update that comes next; nothing where it has no parts, and then it still waits."""
         large = self._waiting[0]
         assert type(large) is LargeUpdate  # what the caller found
-        self._split = pieces_of(large.raw)
+        self._split = split_chunk(large.raw)
         part = next(self._split, None)
         if part is not None:
             self._waiting.popleft()
@@ -256,7 +247,7 @@ class Intake:
         again = self._approvals.changed() if interpret.tools.calls.changed else []
         self._recorder.write()
         self._written()
-        self._foresee()
+        self._disk.foresee()
         for end in ends:
             self._ended(end)
         return announced, [*again, *signals[start:]]
@@ -268,7 +259,7 @@ class Intake:
         return left if interpret.tools.disk.wanted is not None else None
 
     def _announce(self, ask: PermissionAsk) -> Announced | None:
-        """Tell of an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
+        """Announce an ask's call; returns the ask where the disk has to be looked at before it is put to anybody."""
         if self._hurried:
             self._approvals.turn_away(ask, GONE)
             return None
@@ -280,66 +271,10 @@ class Intake:
         self._ask(announced, DiskLook())
         return None
 
-    async def _see(self, wanted: Wanted) -> dict[str, SeenFile]:
-        """The files of a result, as they are; nothing where an agent that is gone is not waited for."""
-        if (before := self._foreseen.get(wanted.call.state.tool_call_id)) is not None:
-            await asyncio.wait([before])
-        if self._hurried or not wanted.paths:
-            return {}
-        self._look = asyncio.get_running_loop().create_task(see(self._workspace, wanted.paths))
-        await asyncio.wait([self._look])
-        look, self._look = self._look, None
-        if look.cancelled():
-            return {}
-        if look.exception() is not None:  # the look's boundary: a result is written, seen or not
-            log.error("a look at the disk failed", exc_info=look.exception())
-            return {}
-        seen: dict[str, SeenFile] = look.result()
-        return seen
-
-    def _foresee(self) -> None:
-        """Look at what the calls that were just told of will overwrite, while everything else goes on."""
-        disk = self._recorder.at().tools.disk
-        for call_id, paths in disk.take_foreseen().items():
-            if self._hurried or len(self._foreseen) >= FORESEEN:
-                disk.found(call_id, {})
-                continue
-            task = self._foreseen[call_id] = asyncio.get_running_loop().create_task(self._find(call_id, paths))
-            task.add_done_callback(partial(self._look_over, call_id))
-
-    async def _find(self, call_id: str, paths: list[str]) -> None:
-        try:
-            self._found(call_id, await see(self._workspace, paths))
-        except Exception:  # the look's boundary: a call goes on, seen or not
-            log.exception("a look at the disk failed")
-
-    def _look_over(self, call_id: str, task: asyncio.Task[None]) -> None:
-        """A look beforehand has ended; one that was cancelled found nothing."""
-        self._found(call_id, {})
-
-    def _found(self, call_id: str, files: dict[str, SeenFile]) -> None:
-        if self._foreseen.pop(call_id, None) is not None:
-            self._recorder.at().tools.disk.found(call_id, files)
-
     def _go_on_with(self, seen: dict[str, SeenFile]) -> None:
         self._recorder.at().tools.seen(seen)
         self._recorder.write()
         self._written()
-
-    async def _look_at(self, announced: Announced) -> DiskLook:
-        if self._hurried:
-            return DiskLook()
-        looking = look_at(self._workspace, announced.own.about.root, announced.paths, announced.files)
-        self._look = asyncio.get_running_loop().create_task(looking)
-        await asyncio.wait([self._look])
-        look, self._look = self._look, None
-        if look.cancelled():
-            return DiskLook()
-        if look.exception() is not None:  # the look's boundary: not known is not allowed
-            log.error("a look at the disk failed", exc_info=look.exception())
-            return DiskLook()
-        found: DiskLook = look.result()
-        return found
 
     def _ask(self, announced: Announced, look: DiskLook) -> None:
         self._recorder.at().request(announced, look.texts, look.to_keep(announced.abouts))

@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState, merge_call
-from trunkline.dialects.acp.decode import decode_tool_call_update, read_update
+from trunkline.dialects.acp.reading.decode import decode_tool_call_update, read_update
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Signal, Update

@@ -1,11 +1,12 @@
 """The one fold: signals of any agent and acts of any client in, numbered entries out.
 
     writer.py      numbers entries and encodes events
-    text.py        messages and thoughts          tools.py        tool calls and plans
-    asks.py        permissions and questions      conditions.py   modes, options, commands, titles
-    turns.py       prompts, ends, the queue       usage.py        tokens, money, context window
+    text.py        messages and thoughts          calls/          tool calls
+    asks/          permissions and questions      effects/        what calls did: files, git, web, sub-agents
+    turns.py       prompts, ends, the queue       conditions.py   modes, options, commands, titles
+    usage.py       tokens, money, context window  plans.py        the agent's plan
     lifecycle.py   start, pause, end, environment notes.py        what the protocol has no word for
-    questions.py   asked through a tool           options.py      an agent's own settings
+    options.py     an agent's own settings        capability_flags.py  what the session has shown that it can
 
 Rule 1: pure. No I/O, no clock: ``at`` (microseconds) comes with every call, ids come from the caller.
 Rule 2: nothing here knows which agent it is, and no input breaks it: what makes no sense is journaled as ``custom``.
@@ -20,8 +21,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import read_update, text_chunk, usual_text
-from trunkline.dialects.acp.large import abridged
+from trunkline.dialects.acp.reading.decode import read_update, text_chunk, usual_text
+from trunkline.dialects.acp.reading.large import abridged
 from trunkline.dialects.acp.updates import (
     AgentMessageChunk,
     AgentThoughtChunk,
@@ -47,9 +48,12 @@ from trunkline.dialects.signals import (
     Update,
 )
 from trunkline.journal.base import Entry
-from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandDone, Disk, Fold, remember
+from trunkline.session.fold import KEPT_ARTIFACTS, KEPT_COMMANDS, Artifact, CommandAnswer, Disk, Fold, remember
 from trunkline.session.interpret.asks.asks import NO_TEXTS, Announced, AskInterpreter
-from trunkline.session.interpret.asks.questions import emit_questions
+from trunkline.session.interpret.asks.policy_asks import PolicyAsks
+from trunkline.session.interpret.asks.questions import QuestionInterpreter
+from trunkline.session.interpret.asks.tool_questions import emit_questions
+from trunkline.session.interpret.asks.waiting import WaitingAsks
 from trunkline.session.interpret.calls.blocks import tool_part
 from trunkline.session.interpret.calls.evidence import keep_before
 from trunkline.session.interpret.calls.facts import name_of
@@ -66,7 +70,8 @@ DEFAULT_APPROVAL_TIMEOUT_S = 600.0
 
 
 class Interpreter:
-    """Folds one session. ``turns``, ``asks`` and ``conditions`` take the clients' acts, ``hear`` what the agent says."""
+    """Folds one session. ``turns``, ``asks``, ``questions`` and ``conditions`` take the clients' acts, ``on_signals`` what comes
+    of the agent."""
 
     def __init__(self, fold: Fold, *, approval_timeout_s: float = DEFAULT_APPROVAL_TIMEOUT_S, tools: ToolNames | None = None,
                  home: str | None = None, roots: Sequence[str] = (), guarded: Sequence[str] = (), chain_key: bytes = b"",
@@ -75,18 +80,21 @@ class Interpreter:
         self.writer = Writer(fold)
         self.text = TextInterpreter(self.writer)
         self.tools = ToolInterpreter(self.writer, self.text, tools, home=home, roots=roots, raw_as_sent=raw_as_sent)
-        self.asks = AskInterpreter(self.writer, self.tools, int(approval_timeout_s * 1e6), chain_key=chain_key, home=home,
-                                   roots=roots, guarded=guarded)
+        self.waiting = WaitingAsks(self.writer, self.tools.calls, int(approval_timeout_s * 1e6))
+        self.policy_asks = PolicyAsks(self.writer, self.tools.calls, roots=roots, home=home, guarded=guarded)
+        self.asks = AskInterpreter(self.writer, self.tools, self.waiting, self.policy_asks, chain_key=chain_key, roots=roots,
+                                   home=home)
+        self.questions = QuestionInterpreter(self.writer, self.waiting)
         self.lifecycle = LifecycleInterpreter(self.writer, self.text, self.tools)
         self.usage = UsageInterpreter(self.writer)
         self.conditions = ConditionInterpreter(self.writer, self.usage, self.lifecycle)
         self.notes = NoteInterpreter(self.writer, self.text, self.tools, self.usage, self.lifecycle)
-        self.turns = TurnInterpreter(self.writer, self.text, self.tools, self.asks, self.usage)
+        self.turns = TurnInterpreter(self.writer, self.text, self.tools, self.asks, self.questions, self.usage)
         self._names = tools or ToolNames()
         self._parent_path = self._names.parent_call.split(".") if self._names.parent_call else []
         self._can_ask = "ask_user" in self._names.roles.values()
         self.replaying = False
-        """The agent tells its history again: what the person said in it is news to us."""
+        """The agent replays its history: what the person said in it is news to us."""
 
     def at(self, at: int) -> Interpreter:
         """Set the time of what follows."""
@@ -98,7 +106,7 @@ class Interpreter:
         return self.writer.take()
 
     def on_signals(self, signals: Iterable[Signal], *, looks: bool = False) -> list[Signal]:
-        """Fold what the agent said, in order. Ends of turns are not folded here: the session ends turns.
+        """Fold what the agent sent, in order. Ends of turns are not folded here: the session ends turns.
 
         Who ``looks`` is left with a result for which the disk has to be looked at (``tools.disk.wanted``), and gets back
         what stands behind it."""
@@ -114,7 +122,7 @@ class Interpreter:
         return []
 
     def on_text(self, signals: Iterator[Signal]) -> Signal | None:
-        """Fold what the agent said as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
+        """Fold what the agent sent as long as it is text; returns what is not, unfolded, and leaves what stands behind it."""
         append = self.text.append
         for signal in signals:
             if type(signal) is not Update:
@@ -134,12 +142,12 @@ class Interpreter:
         self._after_call(announced.own.call.state.tool_call_id)
 
     def replayed(self) -> None:
-        """The agent has told all of its history: what is open in it will not be told on."""
+        """The agent has replayed all of its history: what is open in it does not go on."""
         self.replaying = False
         self.text.close()
         self._close_calls()
 
-    def command_done(self, command_id: str, done: CommandDone) -> None:
+    def command_done(self, command_id: str, done: CommandAnswer) -> None:
         """Keep what came of a command, for who sends it again under its id."""
         remember(self.fold.commands, command_id, done, KEPT_COMMANDS)
 
@@ -171,13 +179,13 @@ class Interpreter:
                 self._user_chunk(update, wire, raw)
             case AgentMessageChunk() | AgentThoughtChunk():
                 self._chunk(update, wire, kept)
-            case UnknownUpdate() if (told := tool_part(wire)) is not None:
-                self.text.parts(told[0], [told[1]], Carried(wire, None, kept))
+            case UnknownUpdate() if (part := tool_part(wire)) is not None:
+                self.text.parts(part[0], [part[1]], Carried(wire, None, kept))
             case _:
                 self.conditions.on_update(update, wire, kept)
 
     def _large(self, raw: bytes) -> None:
-        """An update of many megabytes: a call is told by its beginning, and the entry has all of it."""
+        """An update of many megabytes: of a call its beginning is emitted, and the entry has all of it."""
         short = abridged(raw)
         if short is None:
             if not self._on_chunk(raw):
@@ -240,7 +248,7 @@ class Interpreter:
             case PermissionAsk():
                 self.request(self.asks.announce(signal))
             case QuestionAsk():
-                self.asks.question(signal)
+                self.questions.request(signal)
             case AskWithdrawn():
                 self._withdrawn(signal.request_id)
             case AgentNote():
@@ -259,7 +267,7 @@ class Interpreter:
             self.asks.resolve(request_id, approved=False, resolved_by="policy", who="agent", reason="the agent withdrew it")
             self.asks.forget(request_id)
         elif request_id in self.fold.questions:
-            self.asks.answered(request_id, action="cancel", content=None, who="agent")
+            self.questions.answered(request_id, action="cancel", content=None, who="agent")
 
 
 def _parent_in(meta: dict[str, Any] | None, path: list[str]) -> str | None:

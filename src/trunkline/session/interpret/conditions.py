@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionModeState
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import (
     AvailableCommandsUpdate,
@@ -84,7 +84,7 @@ class ConditionInterpreter:
             case CompactionSummaryChunk():
                 self._custom("compaction_summary_chunk", wire, raw)
             case _:
-                raise AssertionError(f"text and tool calls are told elsewhere: {type(update).__name__}")
+                raise AssertionError(f"text and tool calls are handled elsewhere: {type(update).__name__}")
 
     def mode(self, mode_id: str, wire: bytes | None, raw: bytes | None = None, *, by: str | None = None) -> None:
         """The agent works in another mode now."""
@@ -148,7 +148,7 @@ class ConditionInterpreter:
 
     def keep_options(self, options: msgspec.Raw | None) -> None:
         """These are the agent's options now, where it lists them and they are not too many."""
-        self._writer.fold.config_options = kept(options) or self._writer.fold.config_options
+        self._writer.fold.config_options = if_small(options) or self._writer.fold.config_options
 
     def agent_opened(self, how: str, agent_session_id: str, *, agent_info: msgspec.Raw | None, capabilities: msgspec.Raw | None,
                      modes: msgspec.Raw | None, config_options: msgspec.Raw | None, models: msgspec.Raw | None) -> str | None:
@@ -157,9 +157,9 @@ class ConditionInterpreter:
         fold = self._writer.fold
         previous, fold.agent_session_id = fold.agent_session_id, agent_session_id
         fold.agent_start = how
-        fold.agent_info = kept(agent_info) or fold.agent_info
-        fold.agent_capabilities = kept(capabilities) or fold.agent_capabilities
-        fold.modes = kept(modes) or fold.modes
+        fold.agent_info = if_small(agent_info) or fold.agent_info
+        fold.agent_capabilities = if_small(capabilities) or fold.agent_capabilities
+        fold.modes = if_small(modes) or fold.modes
         self.keep_options(config_options)
         fold.mode = _current_mode(modes) or fold.mode
         fold.model = model_of(fold.config_options) or current_model(models) or fold.model
@@ -223,9 +223,9 @@ class ConditionInterpreter:
         self._writer.custom(name, data, namespace="acp", update=wire, raw=raw, meta=cut)
 
 
-def kept(said: msgspec.Raw | None) -> msgspec.Raw | None:
+def if_small(value: msgspec.Raw | None) -> msgspec.Raw | None:
     """What an agent says of itself or offers, where it is not too much to be kept."""
-    return said if said is not None and len(memoryview(said)) <= OFFERED_BYTES else None
+    return value if value is not None and len(memoryview(value)) <= OFFERED_BYTES else None
 
 
 def _with_current(modes: msgspec.Raw, mode_id: str) -> msgspec.Raw:

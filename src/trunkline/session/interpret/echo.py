@@ -9,7 +9,7 @@ from __future__ import annotations
 import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock, TextContent
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.errors import Invalid
 
 
@@ -36,11 +36,11 @@ class Echo:
             self._read()
         if not isinstance(block, TextContent):
             return self._has_others
-        said = "".join(block.text.split())
-        if self._left.startswith(said):
-            self._left = self._left[len(said):]
-            return bool(said) or bool(self._whole)
-        return bool(self._whole) and self._whole in said
+        squeezed = "".join(block.text.split())
+        if self._left.startswith(squeezed):
+            self._left = self._left[len(squeezed):]
+            return bool(squeezed) or bool(self._whole)
+        return bool(self._whole) and self._whole in squeezed
 
 
 def _text_of(raw: msgspec.Raw) -> str | None:

@@ -2,7 +2,7 @@
 
 Rule 1: a session is ``completed`` when somebody ended it or its agent left in good order, never because a turn is over.
 Rule 2: a summary says what the fold counted while the session ran; nothing in it is guessed.
-Rule 3: the environment is told again only when something about it is new.
+Rule 3: the environment is emitted again only when something about it is new.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from trunkline.session.interpret.usage import breakdown_of, other_costs
 from trunkline.session.interpret.writer import Writer
 
 UNKNOWN = "unknown"
-"""For what the protocol wants to be told and the agent did not say."""
+"""For what the protocol demands and the agent did not report."""
 
 AFRESH = "The agent started afresh"
 LOST = "It could not bring its earlier session back and does not remember what was said before."
@@ -135,7 +135,7 @@ class LifecycleInterpreter:
         self._writer.add(EnvironmentInfoEvent(context=environment, meta=meta))
 
     def model(self, model: EnvironmentModel) -> None:
-        """The agent works with this model now. Where no environment was told yet, there is only the model to tell of."""
+        """The agent works with this model now. Where no environment was emitted yet, there is only the model to report."""
         fold = self._writer.fold
         if fold.environment is not None:
             self.environment(msgspec.structs.replace(fold.environment, model=model))
@@ -153,10 +153,10 @@ class LifecycleInterpreter:
 def environment_of(fold: Fold, project: EnvironmentProject, runtime: EnvironmentRuntime) -> EnvironmentContext:
     """The session's environment: what the agent says of itself and its model, and what was found around it."""
     try:
-        said = msgspec.json.decode(fold.agent_info, type=_AgentInfo | None) or _AgentInfo()
+        info = msgspec.json.decode(fold.agent_info, type=_AgentInfo | None) or _AgentInfo()
     except BROKEN:
-        said = _AgentInfo()
-    agent = EnvironmentAgent(name=fold.agent, version=said.version or UNKNOWN, display_name=said.title or said.name or fold.agent)
+        info = _AgentInfo()
+    agent = EnvironmentAgent(name=fold.agent, version=info.version or UNKNOWN, display_name=info.title or info.name or fold.agent)
     return EnvironmentContext(agent=agent, model=fold.model or EnvironmentModel(id=UNKNOWN), project=project, runtime=runtime)
 
 

@@ -1,4 +1,4 @@
-"""What the Agent Client Protocol has no word for and a dialect or an agent tells all the same: rate limits, tokens, progress …
+"""What the Agent Client Protocol has no word for and a dialect or an agent reports all the same: rate limits, tokens, progress …
 
 Rule: a note that we understand becomes the event that it means; any other becomes a ``custom`` event, whole.
 """
@@ -36,7 +36,7 @@ from trunkline.session.interpret.writer import Writer
 
 
 class NoteInterpreter:
-    """Notes, told as what they mean."""
+    """Notes, emitted as what they mean."""
 
     def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter,
                  usage: UsageInterpreter, lifecycle: LifecycleInterpreter) -> None:
@@ -98,11 +98,11 @@ class NoteInterpreter:
             total=cost.total, input=cost.input if is_split else UNSET, output=cost.output if is_split else UNSET,
             currency=cost.currency))
 
-    def _progress(self, told: Progressed) -> None:
-        current, total = told.current, told.total
+    def _progress(self, note: Progressed) -> None:
+        current, total = note.current, note.total
         share = round(100 * current / total, 1) if current is not None and total else None
         self._writer.add(ProgressEvent(
-            label=told.label, current=UNSET if current is None else _number(current),
+            label=note.label, current=UNSET if current is None else _number(current),
             total=UNSET if total is None else _number(total), percentage=UNSET if share is None else _number(share)))
 
     def _message_of(self, agent_message_id: str | None) -> str | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import msgspec
 
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionConfigOption, SessionConfigSelect
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
@@ -47,11 +47,11 @@ def current_model(models: msgspec.Raw | None) -> EnvironmentModel | None:
     if models is None:
         return None
     try:
-        told = msgspec.json.decode(models, type=_Models)
+        offered = msgspec.json.decode(models, type=_Models)
     except BROKEN:
         return None
-    name = next((model.name for model in told.available_models if model.model_id == told.current_model_id), None)
-    return _named(told.current_model_id, name)
+    name = next((model.name for model in offered.available_models if model.model_id == offered.current_model_id), None)
+    return _named(offered.current_model_id, name)
 
 
 def _named(model_id: str, name: str | None) -> EnvironmentModel:

@@ -19,7 +19,7 @@ from trunkline.dialects.acp.content import (
     ResourceLink,
     TextContent,
 )
-from trunkline.dialects.acp.decode import TextChunk, decode_update, text_chunk
+from trunkline.dialects.acp.reading.decode import TextChunk, decode_update, text_chunk
 from trunkline.dialects.acp.updates import AgentMessageChunk, AgentThoughtChunk, UserMessageChunk
 from trunkline.dialects.context.envelope import DeltaPrefix, delta_event, delta_prefix, stamp_ms
 from trunkline.dialects.context.events import (
@@ -83,7 +83,7 @@ class TextInterpreter:
         writer.add_encoded(delta_event(prefix, fold.seq, stamp_ms(writer.at), token), carried)
 
     def remarked(self, update: Chunk, text: str, carried: Carried, parent: str | None = None) -> None:
-        """A piece of text with remarks of the agent's own on it: it is told like any other, and carries what was sent.
+        """A piece of text with remarks of the agent's own on it: it is emitted like any other, and carries what was sent.
 
         ``parent`` is the call whose sub-agent says it: what several say at once is kept apart."""
         thinking = isinstance(update, AgentThoughtChunk)
@@ -106,7 +106,7 @@ class TextInterpreter:
         return message is not None and agent_message_id in (None, message.agent_message_id)
 
     def append_user(self, update: UserMessageChunk, carried: Carried, *, replayed: bool) -> None:
-        """A piece of what the person said: once, as the agent tells it again, or just now, and not through the hub."""
+        """A piece of what the person said: once, as the agent replays it, or just now, and not through the hub."""
         message = self._fold.user_message
         if message is None or not self.user_goes_on(update.message_id):
             message = self._open_user(update.message_id, carried, replayed)
@@ -212,7 +212,7 @@ class TextInterpreter:
         writer.add(started, update=carried.update, packet=carried.packet, raw=carried.raw)
         text = writer.fold.text = OpenText(thinking, message_id, seq, agent_message_id, parent=parent)
         if writer.fold.turn is not None:
-            writer.fold.turn.said_something = True
+            writer.fold.turn.showed_work = True
         return text
 
     def collect(self, text: OpenText, token: bytes) -> None:
@@ -242,14 +242,14 @@ class TextInterpreter:
         return short, {"truncated": {"bytes": text.size, "url": url}}
 
 
-def text_of(update: bytes) -> bytes | None:
+def chunk_text(update: bytes) -> bytes | None:
     """The JSON token of a chunk's text, with or without remarks on it; None where it is no text."""
     chunk = text_chunk(update)
     if chunk is not None:
         return chunk.text
-    told = decode_update(update)
-    if isinstance(told, AgentMessageChunk | AgentThoughtChunk) and isinstance(told.content, TextContent):
-        return msgspec.json.encode(told.content.text)
+    decoded = decode_update(update)
+    if isinstance(decoded, AgentMessageChunk | AgentThoughtChunk) and isinstance(decoded.content, TextContent):
+        return msgspec.json.encode(decoded.content.text)
     return None
 
 

@@ -1,16 +1,16 @@
-"""Whether the token counts that an agent tells at the end of a turn are of that turn or of the whole session, as they show.
+"""Whether the token counts that an agent reports at the end of a turn are of that turn or of the whole session, as they show.
 
     falls, or stays        of the turn: a count of the whole session cannot fall while the agent runs
     rises by less          of the turn: every turn sends again what was said before it, so that what a count of the session rises
                            by never shrinks, and the first time is at least the first count itself
     rises by that or more  of the session, where it does so twice: it holds the earlier total and what came on top
-    is what was told       of the turn; is that and the earlier total, twice: of the session
+    is what was reported   of the turn; is that and the earlier total, twice: of the session
 
 Rule 1: what an agent's catalog file says of it is the first guess. Counts of the session, where it says so, are that with their
 first rise, and of the turn where they stay the same before it.
 Rule 2: once found out it stays so: a count of the session that falls then is an agent that began anew.
-Rule 3: both readings are summed, and nothing is told lower than before: what was counted twice before it was found out is made up
-for by what comes.
+Rule 3: both readings are summed, and nothing is reported lower than before: what was counted twice before it was found out is
+made up for by what comes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOTHING: Final = TokenUsage(input_tokens=0, output_tokens=0)
 
 
 def take(reports: TokenReports, now: TokenUsage, already: TokenUsage | None, *, first_guess: bool) -> TokenUsage:
-    """Count one report; returns how much the session has spent by all of them. ``already`` was told while the turn ran."""
+    """Count one report; returns how much the session has spent by all of them. ``already`` was reported while the turn ran."""
     before, began_anew = reports.last, reports.began_anew
     if before is None:
         reports.of_session, reports.grew = first_guess, _all(now)
@@ -61,7 +61,7 @@ def _find_out(reports: TokenReports, before: TokenUsage, now: TokenUsage, alread
 
 
 def _all(usage: TokenUsage) -> int:
-    """All that is counted: some agents tell what was read from a cache apart, and some no output."""
+    """All that is counted: some agents report what was read from a cache apart, and some no output."""
     return usage.input_tokens + usage.output_tokens + (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
 
 

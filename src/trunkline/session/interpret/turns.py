@@ -3,9 +3,9 @@
 Rule 1: a turn ends once, with one ``prompt_response`` or one ``error`` packet, on the entry that moves the status; where the
 session is held, and stays so, on a ``turn_ended``.
 Rule 2: after a turn that failed the status is ``error`` until the next prompt; the session can be used all the same.
-Rule 3: whatever a turn left open is closed before its end is told, but for what goes on in the background: text, then approvals
-and questions, then calls, so that a call that was waited for says that it was not allowed, and why. (Of very many calls those
-that nobody was asked about are ended before, in pieces: ``session/turns/turn.py``.)
+Rule 3: whatever a turn left open is closed before its end is recorded, but for what goes on in the background: text, then
+approvals and questions, then calls, so that a call that was waited for says that it was not allowed, and why. (Of very many
+calls those that nobody was asked about are ended before, in pieces: ``session/turns/turn.py``.)
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock
-from trunkline.dialects.acp.decode import text_chunk
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.decode import text_chunk
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import MessageCompleteEvent, MessageDeltaEvent, MessageStartEvent, SessionErrorEvent
 from trunkline.dialects.context.types import ErrorInfo, SessionStatus, to_raw
@@ -26,6 +26,7 @@ from trunkline.dialects.signals import StopReason
 from trunkline.errors import TrunklineError
 from trunkline.session.fold import KEPT_KEYS, Failure, Fold, QueuedPrompt, Sent, Turn
 from trunkline.session.interpret.asks.asks import AskInterpreter
+from trunkline.session.interpret.asks.questions import QuestionInterpreter
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.echo import Echo
 from trunkline.session.interpret.lifecycle import standing
@@ -41,16 +42,17 @@ class TurnInterpreter:
     """The running turn and the prompts that wait."""
 
     def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter,
-                 asks: AskInterpreter, usage: UsageInterpreter) -> None:
+                 asks: AskInterpreter, questions: QuestionInterpreter, usage: UsageInterpreter) -> None:
         self._writer = writer
         self._text = text
         self._tools = tools
         self._asks = asks
+        self._questions = questions
         self._usage = usage
         self.echo = Echo()
 
     def start(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> Turn:
-        """A prompt begins its turn: it is written down before the agent hears it."""
+        """A prompt begins its turn: it is written down before the agent gets it."""
         writer, fold = self._writer, self._writer.fold
         self._text.close()
         self._tools.forget_turn()
@@ -73,7 +75,7 @@ class TurnInterpreter:
         if usage is not None:
             self._usage.turn_took(usage, turn, of_session=usage_of_session)
         meta: dict[str, Any] = {"turnId": turn.turn_id, "stopReason": stop}
-        if stop == "end_turn" and not turn.said_something:
+        if stop == "end_turn" and not turn.showed_work:
             meta["empty"] = True
         packet = prompt_response_packet(agent_stop if agent_stop is not None and stop == "end_turn" else stop, self._writer.at)
         to = _at_rest(self._writer.fold)
@@ -188,7 +190,7 @@ class TurnInterpreter:
             self._asks.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=why)
             self._asks.forget(request_id)
         for question_id in questions:
-            self._asks.answered(question_id, action="cancel", content=None, who="hub")
+            self._questions.answered(question_id, action="cancel", content=None, who="hub")
 
 
 def _at_rest(fold: Fold) -> SessionStatus:
@@ -198,7 +200,7 @@ def _at_rest(fold: Fold) -> SessionStatus:
 
 def _keep(fold: Fold, key: str, sent: Sent) -> None:
     """Remember what a key was answered with. Keys of prompts that wait or run are kept however many there are: who sent one
-    may ask again, and is told of its end."""
+    may ask again, and learns of its end."""
     fold.sent[key] = sent
     if len(fold.sent) <= KEPT_KEYS:
         return

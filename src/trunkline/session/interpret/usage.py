@@ -1,11 +1,11 @@
 """What the session spends: tokens, money, room in the model's context.
 
-Rule 1: ``delta`` is what was spent since it was last told, ``cumulative`` what the session spent in all. Whichever of the two an
-agent reports, the other is computed, and nothing is counted twice.
+Rule 1: ``delta`` is what was spent since it was last reported, ``cumulative`` what the session spent in all. Whichever of the two
+an agent reports, the other is computed, and nothing is counted twice.
 Rule 2: whether an agent's counts are of the turn or of the session is found out (``token_reports.py``). An agent that counts
 from its own start begins at zero again when it comes back; the session's own sum goes on.
-Rule 3: what a cost is made of is told only where the agent told it: no part of it is made up, not as a zero either.
-Rule 4: each currency has its own sum. ``cumulative`` is of the one that is told now; the others are in ``_meta.otherCosts``.
+Rule 3: what a cost is made of is reported only where the agent reported it: no part of it is made up, not as a zero either.
+Rule 4: each currency has its own sum. ``cumulative`` is of the one that is reported now; the others are in ``_meta.otherCosts``.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from trunkline.session.interpret.token_reports import NOTHING, add, beyond, take
 from trunkline.session.interpret.writer import NOTHING_CARRIED, Carried, Writer
 
 MONEY_DIGITS = 12
-"""Places to which money is told apart: sums of floats are off by less, and no provider charges less."""
+"""Places to which amounts of money are compared: sums of floats are off by less, and no provider charges less."""
 
 
 CURRENCY_CHARS = 16
@@ -67,7 +67,7 @@ class UsageInterpreter:
         self._writer.add(CostUpdateEvent(delta=more, cumulative=breakdown_of(cost), meta=other_costs(fold) or UNSET))
 
     def _turn_to(self, currency: str) -> Cost:
-        """The sum in a currency, from now on the one that is told."""
+        """The sum in a currency, from now on the one that is reported."""
         fold = self._writer.fold
         if fold.cost is not None and fold.cost.currency == currency:
             return fold.cost
@@ -79,7 +79,7 @@ class UsageInterpreter:
 
     def tokens(self, more: TokenUsage, *, message_id: str | None = None, thought: int | None = None,
                carried: Carried = NOTHING_CARRIED) -> None:
-        """So many tokens, just now. What a turn is told of in this way is not counted again at its end."""
+        """So many tokens, just now. What is reported of a turn in this way is not counted again at its end."""
         fold = self._writer.fold
         if fold.turn is not None:
             fold.turn.tokens = add(fold.turn.tokens, more)

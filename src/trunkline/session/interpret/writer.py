@@ -17,14 +17,14 @@ from trunkline.dialects.context.events import CustomEvent, Event, SessionStatusC
 from trunkline.dialects.context.types import SessionStatus, to_raw
 from trunkline.journal.base import Entry
 from trunkline.session.fold import Fold
-from trunkline.session.interpret.shown import flag_of
+from trunkline.session.interpret.capability_flags import flag_of
 
 TEXT_LIMIT = 256 << 10
 """Bytes of text in one event; a phone must be able to take any event whole."""
 
 SECOND_US = 1_000_000
 THINKING_CHANGES = 4
-"""Changes to and from ``thinking`` in any second, at most; quicker ones tell nobody anything."""
+"""Changes to and from ``thinking`` in any second, at most; quicker ones are of use to nobody."""
 
 _WHY: dict[str, str] = {
     "running": "the agent goes on",
@@ -117,7 +117,7 @@ class Writer:
     def thinking(self, active: bool) -> bool:
         """Follow the agent between thinking and running; False: it thinks, and it is too soon to say so again.
 
-        That it stopped is always told at once: there is room for it, since none begins to think without it."""
+        That it stopped is always emitted at once: there is room for it, since none begins to think without it."""
         to: SessionStatus = "thinking" if active else "running"
         if self.fold.status == to or self.fold.status not in ("running", "thinking"):
             return True

@@ -27,7 +27,7 @@ __all__ = ["BEYOND_RULES", "PATHS", "Where", "input_print", "policy_ask", "polic
 INPUT_BYTES: Final = 64 << 10
 """Bytes of an input that a rule may be about as a whole."""
 _BY_PATHS: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch", "delete"})
-"""What a tool for these does is said by its paths; a move has a direction as well, and what a server's tool does nobody knows."""
+"""What a tool for these does shows in its paths; a move has a direction as well, and what a server's tool does nobody knows."""
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -58,17 +58,17 @@ def policy_ask(tool: str, kind: str | None, tool_input: Mapping[str, Any], *, ag
     where = Where(agent=agent, cwd=cwd, roots=tuple(roots), home=home, session_id=session_id, turn_id=turn_id,
                   guarded=tuple(guarded))
     risk = judge(reading, Places.of(cwd, list(roots) or [cwd], home), at_once=at_once)
-    return policy_ask_of(reading, risk.level, risk.reason, where, told_as=category, resolve=resolve, given=tool_input)
+    return policy_ask_of(reading, risk.level, risk.reason, where, shown_category=category, resolve=resolve, given=tool_input)
 
 
-def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where, *, told_as: ToolCategory | None = None,
+def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where, *, shown_category: ToolCategory | None = None,
                   resolve: Callable[[str], str] | None = None, given: object = None) -> PolicyAsk:
     """The ask behind a call that was read and judged; ``given`` is its input."""
     root = at.roots[0] if at.roots else at.cwd
-    told_as, category = told_as or reading.category, reading.judged_as
+    shown, category = shown_category or reading.category, reading.judged_as
     paths = tuple(dict.fromkeys(_with_real(reading.paths, at.cwd, root, at.home, resolve)))
     return PolicyAsk(
-        tool=reading.tool, category=category, told_as=told_as if told_as != category else None, agent=at.agent,
+        tool=reading.tool, category=category, shown_category=shown if shown != category else None, agent=at.agent,
         command=reading.command, claimed=reading.claimed, risk=risk, risk_reason=reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
         globs=tuple(_in_full(path, at.cwd, root, at.home, resolve) for path in reading.globs),

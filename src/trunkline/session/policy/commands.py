@@ -107,7 +107,7 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
     for command in commands:
         pairs = enumerate(zip(command.words, command.sketch, strict=True))
         yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
-                    if word is not None or not _is_only_said(command, at))
+                    if word is not None or not _is_only_text(command, at))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
                     if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
@@ -116,7 +116,7 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
             yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
 
 
-def _is_only_said(command: SimpleCommand, at: int) -> bool:
+def _is_only_text(command: SimpleCommand, at: int) -> bool:
     """Whether a word is printed or kept as a text, and never opened: what ``echo`` prints, the message of a commit."""
     if command.name in ("echo", "printf"):
         return True
@@ -219,13 +219,13 @@ def _letters(word: str) -> int:
 
 
 def bundle_ends(words: Iterable[str]) -> Iterator[str]:
-    """What a bundle of short options may end with, beside what is told by its signs: ``-czfsecrets`` may give ``secrets``."""
+    """What a bundle of short options may end with, beside what its signs show: ``-czfsecrets`` may give ``secrets``."""
     for word in words:
         if word[:1] == "-" and word[1:2] not in ("", "-"):
             yield from (word[at:] for at in range(3, min(_letters(word), _BUNDLE)))
 
 
-def inside(word: str) -> Iterator[str]:
+def path_like_parts(word: str) -> Iterator[str]:
     """What may be a path within a word that is code or prose: ``open('.env')``, ``.env:/app/.env``."""
     found = [piece for piece in _INSIDE.split(word) if piece]
     if found != [word]:

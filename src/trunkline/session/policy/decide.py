@@ -6,7 +6,7 @@
     the permission policy                          the session's, else the file's: reads, writes, commands, searches
     nobody                                         a person is asked
 
-Rule 1: no I/O and no clock (``policy_book.py`` has the file, ``policy_rules.py`` what fits, ``policy_asks.py`` what is asked).
+Rule 1: no I/O and no clock (``file.py`` has the file, ``rules.py`` what fits, ``asks.py`` what is asked).
 Rule 2: in doubt a person is asked. Nothing here allows what it does not understand.
 Rule 3: every verdict says which rule decided, and why.
 """
@@ -36,10 +36,21 @@ from trunkline.session.policy.rules import (
 )
 from trunkline.session.policy.subject import PolicyAsk, Subject
 
-__all__ = ["Action", "Considered", "Policy", "PolicyAsk", "Rule", "Scope", "Source", "Verdict", "always_rule", "expired",
-           "policy_ask"]
+__all__ = [
+    "Action",
+    "Considered",
+    "Policy",
+    "PolicyAsk",
+    "Rule",
+    "Scope",
+    "Verdict",
+    "VerdictSource",
+    "always_rule",
+    "expired",
+    "policy_ask",
+]
 
-Source = Literal["policy file", "session", "permission policy", "default"]
+VerdictSource = Literal["policy file", "session", "permission policy", "default"]
 Scope = Literal["turn", "session", "always"]
 _NAMES_SOMETHING: frozenset[ToolCategory] = frozenset({"terminal", "git", "file_write", "file_edit", "other"})
 _WRITES: frozenset[ToolCategory] = frozenset({"file_write", "file_edit"})
@@ -50,7 +61,7 @@ class Verdict(Struct, frozen=True):
 
     action: Action
     rule: Rule | None
-    source: Source
+    source: VerdictSource
     why: str
 
 
@@ -58,7 +69,7 @@ class Considered(NamedTuple):
     """One rule that was looked at, for ``trunkline policy explain``."""
 
     rule: Rule
-    source: Source
+    source: VerdictSource
     fit: Fit
 
 
@@ -200,7 +211,7 @@ def _write_covered(writes: bool | list[str], subject: Subject) -> bool:
 
 
 def _nobody(looked_at: Sequence[Considered], ask: PolicyAsk) -> Verdict:
-    """Nothing fits: a person decides, and hears of the rule that came close."""
+    """Nothing fits: a person decides, and sees the rule that came close."""
     for one in looked_at:
         if one.rule.action == "allow" and (one.fit.why.startswith("the risk is") or CHANGES in one.fit.why):
             name = f"rule {one.rule.id}" if one.rule.id else "an allow rule"

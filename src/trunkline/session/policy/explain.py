@@ -14,7 +14,7 @@ from trunkline.session.policy.options import changing
 from trunkline.session.policy.subject import PolicyAsk, Subject
 
 PIECES: Final = 50
-"""Commands of one line that are told; a line of more is told by its beginning."""
+"""Commands of one line that are listed; of a line of more, the first."""
 
 
 class Piece(Struct, rename="camel", kw_only=True, omit_defaults=True):
@@ -46,8 +46,8 @@ def pieces_of(ask: PolicyAsk) -> list[Piece]:
     return found
 
 
-def told(piece: Piece) -> list[str]:
-    """What is to be said of a command, beside its text."""
+def remarks_on(piece: Piece) -> list[str]:
+    """What there is to know of a command, beside its text."""
     lines = [f"is also: {name}" for name in piece.also[:3]] + [f"may run: {text}" for text in piece.runs[:3]]
     lines += ["may run what its words do not say"] if piece.runs_unknown else []
     lines += [f"{option} changes what is run: a pattern has to name it" for option in piece.changing]

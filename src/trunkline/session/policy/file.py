@@ -48,7 +48,7 @@ class _State(Struct, frozen=True):
     settled: bool = False
 
 
-class Shown(NamedTuple):
+class PolicyText(NamedTuple):
     """The file for whoever looks at it, and what tells this text from another."""
 
     text: str
@@ -82,14 +82,14 @@ class PolicyBook:
         """The file as it is, also where it is no policy; empty without one, and an error where it cannot be read."""
         return self._state.text if self.path is None else (_read(self.path) or "")
 
-    def shown(self) -> Shown:
+    def shown(self) -> PolicyText:
         """The file as it is; nothing where it cannot be read, and ``problem`` says why. What is there then is no empty file:
-        whoever read it before is told that it has changed."""
+        whoever read it before learns that it has changed."""
         try:
             text = self.text()
         except (Invalid, StorageError) as error:
-            return Shown("", version_of(f"not read: {error.message}"))
-        return Shown(text, version_of(text))
+            return PolicyText("", version_of(f"not read: {error.message}"))
+        return PolicyText(text, version_of(text))
 
     def replace(self, text: str, *, versions: Collection[str] | None = None) -> Policy:
         """Write the whole file; Invalid, and nothing written, where it is no policy. With ``versions`` it must be one of these
@@ -111,7 +111,7 @@ class PolicyBook:
     def _replace(self, text: str) -> Policy:
         policy = parse_policy(text)
         if self.path is not None:
-            write_private(self.path, text.encode())
+            replace_private(self.path, text.encode())
         self._put(_State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path)))
         return policy
 
@@ -165,7 +165,7 @@ def _kept(before: _State, policy: Policy, why: str) -> _State:
     return replace(before, policy=replace(policy, stale=why), problem=why, seen=None, settled=False)
 
 
-def write_private(path: Path, content: bytes) -> None:
+def replace_private(path: Path, content: bytes) -> None:
     """Put a file in place of another in one step, closed to others, and on the disk before it counts. Blocks."""
     check_off_loop()
     target = Path(os.path.realpath(path))

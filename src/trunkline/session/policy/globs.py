@@ -32,11 +32,11 @@ from trunkline.dialects.glob_tokens import (
     chars_meet,
     fills,
     has_brace,
-    kept,
     overlap,
     parts_of,
     path_matches,
     path_tokens,
+    remembered,
     run,
     segments_meet,
     segments_of,
@@ -45,7 +45,7 @@ from trunkline.dialects.glob_tokens import (
 from trunkline.errors import Invalid
 
 EXACT_CHARS = 16 << 10
-"""The longest pattern without wildcards: a command or a path that "always" was said to. A policy holds some sixty of them."""
+"""The longest pattern without wildcards: a command or a path that "always" was answered to. A policy holds some sixty of them."""
 PATH_CHARS = 4096
 """The longest path Linux takes; a longer one is nobody's file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
@@ -93,7 +93,7 @@ def clean(path: str) -> str:
     return "/" + posixpath.normpath("/" + path).lstrip("/")
 
 
-_clean_root = kept(clean)
+_clean_root = remembered(clean)
 """A session has few roots, and each of its paths is held against them."""
 
 
@@ -224,14 +224,14 @@ def split(patterns: Sequence[str]) -> tuple[list[str], list[str]]:
     return [one for one in patterns if not one.startswith("!")], [one[1:] for one in patterns if one.startswith("!")]
 
 
-@kept
+@remembered
 def literal(pattern: str) -> str | None:
     """The only text that a pattern matches, or None where it has a wildcard."""
     tokens = path_tokens(pattern) if not has_brace(pattern) else (STAR,)
     return "".join(map(str, tokens)) if all(isinstance(token, str) and token for token in tokens) else None
 
 
-@kept
+@remembered
 def literal_text(pattern: str) -> str | None:
     """The same for a pattern of text."""
     tokens = text_tokens(pattern)
@@ -253,7 +253,7 @@ def check(pattern: str, exactly: Callable[[str], str | None] = literal_text) -> 
         raise Invalid(f"{pattern!r} has characters that no path and no command has")
 
 
-def check_path(pattern: str) -> None:
+def check_path_pattern(pattern: str) -> None:
     """The same for a pattern of paths."""
     check(pattern, literal)
     bare = pattern.removeprefix("!")
@@ -263,7 +263,7 @@ def check_path(pattern: str) -> None:
         raise Invalid(f"{pattern!r} stands for more than {ALTERNATIVES} patterns")
 
 
-@kept
+@remembered
 def folded(text: str) -> str:
     """The text without its case and without different spellings of one character, as some file systems see it."""
     return unicodedata.normalize("NFC", text.casefold())
@@ -299,7 +299,7 @@ def _broad(pattern: str, where: Place, home: str | None) -> bool:
     return not forms
 
 
-@kept
+@remembered
 def _forms(pattern: str, inside: bool, home: str | None) -> tuple[_Form, ...]:
     """What a pattern finds: the path itself and whatever lies in it, hence ``**`` at the end; a bare name at any depth, and
     outside the root every relative pattern: `.env` or `secrets/**` are meant wherever they lie."""
@@ -320,13 +320,13 @@ def _literal_name(segment: Segment) -> str:
     return "".join(map(str, segment)) if segment and all(isinstance(token, str) and token for token in segment) else ""
 
 
-@kept
+@remembered
 def _folded_parts(path: str) -> tuple[tuple[str, ...], frozenset[str]]:
     parts = tuple(parts_of(folded(path)))
     return parts, frozenset(parts)
 
 
-@kept
+@remembered
 def _full_segments(pattern: str, root: str | None, home: str | None) -> tuple[Segment, ...]:
     """A folded pattern from the top of the file system; without a root a relative one may begin anywhere."""
     if pattern.startswith("~/") and home is not None:

@@ -129,7 +129,7 @@ def _is_category(rule: Rule, ask: PolicyAsk) -> bool:
 
 
 def _categories(ask: PolicyAsk) -> tuple[ToolCategory, ...]:
-    return (ask.category,) if ask.told_as is None else (ask.category, ask.told_as)
+    return (ask.category,) if ask.shown_category is None else (ask.category, ask.shown_category)
 
 
 def _is_root(pattern: str, ask: PolicyAsk) -> bool:
@@ -200,7 +200,7 @@ def _says_less(rule: Rule, ask: PolicyAsk) -> bool:
     """Whether a rule by tools or paths says nothing of what the call does beside what its tool is for: a read with a command."""
     if rule.category or rule.command or ask.only_looks or "*" in rule.tool or not (rule.tool or rule.path):
         return False
-    return ask.told_as is not None and ask.told_as != ask.category
+    return ask.shown_category is not None and ask.shown_category != ask.category
 
 
 def _risk_covered(rule: Rule, ask: PolicyAsk) -> Fit:

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
@@ -21,10 +21,10 @@ from trunkline.session.policy.commands import (
     ANYTHING,
     bundle_ends,
     glob_outline,
-    inside,
     mentions,
     moves,
     outline,
+    path_like_parts,
     path_outline,
     pieces,
     spellings,
@@ -52,8 +52,9 @@ class PolicyAsk(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
 
     tool: str
     category: ToolCategory
-    told_as: ToolCategory | None = None
-    """The category in the call's events, where rules hold another one against the call as well."""
+    shown_category: ToolCategory | None = field(default=None, name="toldAs")
+    """The category in the call's events, where rules hold another one against the call as well; stored, and shown to clients,
+    under the name that it had first."""
     agent: str
     risk: RiskLevel
     paths: tuple[str, ...] = ()
@@ -172,7 +173,7 @@ class Subject:
     def path_outlines(self) -> tuple[str, ...]:
         """Patterns of the places that are not named but may be meant."""
         ask = self.ask
-        hidden = list(dict.fromkeys(piece for word in self._words for piece in inside(word)))
+        hidden = list(dict.fromkeys(piece for word in self._words for piece in path_like_parts(word)))
         if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self._ends) >= BUNDLE_ENDS:
             return (ANYTHING,)
         with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)

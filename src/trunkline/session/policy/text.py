@@ -163,7 +163,7 @@ def _check_patterns(where: str, key: str, patterns: Sequence[str], *, paths: boo
     if patterns and all(pattern.startswith("!") for pattern in patterns):
         raise Invalid(f"{where}: {key}: only exclusions; begin with what is included, such as {'**' if paths else '*'}")
     for pattern in patterns:
-        _named(where, key, globs.check_path if paths else globs.check, pattern)
+        _named(where, key, globs.check_path_pattern if paths else globs.check, pattern)
 
 
 def _named(where: str, key: str, look: Any, value: str) -> None:

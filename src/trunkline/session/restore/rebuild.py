@@ -1,10 +1,10 @@
 """The state of a session whose checkpoint cannot be read, made again from its entries.
 
 Entries carry what they changed in the state (steps, ``fold/steps.py``), so that all of them together are the state. Where the
-first ones have none, because an earlier Trunkline wrote them or they are lost, it is read from what the events tell.
+first ones have none, because an earlier Trunkline wrote them or they are lost, it is read from what the events hold.
 
-Rule 1: what events tell is partial: agent, folder, title, turns, what was spent, the end of the approvals' chain. What they do
-not tell (idempotency keys, what is open, the agent's modes and options) is lost then.
+Rule 1: what events hold is partial: agent, folder, title, turns, what was spent, the end of the approvals' chain. What they do
+not hold (idempotency keys, what is open, the agent's modes and options) is lost then.
 Rule 2: an entry that cannot be understood changes nothing; one that is lost (a gap) neither.
 Rule 3: nothing that a person decided is widened: caps, policies, rules and a pause are taken from the entries that set them.
 """
@@ -50,7 +50,7 @@ UNKNOWN_AGENT = "unknown"
 
 
 async def rebuilt(journal: Journal, row: SessionRow) -> Fold:
-    """The session's state as its entries tell it; SessionUnreadable where there is not even the folder it was started in."""
+    """The session's state as its entries have it; SessionUnreadable where there is not even the folder it was started in."""
     story = _Story(row)
     steps: list[bytes] = []
     after = 0
@@ -75,7 +75,7 @@ def _stepped(steps: list[bytes]) -> Fold | None:
 
 
 class _Story:
-    """The entries of one session, told to a fold."""
+    """The entries of one session, applied to a fold."""
 
     def __init__(self, row: SessionRow) -> None:
         self.fold = Fold(session_id=row.id, agent=row.agent or UNKNOWN_AGENT, cwd=row.cwd, created_at=row.created_at,
@@ -110,8 +110,8 @@ class _Story:
                 entitle(fold, list(event.content))
             case MessageCompleteEvent():
                 fold.messages += 1
-                said = [part.text for part in event.content if isinstance(part, TextPart)]
-                fold.last_text = "\n".join(said)[-LAST_TEXT:].strip() or fold.last_text
+                texts = [part.text for part in event.content if isinstance(part, TextPart)]
+                fold.last_text = "\n".join(texts)[-LAST_TEXT:].strip() or fold.last_text
             case ToolCallStartEvent():
                 fold.tool_calls += 1
             case SessionErrorEvent():
@@ -150,11 +150,11 @@ class _Story:
         self.fold.chain = Chain(number, head)
 
     def _custom(self, entry: Entry, event: CustomEvent) -> None:
-        told = _CUSTOM.get(event.event_name)
-        if told is None:
+        apply = _CUSTOM.get(event.event_name)
+        if apply is None:
             return
         try:
-            told(self.fold, entry, msgspec.json.decode(event.data, type=dict[str, Any]))
+            apply(self.fold, entry, msgspec.json.decode(event.data, type=dict[str, Any]))
         except (KeyError, TypeError, ValueError, *BROKEN):
             return  # Rule 2
 

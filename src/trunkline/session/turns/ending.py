@@ -9,7 +9,7 @@ import asyncio
 
 import msgspec
 
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.signals import TurnEnd
 from trunkline.errors import AgentAuthRequired, AgentError, TrunklineError
 from trunkline.session.fold import OpenCall, Turn

@@ -69,7 +69,7 @@ class Hold:
         """The question about this cap, where one is open, is about a limit that no longer is."""
         for question_id, view in list(self._recorder.fold.questions.items()):
             if view.cap == cap:
-                self._recorder.at().asks.answered(question_id, action="cancel", content=None, who="hub")
+                self._recorder.at().questions.answered(question_id, action="cancel", content=None, who="hub")
         self._recorder.write()
 
     async def resume(self, *, by: str) -> bool:

@@ -123,7 +123,7 @@ class TurnPlayer:
         self._cancelled(turn, asks, questions, again)
 
     def _cancelled(self, turn: Turn, asks: list[str], questions: list[str], again: bool) -> None:
-        """The cancel is stored: tell the agent, and do not wait for it for ever."""
+        """The cancel is stored: send it to the agent, and do not wait for it for ever."""
         if self._recorder.fold.turn is not turn:
             if self._link.running:  # it ended by itself meanwhile, and its commands may go on
                 self._link.driver.cancel_late()
@@ -215,7 +215,7 @@ class TurnPlayer:
         if isinstance(end, TurnEnd):
             await self._ending.look_for_artifacts()
         await self._ending.end_calls(turn, end)
-        self._approvals.clear_alarms()
+        self._approvals.timeouts.stop_turn()
         self._end = None
         asks, questions = self._recorder.fold.asks_of_turn()
         self._recorder.at().turns.worked(self.worked_us())
@@ -263,12 +263,12 @@ class TurnPlayer:
     def _send_cancel(self, turn: Turn, asks: list[str], questions: list[str]) -> None:
         if self._link.running and self._prompted is turn:  # else the agent knows of none, but may of the one before
             self._link.driver.cancel()
-        self._approvals.dismiss(asks, questions)
+        self._approvals.answers.dismiss(asks, questions)
 
     async def _dismiss_closed(self, asks: list[str], questions: list[str]) -> None:
         """What the agent left open when it ended its turn was closed with it; the agent is answered so once it is stored."""
         await self._recorder.stored()
-        self._approvals.dismiss(asks, questions)
+        self._approvals.answers.dismiss(asks, questions)
 
     def _give_up(self, error: TrunklineError | None) -> None:
         """The agent does not end its turn when asked: the hub does, and kills it. It was waited for long enough."""

@@ -1,7 +1,7 @@
 """Where a session runs: the project in its folder, by the files that name its language and framework, and the machine.
 
 Rule 1: it only looks: at no more than ENTRIES_MOST names of the one folder, and at the first FILE_BYTES of one file in it.
-Rule 2: what cannot be told is left out; nothing here fails.
+Rule 2: what cannot be found out is left out; nothing here fails.
 Rule 3: it blocks; whoever has a loop calls it in a lane.
 """
 

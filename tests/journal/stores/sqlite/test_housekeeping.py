@@ -4,39 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sqlite3
 from pathlib import Path
 
 import pytest
 
 from tests.aio import run
-from tests.journal.samples import BUSY, entries, entry, group, read_all, read_hub_all, row, seqs
+from tests.journal.samples import entries, entry, group, read_all, read_hub_all, row, seqs, stored_blocks, table_count
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, RowFilter
-from trunkline.journal.stores.sqlite.block import BLOCK_BYTES, decode
 from trunkline.journal.stores.sqlite.housekeeping import Upkeep
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 NEVER = Upkeep(checkpoint_bytes=1 << 60, behind_bytes=1 << 60, fold_groups=1 << 60, fold_bytes=1 << 60)
-
-
-def count(path: Path, table: str) -> int:
-    """Rows of a table, as another process sees them."""
-    connection = sqlite3.connect(path)
-    try:
-        return int(connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
-    finally:
-        connection.close()
-
-
-def blocks(path: Path, session_id: str) -> list[tuple[int, int, int, bytes]]:
-    """(first seq, last seq, bytes before packing, body) of a session's blocks."""
-    connection = sqlite3.connect(path)
-    try:
-        query = "SELECT first_seq, last_seq, packed_bytes, body FROM blocks WHERE session = ? ORDER BY first_seq"
-        return connection.execute(query, (session_id,)).fetchall()
-    finally:
-        connection.close()
 
 
 async def settle(journal: SqliteJournal) -> None:
@@ -52,12 +31,12 @@ def test_small_parts_of_many_groups_become_one_block_per_session(tmp_path: Path)
             for seq in range(1, 101):
                 await journal.append(group(a=[entry(seq)], b=[entry(seq)]))
             await settle(journal)
-            assert (count(path, "recent"), count(path, "blocks")) == (100, 0)
+            assert (table_count(path, "recent"), table_count(path, "blocks")) == (100, 0)
             await journal.append(group(a=[entry(101)]))
             await settle(journal)
-            assert count(path, "recent") == 0
-            assert [(first, last) for first, last, _, _ in blocks(path, "a")] == [(1, 101)]
-            assert [(first, last) for first, last, _, _ in blocks(path, "b")] == [(1, 100)]
+            assert table_count(path, "recent") == 0
+            assert [(first, last) for first, last, _, _ in stored_blocks(path, "a")] == [(1, 101)]
+            assert [(first, last) for first, last, _, _ in stored_blocks(path, "b")] == [(1, 100)]
             assert seqs(await read_all(journal, "a")) == list(range(1, 102))
 
     run(scenario())
@@ -72,14 +51,14 @@ def test_a_large_part_is_a_block_at_once_and_small_ones_around_it_stay_in_order(
             await journal.append(group(a=entries(3, 50)))
             await journal.append(group(a=entries(51, 51), b=entries(1, 1)))
             await journal.append(group(a=entries(52, 90)))
-            assert (count(path, "recent"), len(blocks(path, "a"))) == (2, 2)
+            assert (table_count(path, "recent"), len(stored_blocks(path, "a"))) == (2, 2)
             for after, before in [(0, None), (1, None), (2, None), (10, 52), (49, 53), (50, 52), (51, None)]:
                 inside = [seq for seq in range(1, 91) if after < seq < (before or 91)]
                 assert seqs(await journal.read("a", after=after, before=before)) == inside
                 assert seqs(await journal.read("a", after=after, before=before, limit=3)) == inside[:3]
                 assert seqs(await journal.read("a", after=after, before=before, limit=3, tail=True)) == inside[-3:]
             assert await journal.pack("a", before=1000) == 3
-            assert [(first, last) for first, last, _, _ in blocks(path, "a")] == [(1, 90)]
+            assert [(first, last) for first, last, _, _ in stored_blocks(path, "a")] == [(1, 90)]
             assert seqs(await read_all(journal, "a")) == list(range(1, 91))
 
     run(scenario())
@@ -116,38 +95,6 @@ def test_a_reopened_journal_knows_the_newest_of_small_parts_and_blocks(tmp_path:
             assert seqs(await journal.read("a")) == list(range(1, 52))
 
     run(scenario())
-
-
-def test_packed_blocks_are_compressed_and_stay_small_enough_for_pages(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-
-    async def scenario() -> None:
-        async with SqliteJournal(path) as journal:
-            for first in range(1, 3001, 20):
-                await journal.append(group(a=entries(first, first + 19, size=500)))
-            whole = await read_all(journal, "a")
-            assert await journal.pack("a", before=2500) > 100
-            assert await read_all(journal, "a") == whole
-
-    run(scenario())
-    packed = [body for _, last, flag, body in blocks(path, "a") if flag]
-    assert max(last for _, last, flag, _ in blocks(path, "a") if flag) < 2500
-    assert all(sum(each.size() for each in decode(body)) <= BLOCK_BYTES for body in packed)
-    assert sum(map(len, packed)) < 2500 * 500 // 10
-
-
-def test_packing_after_every_short_turn_does_not_leave_many_blocks(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-
-    async def scenario() -> None:
-        async with SqliteJournal(path) as journal:
-            for turn in range(200):
-                await journal.append(group(a=[Entry(turn + 1, 0, os.urandom(100))]))
-                await journal.pack("a", before=turn + 2)
-            assert seqs(await read_all(journal, "a")) == list(range(1, 201))
-
-    run(scenario(), timeout_s=20)
-    assert len(blocks(path, "a")) < 20
 
 
 def test_a_reader_between_two_steps_of_a_fold_misses_nothing(tmp_path: Path) -> None:
@@ -282,7 +229,7 @@ def test_a_fold_that_fails_is_made_up_for_by_the_next(tmp_path: Path, caplog: py
             await journal._run(journal._keeper_thread, "set", keeper.execute, "PRAGMA query_only = OFF")
             await journal.append(group(a=[entry(12)]))
             await journal.pack("a", before=1)
-            assert count(path, "recent") == 1
+            assert table_count(path, "recent") == 1
             assert seqs(await journal.read("a")) == list(range(1, 13))
         async with SqliteJournal(path) as journal:
             assert seqs(await journal.read("a")) == list(range(1, 13))
@@ -303,67 +250,6 @@ def test_a_group_that_fails_half_way_leaves_nothing(tmp_path: Path) -> None:
             assert await journal.rows(RowFilter()) == []
             await journal.append(group(a=lost))
             assert [each.pos for each in lost] == list(range(1, 41))
-
-    run(scenario())
-
-
-def test_a_removal_that_was_cut_short_is_finished_by_the_next_start(tmp_path: Path) -> None:
-    path = tmp_path / "journal.db"
-
-    async def write() -> None:
-        async with SqliteJournal(path) as journal:
-            await journal.append(Group({"a": entries(1, 400, size=3000), "b": entries(1, 1)}, {"a": row("a"), "b": row("b")}))
-            await journal.append(group(a=entries(401, 402)))
-
-    async def look() -> None:
-        async with SqliteJournal(path) as journal:
-            assert await journal.read("a") == []
-            assert [found.id for found in await journal.rows(RowFilter())] == ["b"]
-            assert [session for session, _ in await journal.read_hub(after=0)] == ["b"]
-            fresh = entry(1)
-            await journal.append(group(a=[fresh]))
-            assert fresh.pos > 403
-
-    run(write())
-    connection = sqlite3.connect(path)  # what a hub leaves that dies right after the first step
-    connection.execute("INSERT INTO deletions VALUES ('a')")
-    connection.execute("INSERT INTO counters VALUES ('pos', 403)")
-    connection.execute("DELETE FROM sessions WHERE id = 'a'")
-    connection.commit()
-    connection.close()
-    run(look())
-    assert count(path, "deletions") == 0
-
-
-def test_a_long_removal_lets_commits_and_readers_through(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with SqliteJournal(tmp_path / "journal.db", upkeep=BUSY) as journal:
-            await journal.append(Group({"a": entries(1, 20_000, size=1000)}, {"a": row("a"), "b": row("b")}))
-            removal = asyncio.create_task(journal.delete("a"))
-            seq = 0
-            while not removal.done():
-                seq += 1
-                await journal.append(group(b=[entry(seq)]))
-                assert (await journal.read("b", tail=True, limit=1))[0].seq == seq
-            await removal
-            assert seq > 5
-            assert await journal.read("a") == []
-            assert seqs(await read_all(journal, "b")) == list(range(1, seq + 1))
-
-    run(scenario(), timeout_s=30)
-
-
-def test_a_session_that_is_being_deleted_takes_no_entries(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with SqliteJournal(tmp_path / "journal.db") as journal:
-            await journal.append(group(a=entries(1, 3), b=entries(1, 1)))
-            journal._keeper.deleting.add("a")
-            assert await journal.read("a") == []
-            assert [session for session, _ in await journal.read_hub(after=0)] == ["b"]
-            for late in (Group({"a": entries(4, 4)}, {}), Group({}, {"a": row("a")})):
-                with pytest.raises(StorageError, match="session a is being deleted"):
-                    await journal.append(late)
-            await journal.append(group(b=entries(2, 2)))
 
     run(scenario())
 

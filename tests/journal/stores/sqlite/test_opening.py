@@ -19,12 +19,13 @@ from tests.journal.samples import entries, group, row, seqs
 from tests.journal.stores.sqlite.test_database import OLD
 from trunkline.errors import StorageError
 from trunkline.journal.base import Group, JournalHealth, RowFilter
-from trunkline.journal.stores.rows import row_of, row_values
+from trunkline.journal.rows import row_of, row_values
 from trunkline.journal.stores.sqlite import opening, reader
 from trunkline.journal.stores.sqlite import store as sqlite
 from trunkline.journal.stores.sqlite.commit import CommitPlan
 from trunkline.journal.stores.sqlite.housekeeping import Housekeeper
 from trunkline.journal.stores.sqlite.mending import salvage
+from trunkline.journal.stores.sqlite.retention import Retention
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 SESSIONS = ("a", "b", "c", "d")
@@ -90,8 +91,8 @@ def test_many_deletions_that_were_cut_short_are_done_in_the_thread_that_owns_the
 
         return noted
 
-    monkeypatch.setattr(Housekeeper, "_delete_some", seen(Housekeeper._delete_some))
-    monkeypatch.setattr(Housekeeper, "_is_scrubbed", seen(Housekeeper._is_scrubbed))
+    monkeypatch.setattr(Retention, "_delete_some", seen(Retention._delete_some))
+    monkeypatch.setattr(Housekeeper, "empty_log", seen(Housekeeper.empty_log))
 
     async def scenario() -> None:
         async with SqliteJournal(path) as journal:

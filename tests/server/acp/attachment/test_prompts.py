@@ -73,7 +73,7 @@ def test_a_prompt_whose_end_is_first_told_by_a_load_is_answered_once(tmp_path: P
             await when(session, lambda: session.fold.turn)
             made.socket.flows.clear()
             (tmp_path / "go").touch()
-            await when(session, lambda: session.fold.turn and session.fold.turn.said_something)
+            await when(session, lambda: session.fold.turn and session.fold.turn.showed_work)
             await made.socket.sending.wait()
             (tmp_path / "end").touch()
             await at_rest(session)
@@ -225,7 +225,7 @@ def test_a_prompt_that_is_said_after_a_failure_waits_behind_what_runs_now(tmp_pa
             await when(session, lambda: session.fold.turn)
             made.socket.flows.clear()  # it hears of the failure when it has said more
             (tmp_path / "go").touch()
-            await when(session, lambda: session.fold.turn and session.fold.turn.said_something)
+            await when(session, lambda: session.fold.turn and session.fold.turn.showed_work)
             (tmp_path / "end").touch()
             await at_rest(session)
             running = made.play(session_id, ["await", str(tmp_path / "on")], ["say", "second"])

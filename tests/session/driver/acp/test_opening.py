@@ -11,12 +11,12 @@ import pytest
 from tests.aio import run
 from trunkline.agents.catalog import adhoc
 from trunkline.dialects.acp.initialize import InitializeResponse
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Update
 from trunkline.errors import AgentError
 from trunkline.session.driver.acp import opening
-from trunkline.session.driver.acp.opening import EARLY_EACH, SESSION_ID_CHARS, Inbox, Opening
+from trunkline.session.driver.acp.opening import EARLY_EACH, SESSION_ID_CHARS, AcpOpening, Inbox
 
 
 def told(session_id: str, size: int) -> msgspec.Raw:
@@ -57,7 +57,7 @@ def test_a_start_fails_where_the_agents_id_is_too_long(size: int, opens: bool) -
         return msgspec.Raw(result)
 
     hello = read_lenient(b'{"protocolVersion":1}', InitializeResponse)
-    work = Opening(adhoc("agent", "agent"), "/", [], "1", Inbox(), answer)
+    work = AcpOpening(adhoc("agent", "agent"), "/", [], "1", Inbox(), answer)
     if opens:
         assert run(work.open(hello, None))[1].session_id == "s" * size
         return

@@ -21,7 +21,7 @@ from trunkline.agents.daemons import Daemon
 from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub import Hub, HubOptions, NewSession, Session
-from trunkline.session.interpret.asks import asks
+from trunkline.session.interpret.asks import waiting
 
 
 @asynccontextmanager
@@ -145,7 +145,7 @@ async def left_running(session: Session) -> dict[str, Any]:
 def test_permissions_over_the_bound_are_denied_and_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The CLI has no answer that is an error: it is a denial, and the CLI goes on."""
     async def check() -> None:
-        monkeypatch.setattr(asks, "PENDING_PERMISSIONS", 2)
+        monkeypatch.setattr(waiting, "PENDING_PERMISSIONS", 2)
         async with claude_hub(tmp_path) as (hub, stage):
             session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
             steps = [*(["frame", permission(number)] for number in range(4)), ["wait"]]

@@ -14,8 +14,9 @@ from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Invalid
 from trunkline.session.fold import ApprovalView, restore
-from trunkline.session.interpret.asks.asks import ASKED_BYTES, DESCRIPTION_CHARS
+from trunkline.session.interpret.asks.requested import DESCRIPTION_CHARS
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
+from trunkline.session.interpret.asks.waiting import ASKED_BYTES
 from trunkline.session.policy.decide import Rule, always_rule
 from trunkline.session.policy.text import parse_policy
 
@@ -238,25 +239,25 @@ def test_what_an_earlier_ask_said_under_the_same_id_is_no_part_of_the_next() -> 
 def test_an_ask_about_more_calls_than_can_be_shown_is_refused() -> None:
     told = listening()
     told.hear(*(runs(f"c{number}", "touch x") for number in range(ASKED_CALLS)))
-    assert told.at().asks.room_for(confirm()) is None
+    assert told.at().waiting.room_for(confirm()) is None
     told.hear(runs("one more", "touch x"))
-    why = told.at().asks.room_for(confirm())
+    why = told.at().waiting.room_for(confirm())
     assert why is not None and str(ASKED_CALLS + 1) in why
-    assert told.at().asks.room_for(confirm(rawInput={"command": "ls"})) is None, "one that says something is about itself"
+    assert told.at().waiting.room_for(confirm(rawInput={"command": "ls"})) is None, "one that says something is about itself"
     told.hear(call(toolCallId="blind", title="Bash", kind="execute"))
-    assert told.at().asks.room_for(confirm(toolCallId="blind", title="Bash")) is not None
+    assert told.at().waiting.room_for(confirm(toolCallId="blind", title="Bash")) is not None
     told_so = confirm(toolCallId="blind", rawInput={"command": "touch y"})
-    assert told.at().asks.room_for(told_so) is None, "the call and the ask say it together"
-    assert told.at().asks.room_for(confirm(toolCallId="c1")) is None and told.fold.calls["c1"].state.title == "touch x"
+    assert told.at().waiting.room_for(told_so) is None, "the call and the ask say it together"
+    assert told.at().waiting.room_for(confirm(toolCallId="c1")) is None and told.fold.calls["c1"].state.title == "touch x"
 
 
 def test_an_ask_about_calls_that_say_too_much_is_refused() -> None:
     told = listening()
     half = {"path": "/w/a", "content": "x" * (ASKED_BYTES // 2)}
     told.hear(call(toolCallId="a", kind="edit", title="Write", rawInput=half))
-    assert told.at().asks.room_for(confirm()) is None
+    assert told.at().waiting.room_for(confirm()) is None
     told.hear(call(toolCallId="b", kind="edit", title="Write", rawInput=half))
-    assert "more than can be shown" in (told.at().asks.room_for(confirm()) or "")
+    assert "more than can be shown" in (told.at().waiting.room_for(confirm()) or "")
 
 
 def test_a_card_shows_the_first_paths_of_each_call_and_how_many_more_there_are() -> None:

@@ -36,7 +36,7 @@ def test_whoever_puts_the_pieces_in_their_places_has_what_the_call_shows(steps: 
 
 def test_of_a_long_piece_the_end_is_told_and_of_a_long_output_not_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "PIECE_CHARS", 10)
-    monkeypatch.setattr(output, "TOLD_CHARS", 25)
+    monkeypatch.setattr(output, "RUNNING_OUTPUT_CHARS", 25)
     call = OpenCall(CallState(tool_call_id="c"), 0)
     assert news_of(call, "0123456789abc") == {"offset": 3, "output": "3456789abc"}
     assert news_of(call, "0123456789abcdef") == {"offset": 13, "output": "def"}

@@ -31,7 +31,6 @@ from trunkline.client.http import Endpoint
 from trunkline.client.link import connected, lost
 from trunkline.client.streams import Patience
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import canonical_method
 from trunkline.dialects.acp.methods import (
     CANCEL_REQUEST,
     INITIALIZE,
@@ -42,6 +41,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_PROMPT,
     SESSION_RESUME,
 )
+from trunkline.dialects.acp.reading.aliases import canonical_method
 from trunkline.errors import TrunklineError, Unavailable
 from trunkline.settings import Settings
 

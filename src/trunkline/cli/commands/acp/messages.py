@@ -10,7 +10,7 @@ import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
 from trunkline.dialects.acp.methods import SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_RESUME
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc import MAX_LINE
 from trunkline.dialects.outside import BROKEN
 

@@ -7,7 +7,7 @@ from trunkline.cli.commands.check import lifetime as _lifetime  # noqa: F401
 from trunkline.cli.commands.check.examinee import AgentRefused, Examinee, Failed, Json
 from trunkline.cli.commands.check.registry import CASES, case, need
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, INITIALIZE, SESSION_CANCEL, SESSION_NEW, SESSION_PROMPT, SESSION_UPDATE
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 
 __all__ = ["CASES"]
 

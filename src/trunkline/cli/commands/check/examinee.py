@@ -16,7 +16,6 @@ from typing import Any, Literal
 import msgspec
 
 from trunkline.agents.process import AgentProcess, Exit
-from trunkline.dialects.acp.decode import read_update
 from trunkline.dialects.acp.initialize import PROTOCOL_VERSION
 from trunkline.dialects.acp.methods import (
     ELICITATION_CREATE,
@@ -29,6 +28,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_UPDATE,
     TERMINAL_CREATE,
 )
+from trunkline.dialects.acp.reading.decode import read_update
 from trunkline.dialects.acp.updates import UnknownUpdate
 from trunkline.dialects.jsonrpc import LineSplitter
 

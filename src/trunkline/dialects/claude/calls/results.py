@@ -29,7 +29,7 @@ _TOOL_ERROR = re.compile(r"\A<tool_use_error>(.*)</tool_use_error>\s*\Z", re.DOT
 
 def ended(call_id: str, name: str, given: Json, answer: Any, record: Any, failed: bool) -> Json:
     """A ``tool_call_update`` for a call that ended."""
-    text = answer_text(answer)
+    text = result_text(answer)
     update: Json = {"sessionUpdate": "tool_call_update", "toolCallId": call_id, "status": "failed" if failed else "completed"}
     kept = record if isinstance(record, dict) else {}
     diffs = [] if failed else _changes(name, given, kept)
@@ -48,7 +48,7 @@ def is_sent_off(name: str, record: Any) -> bool:
     return name in SUB_AGENTS and isinstance(record, dict) and record.get("status") == "async_launched"
 
 
-def answer_text(answer: Any) -> str:
+def result_text(answer: Any) -> str:
     """The text of a tool's answer: itself, or its text blocks."""
     if isinstance(answer, str):
         wrapped = _TOOL_ERROR.match(answer)
@@ -66,12 +66,12 @@ def _changes(name: str, given: Json, record: Json) -> list[Json]:
 def _blocks(answer: Any) -> list[Json]:
     """What a tool answered, as content to be shown: texts and images, in their order."""
     if not isinstance(answer, list):
-        text = answer_text(answer)
+        text = result_text(answer)
         return [_content({"type": "text", "text": text})] if text else []
     found = [block for each in _listed(answer) if (block := _block(each)) is not None]
     texts = [block for block in found if block["type"] == "text"]
     if len(texts) == len(found) > 1:
-        return [_content({"type": "text", "text": answer_text(answer)})]
+        return [_content({"type": "text", "text": result_text(answer)})]
     return [_content(block) for block in found]
 
 

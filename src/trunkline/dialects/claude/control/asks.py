@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.dialects.claude.calls import tools
 from trunkline.dialects.claude.control import outgoing
-from trunkline.dialects.claude.control.questions import answers_of, form_of, words_of
+from trunkline.dialects.claude.control.questions import answers_of, form_of, question_text
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
 
@@ -69,7 +69,7 @@ class ClaudeAsks:
         self._open[ask_id] = Open(cli_id=cli_id, tool=tool, call_id=call_id, given=given,
                                   suggestions=suggestions if isinstance(suggestions, list) else [])
         if tool == QUESTION and (form := form_of(given)) is not None:
-            return QuestionAsk(ask_id, words_of(given), _encode(form), tool_call_id=call_id)
+            return QuestionAsk(ask_id, question_text(given), _encode(form), tool_call_id=call_id)
         # Newer builds keep the plan for themselves unless it is in a file; the model wrote it all the same.
         shown = {**known, **given} if tool == PLAN else given
         call = _call_of_ask(call_id, tool, shown, request, parent)

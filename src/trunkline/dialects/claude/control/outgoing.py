@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceLink, TextContent
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.outside import Json
 from trunkline.errors import Invalid
 
@@ -53,24 +53,24 @@ class ControlRequest(Input, kw_only=True, frozen=True, tag="control_request"):
     request: Json
 
 
-class Success(msgspec.Struct, kw_only=True, frozen=True, tag_field="subtype", tag="success"):
+class ReplySuccess(msgspec.Struct, kw_only=True, frozen=True, tag_field="subtype", tag="success"):
     """What we answer."""
 
     request_id: str
     response: Any
 
 
-class Failure(msgspec.Struct, kw_only=True, frozen=True, tag_field="subtype", tag="error"):
+class ReplyFailure(msgspec.Struct, kw_only=True, frozen=True, tag_field="subtype", tag="error"):
     """Why we do not."""
 
     request_id: str
     error: str
 
 
-class ControlResponse(Input, kw_only=True, frozen=True, tag="control_response"):
+class ControlReply(Input, kw_only=True, frozen=True, tag="control_response"):
     """We answer the CLI."""
 
-    response: Success | Failure
+    response: ReplySuccess | ReplyFailure
 
 
 class ControlCancel(Input, kw_only=True, frozen=True, tag="control_cancel_request"):
@@ -143,12 +143,12 @@ def keep_alive() -> bytes:
 
 def succeeded(request_id: str, response: Any) -> bytes:
     """The answer to a request of the CLI's."""
-    return _line(ControlResponse(response=Success(request_id=request_id, response=response)))
+    return _line(ControlReply(response=ReplySuccess(request_id=request_id, response=response)))
 
 
 def failed(request_id: str, error: str) -> bytes:
     """A request of the CLI's that we do not serve."""
-    return _line(ControlResponse(response=Failure(request_id=request_id, error=error)))
+    return _line(ControlReply(response=ReplyFailure(request_id=request_id, error=error)))
 
 
 def _line(frame: Input) -> bytes:

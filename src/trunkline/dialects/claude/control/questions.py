@@ -19,7 +19,7 @@ def questions_in(given: Json) -> list[Json]:
     return [question for question in entries if isinstance(question, dict) and _text(question, "question")]
 
 
-def words_of(given: Json) -> str:
+def question_text(given: Json) -> str:
     """All questions in one text."""
     return "\n".join(_text(question, "question") for question in questions_in(given))
 

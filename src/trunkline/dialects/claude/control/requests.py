@@ -16,7 +16,7 @@ from trunkline.dialects.claude.calls.calls import ToolCalls
 from trunkline.dialects.claude.calls.tools import text_in
 from trunkline.dialects.claude.control import outgoing
 from trunkline.dialects.claude.control.asks import ClaudeAsks
-from trunkline.dialects.claude.conversation.turns import Turns
+from trunkline.dialects.claude.conversation.turns import CliTurns
 from trunkline.dialects.claude.frames.large import LARGE_LINE
 from trunkline.dialects.claude.frames.types import ControlResponseFrame, TaskFrame
 from trunkline.dialects.notes import AgentNote, CustomNote, RuledOut
@@ -56,7 +56,7 @@ class ControlAnswer(msgspec.Struct, frozen=True):
 class ControlRequests:
     """The control requests of one CLI process, and the asks among them that are open."""
 
-    def __init__(self, new_id: Callable[[str], str], calls: ToolCalls, turns: Turns) -> None:
+    def __init__(self, new_id: Callable[[str], str], calls: ToolCalls, turns: CliTurns) -> None:
         self._asks = ClaudeAsks(new_id)
         self._calls = calls
         self._turns = turns

@@ -82,7 +82,7 @@ class Messages:
         message, parent = frame.message, frame.parent_tool_use_id
         yield self._same_or_next(message, parent)
         titles = _titles(frame.tool_use_meta)
-        for index, block in enumerate(blocks_of(message.content)):
+        for index, block in enumerate(message_blocks(message.content)):
             if index in texts:
                 yield from self._long_text(self._current[parent], text_in(block, "type"), texts[index], parent)
             else:
@@ -96,11 +96,11 @@ class Messages:
         for text in texts:
             yield self._delta(event.index, {**delta, name: text}, frame.parent_tool_use_id)
 
-    def say(self, text: str) -> list[Signal]:
+    def emit_text(self, text: str) -> list[Signal]:
         """Something that the CLI says outside of any answer."""
         return [self._chunk("text", text, self._new_id("msg"), None)] if text else []
 
-    def say_in_steps(self, texts: Iterator[str]) -> Iterator[list[Signal]]:
+    def emit_text_in_steps(self, texts: Iterator[str]) -> Iterator[list[Signal]]:
         """The same, where it is long."""
         message_id = self._new_id("msg")
         for text in texts:
@@ -255,7 +255,7 @@ class Messages:
         return Update(b"%b%b}%b" % (head, _encode(text), tail))
 
 
-def blocks_of(content: Any) -> list[Json]:
+def message_blocks(content: Any) -> list[Json]:
     """The blocks of a message; a plain string is one block of text."""
     if isinstance(content, str):
         return [{"type": "text", "text": content}]

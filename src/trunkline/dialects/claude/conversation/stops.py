@@ -21,7 +21,7 @@ from typing import Final
 import msgspec
 
 from trunkline.dialects.claude.frames.types import ResultFrame
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AgentFault, StopReason, TurnEnd
 
@@ -32,7 +32,7 @@ _SUBTYPES: Final[dict[str, StopReason]] = {
     "error_max_turns": "max_turn_requests", "error_max_budget_usd": "max_turn_requests", "cancelled": "cancelled",
     "max_tokens": "max_tokens",
 }
-_UNHEARD: Final = ("discarded", "refused")
+_NOT_WORKED_ON: Final = ("discarded", "refused")
 _LOGIN: Final = ("authentication_failed", "oauth_org_not_allowed")
 _DIAGNOSTIC: Final = "[ede_diagnostic]"
 """Begins an error text that only the CLI's makers can read."""
@@ -54,7 +54,7 @@ def withdrawal(state: str) -> TurnEnd | None:
     """The end of a prompt of which the CLI says what became of it; None where it goes on, or where its result ends it."""
     if state == "cancelled":
         return TurnEnd(stop="cancelled")
-    if state not in _UNHEARD:
+    if state not in _NOT_WORKED_ON:
         return None
     data = msgspec.json.encode({"error": f"prompt_{state}"})
     return TurnEnd(error=AgentFault(int(ErrorCode.INTERNAL_ERROR), f"the agent {state} the prompt; it was not answered", data))

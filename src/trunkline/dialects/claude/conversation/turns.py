@@ -19,7 +19,7 @@ OURS: Final = ("", "human", "user", "prompt")
 """Kinds of origin that stand for a prompt."""
 
 
-class Turns:
+class CliTurns:
     """The turns of one CLI process."""
 
     def __init__(self) -> None:

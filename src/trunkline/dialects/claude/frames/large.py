@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from trunkline.dialects.acp.large import TOLD_BYTES, whole_characters
+from trunkline.dialects.acp.reading.large import BEGINNING_BYTES, whole_characters
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
 
@@ -43,7 +43,7 @@ _read_items = msgspec.json.Decoder(list[Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 Path = tuple[str | int, ...]
-Steps = Generator[None, None, Any]
+ReadSteps = Generator[None, None, Any]
 
 
 class Large(msgspec.Struct):
@@ -89,7 +89,7 @@ class _Reading:
         """Read a line; ``kept`` and ``texts`` are there at the end."""
         self.kept = yield from self._members(line, ())
 
-    def _members(self, raw: bytes, path: Path) -> Steps:
+    def _members(self, raw: bytes, path: Path) -> ReadSteps:
         found = _read_members(raw)
         yield
         kept: dict[str, Any] = {}
@@ -99,7 +99,7 @@ class _Reading:
                 kept[name[:SHORT]] = short
         return kept
 
-    def _items(self, raw: bytes, path: Path) -> Steps:
+    def _items(self, raw: bytes, path: Path) -> ReadSteps:
         found = _read_items(raw)[:MEMBERS]
         yield
         kept: list[Any] = []
@@ -107,16 +107,16 @@ class _Reading:
             kept.append((yield from self._value(value, (*path, index))))
         return kept
 
-    def _value(self, value: Raw, path: Path) -> Steps:
+    def _value(self, value: Raw, path: Path) -> ReadSteps:
         """A value, by its beginning where it is long; None where nothing can be kept of it."""
         view = memoryview(value)
-        if len(view) <= (TOLD_BYTES if self._room > 0 else SHORT):
+        if len(view) <= (BEGINNING_BYTES if self._room > 0 else SHORT):
             self._room -= len(view)
             return Raw(bytes(view))  # a copy: it must not hold the line that it came in
         if view[0] == _QUOTE:
             if _is_text(path):
                 self.texts[path] = view
-            most = min(TOLD_BYTES, max(self._room, SHORT))
+            most = min(BEGINNING_BYTES, max(self._room, SHORT))
             self._room -= most
             return Raw(b'"%b"' % whole_characters(bytes(view[1:most]), is_last=False))
         if len(path) < DEPTH and view[0] in (_BRACE, _BRACKET):

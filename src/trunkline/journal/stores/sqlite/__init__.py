@@ -3,7 +3,8 @@
     store.py       the journal's methods              database.py      the file, its schema, its statements
     commit.py      a group, planned and written
     reader.py      pages of entries                   block.py         the bytes of a run of entries (large.py: very long ones)
-    recent.py      the newest entries, in memory      housekeeping.py  folds, packs, deletes, in a thread
+    recent.py      the newest entries, in memory      housekeeping.py  folds and checkpoints, in a thread
+    retention.py   what is kept, packed, deleted
     opening.py     looked over before it is used      marks.py         how far it had come, noted beside it
     read_only.py   read from outside, while a hub writes              gate.py      one writer
     mending/       damage found and mended

@@ -1,6 +1,6 @@
 """One commit: what a group becomes in the file, planned and written.
 
-Rule 1: a plan is made without looking at the file. Only ``write_plan`` touches it, in one transaction.
+Rule 1: a plan is made without looking at the file. Only ``write_commit`` touches it, in one transaction.
 Rule 2: what a session has much of becomes blocks (block.py); the small parts of all sessions become one row of ``recent``.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.journal.base import Entry, Group, SessionRow
-from trunkline.journal.stores.rows import row_values
+from trunkline.journal.rows import row_values
 from trunkline.journal.stores.sqlite.block import EntryBlock, blocks_of, encode, sum_of_parts, summed
 from trunkline.journal.stores.sqlite.database import storage_errors
 from trunkline.journal.stores.sqlite.large import LARGE_ENTRY, LargeBlock, large_block
@@ -81,7 +81,7 @@ def plan_commit(group: Group, pos: int, small_bytes: int | None) -> CommitPlan:
     return CommitPlan(pos + 1, small, body, blocks, group.rows, newest, huge)
 
 
-def write_plan(writer: sqlite3.Connection, queries: dict[str, str], plan: CommitPlan) -> None:
+def write_commit(writer: sqlite3.Connection, queries: dict[str, str], plan: CommitPlan) -> None:
     """The transaction: all of it, or nothing and an error of SQLite's."""
     try:
         writer.execute(queries["begin"])

@@ -68,11 +68,11 @@ def open_file(path: Path, marks: Marks, queries: dict[str, str]) -> Start:
     except (sqlite3.Error, UnicodeDecodeError, JournalDamaged) as error:
         if not _is_damage(error):
             raise
-        mend(path, marks, error)
+        mend_and_note(path, marks, error)
         return _looked_over(path, None, queries)
 
 
-def mend(path: Path, marks: Marks, why: BaseException, held: dict[str, list[Entry]] | None = None) -> None:
+def mend_and_note(path: Path, marks: Marks, why: BaseException, held: dict[str, list[Entry]] | None = None) -> None:
     """Put what is readable in the file's place, and say so."""
     logger.error("the journal %s is damaged (%s); what can be read is taken into a new file", path, why)
     found, aside = swap.mend(path, seqs=marks.seqs, pos=marks.pos, held=held)

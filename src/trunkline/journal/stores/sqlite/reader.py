@@ -28,9 +28,9 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Damage, Entry, RowFilter, SessionRow
-from trunkline.journal.stores.gap import gap_entry
-from trunkline.journal.stores.page import Page
-from trunkline.journal.stores.rows import matches, row_of
+from trunkline.journal.gap import gap_entry
+from trunkline.journal.page import Page
+from trunkline.journal.rows import matches, row_of
 from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import (
     POS_SPAN,
@@ -172,7 +172,7 @@ class SqliteReader:
         stored = merge(blocks, groups, key=lambda row: row[0])
         for row in stored:
             if len(row) == 3:
-                yield row[0], [(session, entry) for session, part in parts_of(*row).items() if session not in hidden
+                yield row[0], [(session, entry) for session, part in small_parts_of(*row).items() if session not in hidden
                                for entry in part]
             elif row[1] not in hidden:
                 yield row[0], [(row[1], entry) for entry in self._entries_of(stored_block(row))]
@@ -257,7 +257,7 @@ def _damage_of(values: tuple[Any, ...]) -> Damage:
     return Damage(number=number, at=0, session="", first=0, last=0, what="something; the note of what it was cannot be read")
 
 
-def parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Entry]]:
+def small_parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Entry]]:
     """The small parts of a group; none where they cannot be read. (Whose they were is not known: the next start finds out.)"""
     if isinstance(body, bytes) and (crc is None or crc == sum_of_parts(first_pos, body)):
         try:

@@ -2,7 +2,8 @@
 
 How a group travels: ``append`` gives each entry its pos. What a session has much of becomes a block (block.py); the small
 parts of all sessions become one row of ``recent`` and stay in memory (recent.py); the session rows come with them; all in one
-transaction. The housekeeper (housekeeping.py) folds ``recent`` into blocks and moves the write-ahead log into the database.
+transaction. The housekeeper (housekeeping.py) folds ``recent`` into blocks and moves the write-ahead log into the database; what
+is packed and deleted goes by retention.py.
 Readers (reader.py) have connections of their own.
 
 Rule 1: with durability ``normal`` a group is committed in the caller's thread, without a wait and without fsync: a process that
@@ -35,15 +36,16 @@ from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilte
 from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.stores.sqlite import database
-from trunkline.journal.stores.sqlite.commit import RECENT_ROW_BYTES, CommitPlan, LastSeqs, plan_commit, write_plan
+from trunkline.journal.stores.sqlite.commit import RECENT_ROW_BYTES, CommitPlan, LastSeqs, plan_commit, write_commit
 from trunkline.journal.stores.sqlite.database import Durability, storage_errors
 from trunkline.journal.stores.sqlite.gate import WriteGate
 from trunkline.journal.stores.sqlite.housekeeping import PAGE_BYTES, Housekeeper, Upkeep
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
-from trunkline.journal.stores.sqlite.opening import mend, open_file
+from trunkline.journal.stores.sqlite.opening import mend_and_note, open_file
 from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, ReaderThreads, SessionRead, SqliteReader, Unreadable
 from trunkline.journal.stores.sqlite.recent import Recent
+from trunkline.journal.stores.sqlite.retention import Retention
 
 _MENDED_MOST = 3
 """How often a running hub mends its file: a disk that damages it again and again is not mended by that."""
@@ -68,6 +70,7 @@ class SqliteJournal:
         self._recent = Recent()
         self._writer: sqlite3.Connection
         self._keeper: Housekeeper
+        self._retention: Retention
         self._tending: Future[None] | None = None
         self._unreadable = Unreadable()
         self._readers = ReaderThreads(path, self._queries, self._unreadable.add)
@@ -126,7 +129,7 @@ class SqliteJournal:
     async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
                    max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
         """Entries with after < seq < before that fit the limits: the first ones, or the last (``tail``)."""
-        if limit < 1 or session_id in self._keeper.deleting:
+        if limit < 1 or session_id in self._retention.deleting:
             return []
 
         def make_query() -> Callable[[SqliteReader], list[Entry]]:
@@ -140,7 +143,7 @@ class SqliteJournal:
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
-        hidden = self._keeper.deleting
+        hidden = self._retention.deleting
         async with self._turns.taken(""):
             return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
 
@@ -185,7 +188,7 @@ class SqliteJournal:
     def _go_on_deleting(self) -> None:
         """Sessions whose removal was cut short. One that cannot be removed now (a full disk) stays hidden, for a later start."""
         for (session_id,) in self._writer.execute(self._queries["deletions"]).fetchall():
-            self._keeper.deleting.add(session_id)
+            self._retention.deleting.add(session_id)
             try:
                 self._delete(session_id)
             except sqlite3.Error as error:
@@ -205,6 +208,7 @@ class SqliteJournal:
             database.never_wait(self._writer)
             own = database.connect(self._path, one_thread=True)
             self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep)
+            self._retention = Retention(own, self._queries, self._gate, self._recent, self._keeper)
             undo.pop_all()
 
     def _close_connections(self) -> None:
@@ -249,7 +253,7 @@ class SqliteJournal:
 
     def _check(self, group: Group) -> None:
         """StorageError for what cannot be stored: what is being deleted, and entries that do not follow those that are there."""
-        if self._keeper.deleting and (gone := self._keeper.deleting & (group.entries.keys() | group.rows.keys())):
+        if self._retention.deleting and (gone := self._retention.deleting & (group.entries.keys() | group.rows.keys())):
             raise StorageError(f"session {gone.pop()} is being deleted")
         known = self._last_seq
         for session_id, entries in group.entries.items():
@@ -257,7 +261,7 @@ class SqliteJournal:
 
     def _store(self, plan: CommitPlan) -> None:
         try:
-            write_plan(self._writer, self._queries, plan)
+            write_commit(self._writer, self._queries, plan)
         except (sqlite3.Error, OSError) as error:
             raise self._not_written(error) from error
 
@@ -297,14 +301,14 @@ class SqliteJournal:
             self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
 
     def _pack(self, session_id: str, before: int) -> int:
-        return self._keeper.pack(session_id, before)
+        return self._retention.pack(session_id, before)
 
     def _delete(self, session_id: str) -> None:
-        self._keeper.delete(session_id, lambda: self._pos)
+        self._retention.delete(session_id, lambda: self._pos)
         with self._gate.held():
             self._last_seq.pop(session_id, None)
             self._marks.forget(session_id, self._pos)
-            self._keeper.deleting.discard(session_id)
+            self._retention.deleting.discard(session_id)
         self._scrub_soon()
 
     def _scrub_soon(self) -> None:
@@ -314,7 +318,7 @@ class SqliteJournal:
 
     def _scrub(self) -> None:
         self._scrubbing = None
-        self._keeper.scrub_or_retry(self._scrub_soon)
+        self._retention.scrub_or_retry(self._scrub_soon)
 
     # Mending while the hub runs.
 
@@ -338,7 +342,7 @@ class SqliteJournal:
             self._close_connections()
             self._mended += 1
             self._marks.read()
-            mend(self._path, self._marks, why, {**held, **self._recent.rest()})
+            mend_and_note(self._path, self._marks, why, {**held, **self._recent.rest()})
             self._open_connections()
             self._keeper.begin_log()
 

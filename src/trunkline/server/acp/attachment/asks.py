@@ -17,9 +17,9 @@ import msgspec
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import read_outcome, tool_call_members
 from trunkline.dialects.acp.methods import ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
 from trunkline.dialects.acp.permission import OTHER, SelectedOutcome
+from trunkline.dialects.acp.reading.decode import read_outcome, tool_call_members
 from trunkline.dialects.acp.tools import Content, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.context.unions import DescriptionPreview
@@ -32,7 +32,7 @@ from trunkline.server.acp.connection import GONE, EditorLine
 from trunkline.server.acp.tasks import Spawn
 from trunkline.server.auth.scopes import answer_scope, decision_scope
 from trunkline.server.auth.tokens import TokenScope, allows
-from trunkline.session.fold import ApprovalView, QuestionView, shown
+from trunkline.session.fold import ApprovalView, QuestionView, for_clients
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -173,7 +173,7 @@ class EditorAsks:
         options = [{"optionId": option.option_id, "name": option.name, "kind": option.kind} for option in self._offered(view)]
         about = {"requestId": view.request_id, "riskLevel": view.risk_level, "riskReason": view.risk_reason,
                  "expiresAt": view.expires_at, **({} if view.sure else {"sure": False, "doubts": view.doubts}),
-                 **({"calls": shown(view).calls} if view.calls else {})}
+                 **({"calls": for_clients(view).calls} if view.calls else {})}
         return {"sessionId": self._session.id, "toolCall": msgspec.Raw(tool_call_members(call_shown)), "options": options,
                 "_meta": {"trunkline": about}}
 

@@ -17,7 +17,7 @@ from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.errors import HubStopping, SessionDeleted, TrunklineError, Unavailable
 from trunkline.feeds.session import SLICE_BYTES
 from trunkline.server.acp.attachment.asks import EditorAsks
-from trunkline.server.acp.attachment.events import EventMessages, ends_turn
+from trunkline.server.acp.attachment.event_messages import EventMessages, ends_turn
 from trunkline.server.acp.attachment.prompts import OpenPrompt, OpenPrompts
 from trunkline.server.acp.attachment.updates import UpdateView
 from trunkline.server.acp.connection import EditorLine

@@ -2,8 +2,8 @@
 
 Rule 1: a prompt has a key. Which turn is its own is the session's to say, so a prompt that is sent again after a lost connection
 finds its turn, running or over.
-Rule 2: what the end of a turn means to an editor is read from the journal (``events.py``), so an answer is never before the last
-update.
+Rule 2: what the end of a turn means to an editor is read from the journal (``event_messages.py``), so an answer is never before
+the last update.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import msgspec
 
 from trunkline.dialects.acp.initialize import ClientCapabilities
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionConfigBoolean, SessionConfigOption, SessionModeState
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 from trunkline.session.fold import Fold

@@ -14,7 +14,7 @@ import msgspec
 
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import read_update, text_chunk, usual_text
+from trunkline.dialects.acp.reading.decode import read_update, text_chunk, usual_text
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.tools import Content, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import (

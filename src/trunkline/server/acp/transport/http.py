@@ -16,7 +16,6 @@ from collections.abc import Sequence
 import msgspec
 from starlette.responses import Response
 
-from trunkline.dialects.acp.aliases import canonical_method
 from trunkline.dialects.acp.methods import (
     INITIALIZE,
     SESSION_CANCEL,
@@ -25,6 +24,7 @@ from trunkline.dialects.acp.methods import (
     SESSION_SET_CONFIG_OPTION,
     SESSION_SET_MODE,
 )
+from trunkline.dialects.acp.reading.aliases import canonical_method
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import (
     Invalid,

@@ -14,16 +14,16 @@ import msgspec
 
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.client import RequestPermissionRequest
-from trunkline.dialects.acp.decode import decode_params
 from trunkline.dialects.acp.elicitation import CreateElicitationRequest, FormElicitation, UrlElicitation
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, ELICITATION_CREATE, SESSION_REQUEST_PERMISSION
 from trunkline.dialects.acp.permission import offered_kind
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.acp.reading.decode import decode_params
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, PermissionOption, QuestionAsk, Signal
 from trunkline.errors import Invalid
 from trunkline.session.driver.acp.opening import noted, unreadable
-from trunkline.session.interpret.asks.asks import ASK_BYTES
+from trunkline.session.interpret.asks.waiting import ASK_BYTES
 
 _encode = msgspec.json.Encoder().encode
 

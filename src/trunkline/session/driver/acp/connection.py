@@ -16,7 +16,7 @@ from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import CLIENT_METHODS
+from trunkline.dialects.acp.reading.aliases import CLIENT_METHODS
 from trunkline.errors import AgentError, AgentExited, AgentNotRunning, AgentStartFailed
 
 CALL_TIMEOUT_S = 30.0

@@ -20,18 +20,18 @@ from trunkline.agents.process import AgentProcess, Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects import jsonrpc
-from trunkline.dialects.acp.aliases import canonical_method
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import InitializeResponse
 from trunkline.dialects.acp.methods import CANCEL_REQUEST, SESSION_SET_CONFIG_OPTION, SESSION_SET_MODE, SESSION_UPDATE
+from trunkline.dialects.acp.reading.aliases import canonical_method
+from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.notes import NOTE_METHOD, CustomNote, read_note_params
 from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentExited
 from trunkline.session.driver.acp.asks import AcpAsks
 from trunkline.session.driver.acp.connection import AgentConnection
-from trunkline.session.driver.acp.listing import listed
-from trunkline.session.driver.acp.opening import Inbox, Opened, Opening, noted, raw_or_none
+from trunkline.session.driver.acp.listing import list_sessions
+from trunkline.session.driver.acp.opening import AcpOpening, Inbox, Opened, noted, raw_or_none
 from trunkline.session.driver.acp.service import NAMED_CHARS, ClientService
 from trunkline.session.driver.acp.turn import PromptTurn
 from trunkline.session.driver.base import AgentSession, ClientCalls, DriverSink, How, Started
@@ -61,7 +61,7 @@ class AcpDriver:
         self._resources = resources or spec.resources
         self._inbox = Inbox()
         self._connection = AgentConnection(spec, self._take_messages)
-        self._opening = Opening(spec, cwd, list(mcp_servers), version, self._inbox, self._connection.call)
+        self._opening = AcpOpening(spec, cwd, list(mcp_servers), version, self._inbox, self._connection.call)
         self._asks = AcpAsks(self._connection.peer, new_id, self._inbox.is_ours)
         self._service = ClientService(calls, self._connection, self._inbox.is_ours, self._emit_late)
         self._turn = PromptTurn(spec, self._connection, self._inbox, calls, self._service)
@@ -95,7 +95,7 @@ class AcpDriver:
 
     async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store; none where it does not offer to list them."""
-        return await listed(self._connection.call_in_time, folders) if self._lists else []
+        return await list_sessions(self._connection.call_in_time, folders) if self._lists else []
 
     async def _open(self, previous: str | None, adopt: bool) -> tuple[InitializeResponse, How, Opened]:
         hello = await self._launch()

@@ -17,8 +17,8 @@ import msgspec
 
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import Exit
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.methods import SESSION_LIST
+from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.acp.sessions import ListSessionsResponse
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal
@@ -35,7 +35,7 @@ LISTED_MOST = 5_000
 PAGES_MOST = 200
 """An agent that always names a next page would be asked for ever."""
 
-Ask = Callable[[str, dict[str, Any]], Awaitable[msgspec.Raw | None]]
+AgentCall = Callable[[str, dict[str, Any]], Awaitable[msgspec.Raw | None]]
 """Sends one request and waits for its result, for a bounded time."""
 
 
@@ -57,7 +57,7 @@ class _Page(msgspec.Struct):
     sessions: list[_Stamped] = []
 
 
-async def listed(ask: Ask, folders: Sequence[str] = ()) -> list[AgentSession]:
+async def list_sessions(ask: AgentCall, folders: Sequence[str] = ()) -> list[AgentSession]:
     """Every session that the agent lists, and every one that it lists only when its folder is named; each once."""
     found = await _pages(ask, {})
     for folder in folders:
@@ -68,7 +68,7 @@ async def listed(ask: Ask, folders: Sequence[str] = ()) -> list[AgentSession]:
     return list(found.values())
 
 
-async def _pages(ask: Ask, params: dict[str, Any]) -> dict[str, AgentSession]:
+async def _pages(ask: AgentCall, params: dict[str, Any]) -> dict[str, AgentSession]:
     found: dict[str, AgentSession] = {}
     cursors: set[str] = set()
     while len(found) < LISTED_MOST and len(cursors) < PAGES_MOST:
@@ -131,7 +131,7 @@ class Inquiry:
         """There is no session that this could belong to."""
 
     def exited(self, exit: Exit, stderr: str) -> None:
-        """Whoever asked hears of it by the failed call."""
+        """Whoever asked learns of it by the failed call."""
 
     async def over(self) -> None:
         """The process is gone."""

@@ -14,7 +14,6 @@ from typing import Any, Protocol
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import (
     PROTOCOL_VERSION,
     AuthMethodAgent,
@@ -29,8 +28,6 @@ from trunkline.dialects.acp.initialize import (
     Offered,
     SessionConfigOptionsCapabilities,
 )
-from trunkline.dialects.acp.large import LARGE_UPDATE
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.methods import (
     AUTHENTICATE,
     INITIALIZE,
@@ -40,8 +37,11 @@ from trunkline.dialects.acp.methods import (
     SESSION_RESUME,
     SESSION_UPDATE,
 )
+from trunkline.dialects.acp.reading.decode import decode_result
+from trunkline.dialects.acp.reading.large import LARGE_UPDATE
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerSse
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import LargeUpdate, Malformed, Signal, Update
@@ -72,7 +72,7 @@ SESSION_ID_CHARS = 1024
 
 
 NOTED_BYTES = 256 << 10
-"""Bytes of a message that nobody here understands, or that is not for us, which are told."""
+"""Bytes of a message that nobody here understands, or that is not for us, which are recorded."""
 
 
 class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
@@ -90,7 +90,7 @@ class Inbox:
     def __init__(self) -> None:
         self.session_id: str | None = None
         self.replaying = False
-        """The agent tells its history again, at our request."""
+        """The agent replays its history, at our request."""
         self._early: list[tuple[str, bytes]] = []
         self._early_bytes = 0
 
@@ -161,7 +161,7 @@ def _ways_back(hello: InitializeResponse) -> list[tuple[How, str]]:
     return ways
 
 
-class Opening:
+class AcpOpening:
     """Opens one session with one agent."""
 
     def __init__(self, spec: AgentSpec, cwd: str, mcp_servers: list[msgspec.Raw], version: str, inbox: Inbox,
@@ -228,7 +228,7 @@ class Opening:
         forked = await self._logged_in(hello, SESSION_FORK, self._params_for(source))
         if hello.capabilities.load_session:
             assert self._inbox.session_id is not None, "an answer without an id is an error"
-            with suppress(AgentError):  # it is open all the same; only what was said before is not told
+            with suppress(AgentError):  # it is open all the same; only its history is missing
                 await self._open_by(SESSION_LOAD, self._params_for(self._inbox.session_id))
         return "forked", forked
 

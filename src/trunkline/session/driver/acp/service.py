@@ -17,7 +17,7 @@ import msgspec
 
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.methods import FS_READ_TEXT_FILE, TERMINAL_OUTPUT
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Signal
 from trunkline.errors import Forbidden, LocalError, NotFound, TrunklineError, Unsupported

@@ -12,14 +12,14 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.content import AudioContent, ContentBlock, EmbeddedResource, ImageContent, TextContent
-from trunkline.dialects.acp.decode import decode_result
 from trunkline.dialects.acp.initialize import PromptCapabilities
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.methods import SESSION_CANCEL, SESSION_PROMPT
+from trunkline.dialects.acp.reading.decode import decode_result
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import PromptResponse
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.usage import answer_stop, answer_usage
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.signals import AgentFault, Signal, TurnEnd
 from trunkline.errors import AgentError, Unsupported
 from trunkline.session.driver.acp.connection import AgentConnection

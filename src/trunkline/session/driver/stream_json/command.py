@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from trunkline.dialects.acp.lenient import read_lenient
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer, McpServerHttp, McpServerStdio
 
 Version = tuple[int, ...]
@@ -26,13 +26,13 @@ LEAST: Final[Version] = (2, 0, 77)
 """The oldest version that takes all that we pass to every version."""
 
 HOOK_EVENTS: Final[Version] = (2, 1, 112)
-"""From here on hooks of the user's settings can be told of."""
+"""From here on hooks of the user's settings can be reported."""
 
 ASKS_FOR_HOOKS: Final[Version] = (2, 1, 112)
 """From here on a hook can have a tool asked about; before, it can only keep it from running."""
 
 LOOKS_FIRST: Final[Version] = (2, 1, 112)
-"""From here on a conversation that is not there is told instead of a greeting."""
+"""From here on a conversation that is not there is reported instead of a greeting."""
 
 _ALWAYS: Final = (
     "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json", "--include-partial-messages",
@@ -55,7 +55,7 @@ class Way(msgspec.Struct, frozen=True):
 
 
 def read_version(text: str | None) -> Version | None:
-    """A version as numbers; None where the CLI told none."""
+    """A version as numbers; None where the CLI gave none."""
     found = _NUMBERS.search(text or "")
     return tuple(map(int, found.groups())) if found else None
 

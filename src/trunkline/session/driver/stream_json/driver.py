@@ -21,8 +21,8 @@ from trunkline.agents.process import Exit
 from trunkline.agents.resources import Resources
 from trunkline.agents.sandbox import Confine, as_is
 from trunkline.dialects.acp.content import AudioContent, ContentBlock
-from trunkline.dialects.acp.lenient import read_lenient
 from trunkline.dialects.acp.options import SessionModeState
+from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.claude.control import outgoing
 from trunkline.dialects.claude.control.requests import Ruling
 from trunkline.dialects.notes import CustomNote
@@ -32,7 +32,7 @@ from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession, DriverSink, Started
 from trunkline.session.driver.daemons import DaemonsLeft
 from trunkline.session.driver.stream_json import faults
-from trunkline.session.driver.stream_json.opening import Launch, Opening, Past
+from trunkline.session.driver.stream_json.opening import Launch, Past, StreamJsonOpening
 from trunkline.session.driver.stream_json.process import ClaudeProcess
 from trunkline.session.driver.stream_json.prompts import WaitingPrompt
 from trunkline.session.policy.decide import Verdict
@@ -44,7 +44,7 @@ STALL_S = 120.0
 _encode = msgspec.json.Encoder().encode
 
 
-Judge = Callable[[str, bytes], Awaitable[Verdict]]
+ToolVerdict = Callable[[str, bytes], Awaitable[Verdict]]
 """What the rules say of a tool, by its name and its input as JSON."""
 
 async def _no_rule(tool: str, given: bytes) -> Verdict:
@@ -56,7 +56,7 @@ class StreamJsonDriver:
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], mcp_servers: Sequence[msgspec.Raw],
                  sink: DriverSink, new_id: Callable[[str], str], new_uuid: Callable[[], str], past: Past,
-                 verdict: Judge | None = None, fork: bool = False, is_known: bool = False,
+                 verdict: ToolVerdict | None = None, fork: bool = False, is_known: bool = False,
                  waits: Callable[[], bool] = lambda: False, confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
         ``previous``. ``is_known``: it has a history. ``waits``: a tool runs or a person is asked, so that silence
@@ -70,8 +70,8 @@ class StreamJsonDriver:
         self._fork = fork
         self._is_known = is_known
         self._cli: ClaudeProcess | None = None
-        self._opening = Opening(spec, Launch(cwd, env, mcp_servers, confine, resources), past, sink, new_uuid=new_uuid,
-                                new_process=self._new_process, emit=self._emit_signals)
+        self._opening = StreamJsonOpening(spec, Launch(cwd, env, mcp_servers, confine, resources), past, sink, new_uuid=new_uuid,
+                                          new_process=self._new_process, emit=self._emit_signals)
         self._prompts = WaitingPrompt(spec, self._running, self._opening.has_room, new_uuid=new_uuid, emit=self._emit_signals,
                                       on_sent=self._watch_turn)
         self._is_open = False
@@ -189,7 +189,7 @@ class StreamJsonDriver:
             await self._cli.stop(at_once=at_once)
 
     async def _ruling(self, tool: str, given: bytes) -> Ruling | None:
-        """What is to be said to a tool that is about to run. What an old version cannot have asked does not run."""
+        """What is answered to a tool that is about to run. What an old version cannot have asked does not run."""
         verdict = await self._verdict(tool, given)
         if verdict.action == "allow" or verdict.source == "default":
             return None

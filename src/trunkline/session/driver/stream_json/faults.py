@@ -14,7 +14,7 @@ import msgspec
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.exit_reason import last_words
 from trunkline.agents.process import Exit
-from trunkline.dialects.codes import ErrorCode
+from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.signals import AgentFault, Update
 from trunkline.errors import (
     AgentAuthRequired,
@@ -77,7 +77,7 @@ def explained(spec: AgentSpec, fault: AgentFault) -> AgentFault:
 
 
 def disk_full(spec: AgentSpec) -> AgentFault:
-    """A prompt was not sent, since the CLI could not keep what is said."""
+    """A prompt was not sent, since the CLI could not keep the conversation."""
     return explained(spec, AgentFault(int(ErrorCode.INTERNAL_ERROR), NO_SPACE))
 
 

@@ -73,7 +73,7 @@ class Launch(NamedTuple):
     resources: Resources | None
 
 
-class Opening:
+class StreamJsonOpening:
     """Starts the CLI of one session. ``new_process`` makes the process that is to be started; ``emit`` takes what it reports."""
 
     def __init__(self, spec: AgentSpec, launch: Launch, past: Past, sink: DriverSink, *, new_uuid: Callable[[], str],

@@ -48,16 +48,16 @@ STDERR_LINES = 20
 
 log = logging.getLogger("trunkline.session")
 
-Gate = Callable[[str, bytes], Awaitable[Ruling | None]]
+ToolRuling = Callable[[str, bytes], Awaitable[Ruling | None]]
 """Takes a tool's name and its input, as JSON; it may have to look at the disk."""
 
 
 class ClaudeProcess:
-    """Implements what is the same whatever the conversation. ``hear`` gets signals, ``gone`` the one exit, ``stopped`` the
+    """Implements what is the same whatever the conversation. ``emit`` gets signals, ``gone`` the one exit, ``stopped`` the
     process when its family is ended too."""
 
     def __init__(self, name: str, new_id: Callable[[str], str], emit: Callable[[list[Signal]], None],
-                 gone: Callable[[Exit, str], None], gate: Gate, stopped: Callable[[AgentProcess], None]) -> None:
+                 gone: Callable[[Exit, str], None], gate: ToolRuling, stopped: Callable[[AgentProcess], None]) -> None:
         self.translator = Translator(new_id)
         self.ended: AgentExited | None = None
         """Set when the process is gone."""
@@ -213,7 +213,7 @@ class ClaudeProcess:
                 until = clock() + HOLD_S
 
     def _act(self, signals: list[Signal]) -> None:
-        """Pass on what was said, and do what it asks for."""
+        """Pass on what was sent, and do what it asks for."""
         self._settle()
         for about in self.translator.control.take_about_to_run():
             judging = asyncio.get_running_loop().create_task(self._judge(about))
@@ -258,4 +258,4 @@ class ClaudeProcess:
     def _forget(self, request_id: str, answer: asyncio.Future[ControlAnswer]) -> None:
         self._waiting.pop(request_id, None)
         if not answer.cancelled():
-            answer.exception()  # an exit that nobody waited for is told by ``gone``
+            answer.exception()  # an exit that nobody waited for is reported by ``gone``

@@ -1,4 +1,4 @@
-"""What is said of a call that was not allowed: by whom, and why."""
+"""What is reported of a call that was not allowed: by whom, and why."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def denied_meta(denial: Denial | None) -> dict[str, Any]:
     """For ``_meta``, whatever the agent says."""
     if denial is None:
         return {}
-    told = {"by": denial.by, "resolvedBy": denial.resolved_by}
-    return {"denied": told if denial.reason is None else {**told, "reason": denial.reason}}
+    meta = {"by": denial.by, "resolvedBy": denial.resolved_by}
+    return {"denied": meta if denial.reason is None else {**meta, "reason": denial.reason}}

@@ -1,10 +1,10 @@
 """What a person is shown before they decide: every act of a call, the worst first. Its command and where that runs, each change
 in its place, the paths that it names beside these; else its words.
 
-Rule 1: a piece of a file is shown where it stands in the file, with the lines around it. The texts of ``changed_files`` are an
-input, gathered before by who may look at the disk; without them the pieces are shown alone.
-Rule 2: there is always something to show; what is too long is told in numbers, and that not all is shown (``NOT_ALL``).
-Rule 3: what is shown is what is granted: a change counts only where all of its file is shown as a diff (``pieces_shown``).
+Rule 1: an edit of a file is shown where it stands in the file, with the lines around it. The texts of ``changed_files`` are an
+input, gathered before by who may look at the disk; without them the edits are shown alone.
+Rule 2: there is always something to show; what is too long is given in numbers, and that not all is shown (``NOT_ALL``).
+Rule 3: what is shown is what is granted: a change counts only where all of its file is shown as a diff (``edits_shown``).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _TALKS: Final = frozenset({"plan", "think", "ask_user", "todos"})
 _EVERY: Final = ("replace_all", "replaceAll", "all_occurrences", "allOccurrences")
 
 
-class Piece(NamedTuple):
+class TextEdit(NamedTuple):
     """A change of a file: the text that is there (None: nothing is) and the one that shall be; ``every``: wherever that is."""
 
     path: str
@@ -47,7 +47,7 @@ class Piece(NamedTuple):
     every: bool = False
 
 
-class Shown(NamedTuple):
+class CallPreview(NamedTuple):
     """What people see of a call."""
 
     acts: tuple[ApprovalPreview, ...]
@@ -59,7 +59,7 @@ class Shown(NamedTuple):
 
 
 def shown_of(facts: Facts, command: str | None, cwd: str, texts: Mapping[str, str],
-             real: Mapping[str, str] | None = None) -> Shown:
+             real: Mapping[str, str] | None = None) -> CallPreview:
     """What the call would do, for people; ``texts`` are files as they are, by path, ``real`` says where paths lead elsewhere."""
     acts: list[ApprovalPreview] = [CommandPreview(command=_beginning(command), working_dir=cwd)] if command else []
     is_cut = bool(command) and not is_shown_whole(command or "")
@@ -81,10 +81,10 @@ def shown_of(facts: Facts, command: str | None, cwd: str, texts: Mapping[str, st
               *_contradictions(facts, groups, real or {}))
     if not acts:
         text = words[:TEXT_MOST] or facts.state.title or name_of(facts.state)
-        return Shown((DescriptionPreview(text=text),), is_words=bool(words), doubts=doubts)
+        return CallPreview((DescriptionPreview(text=text),), is_words=bool(words), doubts=doubts)
     if words and all(isinstance(act, DescriptionPreview) for act in acts):
         acts.append(DescriptionPreview(text=words[:TEXT_MOST]))
-    return Shown(tuple(acts), doubts=doubts)
+    return CallPreview(tuple(acts), doubts=doubts)
 
 
 def changed_files(facts: Facts) -> tuple[str, ...]:
@@ -97,20 +97,20 @@ def is_shown_whole(command: str) -> bool:
     return len(command) <= TEXT_MOST
 
 
-def pieces_shown(facts: Facts, acts: Collection[ApprovalPreview]) -> Iterator[Piece]:
+def edits_shown(facts: Facts, acts: Collection[ApprovalPreview]) -> Iterator[TextEdit]:
     """The changes of a call that people see in ``acts``."""
     shown = {act.path for act in acts if isinstance(act, DiffPreview)}
-    for pieces in _by_place(facts).values():
-        if pieces[0].path in shown:
-            yield from pieces
+    for edits in _by_place(facts).values():
+        if edits[0].path in shown:
+            yield from edits
 
 
-def after_pieces(pieces: Sequence[Piece], text: str | None) -> str | None:
-    """A text with the pieces put in their places; None where they do not fit."""
-    for piece in pieces:
-        if text is None or not piece.old or piece.old not in text:
+def after_edits(edits: Sequence[TextEdit], text: str | None) -> str | None:
+    """A text with the edits put in their places; None where they do not fit."""
+    for edit in edits:
+        if text is None or not edit.old or edit.old not in text:
             return None
-        text = text.replace(piece.old, piece.new, -1 if piece.every else 1)
+        text = text.replace(edit.old, edit.new, -1 if edit.every else 1)
     return text
 
 
@@ -119,11 +119,11 @@ def _beginning(command: str) -> str:
     return command if is_shown_whole(command) else f"{command[:TEXT_MOST]}\n… and {len(command) - TEXT_MOST} more characters"
 
 
-def _by_place(facts: Facts) -> dict[str, list[Piece]]:
+def _by_place(facts: Facts) -> dict[str, list[TextEdit]]:
     """The changes of a call by the file that they are of, however it is spelled."""
-    groups: dict[str, list[Piece]] = {}
-    for piece in _pieces(facts):
-        groups.setdefault(_place(facts, piece.path), []).append(piece)
+    groups: dict[str, list[TextEdit]] = {}
+    for edit in _edits(facts):
+        groups.setdefault(_place(facts, edit.path), []).append(edit)
     return groups
 
 
@@ -131,38 +131,38 @@ def _place(facts: Facts, path: str) -> str:
     return posixpath.normpath(posixpath.join(facts.cwd, path))
 
 
-def _pieces(facts: Facts) -> Iterator[Piece]:
+def _edits(facts: Facts) -> Iterator[TextEdit]:
     """The changes of files that a call shows, else those that its input names, whatever the tool is."""
     every = any(facts.input.get(key) is True for key in _EVERY)
     shown = [item for item in facts.state.content or [] if isinstance(item, Diff)]
-    yield from (Piece(item.path, item.old_text, item.new_text, every) for item in shown)
+    yield from (TextEdit(item.path, item.old_text, item.new_text, every) for item in shown)
     if shown or not facts.paths:
         return
     for old, new in replaced_in(facts.input):
         if new is not None:
-            yield Piece(facts.paths[0], old, new, every)
+            yield TextEdit(facts.paths[0], old, new, every)
 
 
-def _changes(groups: Mapping[str, list[Piece]], texts: Mapping[str, str]) -> Iterator[ApprovalPreview]:
-    """Each file that is changed: as diffs of all of its pieces or, where there is no room for them, in numbers."""
+def _changes(groups: Mapping[str, list[TextEdit]], texts: Mapping[str, str]) -> Iterator[ApprovalPreview]:
+    """Each file that is changed: as diffs of all of its edits or, where there is no room for them, in numbers."""
     room, to_compare = TEXT_MOST, COMPARED_MOST
-    for number, (place, pieces) in enumerate(groups.items()):
+    for number, (place, edits) in enumerate(groups.items()):
         if number == FILES_MOST:
             yield DescriptionPreview(text=f"… and changes of {len(groups) - FILES_MOST} more files")
             return
-        pairs = _in_place(pieces, texts.get(place))
+        pairs = _in_place(edits, texts.get(place))
         to_compare -= sum(len(before or "") + len(after) for before, after in pairs)
-        changes = _diffs(pieces[0].path, pairs, room) if to_compare >= 0 else [_measured(pieces)]
+        changes = _diffs(edits[0].path, pairs, room) if to_compare >= 0 else [_measured(edits)]
         room -= sum(len(change.diff) for change in changes if isinstance(change, DiffPreview))
         yield from changes
 
 
-def _measured(pieces: Sequence[Piece]) -> DescriptionPreview:
-    return DescriptionPreview(text=f"{pieces[0].path}: a text of {sum(len(piece.new) for piece in pieces)} characters")
+def _measured(edits: Sequence[TextEdit]) -> DescriptionPreview:
+    return DescriptionPreview(text=f"{edits[0].path}: a text of {sum(len(edit.new) for edit in edits)} characters")
 
 
 def _diffs(path: str, pairs: Sequence[tuple[str | None, str]], room: int) -> list[ApprovalPreview]:
-    """All changes of a file as diffs, or none of them: what is not shown whole is told in numbers."""
+    """All changes of a file as diffs, or none of them: what is not shown whole is given in numbers."""
     compared = [compare(before, after, path.lstrip("/")) for before, after in pairs]
     texts = [each.text for each in compared if each.text is not None]
     if len(texts) == len(compared) and sum(map(len, texts)) <= room:
@@ -171,12 +171,12 @@ def _diffs(path: str, pairs: Sequence[tuple[str | None, str]], room: int) -> lis
     return [DescriptionPreview(text=f"{path}: {added} lines added, {removed} removed")]
 
 
-def _in_place(pieces: Sequence[Piece], text: str | None) -> list[tuple[str | None, str]]:
-    """The file before and after; each piece alone where their places are not known."""
-    if len(pieces) == 1 and not pieces[0].old:
-        return [(text, pieces[0].new)]
-    after = after_pieces(pieces, text)
-    return [(text, after)] if after is not None else [(piece.old, piece.new) for piece in pieces]
+def _in_place(edits: Sequence[TextEdit], text: str | None) -> list[tuple[str | None, str]]:
+    """The file before and after; each edit alone where their places are not known."""
+    if len(edits) == 1 and not edits[0].old:
+        return [(text, edits[0].new)]
+    after = after_edits(edits, text)
+    return [(text, after)] if after is not None else [(edit.old, edit.new) for edit in edits]
 
 
 def _patch(facts: Facts) -> str:
@@ -211,7 +211,7 @@ def _lines(facts: Facts, shown: Sequence[str], real: Mapping[str, str], *, is_al
         yield "  … and more than is known"
 
 
-def _contradictions(facts: Facts, groups: Mapping[str, list[Piece]], real: Mapping[str, str]) -> Iterator[str]:
+def _contradictions(facts: Facts, groups: Mapping[str, list[TextEdit]], real: Mapping[str, str]) -> Iterator[str]:
     """Where the input would write something else than the changes that the call shows."""
     brought = [new for _, new in replaced_in(facts.input) if new]
     if not any(isinstance(item, Diff) for item in facts.state.content or []) or not brought:
@@ -219,7 +219,7 @@ def _contradictions(facts: Facts, groups: Mapping[str, list[Piece]], real: Mappi
     for path in files_in(facts.input):
         if not {_place(facts, path), real.get(path, "")} & groups.keys():
             yield f"its input writes a file whose change it does not show: {one_line(path)[:200]}"
-    texts = [piece.new for pieces in groups.values() for piece in pieces]
+    texts = [edit.new for edits in groups.values() for edit in edits]
     if any(not any(new.strip() in text for text in texts) for new in brought):
         yield "its input writes a text that its changes do not show"
 

@@ -1,4 +1,4 @@
-"""Which calls an ask is about: the one that it tells of or, where it says nothing of its own, every call that waits to run.
+"""Which calls an ask is about: the one that it describes or, where it says nothing of its own, every call that waits to run.
 
 Some agents put one question for all that they are about to do ("Confirm Agent Actions"), under an id that no call has, or the
 same id each time. Whoever answers that answers for all of it.
@@ -31,7 +31,7 @@ SHOWN_PATHS: Final = 20
 
 _TAKES_SOMETHING: Final[frozenset[ToolRole]] = frozenset({
     "read", "search", "write", "edit", "patch", "delete", "move", "terminal", "fetch", "web_search", "task"})
-"""Roles that do nothing without being told what with: without that, their name says nothing."""
+"""Roles that do nothing without being given what with: without that, their name says nothing."""
 _LEVELS: Final[tuple[RiskLevel, ...]] = ("low", "medium", "high", "critical")
 
 
@@ -41,7 +41,7 @@ def has_input(state: CallState) -> bool:
 
 
 def says_nothing(state: CallState, reading: CallReading) -> bool:
-    """Whether nothing is told of what the call would do."""
+    """Whether nothing is known of what the call would do."""
     if has_input(state) or reading.command is not None or reading.paths or reading.globs or reading.queries or reading.cut:
         return False
     if state.kind == "switch_mode":
@@ -75,7 +75,7 @@ def asked_call(call: OpenCall, about: PolicyAsk, description: str, most_chars: i
                      paths=paths, risk_level=about.risk, risk_reason=about.risk_reason, doubts=list(about.doubts), about=about)
 
 
-def listed(calls: Sequence[AskedCall]) -> str:
+def calls_in_words(calls: Sequence[AskedCall]) -> str:
     """All of them in words, for whoever is shown a text."""
     return "\n".join(f"{number}. {call.description} ({call.risk_level}: {call.risk_reason})"
                      for number, call in enumerate(calls, 1))

@@ -5,5 +5,5 @@
     endings.py    result, error, or the turn's end                             outcome.py    completed, but failed
     terminals.py  what the hub's terminals print for calls                     packets.py    a call as a progress packet
     output.py     what a running call prints                                   bodies.py     inputs and outputs, bounded
-    structured.py, spliced.py, leftover.py, event_meta.py: what the events carry of it; blocks.py: calls in a message's blocks
+    structured.py, long_outputs.py, leftover.py, event_meta.py: what the events carry of it; blocks.py: calls in message blocks
 """

@@ -1,6 +1,6 @@
 """Chunks of a message that say that a tool is called, or what it gave: blocks of a model's format, which some agents pass on.
 
-Rule: they are told as parts of a message, no more. A call is what a ``tool_call`` update says; only that is asked about.
+Rule: they are emitted as parts of a message, no more. A call is what a ``tool_call`` update says; only that is asked about.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the calls of a session carry beside their names (inputs, outputs, what they show), kept within bounds together.
 
 Rule: the call that was spoken of last has its bodies whole, however large. Where all together are more than KEPT_BODIES, those
-that were not spoken of for longest give theirs up: what was said of them is in the journal, and a result may say it again.
+that had no update for longest give theirs up: what was sent of them is in the journal, and a result may say it again.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How a tool call ends: by its result, by its error, or with its turn because nobody said how it went.
 
-Rule 1: what a call did (files, git, web, sub-agents) is told after its result, by entries without update and packet.
+Rule 1: what a call did (files, git, web, sub-agents) is emitted after its result, by entries without update and packet.
 Rule 2: a permission that was given under an id which no call has did not fail: nobody said so.
 """
 
@@ -18,9 +18,9 @@ from trunkline.session.fold import Fold, OpenCall
 from trunkline.session.interpret.asks.denied import denied_message, denied_meta
 from trunkline.session.interpret.asks.joined import NEAR_CALLS, joined_to
 from trunkline.session.interpret.calls.facts import Facts, name_of
+from trunkline.session.interpret.calls.long_outputs import spliceable
 from trunkline.session.interpret.calls.outcome import failure_of
 from trunkline.session.interpret.calls.output import title_news
-from trunkline.session.interpret.calls.spliced import spliceable
 from trunkline.session.interpret.calls.structured import command_output, structured_of
 from trunkline.session.interpret.effects import changes, git, subagents, web
 from trunkline.session.interpret.effects.changes import Change, changes_of
@@ -35,14 +35,14 @@ _ENDINGS: dict[str, str] = {
 
 
 class Endings:
-    """Tells how calls end, and what they did."""
+    """Emits how calls end, and what they did."""
 
     def __init__(self, writer: Writer, facts: Callable[[OpenCall], Facts]) -> None:
         self._writer = writer
         self._facts = facts
 
     def finish(self, call: OpenCall, carried: Carried, token: memoryview | None) -> None:
-        """The agent said that a call is over."""
+        """The agent reported that a call is over."""
         facts = self._facts(call)
         done: list[Change] = []
         output: bytes | memoryview | None = None
@@ -91,7 +91,7 @@ class Endings:
     def _aftermath(self, facts: Facts, done: list[Change], seq: int, succeeded: bool) -> None:
         """What the call did, beyond its result."""
         writer, call_id = self._writer, facts.state.tool_call_id
-        changes.tell(writer, facts, done, seq)
+        changes.emit_changes(writer, facts, done, seq)
         if not facts.call.denied:
             for operation in git.operations_of(facts):
                 writer.add(GitOperationEvent(operation=operation, tool_call_id=call_id))
@@ -104,14 +104,14 @@ class Endings:
     def end_open(self, call: OpenCall, ending: Ending, packet: Callable[[], bytes]) -> None:
         """Nobody said how a call went, and nobody will; ``packet`` gives all that is known of it."""
         facts = self._facts(call)
-        # Some agents ask for an edit under an id of its own and never say how it went. It was allowed, so it is told, with doubt.
+        # Some agents ask for an edit under an id of its own and never say how it went. It was allowed: report it, with doubt.
         allowed = ending == "abandoned" and call.asked and not waits(self._writer.fold, call)
         joined = joined_to(call, reversed(self._writer.fold.calls.values()), self._facts) if allowed else None
         untold = joined is None or not joined.changed_files
         done = changes_of(facts, self._writer.fold.files) if allowed and untold and facts.evidence.diffs else []
         event = self._ended_ask(facts, joined) if allowed and not call.counted else self._ended_call(facts, ending)
         seq = self._writer.add(event, packet=packet())
-        changes.tell(self._writer, facts, done, seq, {"unconfirmed": True})
+        changes.emit_changes(self._writer, facts, done, seq, {"unconfirmed": True})
         subagents.complete(self._writer, facts, failed=_ENDINGS.get(ending, "It was not allowed."))
         call.evidence = None
 

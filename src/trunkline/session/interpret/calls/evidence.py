@@ -101,7 +101,7 @@ def _content(call: OpenCall, content: list[ToolCallContent]) -> None:
 
 
 def _arguments(call: OpenCall, content: list[ToolCallContent]) -> None:
-    """Some agents tell what a call is made with as a text that is JSON, which the words of their ask take the place of."""
+    """Some agents send what a call is made with as a text that is JSON, which the words of their ask take the place of."""
     texts = [item.content.text for item in content if isinstance(item, Content) and isinstance(item.content, TextContent)]
     if len(texts) == 1 and arguments_in(texts[0]):
         evidence_of(call).arguments = texts[0]

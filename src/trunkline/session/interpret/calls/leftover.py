@@ -1,7 +1,7 @@
-"""What an update says of a call that no other event tells, for the ``custom`` event that stands for it.
+"""What an update says of a call that no other event carries, for the ``custom`` event that stands for it.
 
 Rule 1: once a call has ended, the whole update: nothing comes after it.
-Rule 2: while it runs, what changed and what we do not know. What it prints is told piece by piece, a title in ``_meta``.
+Rule 2: while it runs, what changed and what we do not know. What it prints is sent piece by piece, a title in ``_meta``.
 Rule 3: bounded: the longest members are left out first, and ``_meta.truncated`` says so.
 """
 
@@ -13,13 +13,13 @@ from msgspec import Raw
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.decode import without_text
+from trunkline.dialects.acp.reading.decode import without_text
 from trunkline.dialects.acp.tools import Content
 from trunkline.dialects.context.types import to_raw
 from trunkline.session.fold import OpenCall
 from trunkline.session.interpret.calls.evidence import DEPTH, OUTPUT_KEYS
 from trunkline.session.interpret.calls.facts import decoded, members_of, shown_text
-from trunkline.session.interpret.calls.output import TOLD_CHARS
+from trunkline.session.interpret.calls.output import RUNNING_OUTPUT_CHARS
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 _NAMED: Final = frozenset({"sessionUpdate", "toolCallId", "title"})
@@ -32,16 +32,16 @@ _FIELDS: Final = {"name": "name", "kind": "kind", "status": "status", "content":
 Members = dict[str, Raw]
 
 
-def leftover_of(call: OpenCall, changed: frozenset[str], said: bytes) -> tuple[Members, bool]:
+def leftover_of(call: OpenCall, changed: frozenset[str], wire: bytes) -> tuple[Members, bool]:
     """The members of an update that its event carries, and whether all that should be are there."""
     if call.finished:
-        return _fitting(members_of(said), TEXT_LIMIT)
-    members = members_of(without_text(said))  # output that is streamed is told otherwise, and is not worth reading again
+        return _fitting(members_of(wire), TEXT_LIMIT)
+    members = members_of(without_text(wire))  # output that is streamed is sent otherwise, and is not worth reading again
     news = {name: value for name, value in members.items() if not _is_emitted(name, call.state, changed)}
     if "_meta" in news:
         news["_meta"] = _unprinted(news["_meta"], call.state)
-    kept, whole = _fitting(news, TOLD_CHARS - call.told_beside)
-    call.told_beside += sum(map(_size, kept.values()))
+    kept, whole = _fitting(news, RUNNING_OUTPUT_CHARS - call.leftover_sent)
+    call.leftover_sent += sum(map(_size, kept.values()))
     return kept, whole
 
 
@@ -57,7 +57,7 @@ def _is_text(state: CallState) -> bool:
 
 
 def _unprinted(meta: Raw, state: CallState) -> Raw:
-    """``_meta`` without what a terminal printed, where that is what the call is told to print."""
+    """``_meta`` without what a terminal printed, where that is sent as the call's output."""
     if not any(key.encode() in bytes(meta) for key in OUTPUT_KEYS) or shown_text(state):
         return meta
     remarks = decoded(meta)
@@ -68,7 +68,7 @@ def _without_output(remarks: dict[str, Any], depth: int) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for key, value in remarks.items():
         if key in OUTPUT_KEYS and isinstance(value, dict):
-            kept[key] = {name: said for name, said in value.items() if name != "data"}
+            kept[key] = {name: member for name, member in value.items() if name != "data"}
         else:
             kept[key] = _without_output(value, depth - 1) if depth > 1 and isinstance(value, dict) else value
     return kept

@@ -1,4 +1,4 @@
-"""How a call went that its agent calls completed: some say so and tell in the same breath that it failed.
+"""How a call went that its agent calls completed: some say so and report in the same breath that it failed.
 
 Rule 1: only what the agent says counts: a flag, an error, an exit code, or a text that begins as a failure.
 Rule 2: a text is looked at in its first line, and only of calls that change files: what others print may say anything.

@@ -1,7 +1,7 @@
 """What a tool gave back, as a program can use it: a diff, search results, a command's output, a page.
 
-Rule 1: an exit code is told only where the agent or the terminal said it: in a field, or in a text that is, from its beginning to
-its end, a report in one of the forms that agents are known to make (``_FORMS``). What a command prints of exit codes is none.
+Rule 1: an exit code is reported only where the agent or the terminal gave it: in a field, or in a text that is, from beginning to
+end, a report in one of the forms that agents are known to make (``_FORMS``). What a command prints of exit codes is none.
 Without one there is no structured output.
 Rule 2: the event's ``output`` has the whole text; what is repeated here is cut at STRUCTURED_CHARS and says so.
 Rule 3: looking for a report reads the beginning and the end of a text only, so that a long output costs no more than a short one.
@@ -69,13 +69,13 @@ def command_output(facts: Facts) -> tuple[CommandOutput | None, dict[str, Any]]:
 
 def run_of(facts: Facts) -> tuple[int | None, str | None]:
     """How a command ended and what it printed, out of whatever report its agent made of it; None where that is not known, and
-    for a long output, which is told as it came."""
+    for a long output, which is emitted as it came."""
     printed = _printed(facts)
     return exit_code(facts), None if printed.cut else printed.text
 
 
 def exit_code(facts: Facts) -> int | None:
-    """How the command ended: as the agent recorded it, as the terminal said it, as the text reports it."""
+    """How the command ended: as the agent recorded it, as the terminal gave it, as the text reports it."""
     if facts.evidence.exit_code is not None:
         return facts.evidence.exit_code
     code = facts.look(*_EXIT_KEYS, kind=int)
@@ -83,7 +83,7 @@ def exit_code(facts: Facts) -> int | None:
 
 
 def _claimed(facts: Facts) -> int | None:
-    """The exit code that a report of the agent's tells."""
+    """The exit code that a report of the agent's names."""
     texts = [facts.text] if facts.answer is None else [facts.answer, facts.text]
     return next((code for text in texts if (code := _reported_code(text)) is not None), None)
 

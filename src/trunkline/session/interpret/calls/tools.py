@@ -34,9 +34,9 @@ from trunkline.session.interpret.calls.event_meta import cut_input, risk_meta, s
 from trunkline.session.interpret.calls.facts import name_of, shown_text
 from trunkline.session.interpret.calls.followed import ID_CHARS, OPEN_CALLS, FollowedCalls
 from trunkline.session.interpret.calls.leftover import leftover_of
+from trunkline.session.interpret.calls.long_outputs import long_text
 from trunkline.session.interpret.calls.output import news_of, title_news
 from trunkline.session.interpret.calls.packets import CallPackets
-from trunkline.session.interpret.calls.spliced import long_text
 from trunkline.session.interpret.calls.terminals import CallTerminals
 from trunkline.session.interpret.effects import subagents
 from trunkline.session.interpret.effects.changes import CHANGING
@@ -114,8 +114,8 @@ class ToolInterpreter:
         state = call.state
         self._packets.forget(state.tool_call_id)  # agents use ids again
         if writer.fold.turn is not None:
-            writer.fold.turn.said_something = True
-        name, call.told_title, reading = name_of(state), state.title, self.calls.reading(call)
+            writer.fold.turn.showed_work = True
+        name, call.sent_title, reading = name_of(state), state.title, self.calls.reading(call)
         meta = {"parentToolCallId": call.parent} if call.parent else {}
         if state.title and state.title != reading.description:
             meta["title"] = state.title
@@ -239,7 +239,7 @@ class ToolInterpreter:
         """The agent has ended: nothing goes on in the background any more."""
         for call in self.calls.in_background().values():
             self.end(call, cancelled=False)
-        subagents.lost(self._writer)
+        subagents.on_agent_gone(self._writer)
 
     def close_turn(self, *, cancelled: bool) -> None:
         """The turn is over: end its calls."""

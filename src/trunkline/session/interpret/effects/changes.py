@@ -1,10 +1,10 @@
 """What a call did to files: from the diffs it showed, else from its patch, its write, its edit, its delete or its move.
 
 Rule 1: a diff that the agent showed at any time of the call counts, also one that only the permission had.
-Rule 2: a change is told once per file and call; several pieces of one file are one change.
+Rule 2: a change is reported once per file and call; several pieces of one file are one change.
 Rule 3: a call that says itself that it failed (``outcome.failure_of``) changed nothing, whatever its status.
-Rule 4: an overwrite is told with the text that was there, where anybody has it: the agent, or the hub, which read it to show it.
-Rule 5: what only the input tells, and the disk does not have (``seen``), is no change.
+Rule 4: an overwrite is reported with the text that was there, where anybody has it: the agent, or the hub, which read it to show.
+Rule 5: what only the input names, and the disk does not have (``seen``), is no change.
 Rule 6: a diff over DIFF_LINES lines is not in the event; its counts are.
 """
 
@@ -24,11 +24,11 @@ from trunkline.session.interpret.calls.outcome import failure_of
 from trunkline.session.interpret.effects.diff import DIFF_CHARS, DIFF_LINES, Compared, compare, line_count
 from trunkline.session.interpret.effects.disk import found_before, found_meta, standing_of
 from trunkline.session.interpret.effects.languages import language_of
-from trunkline.session.interpret.effects.patches import Piece, pieces_of
+from trunkline.session.interpret.effects.patches import PatchedFile, files_of_patch
 from trunkline.session.interpret.writer import Writer
 
 FILES: Final = 500
-"""Files of one call that are told; a call that changes more is told by its first."""
+"""Files of one call that are reported; of a call that changes more, the first."""
 
 _KIND_OF: Final[dict[str, ChangeType]] = {
     "add": "created", "create": "created", "created": "created", "new": "created",
@@ -73,7 +73,7 @@ def _still_there(changes: list[Change], facts: Facts) -> Iterator[Change]:
             yield msgspec.structs.replace(change, meta=meta)
 
 
-def tell(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
+def emit_changes(writer: Writer, facts: Facts, changes: list[Change], shown_by: int, extra: dict[str, Any] | None = None) -> None:
     """Write the changes down: one as ``file:change``, several as ``file:batch``. ``shown_by`` is the entry with the texts."""
     if not changes:
         return
@@ -148,13 +148,13 @@ def _count(fold: Fold, change: Change) -> None:
 def _shown(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
     for diff in facts.evidence.diffs:
         path = facts.absolute(diff.path)
-        told = _KIND_OF.get(str((diff.meta or {}).get("kind")))
-        old = diff.old_text if diff.old_text or told == "modified" else _text_before(facts, path, diff.new_text)
-        if told == "deleted":
+        declared = _KIND_OF.get(str((diff.meta or {}).get("kind")))
+        old = diff.old_text if diff.old_text or declared == "modified" else _text_before(facts, path, diff.new_text)
+        if declared == "deleted":
             yield _change(facts, path, "deleted", old or "", None)
-        elif old or (old == "" and told is None):  # nothing but an empty file on the disk is a text of nothing
+        elif old or (old == "" and declared is None):  # nothing but an empty file on the disk is a text of nothing
             yield _change(facts, path, "modified", old, diff.new_text)
-        elif told != "modified" and found_before(facts, path, diff.new_text) is not None:
+        elif declared != "modified" and found_before(facts, path, diff.new_text) is not None:
             yield _overwritten(path, diff.new_text)
         else:
             yield _change(facts, path, _kind_of_write(facts, path, files), None, diff.new_text)
@@ -193,8 +193,8 @@ def _recorded(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 def _paths_of_patch(facts: Facts, count: int) -> dict[int, str]:
     """The files of the call's patch by their place in it, for a list of as many that does not name them."""
-    pieces = list(pieces_of(_patch_of(facts))) if count else []
-    return {index: piece.path for index, piece in enumerate(pieces)} if len(pieces) == count else {}
+    files = list(files_of_patch(_patch_of(facts))) if count else []
+    return {index: file.path for index, file in enumerate(files)} if len(files) == count else {}
 
 
 def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
@@ -210,7 +210,8 @@ def _record(facts: Facts, path: str, item: dict[str, Any]) -> Iterator[Change]:
     elif kind == "deleted":
         yield _change(facts, path, kind, before if isinstance(before, str) else after if isinstance(after, str) else "", None)
     elif diff := facts.look_in(item, ("unified_diff", "diff", "patch")):
-        yield from (_of_piece(facts, Piece(path, kind, piece.body)) for piece in pieces_of(f"--- {path}\n+++ {path}\n{diff}"))
+        for file in files_of_patch(f"--- {path}\n+++ {path}\n{diff}"):
+            yield _of_patched_file(facts, PatchedFile(path, kind, file.body))
     to = facts.look_in(item, ("move_path", "movePath", "moveTo"))
     if to:
         yield Change(facts.absolute(to), "created")
@@ -223,8 +224,8 @@ def _is_abridged(item: dict[str, Any], before: object, after: object) -> bool:
 
 
 def _patched(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
-    for piece in pieces_of(_patch_of(facts)):
-        yield _of_piece(facts, piece)
+    for file in files_of_patch(_patch_of(facts)):
+        yield _of_patched_file(facts, file)
 
 
 def _patch_of(facts: Facts) -> str:
@@ -234,18 +235,18 @@ def _patch_of(facts: Facts) -> str:
     return text
 
 
-def _of_piece(facts: Facts, piece: Piece) -> Change:
-    path = facts.absolute(piece.path)
-    lines = piece.body.split("\n") if piece.body else []
+def _of_patched_file(facts: Facts, file: PatchedFile) -> Change:
+    path = facts.absolute(file.path)
+    lines = file.body.split("\n") if file.body else []
     added = sum(line.startswith("+") for line in lines)
     removed = sum(line.startswith("-") for line in lines)
     name = facts.short(path)
-    head = "/dev/null" if piece.kind == "created" else f"a/{name}", "/dev/null" if piece.kind == "deleted" else f"b/{name}"
-    text = f"--- {head[0]}\n+++ {head[1]}\n{piece.body}\n" if piece.body else None
+    head = "/dev/null" if file.kind == "created" else f"a/{name}", "/dev/null" if file.kind == "deleted" else f"b/{name}"
+    text = f"--- {head[0]}\n+++ {head[1]}\n{file.body}\n" if file.body else None
     short = text is not None and len(lines) <= DIFF_LINES and len(text) <= DIFF_CHARS
-    if piece.announced is not None:
-        return Change(path, piece.kind, None, piece.announced, removed, meta={"abridged": True})
-    return Change(path, piece.kind, text if short else None, added, removed, len(lines))
+    if file.announced is not None:
+        return Change(path, file.kind, None, file.announced, removed, meta={"abridged": True})
+    return Change(path, file.kind, text if short else None, added, removed, len(lines))
 
 
 def _written(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
@@ -293,9 +294,9 @@ def _moved(facts: Facts, files: Mapping[str, FileTally]) -> Iterator[Change]:
 
 def _kind_of_write(facts: Facts, path: str, files: Mapping[str, FileTally]) -> ChangeType:
     """Whether a write made the file: as the agent says, else by whether this session knows it already."""
-    told = _declared_kind(facts)
-    if told is not None:
-        return told
+    declared = _declared_kind(facts)
+    if declared is not None:
+        return declared
     known = files.get(path)
     return "modified" if known is not None and known.change_type != "deleted" else "created"
 
@@ -310,10 +311,10 @@ def _declared_kind(facts: Facts) -> ChangeType | None:
 def _change(facts: Facts, path: str, kind: ChangeType, old: str | None, new: str | None,
             meta: dict[str, Any] | None = None) -> Change:
     found = _compared(old, new, facts.short(path))
-    told = dict(meta or {})
+    noted = dict(meta or {})
     if not found.exact:
-        told["counts"] = "upper bound"
-    return Change(path, kind, found.text, found.added, found.removed, found.lines, told)
+        noted["counts"] = "upper bound"
+    return Change(path, kind, found.text, found.added, found.removed, found.lines, noted)
 
 
 def _compared(old: str | None, new: str | None, name: str) -> Compared:

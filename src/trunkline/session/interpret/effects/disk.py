@@ -1,10 +1,10 @@
-"""What the disk says of a change that only the call's input tells: some agents call a write completed that never came about.
+"""What the disk says of a change that only the call's input names: some agents call a write completed that never came about.
 
 Rule 1: pure. Who looks is the session (``looking.see``), off the loop and for a bounded time; what was seen comes in as evidence,
 and is written down with the change (``_meta.seen``, ``_meta.found``), so that nobody has to look again.
-Rule 2: a change that is plainly not there is not told. What cannot be known is told as it was said.
+Rule 2: a change that is plainly not there is not reported. What cannot be known is reported as the agent has it.
 Rule 3: a file that will be overwritten is looked at when the call is announced, and nobody waits for that but the call's result.
-So it may show what the call itself already wrote: that tells nothing, and nothing is taken back for it.
+So it may show what the call itself already wrote: that proves nothing, and nothing is taken back for it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from trunkline.session.interpret.calls.evidence import evidence_of
 from trunkline.session.interpret.calls.facts import Facts
 from trunkline.session.interpret.calls.followed import FollowedCalls
 from trunkline.session.interpret.calls.outcome import failure_of, says_success
-from trunkline.session.interpret.effects.patches import pieces_of
+from trunkline.session.interpret.effects.patches import files_of_patch
 
 SEEN_FILES: Final = 20
-"""Files of one call that are looked at; a call that changes more is told as it was said."""
+"""Files of one call that are looked at; a call that changes more is reported as the agent has it."""
 
 
 class Wanted(NamedTuple):
-    """A result that is told once it is known what of it is on the disk."""
+    """A result that is emitted once it is known what of it is on the disk."""
 
     paths: list[str]
     call: OpenCall
@@ -97,7 +97,7 @@ def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:
     if facts.evidence.seen or _is_shown(facts) or failure_of(facts) is not None:
         return []
     ends = ends_of_move(facts.input) if facts.role == "move" else None
-    patched = [piece.path for piece in pieces_of(patch_in(facts.input))]
+    patched = [file.path for file in files_of_patch(patch_in(facts.input))]
     paths = list(dict.fromkeys(facts.absolute(path) for path in [*facts.paths, *(ends or ()), *patched]))
     return paths if len(paths) <= SEEN_FILES else []
 
@@ -143,12 +143,12 @@ def standing_of(path: str, kind: str, facts: Facts) -> dict[str, Any] | None:
         return None
     if not seen.exists or seen.text is None:
         return {"seen": {"exists": seen.exists}}
-    as_said = _is_as_said(facts, path, seen)
-    return None if as_said is None else {"seen": {"exists": True, "size": seen.size, "asSaid": as_said}}
+    as_reported = _has_reported_text(facts, path, seen)
+    return None if as_reported is None else {"seen": {"exists": True, "size": seen.size, "asSaid": as_reported}}
 
 
-def _is_as_said(facts: Facts, path: str, seen: SeenFile) -> bool | None:
-    """Whether a file has the text that the call said; None where it has the one before."""
+def _has_reported_text(facts: Facts, path: str, seen: SeenFile) -> bool | None:
+    """Whether a file has the text that the call gave; None where it has the one before."""
     text, whole = seen.text or "", whole_text_in(facts.input)
     pieces = list(replaced_in(facts.input))
     if whole is not None and not any(old for old, _ in pieces):

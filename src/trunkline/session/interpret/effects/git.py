@@ -1,8 +1,8 @@
 """What a command did to a git repository: from the commands that were run and from what they printed.
 
-Rule 1: what was printed decides. A commit is told with the hash that git showed, a switch when git said that it switched.
-Rule 2: what git says nothing about is told only of a command that succeeded, by the words of the command itself.
-Rule 3: a line without ``git`` or ``gh`` in it is never parsed, and nothing is told of a long one that was not read ahead.
+Rule 1: what was printed decides. A commit is reported with the hash that git showed, a switch when git said that it switched.
+Rule 2: what git says nothing about is reported only of a command that succeeded, by the words of the command itself.
+Rule 3: a line without ``git`` or ``gh`` in it is never parsed, and nothing is reported of a long one that was not read ahead.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _VALUE_OPTIONS: Final = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--na
 _START = "HEAD"
 
 
-class Ran(NamedTuple):
+class GitRun(NamedTuple):
     """One command of a line: what follows the program's name and its global options, and what was printed by the line."""
 
     verb: str
@@ -64,11 +64,11 @@ def operations_of(facts: Facts) -> list[GitOperation]:
         return []
     code = exit_code(facts)
     ok = facts.state.status == "completed" and code in (0, None)
-    found = [operation for ran in _commands(line, facts.text[:PRINTED_CHARS], ok) for operation in _TOLD[ran.verb](ran)]
+    found = [operation for ran in _commands(line, facts.text[:PRINTED_CHARS], ok) for operation in _OPERATIONS[ran.verb](ran)]
     return found[:OPERATIONS]
 
 
-def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
+def _commands(line: str, printed: str, ok: bool) -> Iterator[GitRun]:
     from trunkline.dialects.shell import known_line  # a hub whose agents run nothing needs no parser
 
     parsed = known_line(line)
@@ -83,8 +83,8 @@ def _commands(line: str, printed: str, ok: bool) -> Iterator[Ran]:
             verb, args = "pr", words[3:]
         else:
             continue
-        if verb in _TOLD:
-            yield Ran(verb, args, printed, ok)
+        if verb in _OPERATIONS:
+            yield GitRun(verb, args, printed, ok)
 
 
 def _verb(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
@@ -95,11 +95,11 @@ def _verb(words: tuple[str, ...]) -> tuple[str, tuple[str, ...]]:
     return (words[at], words[at + 1:]) if at < len(words) else ("", ())
 
 
-def _commit(ran: Ran) -> Iterator[GitOperation]:
+def _commit(ran: GitRun) -> Iterator[GitOperation]:
     messages = ran.options("-m", "--message", "-am")
-    told = list(_COMMITTED.finditer(ran.printed))
+    printed = list(_COMMITTED.finditer(ran.printed))
     # One line may commit twice: the message says which of the printed commits is this one.
-    mine = [match for match in told if messages and match["message"] == messages[0].split("\n")[0]] or told[:1]
+    mine = [match for match in printed if messages and match["message"] == messages[0].split("\n")[0]] or printed[:1]
     if not mine and ran.ok and messages:
         mine = [match for match in _LOGGED.finditer(ran.printed) if match["message"] == messages[0].split("\n")[0]][:1]
     for match in mine[:1]:
@@ -107,7 +107,7 @@ def _commit(ran: Ran) -> Iterator[GitOperation]:
         yield GitCommit(hash=match["hash"], message=match["message"], files_changed=int(files.group(1)) if files else 0)
 
 
-def _checkout(ran: Ran) -> Iterator[GitOperation]:
+def _checkout(ran: GitRun) -> Iterator[GitOperation]:
     new = ran.options("-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan")
     switched = _SWITCHED.findall(ran.printed)
     if new:
@@ -123,24 +123,24 @@ def _checkout(ran: Ran) -> Iterator[GitOperation]:
         yield GitBranchSwitch(name=switched[0])
 
 
-def _branch(ran: Ran) -> Iterator[GitOperation]:
+def _branch(ran: GitRun) -> Iterator[GitOperation]:
     names = ran.plain("-u", "--set-upstream-to", "--sort", "--format", "--contains", "--points-at", "--merged", "--no-merged")
     asks = {word for word in ran.args if word.startswith("-")} - {"-f", "--force", "-t", "--track", "--no-track", "-q", "--quiet"}
     if ran.ok and names and not asks:
         yield GitBranchCreate(name=names[0], from_=names[1] if len(names) > 1 else _START)
 
 
-def _push(ran: Ran) -> Iterator[GitOperation]:
+def _push(ran: GitRun) -> Iterator[GitOperation]:
     if not ran.ok or "Everything up-to-date" in ran.printed or {"-n", "--dry-run", "-d", "--delete"} & set(ran.args):
         return
     words = ran.plain("-o", "--push-option", "--repo", "--receive-pack", "--exec")
     remote = words[0] if words else "origin"
-    told = _PUSHED.search(ran.printed)
-    branch = told["to"] if told else words[1].lstrip("+").rpartition(":")[2] if len(words) > 1 else _START
+    pushed = _PUSHED.search(ran.printed)
+    branch = pushed["to"] if pushed else words[1].lstrip("+").rpartition(":")[2] if len(words) > 1 else _START
     yield GitPush(remote=remote, branch=branch)
 
 
-def _stash(ran: Ran) -> Iterator[GitOperation]:
+def _stash(ran: GitRun) -> Iterator[GitOperation]:
     action = next(iter(ran.plain("-m", "--message")), "push")
     if ran.ok and action in ("push", "save") and "No local changes to save" not in ran.printed:
         yield GitStash(action="push")
@@ -148,14 +148,14 @@ def _stash(ran: Ran) -> Iterator[GitOperation]:
         yield GitStash(action="pop")
 
 
-def _pull_request(ran: Ran) -> Iterator[GitOperation]:
+def _pull_request(ran: GitRun) -> Iterator[GitOperation]:
     made = _PULL_REQUEST.search(ran.printed)
     if made:
         title = next(iter(ran.options("-t", "--title")), "")
         yield GitPrCreate(number=int(made.group(1)), title=title, url=made.group())
 
 
-_TOLD: Final[dict[str, Callable[[Ran], Iterator[GitOperation]]]] = {
+_OPERATIONS: Final[dict[str, Callable[[GitRun], Iterator[GitOperation]]]] = {
     "commit": _commit, "checkout": _checkout, "switch": _checkout, "branch": _branch, "push": _push, "stash": _stash,
     "pr": _pull_request,
 }

@@ -1,6 +1,6 @@
 """Patches as text: ``*** Begin Patch`` blocks and unified diffs, taken apart by file.
 
-Rule 1: only what a patch says is told; its lines are counted, never applied.
+Rule 1: only what a patch says is reported; its lines are counted, never applied.
 Rule 2: a body that was shortened ("...") is no diff: only what its header announces counts.
 """
 
@@ -22,7 +22,7 @@ _NEW = re.compile(r"@@ -0,0 \+1(?:,(\d{1,9}))? @@")
 _KINDS: Final[dict[str, ChangeType]] = {"Add": "created", "Update": "modified", "Delete": "deleted"}
 
 
-class Piece(NamedTuple):
+class PatchedFile(NamedTuple):
     """One file of a patch; ``body`` are its hunks. ``announced``: lines added, where the body does not have them all."""
 
     path: str
@@ -31,7 +31,7 @@ class Piece(NamedTuple):
     announced: int | None = None
 
 
-def pieces_of(text: str) -> Iterator[Piece]:
+def files_of_patch(text: str) -> Iterator[PatchedFile]:
     """The files of a patch, in order."""
     text = text[:PATCH_CHARS]
     marks = list(_MARK.finditer(text))
@@ -44,7 +44,7 @@ def pieces_of(text: str) -> Iterator[Piece]:
         yield _diffed(file, text[file.end():after.start() if after else None])
 
 
-def _marked(mark: re.Match[str], rest: str) -> Iterator[Piece]:
+def _marked(mark: re.Match[str], rest: str) -> Iterator[PatchedFile]:
     kind, path = _KINDS[mark.group(1)], mark.group(2)
     lines = [line for line in rest.strip("\n").split("\n") if not line.startswith("***")]
     body = "\n".join(lines).strip("\n")
@@ -53,26 +53,26 @@ def _marked(mark: re.Match[str], rest: str) -> Iterator[Piece]:
         return
     moved = _MOVE.search(rest)
     if moved:
-        yield Piece(path, "deleted", "")
-        yield Piece(moved.group(1), "created", body)
+        yield PatchedFile(path, "deleted", "")
+        yield PatchedFile(moved.group(1), "created", body)
     else:
-        yield Piece(path, kind, body)
+        yield PatchedFile(path, kind, body)
 
 
-def _new_file(path: str, lines: list[str]) -> Piece:
+def _new_file(path: str, lines: list[str]) -> PatchedFile:
     """A file that a patch adds: every line of its body has a plus, else the body was shortened."""
     whole = all(line.startswith("+") for line in lines)
     body = "\n".join((f"@@ -0,0 +1,{len(lines)} @@", *lines)) if lines and whole else ""
-    return Piece(path, "created", body, None if whole else sum(line.startswith("+") for line in lines))
+    return PatchedFile(path, "created", body, None if whole else sum(line.startswith("+") for line in lines))
 
 
-def _diffed(file: re.Match[str], rest: str) -> Piece:
+def _diffed(file: re.Match[str], rest: str) -> PatchedFile:
     old, new = _name(file["old"]), _name(file["new"])
     hunks = rest[rest.find("@@"):] if "@@" in rest else ""
     body = "\n".join(line for line in hunks.rstrip("\n").split("\n") if line[:1] in ("+", "-", " ", "@", "\\"))
     if old == "/dev/null" or (new != "/dev/null" and body.startswith("@@ -0,0 ")):
-        return Piece(new, "created", *_as_announced(body))
-    return Piece(old, "deleted", body) if new == "/dev/null" else Piece(new, "modified", body)
+        return PatchedFile(new, "created", *_as_announced(body))
+    return PatchedFile(old, "deleted", body) if new == "/dev/null" else PatchedFile(new, "modified", body)
 
 
 def _as_announced(body: str) -> tuple[str, int | None]:

@@ -1,7 +1,7 @@
 """Agents that the agent started: from the call that gives the task to its answer, and what they do in between.
 
 Rule 1: a sub-agent has the id of the call that started it: unique within its turn, and known from the beginning.
-Rule 2: every one that is told to have started is told to have ended, whatever came of it.
+Rule 2: every one that is reported as started is reported as ended, whatever came of it.
 Rule 3: one that was sent off into the background ends when its agent says so, or with its agent; not with its call.
 """
 
@@ -77,7 +77,7 @@ def on_report(writer: Writer, note: SubAgentReport) -> None:
                    usage=_spent(note))
 
 
-def lost(writer: Writer) -> None:
+def on_agent_gone(writer: Writer) -> None:
     """The agent is gone, and what it had in the background with it."""
     sent_off = dict(writer.fold.sub_agents)
     writer.fold.sub_agents.clear()

@@ -20,8 +20,8 @@ from typing import Any
 import msgspec
 
 from trunkline.journal.base import Entry, SessionRow
-from trunkline.journal.stores.gap import gap_entry
-from trunkline.journal.stores.rows import is_whole_row, row_of, row_values
+from trunkline.journal.gap import gap_entry
+from trunkline.journal.rows import is_whole_row, row_of, row_values
 from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import (
     POS_JUMP_MOST,
@@ -37,7 +37,7 @@ from trunkline.journal.stores.sqlite.block import (
 )
 from trunkline.journal.stores.sqlite.mending.pages import INDEX_LEAF, TABLE_LEAF, PageRow, Pages
 
-Parts = Mapping[str, list[Entry]]
+SessionEntries = Mapping[str, list[Entry]]
 OPEN_STATUS = "starting"
 """A hub that starts looks after sessions of this status: so it finds those that need a state again."""
 
@@ -66,7 +66,7 @@ class Salvaged(msgspec.Struct):
 
 
 def salvage(source: Path, to: Path, *, seqs: Mapping[str, int] | None = None, pos: int = 0,
-            held: Parts | None = None) -> Salvaged:
+            held: SessionEntries | None = None) -> Salvaged:
     """Read what is readable of ``source`` into the new file ``to``. ``seqs`` and ``pos`` say how far it went, ``held`` has
     entries that are also known from elsewhere."""
     database.create(to)
@@ -91,7 +91,7 @@ class _Salvage:
     """One pass over the pages, and what was made of it."""
 
     def __init__(self, connection: sqlite3.Connection, pos: int) -> None:
-        self.parts: list[Parts] = []
+        self.parts: list[SessionEntries] = []
         self._connection = connection
         self._queries = database.load_queries()
         self._rows: dict[str, SessionRow] = {}
@@ -114,7 +114,7 @@ class _Salvage:
         finally:
             pages.close()
 
-    def take_parts(self, parts: Iterable[Parts]) -> None:
+    def take_parts(self, parts: Iterable[SessionEntries]) -> None:
         """Small parts of groups, as blocks; what blocks have already is left out."""
         for session, entries in _by_session(parts).items():
             known = [(first, last) for _, first, last, _ in self._blocks(session)]
@@ -275,7 +275,7 @@ def _is_sound(block: EntryBlock) -> bool:
         block.first_seq, block.last_seq, block.first_pos, block.last_pos)
 
 
-def _by_session(parts: Iterable[Parts]) -> dict[str, list[Entry]]:
+def _by_session(parts: Iterable[SessionEntries]) -> dict[str, list[Entry]]:
     """The entries of all parts, each once, in seq order."""
     found: dict[str, dict[int, Entry]] = {}
     for each in parts:

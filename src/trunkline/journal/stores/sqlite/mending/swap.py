@@ -20,7 +20,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from trunkline.journal.stores.sqlite import database
-from trunkline.journal.stores.sqlite.mending.salvage import Parts, Salvaged, salvage
+from trunkline.journal.stores.sqlite.mending.salvage import Salvaged, SessionEntries, salvage
 
 _BESIDE = ("-wal", "-shm")
 _TABLES = frozenset({"blocks", "counters", "damages", "deletions", "recent", "sessions"})
@@ -28,7 +28,8 @@ _TABLES = frozenset({"blocks", "counters", "damages", "deletions", "recent", "se
 logger = logging.getLogger(__name__)
 
 
-def mend(path: Path, *, seqs: Mapping[str, int] | None = None, pos: int = 0, held: Parts | None = None) -> tuple[Salvaged, Path]:
+def mend(path: Path, *, seqs: Mapping[str, int] | None = None, pos: int = 0,
+         held: SessionEntries | None = None) -> tuple[Salvaged, Path]:
     """Put what is readable of a journal in its place; returns what came of it, and where the damaged file is now."""
     half = beside(path, ".mending")
     for each in (half, *(beside(half, suffix) for suffix in _BESIDE)):

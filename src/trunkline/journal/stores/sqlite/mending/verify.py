@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from trunkline.errors import NotFound
-from trunkline.journal.stores.rows import is_whole_row, row_of
+from trunkline.journal.rows import is_whole_row, row_of
 from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
 from trunkline.journal.stores.sqlite.marks import Marks

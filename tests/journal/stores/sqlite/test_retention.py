@@ -1,0 +1,110 @@
+"""What is kept, packed and deleted: nothing is lost on the way, and nobody waits for it on the loop."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.aio import run
+from tests.journal.samples import BUSY, entries, entry, group, read_all, row, seqs, stored_blocks, table_count
+from trunkline.errors import StorageError
+from trunkline.journal.base import Entry, Group, RowFilter
+from trunkline.journal.stores.sqlite.block import BLOCK_BYTES, decode
+from trunkline.journal.stores.sqlite.store import SqliteJournal
+
+
+def test_packed_blocks_are_compressed_and_stay_small_enough_for_pages(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            for first in range(1, 3001, 20):
+                await journal.append(group(a=entries(first, first + 19, size=500)))
+            whole = await read_all(journal, "a")
+            assert await journal.pack("a", before=2500) > 100
+            assert await read_all(journal, "a") == whole
+
+    run(scenario())
+    packed = [body for _, last, flag, body in stored_blocks(path, "a") if flag]
+    assert max(last for _, last, flag, _ in stored_blocks(path, "a") if flag) < 2500
+    assert all(sum(each.size() for each in decode(body)) <= BLOCK_BYTES for body in packed)
+    assert sum(map(len, packed)) < 2500 * 500 // 10
+
+
+def test_packing_after_every_short_turn_does_not_leave_many_blocks(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            for turn in range(200):
+                await journal.append(group(a=[Entry(turn + 1, 0, os.urandom(100))]))
+                await journal.pack("a", before=turn + 2)
+            assert seqs(await read_all(journal, "a")) == list(range(1, 201))
+
+    run(scenario(), timeout_s=20)
+    assert len(stored_blocks(path, "a")) < 20
+
+
+def test_a_removal_that_was_cut_short_is_finished_by_the_next_start(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def write() -> None:
+        async with SqliteJournal(path) as journal:
+            await journal.append(Group({"a": entries(1, 400, size=3000), "b": entries(1, 1)}, {"a": row("a"), "b": row("b")}))
+            await journal.append(group(a=entries(401, 402)))
+
+    async def look() -> None:
+        async with SqliteJournal(path) as journal:
+            assert await journal.read("a") == []
+            assert [found.id for found in await journal.rows(RowFilter())] == ["b"]
+            assert [session for session, _ in await journal.read_hub(after=0)] == ["b"]
+            fresh = entry(1)
+            await journal.append(group(a=[fresh]))
+            assert fresh.pos > 403
+
+    run(write())
+    connection = sqlite3.connect(path)  # what a hub leaves that dies right after the first step
+    connection.execute("INSERT INTO deletions VALUES ('a')")
+    connection.execute("INSERT INTO counters VALUES ('pos', 403)")
+    connection.execute("DELETE FROM sessions WHERE id = 'a'")
+    connection.commit()
+    connection.close()
+    run(look())
+    assert table_count(path, "deletions") == 0
+
+
+def test_a_long_removal_lets_commits_and_readers_through(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with SqliteJournal(tmp_path / "journal.db", upkeep=BUSY) as journal:
+            await journal.append(Group({"a": entries(1, 20_000, size=1000)}, {"a": row("a"), "b": row("b")}))
+            removal = asyncio.create_task(journal.delete("a"))
+            seq = 0
+            while not removal.done():
+                seq += 1
+                await journal.append(group(b=[entry(seq)]))
+                assert (await journal.read("b", tail=True, limit=1))[0].seq == seq
+            await removal
+            assert seq > 5
+            assert await journal.read("a") == []
+            assert seqs(await read_all(journal, "b")) == list(range(1, seq + 1))
+
+    run(scenario(), timeout_s=30)
+
+
+def test_a_session_that_is_being_deleted_takes_no_entries(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        async with SqliteJournal(tmp_path / "journal.db") as journal:
+            await journal.append(group(a=entries(1, 3), b=entries(1, 1)))
+            journal._retention.deleting.add("a")
+            assert await journal.read("a") == []
+            assert [session for session, _ in await journal.read_hub(after=0)] == ["b"]
+            for late in (Group({"a": entries(4, 4)}, {}), Group({}, {"a": row("a")})):
+                with pytest.raises(StorageError, match="session a is being deleted"):
+                    await journal.append(late)
+            await journal.append(group(b=entries(2, 2)))
+
+    run(scenario())
