@@ -30,7 +30,8 @@ const TALLEST = 0.4;
 /** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
 const MEASURED_MOST = 100_000;
 
-export function Composer({ session }: { session: OpenSession }): JSX.Element {
+/** `onSent`: a message went out that will stand at the end of the conversation. */
+export function Composer({ session, onSent }: { session: OpenSession; onSent?: () => void }): JSX.Element {
   const view = session.state.value;
   const can = actStates(view, true, connection.scope.value).prompt;
   const editable = can.can && connection.state.value === 'online';
@@ -38,12 +39,18 @@ export function Composer({ session }: { session: OpenSession }): JSX.Element {
   return (
     <div class="composer">
       <Queue key={session.sessionId} session={session} editable={editable} onLeft={(words) => takeBack.current(words)} />
-      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} onSent={onSent} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
     </div>
   );
 }
 
-function Writing({ session, takeBack }: { session: OpenSession; takeBack: { current: (words: string) => void } }): JSX.Element {
+interface WritingProps {
+  session: OpenSession;
+  takeBack: { current: (words: string) => void };
+  onSent: (() => void) | undefined;
+}
+
+function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   const view = session.state.value;
   const [text, setText] = useState(() => draftOf(session.sessionId));
   const [over, setOver] = useState(false);
@@ -84,6 +91,7 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
     suggesting.close();
     history.current = null;
     latest.current.write(leftOf(latest.current.text, message));
+    if (session.state.peek().turn === null) onSent?.(); // what waits in the queue is in sight there
     field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
@@ -240,7 +248,12 @@ function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string
       shown.style.height = `${innerHeight * TALLEST}px`;
       return;
     }
+    // What is around it keeps its height meanwhile: else all that is above would move, and back, for a measure.
+    const box = shown.parentElement;
+    if (box) box.style.minHeight = `${box.offsetHeight}px`;
     shown.style.height = 'auto';
-    shown.style.height = `${Math.min(shown.scrollHeight, innerHeight * TALLEST)}px`;
+    const height = Math.min(shown.scrollHeight, innerHeight * TALLEST);
+    shown.style.height = `${height}px`;
+    if (box) box.style.minHeight = '';
   }, [text]);
 }
