@@ -5,15 +5,16 @@
 // Rule 2: pages that come before what is loaded are folded together with it, by the same fold; keys of items stay.
 // Rule 3: a gap in what comes live is filled from history; a reset of the stream begins anew.
 
-import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { ACPEvent, SessionStatusChangedEvent } from '../generated/agent-context';
 import type { EventPage, SessionState, Snapshot } from '../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../hub/http';
 import { connection, type Connection } from '../hub/connection';
-import { appendEvent, HistoryPages } from './history';
+import { appendEvent, HistoryPages, wholeText } from './history';
 import { OutgoingPrompts, type OutgoingPrompt } from './outgoing_prompts';
 import { Spending } from './spending';
 import { applyEvent, emptyState, needsSnapshot } from './session_state';
+import type { MessageItem, ThinkingItem } from './timeline/items';
 import { Timeline } from './timeline/timeline';
 
 const SNAPSHOT_PAUSE_MS = 200;
@@ -118,6 +119,16 @@ export class OpenSession {
   /** The whole text of a diff that was too long for its event, and the like. */
   get<T>(path: string): Promise<T> {
     return this.hub.get<T>(path);
+  }
+
+  /** Put all of a text that was too long for its event into its item. */
+  async loadWhole({ text, state }: MessageItem | ThinkingItem): Promise<void> {
+    const { cut } = state.peek();
+    if (cut === undefined) return;
+    const whole = await wholeText(cut.url, this.hub.get);
+    if (state.peek().cut !== cut) return;
+    text.value = whole;
+    (state as Signal<object>).value = { ...state.peek(), cut: undefined };
   }
 
   close(): void {
