@@ -213,11 +213,16 @@ export class OpenSession {
     if (event.seq > this.stateSeq) {
       this.stateSeq = event.seq;
       this._state.value = applyEvent(this._state.peek(), event);
-      if (needsSnapshot(event)) this.renewStateSoon();
+      if (needsSnapshot(event) || this.isNamedBy(event)) this.renewStateSoon();
     }
     if (!this.atEnd.peek()) return;
     appendEvent(this.events, event);
     this.timeline.apply([event]);
+  }
+
+  /** A session without a title is called after the first thing that a person says; no event says so. */
+  private isNamedBy(event: ACPEvent): boolean {
+    return event.type === 'message:complete' && event.role === 'user' && this._state.peek().title === '';
   }
 
   /** Something between did not come: the journal has it. */

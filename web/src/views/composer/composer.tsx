@@ -14,10 +14,10 @@ import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
-import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
+import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
-import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
+import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
 import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
@@ -57,7 +57,7 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   const field = useRef<HTMLTextAreaElement>(null);
   const list = useId();
   const touch = useMedia(COARSE);
-  const [sends, setSends] = useState(() => enterSends(touch));
+  const sends = enterSends(touch);
   const latest = useRef({ text, write: (_words: string, _caret?: number): void => undefined });
   const write = (words: string, caret?: number): void => {
     latest.current.text = words;
@@ -128,7 +128,6 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />
       <div class="composer-bar">
         <FilePicker onFiles={add} />
-        <Menu label={t('common.more')} side="left" class="composer-menu" items={[{ label: t('composer.enterSends'), checked: sends, onSelect: () => { setEnterSends(!sends); setSends(!sends); } }]} />
         <span class="composer-hint">{t(sends ? 'composer.hintEnter' : 'composer.hintNewline')}</span>
         <IconButton icon={busy ? 'queue' : 'send'} kind="primary" label={t(busy ? 'composer.queue' : 'composer.send')} class="composer-send"
           disabled={(!text.trim() && !attachments.any) || attachments.busy} onClick={() => void send()} />

@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import type { ImagePart } from '../../../generated/agent-context';
+import { whoIs } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import { Image } from '../../../content/markdown/image';
 import { Markdown, ShowRest } from '../../../content/markdown/markdown';
@@ -46,7 +47,7 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
         <Images images={images} />
       </div>
       <div class="session-tools">
-        {by !== undefined && <span class="session-by">{by}</span>}
+        {by !== undefined && <span class="session-by">{whoIs(by)}</span>}
         {replayed && <span>{t('session.replayed')}</span>}
         <time dateTime={new Date(item.at).toISOString()}>{clockTime(item.at)}</time>
         <Copy text={() => item.text.peek()} label={t('session.copyMessage')} />
