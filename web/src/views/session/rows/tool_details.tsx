@@ -176,5 +176,5 @@ function Plain({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
 }
 
 function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
-  return <section class="session-part"><h4>{title}</h4>{children}</section>;
+  return <section class="session-part"><h3>{title}</h3>{children}</section>;
 }
