@@ -2,7 +2,7 @@
 
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ansiLines } from '../../src/text/terminal/ansi';
 import { revealed, spelledOut } from '../../src/text/unseen';
 import { Markdown } from '../../src/content/markdown/markdown';
@@ -55,7 +55,7 @@ describe('markdown', () => {
     expect(first).toBeLessThan(4_000);
     expect(root.textContent).toContain('p0.');
     await press(root, /Show more/);
-    expect(root.querySelectorAll('p').length).toBeGreaterThan(first);
+    await vi.waitFor(() => expect(root.querySelectorAll('p').length).toBe(6_000));
     const live = await drawn(<Markdown text={text} live />);
     expect([live.querySelectorAll('p').length < 4_000, live.textContent?.includes('p5999.')]).toEqual([true, true]);
   });

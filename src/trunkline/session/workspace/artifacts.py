@@ -36,6 +36,9 @@ SKIPPED = frozenset({
     ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".next", ".cache", ".mypy_cache", ".pytest_cache",
     ".ruff_cache", ".tox", "target", ".gradle", ".idea", ".vscode", ".turbo", ".parcel-cache", ".terraform",
 })
+SHOWN_HIDDEN = frozenset({".github"})
+"""Hidden folders in which people keep results. What agents and programs keep in others is housekeeping of their own."""
+
 SCAN_ENTRIES = 50_000
 """Entries of folders that one scan looks at; a larger tree is watched only in part, which is better than a stalled turn."""
 
@@ -105,7 +108,7 @@ class DiskIndex:
         apps = _Apps(self._root, before)
         shown: dict[str, bool] = {}
         for path, changed_ns in now.items():
-            if path not in before and changed_ns >= since_ns:
+            if path not in before and changed_ns >= since_ns and not _is_housekeeping(path, self._root):
                 app = apps.new_app_of(path, artifacts)
                 shown[app or path] = app is not None
             elif before.get(path) != changed_ns:
@@ -117,7 +120,7 @@ class DiskIndex:
         return [look for look in looks if look.path not in artifacts or artifacts[look.path].fingerprint != look.fingerprint]
 
     def _files(self) -> Iterator[tuple[str, int]]:
-        return ((path, found.st_ctime_ns) for path, found in _plain_files(self._root, SCAN_ENTRIES))
+        return ((path, found.st_ctime_ns) for path, found in plain_files(self._root, SCAN_ENTRIES))
 
 
 class ArtifactFinder:
@@ -226,7 +229,13 @@ def _static_place(kind: str, path: str) -> str | None:
     return None
 
 
-def _plain_files(root: str, most: int) -> Iterator[tuple[str, os.stat_result]]:
+def _is_housekeeping(path: str, root: str) -> bool:
+    """Whether it lies in a hidden folder below the session's."""
+    folders = os.path.relpath(path, root).split(os.sep)[:-1]
+    return any(name.startswith(".") and name not in SHOWN_HIDDEN for name in folders)
+
+
+def plain_files(root: str, most: int) -> Iterator[tuple[str, os.stat_result]]:
     """The plain files below a folder, as far as ``most`` entries and DEPTH_MOST folders go; links are not followed."""
     check_off_loop()
     folders, left = [(root, 0)], most
@@ -369,6 +378,6 @@ class _Looking:
 
 def _folder_fingerprint(folder: str) -> str:
     digest = hashlib.sha256()
-    for path, found in sorted(_plain_files(folder, APP_ENTRIES)):
+    for path, found in sorted(plain_files(folder, APP_ENTRIES)):
         digest.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode(errors="surrogateescape"))
     return digest.hexdigest()[:32]

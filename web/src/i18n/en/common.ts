@@ -10,6 +10,7 @@ export const common = {
   drop: 'Drop',
   failed: 'That did not work',
   home: 'Sessions',
+  you: 'You',
   loading: 'Loading …',
   more: 'More',
   newSession: 'New session',

@@ -18,7 +18,7 @@ export const home = {
   filterProject: 'Project',
   allAgents: 'All agents',
   allProjects: 'All projects',
-  nothingSaid: 'Nothing said yet',
+  atWork: 'At work …',
   noneFit: 'No session fits these filters.',
   clearFilters: 'Clear the filters',
   waiting: 'Waiting for you',

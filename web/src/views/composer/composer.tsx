@@ -14,10 +14,10 @@ import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
-import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
+import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
-import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
+import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
 import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
@@ -30,7 +30,8 @@ const TALLEST = 0.4;
 /** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
 const MEASURED_MOST = 100_000;
 
-export function Composer({ session }: { session: OpenSession }): JSX.Element {
+/** `onSent`: a message went out that will stand at the end of the conversation. */
+export function Composer({ session, onSent }: { session: OpenSession; onSent?: () => void }): JSX.Element {
   const view = session.state.value;
   const can = actStates(view, true, connection.scope.value).prompt;
   const editable = can.can && connection.state.value === 'online';
@@ -38,19 +39,25 @@ export function Composer({ session }: { session: OpenSession }): JSX.Element {
   return (
     <div class="composer">
       <Queue key={session.sessionId} session={session} editable={editable} onLeft={(words) => takeBack.current(words)} />
-      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} onSent={onSent} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
     </div>
   );
 }
 
-function Writing({ session, takeBack }: { session: OpenSession; takeBack: { current: (words: string) => void } }): JSX.Element {
+interface WritingProps {
+  session: OpenSession;
+  takeBack: { current: (words: string) => void };
+  onSent: (() => void) | undefined;
+}
+
+function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   const view = session.state.value;
   const [text, setText] = useState(() => draftOf(session.sessionId));
   const [over, setOver] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const list = useId();
   const touch = useMedia(COARSE);
-  const [sends, setSends] = useState(() => enterSends(touch));
+  const sends = enterSends(touch);
   const latest = useRef({ text, write: (_words: string, _caret?: number): void => undefined });
   const write = (words: string, caret?: number): void => {
     latest.current.text = words;
@@ -84,6 +91,7 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
     suggesting.close();
     history.current = null;
     latest.current.write(leftOf(latest.current.text, message));
+    if (session.state.peek().turn === null) onSent?.(); // what waits in the queue is in sight there
     field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
@@ -120,7 +128,6 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />
       <div class="composer-bar">
         <FilePicker onFiles={add} />
-        <Menu label={t('common.more')} side="left" class="composer-menu" items={[{ label: t('composer.enterSends'), checked: sends, onSelect: () => { setEnterSends(!sends); setSends(!sends); } }]} />
         <span class="composer-hint">{t(sends ? 'composer.hintEnter' : 'composer.hintNewline')}</span>
         <IconButton icon={busy ? 'queue' : 'send'} kind="primary" label={t(busy ? 'composer.queue' : 'composer.send')} class="composer-send"
           disabled={(!text.trim() && !attachments.any) || attachments.busy} onClick={() => void send()} />
@@ -240,7 +247,12 @@ function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string
       shown.style.height = `${innerHeight * TALLEST}px`;
       return;
     }
+    // What is around it keeps its height meanwhile: else all that is above would move, and back, for a measure.
+    const box = shown.parentElement;
+    if (box) box.style.minHeight = `${box.offsetHeight}px`;
     shown.style.height = 'auto';
-    shown.style.height = `${Math.min(shown.scrollHeight, innerHeight * TALLEST)}px`;
+    const height = Math.min(shown.scrollHeight, innerHeight * TALLEST);
+    shown.style.height = `${height}px`;
+    if (box) box.style.minHeight = '';
   }, [text]);
 }

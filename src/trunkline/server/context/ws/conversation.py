@@ -56,7 +56,7 @@ class Conversation:
         """Welcome the client, then listen and deliver until either side ends it."""
         await self._send(frames.Welcome(
             version=version, hub=frames.HubInfo(name="trunkline", version=__version__), scope=self._caller.scope,
-            token_id=self._caller.token_id, pos=self._delivery.pos, pending=self._hub.pending()))
+            token_id=self._caller.token_id, name=self._caller.name, pos=self._delivery.pos, pending=self._hub.pending()))
         delivering = asyncio.create_task(self._delivery.run())
         listening = asyncio.create_task(self._listen())
         self._parts.streams.opened(delivering, self._delivery.watches, self._caller.token_id)

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import type { SessionStartedEvent } from '../../../generated/agent-context';
 import type { SessionState } from '../../../generated/api';
+import { whoIs } from '../../../hub/connection';
 import { t, type Key } from '../../../i18n';
 import { Json } from '../../../content/json';
 import { Markdown } from '../../../content/markdown/markdown';
@@ -68,7 +69,7 @@ function Aside({ item }: { item: NoticeItem }): JSX.Element {
 }
 
 function noticeInWords(name: string, state: NoticeState): string {
-  const who = state.by ?? t('session.notice_somebody');
+  const who = state.by !== undefined ? whoIs(state.by) : t('session.notice_somebody');
   switch (name) {
     case 'started': {
       const { projectName, model } = state.data as SessionStartedEvent;
