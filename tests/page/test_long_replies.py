@@ -15,7 +15,7 @@ from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 
 LONGEST_MS = 1_000
-"""For a machine that does much else meanwhile; alone it is an eighth of that, and it was minutes."""
+"""For a machine that does much else meanwhile; the figure is printed."""
 SECTION = "## Part {n}\n\nSome *words* of part {n}, `code`, a [link](https://example.org/{n}) " + "and more of them " * 40 + """
 
 - one of {n}
