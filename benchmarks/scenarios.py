@@ -333,7 +333,7 @@ class _Probe:
     def __init__(self, hub: HubProcess) -> None:
         self.worst_ms = 0.0
         program = HERE.parent / "tests" / "tooling" / "prober.py"
-        self._words = [sys.executable, str(program), hub.host, str(hub.port), str(hub.pid)]
+        self._words = [sys.executable, str(program), hub.host, str(hub.port), str(hub.pid), "/healthz", ""]
 
     def __enter__(self) -> Self:
         self._process = subprocess.Popen(self._words, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

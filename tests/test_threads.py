@@ -135,6 +135,23 @@ def test_there_is_an_end_to_threads_and_it_is_told(monkeypatch: pytest.MonkeyPat
     run(scenario())
 
 
+def test_who_was_answered_finds_the_thread_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_pool", threads._Pool())
+    monkeypatch.setattr(threads, "THREADS_MOST", 1)
+    often = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+
+    async def scenario() -> None:
+        lane = Lane()
+        for _ in range(2000):
+            await lane.run(int)
+
+    try:
+        run(scenario())
+    finally:
+        sys.setswitchinterval(often)
+
+
 def test_a_program_ends_though_a_look_never_comes_back() -> None:
     done = subprocess.run([sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=30, check=True)
     assert done.stdout == "answered\n"

@@ -13,6 +13,7 @@ import asyncio
 import threading
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import ParamSpec, TypeVar
 
@@ -36,6 +37,8 @@ IDLE_S = 10.0
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Report = Callable[[], None]
+"""Tells the loop what became of a job."""
 
 
 def check_off_loop() -> None:
@@ -109,7 +112,7 @@ class _Pool:
 
     def __init__(self) -> None:
         self._rooms: dict[asyncio.AbstractEventLoop, _Room] = {}
-        self._idle: list[SimpleQueue[Callable[[], None]]] = []
+        self._idle: list[SimpleQueue[Callable[[], Report]]] = []
         self._lock = threading.Lock()
         self._count = 0
 
@@ -123,12 +126,14 @@ class _Pool:
             done()
             settle()
 
-        def run() -> None:
-            settle = _done(job, work)
+        def report(settle: Callable[[], None]) -> None:
             try:
                 loop.call_soon_threadsafe(over, settle)
             except RuntimeError:
                 return  # the loop is closed: nobody waits any more
+
+        def run() -> Report:
+            return partial(report, _done(job, work))
 
         try:
             self._hand_over(run)
@@ -160,7 +165,7 @@ class _Pool:
             room = self._rooms[loop] = _Room(AT_WORK)
         return room
 
-    def _hand_over(self, run: Callable[[], None]) -> None:
+    def _hand_over(self, run: Callable[[], Report]) -> None:
         with self._lock:
             if self._idle:
                 self._idle.pop().put(run)
@@ -168,7 +173,7 @@ class _Pool:
             if self._count >= THREADS_MOST:
                 raise Unavailable(f"{THREADS_MOST} looks at a disk have not come back; there is no thread for another")
             self._count += 1
-        jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        jobs: SimpleQueue[Callable[[], Report]] = SimpleQueue()
         jobs.put(run)
         try:
             threading.Thread(target=self._work, args=(jobs,), name="trunkline-aside", daemon=True).start()
@@ -177,7 +182,7 @@ class _Pool:
                 self._count -= 1
             raise Unavailable(f"there is no thread for a look at a disk: {error}") from error
 
-    def _work(self, jobs: SimpleQueue[Callable[[], None]]) -> None:
+    def _work(self, jobs: SimpleQueue[Callable[[], Report]]) -> None:
         while True:
             try:
                 run = jobs.get(timeout=IDLE_S)
@@ -188,10 +193,11 @@ class _Pool:
                         self._count -= 1
                         return
                 continue  # a job was handed over at the last moment
-            run()
-            del run  # with all that its result holds
+            report = run()
             with self._lock:
-                self._idle.append(jobs)
+                self._idle.append(jobs)  # before the report: whoever is answered may ask for this thread at once
+            report()
+            del run, report  # with all that the result holds
 
 
 def _done(job: asyncio.Future[T], work: Callable[[], T]) -> Callable[[], None]:

@@ -15,8 +15,8 @@ from typing import Any
 
 import trunkline
 
-SMALL, LARGE = 2 << 10, 8 << 10
-QUICK_S, SLOW_S = 0.001, 0.25
+SMALL, LARGE = 4 << 10, 16 << 10
+QUICK_S, SLOW_S = 0.004, 0.25
 """What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
 UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/",
          "$(", "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title",
