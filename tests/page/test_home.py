@@ -91,7 +91,8 @@ def test_a_search_finds_titles_and_contents_and_leads_to_the_place(clear_hub: Hu
     field.fill("zyzzyva")
     hit = page.get_by_role("listitem").filter(has=page.locator("mark", has_text="zyzzyva")).first
     expect(hit).to_be_visible()
-    hit.get_by_role("link").click()
+    expect(hit.get_by_role("link", name="About others", exact=True)).to_have_count(1)
+    hit.get_by_role("link", name=re.compile("zyzzyva is a weevil")).click()
     expect(page.get_by_text("A zyzzyva is a weevil.", exact=True)).to_be_visible()
     assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
 

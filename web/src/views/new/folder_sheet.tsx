@@ -16,7 +16,8 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
   const [hidden, setHidden] = useState(false);
   const [busy, setBusy] = useState(true);
   const steps = useRef(0);
-  // Who goes on before the hub has answered is where they went last, in whatever order the answers come.
+  // Who goes on before the hub has answered is where they went last, in whatever order the answers come; and until it has, the folder
+  // that is shown is not the one that was meant.
   const walk = async (to?: string): Promise<void> => {
     const step = (steps.current += 1);
     setBusy(true);
@@ -35,7 +36,7 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
     <Sheet title={t('new.chooseFolder')} onClose={onClose} actions={(
       <>
         <Button onClick={onClose}>{t('common.cancel')}</Button>
-        <Button kind="primary" disabled={!page} onClick={() => page && onChoose(page.path)}>{t('new.useFolder')}</Button>
+        <Button kind="primary" disabled={!page || busy} onClick={() => page && onChoose(page.path)}>{t('new.useFolder')}</Button>
       </>
     )}>
       <div class="new-walk">
