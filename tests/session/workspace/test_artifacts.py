@@ -226,7 +226,7 @@ def test_a_disk_that_does_not_answer_costs_a_turn_its_artifacts_and_no_more(
 
     async def begin(stage: Stage, name: str) -> None:
         await stage.send(name)
-        stage.session.agent.acted()
+        stage.session.agent.acted(["make"])
         (tmp_path / name).write_text("the agent's")
 
     async def end(stage: Stage, number: int) -> list[str]:
