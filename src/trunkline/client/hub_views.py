@@ -94,7 +94,8 @@ class PermissionPolicy(HubView):
 
 
 class PolicyView(HubView):
-    """The rules in force and the file as it is. ``problem`` says why these are not the same, None when they are."""
+    """The rules in force and the file as it is. ``problem`` says why these are not the same, None when they are; ``last_good`` is
+    the text to go back to then, where the hub has read a good one."""
 
     text: str = ""
     rules: list[PolicyRule] = []
@@ -102,6 +103,7 @@ class PolicyView(HubView):
     problem: str | None = None
     path: str | None = None
     version: str = ""
+    last_good: str | None = None
 
 
 class RuleLookedAt(HubView):

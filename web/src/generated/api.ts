@@ -599,6 +599,7 @@ export interface PolicyView {
 }
 
 /** Where an artifact can be seen for a while; null for an app without static output. */
+  lastGood: string | null;
 export interface PreviewAddress {
   preview_url: string | null;
 }
