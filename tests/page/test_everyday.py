@@ -38,7 +38,7 @@ def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_pers
     wait_until_idle(session)
     page.reload()
     page.get_by_role("button", name="bash echo permission 1 was given: Done").click()
-    expect(page.get_by_text("Approved by You")).to_be_visible()
+    expect(page.get_by_text("Approved by you")).to_be_visible()
 
 
 def test_the_home_of_a_session_that_talks_never_says_that_nothing_was_said(

@@ -68,6 +68,11 @@ export function whoIs(by: string): string {
   return by === ownName.value ? t('common.you') : by;
 }
 
+/** The same in the middle of a sentence. */
+export function byWhom(by: string): string {
+  return by === ownName.value ? t('common.youWithin') : by;
+}
+
 type WelcomeListener = (welcome: Welcome) => void;
 type EventListener = (event: ACPEvent) => void;
 

@@ -11,6 +11,7 @@ export const common = {
   failed: 'That did not work',
   home: 'Sessions',
   you: 'You',
+  youWithin: 'you',
   loading: 'Loading …',
   more: 'More',
   newSession: 'New session',

@@ -7,7 +7,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
-import { connection, whoIs } from '../../hub/connection';
+import { connection, byWhom } from '../../hub/connection';
 import { t, type Key } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { Button, COARSE, IconButton, Menu, Sheet, toast, useMedia, type MenuItem } from '../../ui';
@@ -93,7 +93,7 @@ function Hold({ session, states }: { session: OpenSession; states: Record<Act, A
     if ((await act(() => sendCommand(session.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
   };
   if (paused || status === 'completed') {
-    const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: whoIs(paused.by), reason: paused.reason ?? '' }) : t('controls.restart');
+    const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: byWhom(paused.by), reason: paused.reason ?? '' }) : t('controls.restart');
     return <Button kind="primary" icon="play" busy={busy} disabled={!states.resume.can} title={hint(states.resume, who)} onClick={() => void send('resume')}>{t(paused ? 'controls.resume' : 'controls.restart')}</Button>;
   }
   return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => void send('pause')} />;

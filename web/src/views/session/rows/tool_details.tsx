@@ -6,7 +6,7 @@ import type { ApprovalResolvedEvent } from '../../../generated/agent-context';
 import type { Diff } from '../../../generated/api';
 import { savedByOf } from '../../../hub/approval_meta';
 import { asHubError } from '../../../hub/http';
-import { whoIs } from '../../../hub/connection';
+import { byWhom } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import { CodeView } from '../../../content/code';
 import { Command } from '../../../content/terminal';
@@ -72,8 +72,8 @@ export function decidedInWords(decision: ApprovalResolvedEvent): string {
   const by = decision._meta?.['by'];
   if (by === 'agent') return t('session.withdrawn');
   const saved = savedByOf(decision);
-  const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: saved });
-  const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? whoIs(by) : t('session.notice_somebody');
+  const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: byWhom(saved) });
+  const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? byWhom(by) : t('session.notice_somebody');
   return t(decision.approved ? 'session.approvedBy' : 'session.deniedBy', { who });
 }
 
