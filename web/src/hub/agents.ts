@@ -13,6 +13,9 @@ interface AgentList {
   error?: HubError;
 }
 
+/** The agent that ships with the hub. */
+export const DEMO = 'demo';
+
 const list = signal<AgentList>({ state: 'unasked', agents: [] });
 
 export const agents: ReadonlySignal<AgentList> = list;

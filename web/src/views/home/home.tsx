@@ -24,6 +24,7 @@ import { HomeSearchHits } from './search_hits';
 import { filters, listState, keepListState, useListState } from './list_state';
 import { SessionRow } from './session_row';
 import { search, searchAgain, searchFor } from './search';
+import { TakeTour } from './tour';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -187,7 +188,11 @@ function Empty(): JSX.Element {
       <Icon name="terminal" size={40} />
       <h2>{t('home.emptyTitle')}</h2>
       <p>{t('home.emptyText')}</p>
-      <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+      <p class="home-empty-ways">
+        <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+        <TakeTour />
+      </p>
+      <p class="home-hint">{t('home.tourHint')}</p>
     </div>
   );
 }
