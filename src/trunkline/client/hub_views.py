@@ -209,7 +209,8 @@ class RecentFolder(HubView):
 
 
 class FolderPage(HubView):
-    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is None at the top."""
+    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is None at the top, ``branch`` where there is no
+    git."""
 
     path: str
     parent: str | None = None
@@ -217,6 +218,7 @@ class FolderPage(HubView):
     folders: list[Folder] = []
     truncated: bool = False
     recent: list[RecentFolder] = []
+    branch: str | None = None
 
 
 class Pairing(HubView):

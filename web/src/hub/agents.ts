@@ -32,6 +32,12 @@ export async function loadAgents(again = false): Promise<void> {
   }
 }
 
+/** Those that can be started, people's own first. */
+export function installedAgents(): AgentView[] {
+  const installed = list.value.agents.filter((agent) => agent.installed);
+  return [...installed.filter(({ name }) => name !== DEMO), ...installed.filter(({ name }) => name === DEMO)];
+}
+
 export function agentOf(name: string): AgentView | undefined {
   return list.value.agents.find((agent) => agent.name === name);
 }

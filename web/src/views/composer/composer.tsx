@@ -6,11 +6,12 @@
  * Rule 3: who may not send sees why instead of a field that does nothing.
  */
 import type { JSX } from 'preact';
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { SendMessageCommand } from '../../generated/agent-context';
 import type { SessionState } from '../../generated/api';
 import { agentName } from '../../hub/agents';
 import { connection } from '../../hub/connection';
+import { pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
@@ -18,17 +19,14 @@ import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
 import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
+import { useGrowing } from './growing';
 import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
-import { SuggestionSource, type Suggestion } from './suggestion_source';
+import { SuggestionSource, suggestionKey, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
 import '../../style/shared_views.css';
-
-const TALLEST = 0.4;
-/** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
-const MEASURED_MOST = 100_000;
 
 /** `onSent`: a message went out that will stand at the end of the conversation. */
 export function Composer({ session, onSent }: { session: OpenSession; onSent?: () => void }): JSX.Element {
@@ -72,7 +70,7 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   };
   const attachments = attachmentsOf(session.sessionId);
   useEffect(() => attachments.onUploaded((path) => addPath(latest.current, field.current, path)), [attachments]);
-  const suggesting = useMemo(() => new SuggestionSource(session.sessionId, () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
+  const suggesting = useMemo(() => new SuggestionSource((q, limit) => pathOf(['sessions', session.sessionId, 'files', 'find'], { q, limit }), () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
   const history = useHistory(session);
   useGrowing(field, text);
   useEffect(() => flushDrafts, []);
@@ -196,23 +194,6 @@ function addPath(writing: { text: string; write: (text: string, caret?: number) 
   writing.write(text, caret);
 }
 
-function suggestionKey(event: KeyboardEvent, suggesting: SuggestionSource, take: (suggestion: Suggestion) => void): boolean {
-  const shown = suggesting.current.peek();
-  if (!shown) return false;
-  const chosen = shown.choices[shown.selected];
-  if (event.key === 'Escape') suggesting.dismiss();
-  else if (event.key === 'ArrowDown' && chosen) suggesting.move(1);
-  else if (event.key === 'ArrowUp' && chosen) suggesting.move(-1);
-  else if ((event.key === 'Enter' || event.key === 'Tab') && chosen && !event.shiftKey && !isWhole(shown.token.query, chosen, event.key)) take(chosen);
-  else return false;
-  return true;
-}
-
-/** A command that is typed out already is sent by Enter, not completed once more. */
-function isWhole(query: string, chosen: Suggestion, key: string): boolean {
-  return key === 'Enter' && query === chosen.word;
-}
-
 type HistoryRef = { current: PromptHistory | null };
 
 /** Made when first looked back, from the prompts of this session. */
@@ -236,23 +217,4 @@ function lookBack(event: KeyboardEvent, text: string, history: HistoryRef, sessi
 function earlierPrompts(session: OpenSession): string[] {
   const messages = session.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
   return [...messages, ...session.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
-}
-
-/** As tall as what is written, up to a share of the screen. */
-function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string): void {
-  useLayoutEffect(() => {
-    const shown = field.current;
-    if (!shown) return;
-    if (text.length > MEASURED_MOST) {
-      shown.style.height = `${innerHeight * TALLEST}px`;
-      return;
-    }
-    // What is around it keeps its height meanwhile: else all that is above would move, and back, for a measure.
-    const box = shown.parentElement;
-    if (box) box.style.minHeight = `${box.offsetHeight}px`;
-    shown.style.height = 'auto';
-    const height = Math.min(shown.scrollHeight, innerHeight * TALLEST);
-    shown.style.height = `${height}px`;
-    if (box) box.style.minHeight = '';
-  }, [text]);
 }
