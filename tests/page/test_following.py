@@ -79,7 +79,7 @@ def test_the_end_is_followed_whatever_the_composer_and_the_window_do(clear_hub: 
 def test_the_end_is_followed_when_a_picture_is_pasted_and_taken_away(
         clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
     session = clear_hub.new_session("fast", title="With a picture")
-    tell(session, "word\n\n" * 60)
+    tell(session, "/echo " + "word\n\n" * 60)
     wait_until_idle(session)
     page = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
     expect(composer(page)).to_be_visible()
