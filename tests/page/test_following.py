@@ -31,7 +31,7 @@ PASTE = """field => {
 
 def composer(page: Page) -> Locator:
     """Where messages are written."""
-    return page.get_by_role("combobox", name="Message to the agent")
+    return page.get_by_role("textbox", name="Message to the agent")
 
 
 def talked(hub: HubProcess, title: str, *more: object) -> Session:
@@ -110,7 +110,7 @@ def test_who_sends_while_they_read_further_up_comes_to_their_own_message(clear_h
 
 INSIDE = """names => {
   const view = document.querySelector('[role=feed]').getBoundingClientRect();
-  const foot = document.querySelector('[role=combobox]').getBoundingClientRect();
+  const foot = document.querySelector('.composer-text').getBoundingClientRect();
   const form = document.activeElement.closest('form').getBoundingClientRect();
   return document.activeElement.tagName === 'INPUT' && form.top >= view.top && form.bottom <= Math.min(view.bottom, foot.top) + 1;
 }"""

@@ -64,7 +64,7 @@ def test_a_reply_of_4_mb_streams_without_holding_the_tab(clear_hub: HubProcess, 
     file = write_reply(clear_hub, PARTS)
     session = clear_hub.new_session("puppet", title="Long")
     page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
-    expect(page.get_by_role("combobox", name="Message to the agent")).to_be_visible()
+    expect(page.get_by_role("textbox", name="Message to the agent")).to_be_visible()
     page.evaluate(WATCH)
     tell(session, json.dumps([["recite", file, size]]))
     wait_until_idle(session, 120)

@@ -120,7 +120,7 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
       {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
       <Attached attachments={attachments} />
       <textarea ref={field} class="composer-text" dir={fieldDirection(text)} rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
-        role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
+        aria-autocomplete="list" aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.onTextChanged(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.onTextChanged(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />

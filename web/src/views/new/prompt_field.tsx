@@ -96,7 +96,7 @@ export function PromptField({ text, files, lost, agent, cwd, takesPictures, chil
         {files.value.map((file) => <FileChip key={file.id} file={file} onRemove={() => (files.value = files.peek().filter((each) => each !== file))} />)}
       </ul>
       <textarea ref={field} class="composer-text" aria-label={t('new.prompt')} dir={fieldDirection(text.value)} rows={2} placeholder={t('new.promptHint')} value={text.value}
-        role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
+        aria-autocomplete="list" aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { text.value = event.currentTarget.value; suggesting.onTextChanged(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.onTextChanged(text.peek(), event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onPaste={pasted} onKeyDown={pressed} />
       <div class="composer-bar">
