@@ -66,7 +66,7 @@ def shots(cast: Cast) -> list[Shot]:
         Shot("empty-home", "#/", lambda page: page.get_by_role("main").wait_for(), is_empty=True),
         Shot("home", "#/", lambda page: page.get_by_text("Publish release 2.4").first.wait_for()),
         Shot("search", "#/", _search),
-        Shot("new-session", "#/new", lambda page: page.get_by_role("textbox").first.wait_for()),
+        Shot("new-session", "#/new", lambda page: page.get_by_label("First prompt").wait_for()),
         Shot("session", f"#/s/{cast.fixed.id}", lambda page: page.get_by_text("What was wrong").wait_for()),
         Shot("tools", f"#/s/{cast.fixed.id}", _open_tools),
         Shot("diff", f"#/s/{cast.fixed.id}", _open_diff),

@@ -6,14 +6,17 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.tooling.hub_process import DEMO, TRUNKLINE, HubProcess, own_environment, run_command
 from tests.tooling.processes import eventually, is_alive, processes_with
+from tests.tooling.wire import Broken
 
 NewHub = Callable[..., HubProcess]
 
@@ -68,6 +71,34 @@ def test_a_second_signal_does_not_wait_and_leaves_nothing_either(new_hub: NewHub
     assert time.monotonic() - began < 4
     hub._forget(process)
     hub.assert_nothing_left()
+
+
+def test_who_asks_while_a_hub_stops_is_told_so_and_its_log_has_no_traceback(new_hub: NewHub) -> None:
+    """As an open page does: it asks again as soon as its line is cut."""
+    hub = new_hub()
+    session = hub.new_session()
+    session.post("send-message", {"content": "/deaf"}, 202)
+    with session.attach() as stream:
+        stream.until("agent_message_chunk")
+    process, wire = hub._running(), hub.wire
+    paths = ("/sessions", "/agents", "/approvals", "/policy", "/search?q=deaf", session.path, f"{session.path}/history")
+    seen: set[int] = set()
+
+    def ask(path: str) -> None:
+        with suppress(OSError, Broken):
+            while True:
+                seen.add(wire.ask("GET", path).status)
+
+    asking = [threading.Thread(target=ask, args=(path,)) for path in paths]
+    process.send_signal(signal.SIGINT)
+    for each in asking:
+        each.start()
+    process.wait(20)
+    for each in asking:
+        each.join()
+    hub._forget(process)
+    assert seen <= {200, 503}, seen
+    assert "Traceback" not in hub.log_path.read_text()
 
 
 def test_run_streams_the_answer_and_exits_by_the_stop_reason(hub: HubProcess) -> None:

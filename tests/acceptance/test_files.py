@@ -191,6 +191,21 @@ def test_a_file_that_the_agent_created_is_an_artifact_before_the_turn_ends(puppe
     assert puppet.wire.ask("GET", f"{puppet.path}/artifacts/none").expect(404)["code"] == "not_found"
 
 
+def test_two_sessions_that_work_in_one_folder_at_a_time_have_each_its_own_artifacts(hub: HubProcess, tmp_path: Path) -> None:
+    one = hub.new_session("trusted")
+    other, go = hub.new_session("trusted", one.folder), tmp_path / "go"
+    for session, name in ((one, "one.txt"), (other, "other.txt")):
+        session.post("send-message", {"content": json.dumps([
+            ["ask", "fs/write_text_file", {"path": str(one.folder / name), "content": name}], ["await", str(go)]])}, 202)
+    eventually(lambda: (one.folder / "one.txt").exists() and (one.folder / "other.txt").exists(), "both have written")
+    go.write_text("")
+    eventually(lambda: one.view()["turn"] is None and other.view()["turn"] is None, "both are done")
+    assert [[each["path"] for each in session.wire.get(f"{session.path}/artifacts")] for session in (one, other)] == [
+        ["one.txt"], ["other.txt"]]
+    one.delete()
+    other.delete()
+
+
 def make(puppet: Session, files: dict[str, str]) -> list[dict[str, Any]]:
     """The agent writes these files in one turn; returns the artifacts that are told."""
     asks = [["ask", "fs/write_text_file", {"path": str(puppet.folder / name), "content": text}] for name, text in files.items()]

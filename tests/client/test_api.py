@@ -120,6 +120,8 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
      {"preview_url": "/preview/0/"}),
     ("files", lambda hub: hub.files("s1", "src"), "GET /sessions/s1/files?path=src", None, {"path": "src", "entries": []}),
     ("content", lambda hub: hub.file_content("s1", "a b"), "GET /sessions/s1/files/content?path=a+b", None, {}),
+    ("find in a folder", lambda hub: hub.find_in_folder("/a", "x"), "GET /folders/find?path=%2Fa&q=x&limit=50", None,
+     {"query": "x"}),
     ("find", lambda hub: hub.find_files("s1", "x"), "GET /sessions/s1/files/find?q=x&limit=50", None, {"query": "x"}),
     ("upload", lambda hub: hub.upload("s1", "f", b"{}"), "POST /sessions/s1/files?path=f", {}, {"files": []}),
     ("diff", lambda hub: hub.diff("s1"), "GET /sessions/s1/diff", None, {}),

@@ -24,8 +24,9 @@ def both_asks(session: Session) -> tuple[str, str]:
 
 
 def begin_to_deny(page: Page) -> None:
-    """By key, as soon as keys no longer rest."""
+    """By key, as soon as keys no longer rest; never again while the page still says that it was refused."""
     def has_begun() -> bool:
+        expect(page.locator("[data-refused]")).to_have_count(0)
         page.keyboard.press("d")
         return page.get_by_label(re.compile("Reason")).count() > 0
 

@@ -375,7 +375,7 @@ def test_on_a_short_screen_an_ask_comes_with_its_beginning_and_a_long_draft_leav
       const [view, lines] = [feed.getBoundingClientRect(), command.getBoundingClientRect()];
       return title.getBoundingClientRect().top >= view.top && lines.top + 4 * 20 <= view.bottom;
     }""")
-    page.get_by_role("combobox", name="Message to the agent").fill("line\n" * 30)
+    page.get_by_role("textbox", name="Message to the agent").fill("line\n" * 30)
     feed = page.get_by_role("feed").bounding_box()
     assert feed is not None and feed["height"] > phone[1] / 3
     assert page.evaluate("document.scrollingElement.scrollHeight <= innerHeight"), "all of it is on the screen"

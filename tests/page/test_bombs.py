@@ -115,7 +115,7 @@ PLAIN = """() => {
 def test_a_long_text_is_written_about_as_fast_as_in_any_field_and_sent(hub: HubProcess, make_person: MakePerson) -> None:
     session = hub.new_session("puppet")
     page = make_person(hub.url).log_in(hub, f"#/s/{session.id}")
-    box = page.get_by_role("combobox", name="Message to the agent")
+    box = page.get_by_role("textbox", name="Message to the agent")
     expect(box).to_be_visible()
     plain = page.evaluate_handle(PLAIN).as_element()
     assert plain is not None

@@ -241,6 +241,6 @@ def test_without_https_the_page_says_what_is_missing_and_works(clear_hub: HubPro
     expect(page.get_by_text(re.compile("need HTTPS or localhost"))).to_be_visible()
     session = clear_hub.new_session("fast")
     person.go(f"#/s/{session.id}")
-    page.get_by_role("combobox", name="Message to the agent").fill("/echo it works")
+    page.get_by_role("textbox", name="Message to the agent").fill("/echo it works")
     page.get_by_role("button", name="Send").click()
     expect(page.get_by_text("it works", exact=True)).to_be_visible()

@@ -1,4 +1,4 @@
-"""For everybody: axe finds nothing serious, in both themes; nothing scrolls sideways, from 320 to 2560 pixels; the keyboard."""
+"""For everybody: axe finds nothing, in both themes; nothing scrolls sideways, from 320 to 2560 pixels; the keyboard."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.page.beginning import opened
 from tests.page.conftest import MakePerson, free_port
 from tests.page.person import Person, sideways
 from tests.page.stage import Stage
@@ -47,17 +48,18 @@ def settle(page: Page) -> None:
                   ".map(each => each.finished.catch(() => null))).then(() => null)")
 
 
-def serious(page: Page) -> list[str]:
-    """What axe finds that is serious or critical."""
+def found_by_axe(page: Page) -> list[str]:
+    """All that axe finds, also by the rule on names that say something else than what is seen, which it leaves out by itself."""
     page.evaluate(AXE.read_text() + ";null")
-    found: dict[str, Any] = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    found: dict[str, Any] = page.evaluate(
+        "axe.run(document, {resultTypes: ['violations'], rules: {'label-content-name-mismatch': {enabled: true}}})")
     return [f"{each['id']}: {node['target']} {node['html'][:160]} {node['failureSummary'][:300]}"
-            for each in found["violations"] if each["impact"] in ("serious", "critical") for node in each["nodes"]]
+            for each in found["violations"] for node in each["nodes"]]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_axe_finds_nothing_serious_in_any_view(busy: Busy, make_person: MakePerson, size: str, theme: str) -> None:
+def test_axe_finds_nothing_in_any_view(busy: Busy, make_person: MakePerson, size: str, theme: str) -> None:
     stage, cast = busy
     person = make_person(stage.hub.url, size, color_scheme=theme, reduced_motion="reduce")
     page = person.log_in(stage.hub)
@@ -65,7 +67,7 @@ def test_axe_finds_nothing_serious_in_any_view(busy: Busy, make_person: MakePers
     for view in VIEWS:
         person.go(path_of(view, cast))
         settle(page)
-        found += [f"{view}: {each}" for each in serious(page)]
+        found += [f"{view}: {each}" for each in found_by_axe(page)]
     assert not found, "\n".join(found)
 
 
@@ -81,7 +83,7 @@ def open_everything(page: Page) -> int:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious_where_all_cards_are_open(busy: Busy, make_person: MakePerson, theme: str) -> None:
+def test_axe_finds_nothing_where_all_cards_are_open(busy: Busy, make_person: MakePerson, theme: str) -> None:
     stage, cast = busy
     # As high as all of it: what is off the screen is not drawn.
     person = make_person(stage.hub.url, color_scheme=theme, reduced_motion="reduce", viewport={"width": 1280, "height": 6000})
@@ -92,7 +94,7 @@ def test_axe_finds_nothing_serious_where_all_cards_are_open(busy: Busy, make_per
         settle(page)
         opened += open_everything(page)
         settle(page)
-        found += [f"{name}: {each}" for each in serious(page)]
+        found += [f"{name}: {each}" for each in found_by_axe(page)]
     assert opened > 10
     assert not found, "\n".join(found)
 
@@ -127,6 +129,7 @@ def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, 
     heights = page.evaluate("() => [...document.querySelectorAll('.session-where > span')].map(part => part.clientHeight)")
     assert max(heights) < 24, "each is one line"
     person.go("#/new")
+    opened(page, "Agent")
     expect(page.get_by_role("radio", name=re.compile("trusted"))).to_be_attached()
     broken = page.evaluate("""() => [...document.querySelectorAll('.new-agents .new-agent-name')]
       .filter(name => name.getClientRects()[0].height > 1.5 * parseFloat(getComputedStyle(name).lineHeight))
@@ -141,7 +144,7 @@ def test_the_login_is_for_everybody_too(busy: Busy, make_person: MakePerson) -> 
         person.page.goto(stage.hub.url)
         expect(person.page.get_by_role("status").filter(has_text="Logged out")).to_be_visible()
         expect(person.page.get_by_role("button", name="Log in")).to_be_visible()
-        assert not serious(person.page)
+        assert not found_by_axe(person.page)
         assert sideways(person.page) == 0
 
 

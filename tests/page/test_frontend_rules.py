@@ -48,7 +48,7 @@ class Scene:
     @property
     def composer(self) -> Locator:
         """Where the next message is written."""
-        return self.page.get_by_role("combobox", name="Message to the agent")
+        return self.page.get_by_role("textbox", name="Message to the agent")
 
     @property
     def said(self) -> Locator:

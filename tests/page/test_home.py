@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.page.beginning import chip, choose_agent, choose_folder, opened
 from tests.page.conftest import MakePerson, free_port
 from tests.page.journal import tell, texts, wait_until_idle
 from tests.page.person import sideways, until
@@ -91,7 +92,8 @@ def test_a_search_finds_titles_and_contents_and_leads_to_the_place(clear_hub: Hu
     field.fill("zyzzyva")
     hit = page.get_by_role("listitem").filter(has=page.locator("mark", has_text="zyzzyva")).first
     expect(hit).to_be_visible()
-    hit.get_by_role("link").click()
+    expect(hit.get_by_role("link", name="About others", exact=True)).to_have_count(1)
+    hit.get_by_role("link", name=re.compile("zyzzyva is a weevil")).click()
     expect(page.get_by_text("A zyzzyva is a weevil.", exact=True)).to_be_visible()
     assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
 
@@ -193,8 +195,8 @@ def test_a_new_session_is_begun_with_an_agent_a_folder_a_mode_and_a_prompt(clear
     folder = clear_hub.new_folder()
     before = clear_hub.new_session("fast", folder)
     page = make_person(clear_hub.url, size).log_in(clear_hub, "#/new")
-    page.get_by_role("radio", name=re.compile("^fast")).check()
-    page.get_by_label("Folder", exact=True).fill(str(folder))
+    choose_agent(page, "fast")
+    choose_folder(page, folder)
     page.get_by_role("combobox", name=re.compile(r"^Mode\b")).select_option("plan")
     page.get_by_label("First prompt").fill("/echo begun from the page")
     page.get_by_role("button", name="Start", exact=True).click()
@@ -208,6 +210,7 @@ def test_a_folder_is_chosen_by_browsing_and_from_recent_ones(clear_hub: HubProce
     (clear_hub.home / "projects" / "herons").mkdir(parents=True)
     recent = clear_hub.new_session("fast")
     page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
+    opened(page, "Folder")
     page.get_by_role("button", name="Browse").click()
     sheet = page.get_by_role("dialog", name="Choose a folder")
     sheet.get_by_role("button", name="Home").click()
@@ -215,14 +218,14 @@ def test_a_folder_is_chosen_by_browsing_and_from_recent_ones(clear_hub: HubProce
     sheet.get_by_role("button", name="herons").click()
     sheet.get_by_role("button", name="Use this folder").click()
     expect(page.get_by_label("Folder", exact=True)).to_have_value(str(clear_hub.home / "projects" / "herons"))
-    page.get_by_role("button", name=re.compile(recent.folder.name)).first.click()
+    page.get_by_role("button", name=recent.folder.name, exact=True).click()
     expect(page.get_by_label("Folder", exact=True)).to_have_value(str(recent.folder))
 
 
 def test_a_new_session_takes_attachments_by_paste(clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
-    page.get_by_role("radio", name=re.compile("^fast")).check()
-    page.get_by_label("Folder", exact=True).fill(str(clear_hub.new_folder()))
+    choose_agent(page, "fast")
+    choose_folder(page, clear_hub.new_folder())
     field = page.get_by_label("First prompt")
     field.fill("Look at this")
     field.evaluate("""field => {
@@ -244,9 +247,9 @@ def test_what_is_filled_in_for_a_new_session_is_there_after_a_look_elsewhere_and
     folder = clear_hub.new_folder()
     person = make_person(clear_hub.url)
     page = person.log_in(clear_hub, "#/new")
-    field, where = page.get_by_label("First prompt"), page.get_by_label("Folder", exact=True)
-    page.get_by_role("radio", name=re.compile("^fast")).check()
-    where.fill(str(folder))
+    field, where = page.get_by_label("First prompt"), chip(page, "Folder")
+    choose_agent(page, "fast")
+    choose_folder(page, folder)
     field.fill("Words that I do not want to write twice")
     field.evaluate("""field => {
       const data = new DataTransfer();
@@ -257,17 +260,17 @@ def test_what_is_filled_in_for_a_new_session_is_there_after_a_look_elsewhere_and
 
     def is_all_there() -> None:
         expect(field).to_have_value("Words that I do not want to write twice")
-        expect(where).to_have_value(str(folder))
+        expect(where).to_have_attribute("title", str(folder))
         expect(page.get_by_text("notes.txt")).to_be_visible()
 
     person.go("#/approvals")
     expect(page.get_by_role("heading", name="Approvals")).to_be_visible()
     person.go("#/new")
     is_all_there()
-    expect(page.get_by_role("radio", name=re.compile("^fast"))).to_be_checked()
+    expect(chip(page, "Agent")).to_have_accessible_name("Agent: fast")
     page.reload()
     is_all_there()
-    page.get_by_role("radio", name=re.compile("^fast")).check()
+    choose_agent(page, "fast")
     page.get_by_role("button", name="Start", exact=True).click()
     expect(page.get_by_role("feed")).to_be_visible()
     made = clear_hub.wire.get("/sessions")["sessions"][0]
@@ -300,8 +303,8 @@ def test_a_failure_to_start_is_told_and_the_form_stays(tmp_path: Path, make_pers
     with HubProcess(tmp_path / "hub", agents=agents, port=free_port()) as hub:
         person = make_person(hub.url)
         page = person.log_in(hub, "#/new")
-        page.get_by_role("radio", name=re.compile("^broken")).check()
-        page.get_by_label("Folder", exact=True).fill(str(hub.new_folder()))
+        choose_agent(page, "broken")
+        choose_folder(page, hub.new_folder())
         page.get_by_label("First prompt").fill("Words that I do not want to write twice")
         with person.losing_the_network(expected="status of [45]0"):
             page.get_by_role("button", name="Start", exact=True).click()

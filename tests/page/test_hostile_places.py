@@ -13,6 +13,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
+from tests.page.beginning import choose_agent, choose_folder
 from tests.page.conftest import MakePerson
 from tests.page.hostile import SET, WHOLE
 from tests.page.journal import happened, puppet_says, tell, wait_until_idle
@@ -149,8 +150,8 @@ def test_errors_of_a_turn_and_of_a_start(tmp_path: Path, make_person: MakePerson
         for number, text in enumerate(texts[:4]):
             person.go("#/")
             person.go("#/new")
-            page.get_by_role("radio", name=f"broken{number}").check()
-            page.get_by_label("Folder", exact=True).fill(str(hub.new_folder()))
+            choose_agent(page, f"broken{number}")
+            choose_folder(page, hub.new_folder())
             page.get_by_role("button", name="Start", exact=True).click()
             expect(page.get_by_role("alert")).to_be_visible()
             assert not_in(shown(page), [text]) == []

@@ -122,7 +122,7 @@ def offline_for_a_while(person: Person, hub: HubProcess, wait: Callable[[Page], 
     """Somebody whose network goes, while the agent goes on; who sends something meanwhile, and comes back after a while."""
     session = hub.new_session("fast")
     page = person.log_in(hub, f"#/s/{session.id}")
-    box = page.get_by_role("combobox", name="Message to the agent")
+    box = page.get_by_role("textbox", name="Message to the agent")
     expect(box).to_be_visible()
     expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
     with person.losing_the_network():

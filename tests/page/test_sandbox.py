@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from playwright.sync_api import expect
 
+from tests.page.beginning import choose_agent, choose_folder
 from tests.page.conftest import MakePerson, free_port
 from tests.tooling.bubblewrap import need_bubblewrap
 from tests.tooling.hub_process import HubProcess
@@ -17,8 +17,8 @@ def test_a_sandbox_is_chosen_for_a_new_session_and_shown_in_its_head(tmp_path: P
     with HubProcess(tmp_path / "hub", port=free_port()) as hub:
         person = make_person(hub.url)
         page = person.log_in(hub, "#/new")
-        page.get_by_role("radio", name=re.compile("^fast")).check()
-        page.get_by_label("Folder", exact=True).fill(str(hub.new_folder()))
+        choose_agent(page, "fast")
+        choose_folder(page, hub.new_folder())
         expect(page.get_by_text("can read and change whatever you can")).to_be_visible()
         page.get_by_label("Sandbox").select_option(label="Sandbox without network")
         page.get_by_role("button", name="Start", exact=True).click()

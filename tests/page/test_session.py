@@ -167,7 +167,7 @@ def test_words_that_are_read_from_right_to_left_begin_at_the_right_and_code_does
     directions = """(feed) => ['p:has(.content-codespan)', 'p .content-codespan', 'li', 'pre', 'p:last-of-type']
       .map(each => getComputedStyle(feed.querySelector(`.content-markdown ${each}`)).direction)"""
     assert feed.evaluate(directions) == ["rtl", "ltr", "rtl", "ltr", "ltr"]
-    field = page.get_by_role("combobox", name="Message to the agent")
+    field = page.get_by_role("textbox", name="Message to the agent")
     field.fill("\u05e9\u05dc\u05d5\u05dd")
     for each in (field, page.get_by_role("heading", level=1)):
         assert each.evaluate("each => getComputedStyle(each).direction") == "rtl"
@@ -436,7 +436,7 @@ def test_who_decides_by_keys_goes_on_from_the_next_ask_and_then_with_writing(hub
     press_enter_on(page.locator(f"[data-ask='{first}']").get_by_role("button", name="Approve", exact=True))
     expect(page.locator(f"[data-ask='{second}']")).to_be_focused()
     press_enter_on(page.locator(f"[data-ask='{second}']").get_by_role("button", name="Approve", exact=True))
-    expect(page.get_by_role("combobox", name="Message to the agent")).to_be_focused()
+    expect(page.get_by_role("textbox", name="Message to the agent")).to_be_focused()
 
 
 def test_who_leaves_renaming_is_back_at_the_menu_that_it_was_in(hub: HubProcess, person: Person) -> None:

@@ -18,7 +18,7 @@ from tests.tooling.processes import eventually
 
 def composer(page: Page) -> Locator:
     """Where one writes to the agent."""
-    return page.get_by_role("combobox", name="Message to the agent")
+    return page.get_by_role("textbox", name="Message to the agent")
 
 
 def opened(person: Person, hub: HubProcess, agent: str = "fast") -> tuple[Page, Session]:

@@ -254,6 +254,22 @@ def test_what_nobody_foresaw_is_an_internal_error_that_tells_only_the_log(
     run(check())
 
 
+def test_what_fails_while_the_hub_stops_is_told_as_that_and_not_logged(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    async def put_away() -> None:
+        raise ValueError("Cannot operate on a closed database.")
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            monkeypatch.setattr(hub.hub, "agent_infos", put_away)
+            monkeypatch.setattr(hub.hub._sessions, "closing", True)
+            answer, unknown = await hub.ask("GET", "/agents"), await hub.ask("GET", "/nothing")
+            assert (answer.status, answer.json()["code"], unknown.status) == (503, "hub_stopping", 404)
+            assert caplog.text == ""
+
+    run(check())
+
+
 def test_every_reply_tells_browsers_to_do_nothing_clever_with_it(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

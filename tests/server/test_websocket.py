@@ -81,7 +81,20 @@ def test_a_peer_that_is_still_there_learns_why_it_ends(work: Callable[[], Any], 
     async def check() -> None:
         peer, task = Peer(), asyncio.create_task(work())
         await asyncio.wait([task])
-        await peer.socket().close_after(task, is_live=is_live)
+        await peer.socket().close_after(task, is_live=is_live, is_stopping=False)
         assert [message["code"] for message in peer.got] == ([code] if code is not None else [])
+
+    run(check())
+
+
+@pytest.mark.parametrize(("error", "code"), [(ValueError("closed"), STOPPING), (PeerGone(), None)])
+def test_what_fails_while_the_hub_stops_is_told_as_that_and_not_logged(
+        error: Exception, code: int | None, caplog: pytest.LogCaptureFixture) -> None:
+    async def check() -> None:
+        peer, task = Peer(), asyncio.create_task(failing(error)())
+        await asyncio.wait([task])
+        await peer.socket().close_after(task, is_live=True, is_stopping=True)
+        assert [message["code"] for message in peer.got] == ([code] if code is not None else [])
+        assert caplog.text == ""
 
     run(check())

@@ -62,7 +62,7 @@ def test_what_an_agent_makes_through_its_client_is_found_and_what_people_upload_
         (tmp_path / "mine.txt").write_text("a person's")
         await session.uploaded(str(tmp_path / "mine.txt"))
         await stage.send("write")
-        session.agent.acted()
+        session.agent.acted(["make"])
         (tmp_path / "made.txt").write_text("the agent's")
         (tmp_path / b"\xff".decode("utf-8", "surrogateescape")).write_text("no name at all")
         stage.driver.end()

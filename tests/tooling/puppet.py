@@ -1,6 +1,7 @@
 """An agent that does exactly what each prompt tells it: the prompt is a JSON list of steps. Stdlib only; runs on its own.
 
     ["say", TEXT]                one message chunk
+    ["recite", FILE, SIZE]       the text of a file as message chunks of SIZE characters
     ["update", OBJECT]           one session/update
     ["line", TEXT]               TEXT as a line of stdout
     ["bytes", HEX]               bytes as they are, no line end added
@@ -130,6 +131,11 @@ class Puppet:
         if not any(name == "end" for name, *_ in steps):
             stop = "cancelled" if self._cancelled.is_set() else "end_turn"
             self._send({"id": prompt["id"], "result": {"stopReason": stop}})
+
+    def _step_recite(self, file: str, size: int) -> None:
+        with open(file, encoding="utf-8") as source:
+            while text := source.read(size):
+                self._step_say(text)
 
     def _step_say(self, text: str) -> None:
         self._step_update({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}})

@@ -94,7 +94,8 @@ class PermissionPolicy(HubView):
 
 
 class PolicyView(HubView):
-    """The rules in force and the file as it is. ``problem`` says why these are not the same, None when they are."""
+    """The rules in force and the file as it is. ``problem`` says why these are not the same, None when they are; ``last_good`` is
+    the text to go back to then, where the hub has read a good one."""
 
     text: str = ""
     rules: list[PolicyRule] = []
@@ -102,6 +103,7 @@ class PolicyView(HubView):
     problem: str | None = None
     path: str | None = None
     version: str = ""
+    last_good: str | None = None
 
 
 class RuleLookedAt(HubView):
@@ -207,7 +209,8 @@ class RecentFolder(HubView):
 
 
 class FolderPage(HubView):
-    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is None at the top."""
+    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is None at the top, ``branch`` where there is no
+    git."""
 
     path: str
     parent: str | None = None
@@ -215,6 +218,7 @@ class FolderPage(HubView):
     folders: list[Folder] = []
     truncated: bool = False
     recent: list[RecentFolder] = []
+    branch: str | None = None
 
 
 class Pairing(HubView):

@@ -45,6 +45,9 @@ class AgentView(View):
     command: list[str] = []
     docs_url: str = ""
     install_hint: str = ""
+    login_hint: str = ""
+    pick: str = ""
+    """When to pick it, where others do the same."""
     env_allow: list[str] = []
     installed: bool = False
     path: str | None = None

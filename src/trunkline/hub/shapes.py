@@ -65,6 +65,10 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
     command: list[str]
     docs_url: str
     install_hint: str
+    login_hint: str
+    """What to do when it wants a login."""
+    pick: str
+    """When to pick it, where others do the same or something has to be known."""
     env_allow: list[str]
     installed: bool
     path: str | None
@@ -85,8 +89,9 @@ class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):
         """An agent with what was found of it here."""
         return cls(
             name=spec.name, display_name=spec.display_name, icon=spec.icon, command=[*spec.command], docs_url=spec.docs_url,
-            install_hint=spec.install_hint, env_allow=[*spec.env_allow], installed=found.installed, path=found.path,
-            version=found.version, capabilities=capabilities, asks_permission=spec.asks_permission,
+            install_hint=spec.install_hint, login_hint=spec.login_hint, pick=spec.pick, env_allow=[*spec.env_allow],
+            installed=found.installed, path=found.path, version=found.version, capabilities=capabilities,
+            asks_permission=spec.asks_permission,
             sandbox=None if spec.sandbox == "none" else Sandboxed(network=spec.sandbox_network),
             resources=spec.resources, daemons=[daemon.name for daemon in spec.daemons])
 

@@ -23,8 +23,10 @@ from starlette.types import Receive, Scope, Send
 from trunkline.errors import (
     Forbidden,
     HubStopping,
+    LocalError,
     MethodNotAllowed,
     NotFound,
+    RemoteError,
     StorageError,
     TooLarge,
     TooManyRequests,
@@ -134,9 +136,13 @@ class App:
     def _foreseen(self, error: BaseException, request: Request) -> TrunklineError:
         """What the client learns of an error; a cancellation that is not the server's own goes on."""
         task = asyncio.current_task()
-        if self._stopping and task is not None and task.cancelling():
+        is_cancelled = task is not None and bool(task.cancelling())
+        if self._stopping and is_cancelled:
             # The server waits no longer. Whatever else failed, failed on the way out.
             return HubStopping("the hub was stopped before it could answer")
+        if self.parts.hub.closing and not is_cancelled and not isinstance(error, LocalError | RemoteError):
+            # What it had is being put away: that something is gone, or no longer waited for, is no fault.
+            return HubStopping("the hub is stopping")
         if isinstance(error, TrunklineError):
             return error
         if isinstance(error, asyncio.CancelledError):

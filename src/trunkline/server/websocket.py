@@ -76,13 +76,14 @@ class Socket:
         """End the connection."""
         await self._transmit({"type": "websocket.close", "code": code, "reason": within(reason, 120)})
 
-    async def close_after(self, ended: asyncio.Task[None], *, is_live: bool) -> None:
-        """Close because the task that served the peer has ended; ``is_live``: the peer's token still counts."""
+    async def close_after(self, ended: asyncio.Task[None], *, is_live: bool, is_stopping: bool) -> None:
+        """Close because the task that served the peer has ended; ``is_live``: the peer's token still counts; ``is_stopping``: the
+        hub ends, and whatever failed, failed on the way out."""
         failure = None if ended.cancelled() else ended.exception()
         try:
             if ended.cancelled() and not is_live:
                 await self.close(NOT_LET_IN, "the token has expired or was revoked")
-            elif failure is None or isinstance(failure, HubStopping):
+            elif failure is None or isinstance(failure, HubStopping) or (is_stopping and not isinstance(failure, PeerGone)):
                 await self.close(STOPPING, "the hub is stopping")
             elif not isinstance(failure, PeerGone):
                 log.error("a WebSocket failed", exc_info=failure)

@@ -96,9 +96,9 @@ class AgentSide:
         """The file that this session follows has these, up to that position."""
         self._watched.on_signals(signals, position)
 
-    def acted(self) -> None:
-        """The agent had a file written or a command run by us."""
-        self._finder.acted()
+    def acted(self, words: Sequence[str]) -> None:
+        """The agent had a file written or a command run by us, in these words."""
+        self._finder.acted(words)
 
     def printed(self, terminal_id: str, output: str, exit_code: int | None) -> None:
         """A command that we ran for the agent has ended: its call's result shows what it printed."""

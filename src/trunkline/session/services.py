@@ -15,6 +15,7 @@ from trunkline.journal.base import Journal
 from trunkline.journal.committer import Committer
 from trunkline.session.fold import Artifact, Fold
 from trunkline.session.policy.file import PolicyBook
+from trunkline.session.workspace.makers import Makers
 from trunkline.settings import Seconds, Settings
 
 _DEFAULTS = Settings(data=Path())
@@ -54,6 +55,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """The address under which an artifact of a session can be shown; None where it cannot."""
     turn_ended: Callable[[str], None]
     """Told of each turn's outcome (a stop reason or an error code)."""
+    makers: Makers = msgspec.field(default_factory=Makers)
+    """Whose a new file is, where several sessions work in one folder."""
     tool_names: Callable[[str], ToolNames] = lambda agent: ToolNames()
     """An agent's own names for its tools."""
     confine: Callable[[Fold, Mapping[str, str]], Confine] = lambda fold, env: as_is

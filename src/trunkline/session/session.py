@@ -78,7 +78,7 @@ class Session:
         link = AgentLink(recorder, partial(make_driver, self), services.pids, inside)
         gate, grants = Gatekeeper(fold, services.policies, services.clock, inside), Grants(recorder, inside)
         approvals = Approvals(recorder, link, alarms, background, watch, gate, grants, services.limits.approval_timeout)
-        finder = ArtifactFinder(recorder, fold.cwd, self.workspace.lane, services.preview_url, services.clock)
+        finder = ArtifactFinder(recorder, fold.cwd, self.workspace.lane, services.preview_url, services.clock, services.makers)
         player = TurnPlayer(recorder, link, approvals, finder, alarms, background, watch, services)
         hold = Hold(recorder, link, approvals, background, player)
         spending = Spending(recorder, alarms, hold, player, services.new_id)

@@ -323,7 +323,8 @@ def test_where_its_folder_is_a_file_its_calls_fail_and_it_ends(tmp_path: Path) -
 
 
 def test_a_tour_that_nobody_answers_takes_its_ask_back_and_ends_having_only_read(tmp_path: Path) -> None:
-    tour = Tour(tmp_path, option=None)
+    tour = Tour(tmp_path, option=None, prompt="/tour 1")
+    assert "I wait 1 s, then I only read" in text_of(tour.updates)
     assert tour.answer["result"] == {"stopReason": "end_turn"}
     (ask,) = [message for message in tour.messages if message.get("method") == "session/request_permission"]
     withdrawn = [message["params"] for message in tour.messages if message.get("method") == "$/cancel_request"]
@@ -335,8 +336,9 @@ def test_a_tour_that_nobody_answers_takes_its_ask_back_and_ends_having_only_read
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_tour_by_name_waits_for_its_answer(tmp_path: Path) -> None:
-    assert "waits for you" not in text_of(Tour(tmp_path, prompt="/tour").updates)
+@pytest.mark.parametrize("prompt", ["Show me around", "/tour"])
+def test_the_tour_waits_for_its_answer_and_names_no_clock_of_its_own(tmp_path: Path, prompt: str) -> None:
+    assert "I ask once, before the first change:" in text_of(Tour(tmp_path, prompt=prompt).updates)
 
 
 def test_its_pace_can_be_set_by_the_client(tmp_path: Path) -> None:

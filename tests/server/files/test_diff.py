@@ -68,6 +68,22 @@ def test_a_repositorys_changes_since_head_are_listed_with_new_and_deleted_files(
     run(check())
 
 
+def test_a_repository_that_was_made_inside_the_folder_is_looked_into(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            repository(hub.folder / "inner")
+            (hub.folder / "inner" / "src").mkdir()
+            (hub.folder / "inner" / "src" / "a.txt").write_text("a\nb\n")
+            found = await asked(hub, await hub.session())
+            assert [(each["path"], each["status"], each["additions"]) for each in found["files"]] == [
+                ("inner/.gitignore", "added", 1), ("inner/changed.txt", "added", 3), ("inner/gone.txt", "added", 1),
+                ("inner/kept.txt", "added", 1), ("inner/src/a.txt", "added", 2)]
+            assert "+++ b/inner/src/a.txt" in found["diff"]
+
+    run(check())
+
+
 def test_the_diff_can_be_applied(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

@@ -221,3 +221,15 @@ def test_a_search_in_a_huge_tree_stops_and_says_so(tmp_path: Path, monkeypatch: 
                 "query": "zzz", "files": [], "truncated": True}
 
     run(check())
+
+
+def test_before_there_is_a_session_files_are_found_in_the_folder_that_it_would_have(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            furnish(hub.folder)
+            found = (await hub.ask("GET", f"/folders/find?path={quote(str(hub.folder))}&q=widget")).json()
+            assert [each["path"] for each in found["files"]] == ["src/widget_test.py", "src/deep/Widget.tsx"]
+            for path in ("src", str(hub.folder / "README.md"), str(hub.folder / "gone")):
+                assert (await hub.ask("GET", f"/folders/find?path={quote(path)}&q=a")).status == 400
+
+    run(check())

@@ -133,3 +133,23 @@ def test_folders_are_not_for_everybody(tmp_path: Path) -> None:
             assert (await hub.ask("GET", "/folders", token=served.TOKEN)).status == 200
 
     run(check())
+
+
+def test_a_folder_says_which_branch_is_checked_out_in_the_repository_that_it_lies_in(tmp_path: Path) -> None:
+    top = tmp_path / "top"
+    for name in ("repo/.git", "repo/deep", "detached/.git", "tree", "broken/.git", "plain"):
+        (top / name).mkdir(parents=True)
+    (top / "repo" / ".git" / "HEAD").write_text("ref: refs/heads/feature/herons\n")
+    (top / "detached" / ".git" / "HEAD").write_text("0123456789abcdef0123456789abcdef01234567\n")
+    (top / "tree" / ".git").write_text(f"gitdir: {top / 'repo' / '.git'}\n")
+    (top / "broken" / ".git" / "HEAD").write_text("what is this")
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            async def branch(name: str) -> object:
+                return (await hub.ask("GET", f"/folders?path={quote(str(top / name))}")).json()["branch"]
+
+            assert [await branch(name) for name in ("repo", "repo/deep", "tree", "detached", "broken", "plain")] == [
+                "feature/herons", "feature/herons", "feature/herons", "01234567", None, None]
+
+    run(check())

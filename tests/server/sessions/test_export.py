@@ -119,7 +119,17 @@ def test_several_changes_are_told_one_by_one() -> None:
 def test_an_input_is_told_by_its_fields_and_none_is_long() -> None:
     text = told(executing("Write", path="a b", content="x\n" * 500, lines=[1, 2]))
     assert "- path: `a b`\n" in text and "- lines: `[1,2]`" in text
-    assert "… (1000 characters)" in text and len(text) < 400
+    assert "- content: \n\n  ```\n  x\n  x\n" in text, "lines stay lines"
+    assert "… (3000 characters)" in told(executing("Write", content="x" * 3_000))
+    assert "more characters" in told(executing("Write", content="x\n" * 3_000))
+
+
+def test_lines_of_questions_errors_and_sub_agents_stay_lines() -> None:
+    asked_for = {"type": "interaction:question", "questionId": "q", "question": "Run this?\n\n```sh\nmake a\nmake b\n```"}
+    assert "> **Question**: Run this?\n> \n> ```sh\n> make a\n> make b\n> ```" in told(asked_for)
+    failed = {"type": "tool:error", "toolCallId": "c1", "name": "Bash",
+              "error": {"code": "x", "message": "one\n  two\n", "recoverable": True}}
+    assert "**Bash failed**:\n\n```\none\n  two\n```" in told(failed)
 
 
 def test_what_a_program_said_to_its_terminal_is_left_out_and_its_exit_code_is_told() -> None:

@@ -50,7 +50,7 @@ def test_what_a_command_printed_is_told_when_it_has_ended(tmp_path: Path) -> Non
     told: list[tuple[str, str, int | None]] = []
 
     async def scenario() -> None:
-        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda: None,
+        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda _: None,
                             lambda *ended: told.append(ended))
         made = await calls.serve(TERMINAL_CREATE, b'{"sessionId":"s","command":"echo hi; exit 3"}', ours)
         terminal_id = msgspec.json.decode(made)["terminalId"]
@@ -66,7 +66,7 @@ def test_a_command_that_still_runs_is_not_told(tmp_path: Path) -> None:
     told: list[tuple[str, str, int | None]] = []
 
     async def scenario() -> None:
-        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda: None,
+        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda _: None,
                             lambda *ended: told.append(ended))
         made = await calls.serve(TERMINAL_CREATE, b'{"sessionId":"s","command":"sleep 30"}', ours)
         ask = msgspec.json.encode({"sessionId": "s", "terminalId": msgspec.json.decode(made)["terminalId"]})
@@ -82,7 +82,7 @@ def test_what_is_asked_in_another_sessions_name_is_not_even_looked_at(tmp_path: 
         raise Forbidden(session_id)
 
     async def scenario() -> None:
-        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda: None)
+        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda _: None)
         more = {"path": "a.txt", "content": "x", "command": "true", "terminalId": "none"}
         ask = msgspec.json.encode({"sessionId": "other", **more})
         for method in (FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, TERMINAL_CREATE, TERMINAL_OUTPUT,

@@ -32,14 +32,14 @@ def test_a_share_is_told_when_it_is_reached(before: Spent, after: Spent, expecte
 def test_a_crossing_says_what_was_spent_and_of_how_much() -> None:
     (one,) = CAPS.crossed(Spent(), Spent(tokens=850))
     assert one == Crossing("tokens", 0.8, 850, 1000)
-    assert one.in_words() == "used 850 tokens (the cap is 1000)"
+    assert one.in_words() == "used 850 tokens (the limit is 1000)"
 
 
 @pytest.mark.parametrize(("crossing", "told"), [
-    (Crossing("cost", 1.0, 2, 1), "spent 2 USD (the cap is 1)"),
-    (Crossing("tokens", 1.0, 12_000_000, 10_000_000), "used 12000000 tokens (the cap is 10000000)"),
-    (Crossing("minutes", 0.8, 8.5, 10), "worked for 8.5 minutes (the cap is 10)"),
-    (Crossing("turns", 1.0, 1, 1), "taken 1 turn (the cap is 1)"),
+    (Crossing("cost", 1.0, 2, 1), "spent 2 USD (the limit is 1)"),
+    (Crossing("tokens", 1.0, 12_000_000, 10_000_000), "used 12000000 tokens (the limit is 10000000)"),
+    (Crossing("minutes", 0.8, 8.5, 10), "worked for 8.5 minutes (the limit is 10)"),
+    (Crossing("turns", 1.0, 1, 1), "taken 1 turn (the limit is 1)"),
 ])
 def test_a_crossing_is_told_in_words_that_fit_its_cap(crossing: Crossing, told: str) -> None:
     assert crossing.in_words("USD") == told

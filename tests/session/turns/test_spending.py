@@ -35,11 +35,11 @@ def test_four_fifths_are_told_and_the_whole_holds_the_session_and_asks(tmp_path:
         stage.driver.say(spent(0.5))  # type: ignore[arg-type]
         stage.driver.say(spent(0.85))  # type: ignore[arg-type]
         await session.snapshot()
-        assert await titles(stage) == ["A cap is near"]
+        assert await titles(stage) == ["A limit is near"]
         stage.driver.say(spent(1.2))  # type: ignore[arg-type]
         await stage.until(lambda: bool(stage.driver.known_call("cancel")))
         await session.snapshot()
-        assert await titles(stage) == ["A cap is near", "A cap is reached"]
+        assert await titles(stage) == ["A limit is near", "A limit is reached"]
         assert session.view().status == "paused"
         stage.driver.end("cancelled")
         await stage.packets("prompt_response")
@@ -150,8 +150,8 @@ def test_a_cap_is_told_of_in_plain_english(tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         await over_two_caps(stage)
         asked = {view.cap: view.question for view in stage.session.view().pending_questions}
-        assert asked == {"cost": "The session has spent 2 USD (the cap is 1) and is paused. How shall it go on?",
-                         "tokens": "The session has used 110 tokens (the cap is 100) and is paused. How shall it go on?"}
+        assert asked == {"cost": "The session has spent 2 USD (the limit is 1) and is paused. How shall it go on?",
+                         "tokens": "The session has used 110 tokens (the limit is 100) and is paused. How shall it go on?"}
 
     run(scenario())
 
@@ -165,9 +165,9 @@ def test_a_cap_outlives_the_end_of_the_session_and_its_question_does_not(tmp_pat
         await session.turns.terminate(by="ann")
         view = session.view()
         assert (view.status, view.pending_questions, view.paused) == ("completed", [], None)
-        with pytest.raises(Invalid, match="cap on tokens is used up"):
+        with pytest.raises(Invalid, match="limit on tokens is used up"):
             await stage.send("again")
-        with pytest.raises(Invalid, match="cap on tokens is used up"):
+        with pytest.raises(Invalid, match="limit on tokens is used up"):
             await session.turns.resume(by="ann")
         with pytest.raises(Exception, match=question):
             await session.approvals.answer(question, Answer(content={"choice": LIFT}), by="ann")
@@ -190,7 +190,7 @@ def test_a_cap_that_is_reached_by_the_last_turn_of_a_session_holds_nothing(tmp_p
         await session.turns.terminate(by="ann")
         view = session.view()
         assert (view.status, view.pending_questions, view.paused, view.turn) == ("completed", [], None, None)
-        with pytest.raises(Invalid, match="cap on turns"):
+        with pytest.raises(Invalid, match="limit on turns"):
             await stage.send("again")
 
     run(scenario())

@@ -48,6 +48,16 @@ def test_dependencies_caches_and_version_control_are_no_results(tmp_path: Path) 
     assert made(index) == []
 
 
+def test_what_agents_keep_in_hidden_folders_is_no_result(tmp_path: Path) -> None:
+    index = DiskIndex(str(tmp_path))
+    index.scan()
+    for path in (".agent-dir/settings.json", ".agent-dir/deep/state.json", "sub/.agent/x.json", ".github/workflows/ci.yml",
+                 ".env.example"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("{}")
+    assert made(index) == [("file", ".env.example"), ("file", "ci.yml")]
+
+
 def test_a_file_from_before_the_turn_is_the_users(tmp_path: Path) -> None:
     index = DiskIndex(str(tmp_path))
     index.scan()
@@ -216,7 +226,7 @@ def test_a_disk_that_does_not_answer_costs_a_turn_its_artifacts_and_no_more(
 
     async def begin(stage: Stage, name: str) -> None:
         await stage.send(name)
-        stage.session.agent.acted()
+        stage.session.agent.acted(["make"])
         (tmp_path / name).write_text("the agent's")
 
     async def end(stage: Stage, number: int) -> list[str]:

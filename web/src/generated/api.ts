@@ -42,6 +42,8 @@ export interface AgentInfo {
   command: string[];
   docsUrl: string;
   installHint: string;
+  loginHint: string;
+  pick: string;
   envAllow: string[];
   installed: boolean;
   path: string | null;
@@ -373,7 +375,7 @@ export interface Folder {
   isProject: boolean;
 }
 
-/** A folder's folders, hidden ones last, and the recent ones; `parent` is null at the top. */
+/** A folder's folders, hidden ones last, and the recent ones; `parent` is null at the top, `branch` where there is no git. */
 export interface FolderPage {
   path: string;
   parent: string | null;
@@ -381,6 +383,7 @@ export interface FolderPage {
   folders: Folder[];
   truncated: boolean;
   recent: RecentFolder[];
+  branch: string | null;
 }
 
 /** How a branch begins: in another folder, under another title, or as its source. */
@@ -596,6 +599,7 @@ export interface PolicyView {
   problem: string | null;
   path: string | null;
   version: string;
+  lastGood: string | null;
 }
 
 /** Where an artifact can be seen for a while; null for an app without static output. */

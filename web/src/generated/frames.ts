@@ -67,6 +67,7 @@ export interface Welcome {
   hub: HubInfo;
   scope: 'admin' | 'approve' | 'control' | 'view';
   tokenId: string;
+  name: string;
   pos: number;
   pending: PendingAsk[];
 }

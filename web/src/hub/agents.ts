@@ -13,6 +13,9 @@ interface AgentList {
   error?: HubError;
 }
 
+/** The agent that ships with the hub. */
+export const DEMO = 'demo';
+
 const list = signal<AgentList>({ state: 'unasked', agents: [] });
 
 export const agents: ReadonlySignal<AgentList> = list;
@@ -27,6 +30,12 @@ export async function loadAgents(again = false): Promise<void> {
   } catch (error) {
     list.value = { ...list.peek(), state: 'failed', error: asHubError(error) };
   }
+}
+
+/** Those that can be started, people's own first. */
+export function installedAgents(): AgentView[] {
+  const installed = list.value.agents.filter((agent) => agent.installed);
+  return [...installed.filter(({ name }) => name !== DEMO), ...installed.filter(({ name }) => name === DEMO)];
 }
 
 export function agentOf(name: string): AgentView | undefined {

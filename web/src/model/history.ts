@@ -68,3 +68,19 @@ function textBefore(last: ACPEvent | undefined, next: ACPEvent): string | undefi
       return undefined;
   }
 }
+
+interface PacketPage {
+  messages: { packet: { content?: { text?: unknown } } }[];
+  nextAfter: number | null;
+}
+
+/** A text that was too long for one event, from the packets that it came in, page by page. */
+export async function wholeText(url: string, get: <T>(path: string) => Promise<T>): Promise<string> {
+  const pieces: string[] = [];
+  for (let path: string | null = url; path !== null;) {
+    const page: PacketPage = await get<PacketPage>(path);
+    for (const { packet } of page.messages) if (typeof packet.content?.text === 'string') pieces.push(packet.content.text);
+    path = page.nextAfter === null ? null : url.replace(/([?&]after=)\d+/, `$1${page.nextAfter}`);
+  }
+  return pieces.join('');
+}

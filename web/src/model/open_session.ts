@@ -5,15 +5,16 @@
 // Rule 2: pages that come before what is loaded are folded together with it, by the same fold; keys of items stay.
 // Rule 3: a gap in what comes live is filled from history; a reset of the stream begins anew.
 
-import { effect, signal, type ReadonlySignal } from '@preact/signals';
+import { effect, signal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { ACPEvent, SessionStatusChangedEvent } from '../generated/agent-context';
 import type { EventPage, SessionState, Snapshot } from '../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../hub/http';
 import { connection, type Connection } from '../hub/connection';
-import { appendEvent, HistoryPages } from './history';
+import { appendEvent, HistoryPages, wholeText } from './history';
 import { OutgoingPrompts, type OutgoingPrompt } from './outgoing_prompts';
 import { Spending } from './spending';
 import { applyEvent, emptyState, needsSnapshot } from './session_state';
+import type { MessageItem, ThinkingItem } from './timeline/items';
 import { Timeline } from './timeline/timeline';
 
 const SNAPSHOT_PAUSE_MS = 200;
@@ -120,6 +121,16 @@ export class OpenSession {
     return this.hub.get<T>(path);
   }
 
+  /** Put all of a text that was too long for its event into its item. */
+  async loadWhole({ text, state }: MessageItem | ThinkingItem): Promise<void> {
+    const { cut } = state.peek();
+    if (cut === undefined) return;
+    const whole = await wholeText(cut.url, this.hub.get);
+    if (state.peek().cut !== cut) return;
+    text.value = whole;
+    (state as Signal<object>).value = { ...state.peek(), cut: undefined };
+  }
+
   close(): void {
     this.closed = true;
     clearTimeout(this.snapshotTimer);
@@ -202,11 +213,16 @@ export class OpenSession {
     if (event.seq > this.stateSeq) {
       this.stateSeq = event.seq;
       this._state.value = applyEvent(this._state.peek(), event);
-      if (needsSnapshot(event)) this.renewStateSoon();
+      if (needsSnapshot(event) || this.isNamedBy(event)) this.renewStateSoon();
     }
     if (!this.atEnd.peek()) return;
     appendEvent(this.events, event);
     this.timeline.apply([event]);
+  }
+
+  /** A session without a title is called after the first thing that a person says; no event says so. */
+  private isNamedBy(event: ACPEvent): boolean {
+    return event.type === 'message:complete' && event.role === 'user' && this._state.peek().title === '';
   }
 
   /** Something between did not come: the journal has it. */

@@ -14,7 +14,7 @@ export function TopBar(): JSX.Element {
   const locked = connection.state.value === 'locked';
   return (
     <header class="shell-bar">
-      <a class="shell-brand" href={write({ view: 'home' })} aria-label={t('common.home')} aria-current={here('home')}>
+      <a class="shell-brand" href={write({ view: 'home' })} aria-label={`${t('common.appName')}: ${t('common.home')}`} aria-current={here('home')}>
         <Mark />
         <span class="shell-brand-text">{t('common.appName')}</span>
       </a>
@@ -52,7 +52,7 @@ function NavLink({ to, icon, text, count = 0 }: { to: Route; icon: IconName; tex
     <a class="shell-link" href={write(to)} aria-current={here(to.view)} aria-label={label} title={text}>
       <Icon name={icon} />
       <span class="shell-link-text">{text}</span>
-      {count > 0 && <Badge tone="warn">{count}</Badge>}
+      {count > 0 && <span aria-hidden="true"><Badge tone="warn">{count}</Badge></span>}
     </a>
   );
 }

@@ -12,6 +12,8 @@ export interface ButtonProps {
   disabled?: boolean;
   /** Something is under way. */
   busy?: boolean;
+  /** It does nothing for the moment, and whoever it belongs to says so to those who press it. */
+  resting?: boolean;
   title?: string;
   class?: string;
   pressed?: boolean;
@@ -20,10 +22,10 @@ export interface ButtonProps {
   autofocus?: boolean;
 }
 
-export function Button({ children, kind = 'plain', icon, type = 'button', busy, disabled, class: extra, pressed, expanded, label, ...rest }: ButtonProps): JSX.Element {
+export function Button({ children, kind = 'plain', icon, type = 'button', busy, disabled, resting, class: extra, pressed, expanded, label, ...rest }: ButtonProps): JSX.Element {
   return (
     <button class={`ui-button ui-button-${kind}${extra ? ` ${extra}` : ''}`} type={type} disabled={disabled || busy}
-      aria-busy={busy || undefined} aria-pressed={pressed} aria-expanded={expanded} aria-label={label} {...rest}>
+      aria-busy={busy || undefined} aria-disabled={(resting && !disabled) || undefined} aria-pressed={pressed} aria-expanded={expanded} aria-label={label} {...rest}>
       {busy ? <Spinner size={16} /> : icon && <Icon name={icon} size={16} />}
       <span class="ui-button-text">{children}</span>
     </button>

@@ -8,6 +8,7 @@ export { lazy } from './lazy';
 export { COARSE, NARROW, useMedia, WIDE } from './media';
 export { Menu, type MenuItem } from './menu';
 export { Sheet } from './sheet';
+export { sizeInWords } from './size';
 export { Spinner } from './spinner';
 export { Tabs, type Tab } from './tabs';
 export { ago, Elapsed, now, span, Time } from './time';

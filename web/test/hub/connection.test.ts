@@ -186,7 +186,7 @@ describe('coming back', () => {
     last().welcome();
     const old = last();
     link.lock();
-    old.receive({ type: 'welcome', version: '1.0.0', hub: { name: '', version: '' }, scope: 'view', tokenId: 't1', pos: 0, pending: [] });
+    old.receive({ type: 'welcome', version: '1.0.0', hub: { name: '', version: '' }, scope: 'view', tokenId: 't1', name: 'me', pos: 0, pending: [] });
     expect(link.state.value).toBe('locked');
   });
 });

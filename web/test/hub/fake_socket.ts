@@ -30,7 +30,7 @@ export class FakeSocket {
 
   welcome(scope: 'admin' | 'view' = 'admin'): void {
     this.open();
-    this.receive({ type: 'welcome', version: '1.0.0', hub: { name: 'trunkline', version: '0.1.0' }, scope, tokenId: 't1', pos: 5, pending: [] });
+    this.receive({ type: 'welcome', version: '1.0.0', hub: { name: 'trunkline', version: '0.1.0' }, scope, tokenId: 't1', name: 'me', pos: 5, pending: [] });
   }
 
   /** The hub or the network ends it. */

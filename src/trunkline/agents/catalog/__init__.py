@@ -10,6 +10,7 @@ A file (or table) has these keys; ``command`` is the only one that must be there
 | docs_url     | string           | where the agent is described                                                          |
 | install_hint | string           | a command that installs it; shown when it is missing, never run                       |
 | login_hint   | string           | what to do when it wants a login                                                      |
+| pick         | string           | when to pick it, where others do the same or something has to be known                |
 | env_allow    | list of strings  | variables it may see besides the base list of ``agents.environment``; ``OPENAI_*`` works |
 | env          | table of strings | variables set for it                                                                  |
 | detect       | table            | how to find it, see below                                                             |
@@ -132,6 +133,7 @@ class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     docs_url: str = ""
     install_hint: str = ""
     login_hint: str = ""
+    pick: str = ""
     env_allow: tuple[str, ...] = ()
     env: dict[str, str] = {}
     detect: Detect = Detect()
@@ -164,6 +166,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     quirks: Quirks
     install_hint: str
     login_hint: str = ""
+    pick: str = ""
     env: dict[str, str] = {}
     features: tuple[str, ...] = ()
     paths: Paths = Paths()
@@ -225,6 +228,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         quirks=entry.quirks,
         install_hint=entry.install_hint,
         login_hint=entry.login_hint,
+        pick=entry.pick,
         env=entry.env,
         features=_known_features(where, entry.features),
         paths=entry.paths,

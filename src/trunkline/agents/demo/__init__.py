@@ -32,7 +32,7 @@ class DemoPrompt(NamedTuple):
 
 DEMO_PROMPTS = (
     DemoPrompt("help", "", "lists these prompts"),
-    DemoPrompt("tour", "", "plays the tour and waits for its permission as long as it takes"),
+    DemoPrompt("tour", "[S]", "plays the tour, as words do; with S it waits that many seconds for its permission"),
     DemoPrompt("echo", "TEXT", "answers with TEXT in one chunk"),
     DemoPrompt(
         "burst", "N SIZE [RATE]", "N numbered message chunks of SIZE text bytes and nothing else; RATE a second, if given"

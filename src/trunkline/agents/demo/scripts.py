@@ -47,7 +47,7 @@ def _help(turn: DemoTurn, rest: str) -> None:
 
 @script("tour")
 def _tour(turn: DemoTurn, rest: str) -> None:
-    tour.play(turn, answer_s=None)
+    tour.play(turn, answer_s=number(rest.split(), 0, "S") if rest else None)
 
 
 @script("echo")

@@ -2,7 +2,7 @@
 
 Rule 1: it asks once, before the first thing that changes the disk, and goes on whatever the answer is, or without one.
 Rule 2: it changes nothing outside of ``trunkline-demo/`` in the session's directory, and makes two new files a time.
-Rule 3: it takes about eight seconds, waits for an answer for ANSWER_S at most (``/tour`` waits for ever), and always ends.
+Rule 3: it takes about eight seconds, and waits for an answer as long as that takes (``/tour S``: S seconds). It always ends.
 """
 
 from __future__ import annotations
@@ -41,16 +41,13 @@ CALL_S = 0.08
 RUN_S = 0.15
 STEP_S = 0.05
 
-ANSWER_S = 5.0
-"""Long enough for a click by somebody who watches; short enough that a tour nobody watches is over in under 15 s."""
-
 UNANSWERED = "Error: Nobody answered in time, so this tool call was not made."
 
 PIECE = 24
 """Characters of a call's input that are shown at a time while it is being written."""
 
 
-def play(turn: DemoTurn, answer_s: float | None = ANSWER_S) -> None:
+def play(turn: DemoTurn, answer_s: float | None = None) -> None:
     """Play the tour in the session's directory. Without ``answer_s`` it waits for its answer as long as it takes."""
     tour = _Tour(turn, answer_s)
     turn.update("session_info_update", title="A tour of Trunkline")
@@ -110,7 +107,7 @@ class _Tour:
 
     def _announcement(self) -> str:
         if self._is_allowed is None:
-            waits = "" if self._answer_s is None else f" (I wait {self._answer_s:.0f} s; `/tour` waits for you)"
+            waits = "" if self._answer_s is None else f" (I wait {self._answer_s:.0f} s, then I only read)"
             return f"I ask once, before the first change{waits}:"
         return "You let me do that without asking." if self._is_allowed else "Or rather, I would: in this mode I only read."
 

@@ -43,6 +43,10 @@ class FileCalls(HubRequests):
         """A file inside the session's roots."""
         return (await self._ask(HttpRequest("GET", path_of("sessions", session_id, "files", "content", path=path)))).body
 
+    async def find_in_folder(self, path: str, query: str, *, limit: int = 50) -> FilesFound:
+        """Files below any folder of the hub's machine by a part of their path, for a first prompt that names them."""
+        return await self._get(path_of("folders", "find", path=path, q=query, limit=limit), FilesFound)
+
     async def find_files(self, session_id: str, query: str, *, limit: int = 50) -> FilesFound:
         """Files by a part of their path."""
         return await self._get(path_of("sessions", session_id, "files", "find", q=query, limit=limit), FilesFound)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -23,6 +24,7 @@ from trunkline.feeds.session import Feed
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import open_inside, resolve
 from trunkline.server.files.git import GIT_S, Base, Git, Tracked
+from trunkline.session.workspace.artifacts import SCAN_ENTRIES, plain_files
 from trunkline.session.workspace.files import Workspace
 
 DIFF_BYTES = 8 << 20
@@ -86,7 +88,7 @@ async def _of_folder(feed: Feed, space: Workspace, git: Git) -> Diff:
 async def _since_commit(git: Git, base: Base, space: Workspace) -> Diff:
     changed = await git.changes(base)
     committed = await _committed(git, changed[:CHANGED_FILES])
-    new = await git.new_files()
+    new = await space.lane.run(_with_inner, space, await git.new_files())
     compared = await space.lane.run(_compare_all, space, changed[:CHANGED_FILES], committed, new[:NEW_FILES])
     compared.base = base
     compared.truncated |= git.truncated or len(new) > NEW_FILES or len(changed) > CHANGED_FILES
@@ -129,6 +131,19 @@ def _each_compared(space: Workspace, changed: list[Tracked], committed: dict[str
         if (now := _now(space, name)) is not None:
             shown = unified(_printable(name), None, now.text) if now.text is not None and now.mode != LINK else ""
             yield [FileDiff(_printable(name), "added", line_count(now.text or "") if shown else 0, 0)], shown
+
+
+def _with_inner(space: Workspace, new: list[str]) -> list[str]:
+    """New names; of a repository that was made inside the folder, which git names as a folder, its files. The disk says which:
+    nothing is asked of a repository that the agent made. Blocks."""
+    root, names = str(space.roots[0]), list[str]()
+    for name in new:
+        if not name.endswith("/"):
+            names.append(name)
+        elif len(names) <= NEW_FILES:
+            inner = islice(plain_files(os.path.join(root, name.rstrip("/")), SCAN_ENTRIES), NEW_FILES + 1)
+            names += sorted(os.path.relpath(path, root) for path, _ in inner)
+    return names
 
 
 class _Now(NamedTuple):

@@ -1,6 +1,6 @@
 """Files inside a session's roots: look, read, find.
 
-Rule 1: every path goes through the session's workspace.
+Rule 1: every path goes through the session's workspace; before there is a session, through that which one would have.
 Rule 2: what an agent wrote is data: on our own origin it is never sent as something a browser would run.
 Rule 3: all of it runs in the session's lane.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -18,6 +18,8 @@ import msgspec
 
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Forbidden, Invalid
+from trunkline.hub import guarded_folders
+from trunkline.hub.folders import folder as folder_of
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve, unusable
 from trunkline.session.workspace.artifacts import DEPTH_MOST, SKIPPED
@@ -88,6 +90,17 @@ async def find_files(call: HttpCall) -> Reply:
     query = _required(call, "q")
     limit = call.integer("limit", FIND_DEFAULT, least=1, most=FIND_MOST)
     return reply(await space.lane.run(_find, space, query, limit))
+
+
+async def find_in_folder(call: HttpCall) -> Reply:
+    """The same in a folder that a session may begin in."""
+    path, query = _required(call, "path"), _required(call, "q")
+    limit = call.integer("limit", FIND_DEFAULT, least=1, most=FIND_MOST)
+    return reply(await call.hub.lane.run(_find_in, path, guarded_folders(call.hub.options), query, limit))
+
+
+def _find_in(path: str, guarded: Sequence[str], query: str, limit: int) -> FilesFound:
+    return _find(Workspace([folder_of(os.path.expanduser(path), guarded)], guarded), query, limit)
 
 
 def _required(call: HttpCall, name: str) -> str:

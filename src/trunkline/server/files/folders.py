@@ -1,6 +1,7 @@
 """Folders of this machine, to choose one for a session.
 
-Rule 1: names of folders and nothing else: no files, no sizes, no contents. Whoever may start an agent anywhere may see them.
+Rule 1: names of folders, and of the branch that is checked out there, and nothing else: no files, no sizes, no contents. Whoever
+may start an agent anywhere may see them.
 Rule 2: the path that is answered is the real one. A link to a folder is listed as a link, under its own name.
 Rule 3: a folder may be huge, slow or gone: what is looked at is bounded, and the work is in a lane.
 """
@@ -8,11 +9,14 @@ Rule 3: a folder may be huge, slow or gone: what is looked at is bounded, and th
 from __future__ import annotations
 
 import os
+import re
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
+from trunkline.disk.reading import read_whole
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.journal.base import RowFilter
 from trunkline.server.call import HttpCall, Reply, reply
@@ -20,6 +24,11 @@ from trunkline.server.call import HttpCall, Reply, reply
 LISTED_MOST = 500
 LOOKED_AT_MOST = 20_000
 """Entries of one folder that are looked at."""
+
+PARENTS_MOST = 64
+"""Folders above one that are looked at for the repository that it lies in."""
+HEAD_BYTES = 4_096
+HEAD = re.compile(r"ref: refs/heads/([^\0-\x1f]{1,200})|([0-9a-f]{8})[0-9a-f]{32,56}")
 
 RECENT_MOST = 20
 RECENT_FROM = 200
@@ -46,7 +55,8 @@ class RecentFolder(msgspec.Struct, rename="camel"):
 
 
 class FolderPage(msgspec.Struct):
-    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is null at the top."""
+    """A folder's folders, hidden ones last, and the recent ones; ``parent`` is null at the top, ``branch`` where there is no git.
+    Of a commit that is on no branch it is the beginning of its name."""
 
     path: str
     parent: str | None
@@ -54,6 +64,7 @@ class FolderPage(msgspec.Struct):
     folders: list[Folder]
     truncated: bool
     recent: list[RecentFolder]
+    branch: str | None = None
 
 
 async def folders(call: HttpCall) -> Reply:
@@ -71,8 +82,29 @@ def _listed(wanted: str) -> FolderPage:
     parent = os.path.dirname(path)
     return FolderPage(
         path=path, parent=parent if parent != path else None, home=os.path.realpath(Path.home()), folders=found[:LISTED_MOST],
-        truncated=more or len(found) > LISTED_MOST, recent=[],
+        truncated=more or len(found) > LISTED_MOST, recent=[], branch=_branch(Path(path)),
     )
+
+
+def _branch(path: Path) -> str | None:
+    """What is checked out in the repository that a folder is, or lies in, by git's own note of it."""
+    for folder in (path, *islice(path.parents, PARENTS_MOST)):
+        if os.path.lexists(folder / ".git"):
+            with suppress(OSError, ValueError):  # not ours to read, or no repository after all
+                found = HEAD.fullmatch(_text(_store(folder) / "HEAD"))
+                return (found[1] or found[2]) if found else None
+            return None
+    return None
+
+
+def _store(folder: Path) -> Path:
+    """Where a repository has its notes; of a worktree a file says so."""
+    git = folder / ".git"
+    return git if git.is_dir() else folder / _text(git).removeprefix("gitdir:").strip()
+
+
+def _text(path: Path) -> str:
+    return read_whole(str(path), HEAD_BYTES).decode("utf-8").strip()
 
 
 def _real(wanted: str) -> str:

@@ -62,6 +62,8 @@ OUTPUT_MOST = 8_000
 DIFF_MOST = 40_000
 VALUE_MOST = 200
 """Characters of one field of an input."""
+LINES_MOST = 2_000
+"""The same of a field of several lines."""
 CALLS_MOST = 256
 """Calls that are remembered while they run."""
 
@@ -176,7 +178,7 @@ class MarkdownTranscript:
                 return self._result(event)
             case ToolCallErrorEvent():
                 self._calls.pop(event.tool_call_id, None)
-                return f"**{_line(event.name)} failed**: {_line(_printed(event.error.message))}"
+                return _failure(_line(event.name), _printed(event.error.message).strip())
             case FileChangeEvent():
                 return _change(event)
             case FileChangeBatchEvent():
@@ -189,17 +191,17 @@ class MarkdownTranscript:
                 return _decision(event)
             case UserQuestionEvent():
                 options = "" if event.options is UNSET else "".join(f"\n> - {_line(option)}" for option in event.options)
-                return f"> **Question**: {_line(event.question)}{options}"
+                return f"> **Question**: {_quoted(event.question)}{options}"
             case SessionErrorEvent():
-                return f"> **Error**: {_line(event.error.message)}"
+                return f"> **Error**: {_quoted(event.error.message)}"
             case NotificationEvent():
                 return f"> **{_line(event.title)}**: {_line(event.message)}"
             case TodoUpdateEvent():
                 return self._todo_list(event)
             case SubAgentSpawnedEvent():
-                return f"> **Sub-agent**: {_line(event.task)}"
+                return f"> **Sub-agent**: {_quoted(event.task)}"
             case SubAgentCompletedEvent():
-                return f"> **Sub-agent done**: {_line(event.result)}"
+                return f"> **Sub-agent done**: {_quoted(event.result)}"
             case GitOperationEvent() | WebOperationEvent():
                 return _operation(event.operation)
             case CustomEvent(namespace="trunkline", event_name="question_resolved"):
@@ -243,6 +245,10 @@ class MarkdownTranscript:
         return "\n\n".join(parts)
 
 
+def _failure(name: str, why: str) -> str:
+    return f"**{name} failed**: {_line(why)}" if "\n" not in why else f"**{name} failed**:\n\n{fenced(_cut(why, OUTPUT_MOST))}"
+
+
 def fenced(text: str, language: str = "") -> str:
     """Text as a code block that it cannot end itself."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=2)
@@ -260,8 +266,20 @@ def _input(raw: msgspec.Raw) -> str:
 
 def _value(value: Any) -> str:
     text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if "\n" in text.strip():
+        return "\n\n" + _indented(fenced(_cut(_printed(text), LINES_MOST))) + "\n"
     line = _line(text)
     return _code(line) if len(line) <= VALUE_MOST else f"{_code(line[:VALUE_MOST])} … ({len(text)} characters)"
+
+
+def _indented(block: str) -> str:
+    """A block that belongs to an item of a list."""
+    return "\n".join(f"  {line}" for line in block.split("\n"))
+
+
+def _quoted(text: str) -> str:
+    """Words in a quote, with their lines as they are: code among them stays code."""
+    return "\n> ".join(line.rstrip() for line in _printed(text).strip().split("\n"))
 
 
 def _code(text: str) -> str:

@@ -41,7 +41,7 @@ class NewPolicy(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fie
 
 class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
     """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are; ``text`` is
-    empty where the file cannot be read at all.
+    empty where the file cannot be read at all. ``lastGood`` is the text to go back to then, where this hub has read a good one.
 
     ``version`` is the file's, and the answer's ETag."""
 
@@ -51,6 +51,7 @@ class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
     problem: str | None
     path: str | None
     version: str
+    last_good: str | None
 
 
 class Question(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -130,7 +131,7 @@ def _view(call: HttpCall) -> PolicyView:
     book = call.hub.policies
     policy, (text, version) = book.policy, book.shown()
     return PolicyView(text=text, version=version, rules=list(policy.rules), auto_approve=policy.auto_approve,
-                      problem=book.problem, path=str(book.path) if book.path is not None else None)
+                      problem=book.problem, path=str(book.path) if book.path is not None else None, last_good=book.last_good)
 
 
 def _text(new: NewPolicy) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -121,7 +121,7 @@ class EditorCalls(HubCalls):
     """Serves one agent: by the editor where there is one, else by the hub."""
 
     def __init__(self, editors: Editors, session_id: str, workspace: Workspace, env: Mapping[str, str], quirks: Quirks,
-                 permits: Permitting, acted: Callable[[], None], printed: Printed, prints: Prints,
+                 permits: Permitting, acted: Callable[[Sequence[str]], None], printed: Printed, prints: Prints,
                  confine: Confine = as_is, resources: Resources | None = None) -> None:
         super().__init__(workspace, env, quirks, permits, acted, printed, prints, confine, resources)
         self.editors = editors

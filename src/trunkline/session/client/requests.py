@@ -75,7 +75,7 @@ class HubCalls:
     """Serves one agent's requests."""
 
     def __init__(self, workspace: Workspace, env: Mapping[str, str], quirks: Quirks, permits: Permitting,
-                 acted: Callable[[], None],
+                 acted: Callable[[Sequence[str]], None],
                  printed: Printed = lambda terminal_id, output, exit_code: None,
                  prints: Prints = lambda terminal_id, offset, output: True, confine: Confine = as_is,
                  resources: Resources | None = None) -> None:
@@ -135,7 +135,7 @@ class HubCalls:
 
     async def _write(self, ask: WriteTextFileRequest | LargeWrite) -> dict[str, str]:
         async with self._permits.write(ask.path, ask.content) as real:
-            self._acted()
+            self._acted([ask.path])
             await self._store(ask, real)
         return {}
 
@@ -152,7 +152,7 @@ class HubCalls:
         variables = {pair.name: pair.value for pair in ask.env or []}
         check_command(ask.command, ask.args or [], variables)
         async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables) as where:
-            self._acted()
+            self._acted([ask.command, *(ask.args or [])])
             return {"terminalId": await self._start(ask, where, turn)}
 
     async def _start(self, ask: CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:

@@ -74,7 +74,7 @@ class Crossing(Struct, frozen=True, rename="camel"):
         done, one, many = _SPOKEN[self.cap]
         spent = _number(self.spent)
         unit = currency if self.cap == "cost" else one if spent == "1" else many
-        return " ".join(filter(None, (done, spent, unit, f"(the cap is {_number(self.limit)})")))
+        return " ".join(filter(None, (done, spent, unit, f"(the limit is {_number(self.limit)})")))
 
 
 def _crossings(name: CapName, limit: float, before: float, after: float) -> list[Crossing]:

@@ -78,6 +78,13 @@ class PolicyBook:
         self.refresh()
         return self._state.problem
 
+    @property
+    def last_good(self) -> str | None:
+        """The last good text of the file, where what is there now is not what is in force; None where all is well."""
+        self.refresh()
+        state = self._state
+        return state.text if state.problem is not None and state.good else None
+
     def text(self) -> str:
         """The file as it is, also where it is no policy; empty without one, and an error where it cannot be read."""
         return self._state.text if self.path is None else (_read(self.path) or "")

@@ -21,7 +21,9 @@ from trunkline.session.fold.caps import CAP_NAMES, Caps, Crossing, Spent
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.turn import TurnPlayer
 
-LIFT, DOUBLE, STAY = "go on without this cap", "double the cap and go on", "stay paused"
+LIFT, DOUBLE, STAY = "go on without this limit", "double the limit and go on", "stay paused"
+_OLDER = {"go on without this cap": LIFT, "double the cap and go on": DOUBLE}
+"""A question outlives a restart: what an older hub asked is answered in its words."""
 
 _FORM = msgspec.json.encode({"type": "object", "required": ["choice"], "properties": {
     "choice": {"type": "string", "title": "How to go on", "enum": [LIFT, DOUBLE, STAY]}}})
@@ -90,16 +92,17 @@ class Spending:
         meta: dict[str, Any] = {"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit, "share": crossing.share}
         lifecycle = self._recorder.at().lifecycle
         if crossing.share < 1:
-            lifecycle.notify("warning", "A cap is near", f"{text}.", **meta)
+            lifecycle.notify("warning", "A limit is near", f"{text}.", **meta)
             self._recorder.write()
             return
-        lifecycle.notify("error", "A cap is reached", f"{text} and is paused.", **meta)
+        lifecycle.notify("error", "A limit is reached", f"{text} and is paused.", **meta)
         ask = QuestionAsk(self._new_id("q"), f"{text} and is paused. How shall it go on?", _FORM)
-        self._holding.hold(f"cap reached: {spent}", ask, crossing.cap)
+        self._holding.hold(f"limit reached: {spent}", ask, crossing.cap)
 
     async def on_answer(self, cap: str, answer: Answer, by: str) -> None:
         """Somebody says how to go on after a cap was reached."""
-        choice = (answer.content or {}).get("choice")
+        said = (answer.content or {}).get("choice")
+        choice = _OLDER.get(said, said) if isinstance(said, str) else None
         caps = self._recorder.fold.caps
         if answer.action != "accept" or choice not in (LIFT, DOUBLE) or caps is None:
             return
@@ -122,7 +125,7 @@ class Spending:
 def check_caps(fold: Fold, worked_us: int) -> None:
     """Refuse to go on with a cap that is used up; ``worked_us`` is the time that was spent in turns."""
     for crossing in _reached(fold, worked_us):
-        raise Invalid(f"the cap on {crossing.cap} is used up: the session has {_in_words(fold, crossing)}; "
+        raise Invalid(f"the limit on {crossing.cap} is used up: the session has {_in_words(fold, crossing)}; "
                       "raise or lift it, or answer the question about it where one is open",
                       details={"cap": crossing.cap, "spent": crossing.spent, "limit": crossing.limit})
 

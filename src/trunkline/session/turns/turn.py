@@ -214,6 +214,7 @@ class TurnPlayer:
         self._alarms.clear("cancel")
         if isinstance(end, TurnEnd):
             await self._ending.look_for_artifacts()
+        self._finder.turn_ended()
         await self._ending.end_calls(turn, end)
         self._approvals.timeouts.stop_turn()
         self._end = None

@@ -3,7 +3,8 @@
 Rule 1: the disk is the witness, not what a tool call claims.
 Rule 2: a scan runs off the loop, skips what nobody calls a result (dependencies, caches, version control) and is bounded in all
 that it looks at: entries, folders, bytes of a file, bytes of all files. One thing that cannot be looked at costs itself alone.
-Rule 3: an artifact keeps its id for life; its version rises when its bytes change.
+Rule 3: what another session's turn made in the same folder is not this one's (``makers``).
+Rule 4: an artifact keeps its id for life; its version rises when its bytes change.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import logging
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import open_plain, read_whole
 from trunkline.errors import Unavailable
 from trunkline.session.fold import Artifact
+from trunkline.session.workspace.makers import Claims, Makers, MakingTurn, Words, words_of
 from trunkline.threads import Lane, check_off_loop
 
 if TYPE_CHECKING:
@@ -36,6 +38,9 @@ SKIPPED = frozenset({
     ".git", ".hg", ".svn", "node_modules", ".venv", "venv", "__pycache__", ".next", ".cache", ".mypy_cache", ".pytest_cache",
     ".ruff_cache", ".tox", "target", ".gradle", ".idea", ".vscode", ".turbo", ".parcel-cache", ".terraform",
 })
+SHOWN_HIDDEN = frozenset({".github"})
+"""Hidden folders in which people keep results. What agents and programs keep in others is housekeeping of their own."""
+
 SCAN_ENTRIES = 50_000
 """Entries of folders that one scan looks at; a larger tree is watched only in part, which is better than a stalled turn."""
 
@@ -63,6 +68,8 @@ MANIFEST_BYTES = 256 << 10
 IMAGES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp", ".ico", ".avif"})
 APPS = frozenset({"web_app", "nextjs_app"})
 STATIC_OUTPUTS = ("dist", "build", "out", "public", ".")
+
+NO_CLAIMS = Claims([], [])
 
 log = logging.getLogger("trunkline.session")
 
@@ -105,7 +112,7 @@ class DiskIndex:
         apps = _Apps(self._root, before)
         shown: dict[str, bool] = {}
         for path, changed_ns in now.items():
-            if path not in before and changed_ns >= since_ns:
+            if path not in before and changed_ns >= since_ns and not _is_housekeeping(path, self._root):
                 app = apps.new_app_of(path, artifacts)
                 shown[app or path] = app is not None
             elif before.get(path) != changed_ns:
@@ -117,23 +124,25 @@ class DiskIndex:
         return [look for look in looks if look.path not in artifacts or artifacts[look.path].fingerprint != look.fingerprint]
 
     def _files(self) -> Iterator[tuple[str, int]]:
-        return ((path, found.st_ctime_ns) for path, found in _plain_files(self._root, SCAN_ENTRIES))
+        return ((path, found.st_ctime_ns) for path, found in plain_files(self._root, SCAN_ENTRIES))
 
 
 class ArtifactFinder:
     """Looks at a session's folder at the end of each turn that did something, and writes what it finds."""
 
     def __init__(self, recorder: Recorder, root: str, lane: Lane, preview_url: Callable[[str, Artifact], str | None],
-                 clock: Callable[[], int]) -> None:
+                 clock: Callable[[], int], makers: Makers) -> None:
         self._recorder = recorder
         self._root = root
         self._lane = lane
         self._preview_url = preview_url
         self._clock = clock
+        self._makers = makers
+        self._making: MakingTurn | None = None
         self._index = DiskIndex(root)
         self._learned: asyncio.Task[None] | None = None
         self._since_ns: int | None = None
-        self._acted = False
+        self._acted: Words = []
 
     def learn(self) -> None:
         """Begin to take what is there as known; done once, while the agent starts."""
@@ -145,11 +154,23 @@ class ArtifactFinder:
         self.learn()
         if self._since_ns is None:
             self._since_ns = _disk_now_ns()
-        self._acted = False
+        self._acted = []
+        self.turn_ended()
+        self._making = MakingTurn(self._root, self._since_ns, self._words)
+        self._makers.begin(self._making)
 
-    def acted(self) -> None:
-        """The agent asked for something that can change files without a tool call to show for it."""
-        self._acted = True
+    def turn_ended(self) -> None:
+        """What changes from now on is not of this turn, whatever became of it."""
+        if self._making is not None:
+            self._makers.end(self._making)
+            self._making = None
+
+    def acted(self, words: Sequence[str]) -> None:
+        """The agent asked, in these words, for something that can change files without a tool call to show for it."""
+        self._acted += [word.encode(errors="surrogatepass") for word in words]
+
+    def _words(self) -> Words:
+        return [*self._acted, *words_of(call.state for call in self._recorder.fold.calls.values())]
 
     async def made_by_somebody_else(self, path: str) -> None:
         """A file that a person put there is not the agent's."""
@@ -163,15 +184,21 @@ class ArtifactFinder:
             return
         try:
             await asyncio.shield(self._learned)
-            found = await self._lane.run_within(LOOK_S, _news, self._index, since_ns or 0, dict(fold.artifacts))
+            claims = NO_CLAIMS if self._making is None else self._makers.claims(self._making)
+            found = await self._lane.run_within(LOOK_S, _news, self._index, since_ns or 0, dict(fold.artifacts), claims)
         except (TimeoutError, Unavailable) as error:
             self._give_up_look()
             log.warning("what session %s made is not looked for: the disk does not answer (%s)", fold.session_id, error)
             return
         interpret = self._recorder.at()
         for look, can_be_shown in found:
+            if look.path not in fold.artifacts and not self._takes(look.path):
+                continue
             artifact = self._artifact(look)
             interpret.artifact(artifact, self._preview_url(fold.session_id, artifact) if can_be_shown else None)
+
+    def _takes(self, path: str) -> bool:
+        return self._making is None or self._makers.take(self._making, path, _disk_now_ns())
 
     async def _scan(self) -> None:
         try:
@@ -195,9 +222,10 @@ class ArtifactFinder:
         )
 
 
-def _news(index: DiskIndex, since_ns: int, artifacts: dict[str, Artifact]) -> list[tuple[Found, bool]]:
-    """What is new, and whether it can be shown as it is. Blocks."""
-    return [(look, _static_place(look.type, look.path) is not None) for look in index.news(since_ns, artifacts)]
+def _news(index: DiskIndex, since_ns: int, artifacts: dict[str, Artifact], claims: Claims) -> list[tuple[Found, bool]]:
+    """What is new and no other turn's, and whether it can be shown as it is. Blocks."""
+    return [(look, _static_place(look.type, look.path) is not None) for look in index.news(since_ns, artifacts)
+            if look.path in artifacts or not claims.gives_away(look.path)]
 
 
 def _disk_now_ns() -> int:
@@ -226,7 +254,13 @@ def _static_place(kind: str, path: str) -> str | None:
     return None
 
 
-def _plain_files(root: str, most: int) -> Iterator[tuple[str, os.stat_result]]:
+def _is_housekeeping(path: str, root: str) -> bool:
+    """Whether it lies in a hidden folder below the session's."""
+    folders = os.path.relpath(path, root).split(os.sep)[:-1]
+    return any(name.startswith(".") and name not in SHOWN_HIDDEN for name in folders)
+
+
+def plain_files(root: str, most: int) -> Iterator[tuple[str, os.stat_result]]:
     """The plain files below a folder, as far as ``most`` entries and DEPTH_MOST folders go; links are not followed."""
     check_off_loop()
     folders, left = [(root, 0)], most
@@ -369,6 +403,6 @@ class _Looking:
 
 def _folder_fingerprint(folder: str) -> str:
     digest = hashlib.sha256()
-    for path, found in sorted(_plain_files(folder, APP_ENTRIES)):
+    for path, found in sorted(plain_files(folder, APP_ENTRIES)):
         digest.update(f"{path}\0{found.st_size}\0{found.st_mtime_ns}\0".encode(errors="surrogateescape"))
     return digest.hexdigest()[:32]

@@ -71,7 +71,7 @@ function FileView({ file, source, folded }: { file: FileDiff; source: string | n
   const shortPath = pathIn(useFolder(), file.path);
   const split = roomy && layout.value === 'split';
   return (
-    <section class="content-diff" aria-label={t('content.changesOf', { path: shortPath })}>
+    <section class="content-diff">
       <header class="content-diff-head">
         <IconButton icon={open ? 'chevron-down' : 'chevron-right'} size={16} label={t(open ? 'content.fold' : 'content.unfold', { path: shortPath })} expanded={open} onClick={() => setOpen(!open)} />
         <span class="content-diff-name" title={file.path}>

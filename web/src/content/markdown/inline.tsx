@@ -145,8 +145,8 @@ function spans(attributes: Readonly<Record<string, string>>): Record<string, num
 /** `auto` where a block reads in the direction of its own words. */
 export type Direction = 'auto' | undefined;
 
-/** Headings of a message are below those of the page. */
+/** Headings of a message are below those of the page, all at one level: nobody knows which levels an agent leaves out. They look as deep
+ * as they are. */
 export function Heading({ depth, dir, children }: { depth: number; dir?: Direction; children: ComponentChildren }): JSX.Element {
-  const Name = `h${Math.min(6, depth + 2)}` as 'h3';
-  return <Name class={`content-h content-h${depth}`} dir={dir}>{children}</Name>;
+  return <h3 class={`content-h content-h${depth}`} dir={dir}>{children}</h3>;
 }

@@ -1,15 +1,15 @@
 // Markdown that an agent wrote, drawn block by block while it is written.
 //
 // Rule 1: what is drawn comes from tokens, element by element; no markup is ever inserted as markup.
-// Rule 2: very many blocks are shown page by page.
+// Rule 2: very many blocks are shown page by page, and what is long is parsed and drawn bit by bit: nothing holds the page for long.
 // Rule 3: a chunk of a live text draws only the blocks that it changed.
 
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { type Block, MarkdownStream, PAGE_BLOCKS } from '../../text/markdown/stream';
 import { isAppended } from '../../text/appended';
-import { Button } from '../../ui';
+import { Button, sizeInWords } from '../../ui';
 import '../../style/content/index.css';
 import { BlockView } from './block';
 import { skipUnchanged } from '../skip_unchanged';
@@ -20,31 +20,79 @@ interface MarkdownProps {
   live?: boolean;
   /** Whether a newline is a line break, as in a conversation; not in files. */
   breaks?: boolean;
+  /** What is not here yet: how long all of it is, and a way to fetch it. */
+  rest?: { bytes: number; load: () => Promise<void> } | undefined;
 }
 
 const SHOWN_FIRST = 200_000;
+/** How much of a long text is parsed at once. */
+const PARSED_AT_ONCE = 16_384;
+/** Between two steps: what was drawn is seen, and whatever else waits has its turn. */
+const FRAME_MS = 16;
 /** Blocks and what is inside them: about as many elements are drawn. */
 const FIRST_WEIGHT = 4_000;
+/** While a long text grows all of what is drawn is laid out again and again, and its end is what is read. */
+const LIVE_WEIGHT = 1_000;
 const MORE_TIMES = 4;
 
-export function Markdown({ text, live = false, breaks = true }: MarkdownProps): JSX.Element {
+export function Markdown({ text, live = false, breaks = true, rest }: MarkdownProps): JSX.Element {
   // What was seen while it was written is not taken away when it is complete.
   const [whole, setWhole] = useState(live);
   const cut = !live && !whole && text.length > SHOWN_FIRST;
-  const stream = useStream(cut ? text.slice(0, SHOWN_FIRST) : text, live, breaks);
+  const wanted = cut ? SHOWN_FIRST : text.length;
+  const parsed = useGrowing(wanted, SHOWN_FIRST, PARSED_AT_ONCE);
+  const stream = useStream(text, parsed, live || parsed < wanted, breaks);
   const [times, setTimes] = useState(1);
   const [fromEnd] = useState(live);
   const pages = pagesOf(stream);
-  const [start, end] = shownPages(pages, FIRST_WEIGHT * times, fromEnd);
+  const weight = useGrowing((live && text.length > SHOWN_FIRST ? LIVE_WEIGHT : FIRST_WEIGHT) * times, FIRST_WEIGHT, LIVE_WEIGHT);
+  const [start, end] = shownPages(pages, weight, fromEnd);
   const more = end - start < pages.length && <Button kind="quiet" onClick={() => setTimes(times * MORE_TIMES)}>{t('content.showMore')}</Button>;
   return (
     <div class="content-markdown">
       {fromEnd && more}
       {pages.slice(start, end).map((page, index) => <PageView key={start + index} page={page} />)}
       {!fromEnd && more}
-      {cut && <Button kind="quiet" onClick={() => setWhole(true)}>{t('content.showRest', { n: Math.ceil((text.length - SHOWN_FIRST) / 1_000) })}</Button>}
+      {(cut || rest) && <ShowRest bytes={(rest?.bytes ?? text.length) - Math.min(text.length, SHOWN_FIRST)} load={rest?.load} onShow={() => setWhole(true)} />}
     </div>
   );
+}
+
+interface ShowRestProps {
+  bytes: number;
+  load?: (() => Promise<void>) | undefined;
+  onShow?: () => void;
+}
+
+export function ShowRest({ bytes, load, onShow }: ShowRestProps): JSX.Element {
+  const [state, setState] = useState<'waits' | 'loads' | 'failed'>('waits');
+  const show = (): void => {
+    setState('loads');
+    void (load?.() ?? Promise.resolve()).then(onShow, () => setState('failed'));
+  };
+  return (
+    <>
+      <Button kind="quiet" busy={state === 'loads'} onClick={show}>{t('content.showRest', { size: sizeInWords(bytes) })}</Button>
+      {state === 'failed' && <p role="alert">{t('content.restFailed')}</p>}
+    </>
+  );
+}
+
+/** A number that grows to `target` a step at a time, with time for everything else between: what is new each time is done at once. */
+function useGrowing(target: number, first: number, step: number): number {
+  const [reached, setReached] = useState(first);
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const now = Math.min(target, reached);
+  useEffect(() => {
+    if (reached >= target) return undefined;
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      setReached((so) => so + step);
+    }, FRAME_MS);
+    return undefined;
+  }, [reached, target]);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return now;
 }
 
 const PageView = skipUnchanged(({ page }: { page: readonly Block[] }): JSX.Element => <>{page.map((block) => <BlockView key={block.key} block={block} />)}</>);
@@ -96,13 +144,20 @@ interface Held {
   live: boolean;
 }
 
-function useStream(text: string, live: boolean, breaks: boolean): MarkdownStream {
+/** The first `length` characters as blocks. */
+function useStream(all: string, length: number, live: boolean, breaks: boolean): MarkdownStream {
   const held = useRef<Held | null>(null);
   const before = held.current;
+  // Not even looked at while nothing of it is due: a browser copies a text that grew before it looks into it.
+  if (live && before?.live && before.text.length === length && length < all.length) return before.stream;
+  const text = all.slice(0, length);
   if (before !== null && before.text === text && before.live === live) return before.stream;
   const stream = continued(before, text, live) ?? new MarkdownStream(breaks);
-  if (!live) stream.end(text);
-  else stream.append(before !== null && stream === before.stream ? text.slice(before.text.length) : text);
+  if (!live && text.length <= SHOWN_FIRST) stream.end(text);
+  else {
+    stream.append(before !== null && stream === before.stream ? text.slice(before.text.length) : text);
+    if (!live) stream.finish();
+  }
   held.current = { stream, text, live };
   return stream;
 }
@@ -110,6 +165,6 @@ function useStream(text: string, live: boolean, breaks: boolean): MarkdownStream
 /** The stream so far, where the text only grew, or is complete now. */
 function continued(before: Held | null, text: string, live: boolean): MarkdownStream | null {
   if (before === null) return null;
-  if (!live) return before.stream;
+  if (!live && text.length <= SHOWN_FIRST) return before.stream;
   return before.live && isAppended(before.text, text) ? before.stream : null;
 }

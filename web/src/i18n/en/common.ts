@@ -10,6 +10,8 @@ export const common = {
   drop: 'Drop',
   failed: 'That did not work',
   home: 'Sessions',
+  you: 'You',
+  youWithin: 'you',
   loading: 'Loading …',
   more: 'More',
   newSession: 'New session',

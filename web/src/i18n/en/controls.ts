@@ -15,6 +15,8 @@ export const controls = {
   terminateTitle: 'End this session?',
   terminateText: 'Its turn, its agent and everything that the agent started are stopped. The history stays; a message begins the session again.',
   terminateDo: 'End session',
+  held: 'Paused: your messages and what rules would allow wait until you resume.',
+  heldInTurn: 'Paused: your messages and what rules would allow wait. The running turn goes on until it asks or ends.',
   pausedBy: 'Paused by {who}',
   pausedReason: 'Paused by {who}: {reason}',
   mode: 'Mode',

@@ -17,7 +17,7 @@ export const devices = {
   pairInsecure: 'Over plain HTTP the phone gets no notifications.',
   pairOver: 'This code is over. Make a new one.',
   pairUsed: 'Paired: {name}',
-  pairLoopback: 'This hub is reached at {host}, which means only this machine. To pair a phone, make the hub reachable first: trunkline serve --host 0.0.0.0 --allow-host <name>, best behind HTTPS.',
+  pairLoopback: 'This hub is reached at {host}, which means only this machine. To pair a phone, make the hub reachable first: trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file>.',
   noScopePair: 'This device may not pair others.',
   claimTitle: 'Pair this device',
   claimText: 'A pairing code was opened. Give this device a name, so that you know it in the list.',

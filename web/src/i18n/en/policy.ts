@@ -41,6 +41,8 @@ export const policy = {
   unsaved: 'Not saved yet',
   cameBack: 'These are your unsaved changes from before. Save or discard them.',
   problem: 'The file is not what is in force: {problem}',
+  putBack: 'Put the last good rules back',
+  startEmpty: 'Begin with no rules',
   wrong: 'Not saved: {why}',
   readOnly: 'This device may read the policy but not change it.',
   changedMeanwhile: 'The file was changed elsewhere while you edited. Saving replaces that.',

@@ -29,8 +29,15 @@ export interface MessageItem extends ItemBase {
   readonly state: Signal<MessageState>;
 }
 
+/** A text that was too long for the event that completes it: how long all of it is, and where. */
+export interface CutText {
+  bytes: number;
+  url: string;
+}
+
 interface MessageState {
   done: boolean;
+  cut?: CutText | undefined;
   images: readonly ImagePart[];
   by?: string;
   model?: string;
@@ -49,6 +56,7 @@ export interface ThinkingItem extends ItemBase {
 
 interface ThinkingState {
   done: boolean;
+  cut?: CutText | undefined;
   redacted: boolean;
   endedAt?: number;
 }

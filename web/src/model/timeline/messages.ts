@@ -1,11 +1,13 @@
 // Messages of both sides and the agent's thinking, piece by piece.
 //
-// Rule: a chunk changes its own item's text and nothing else.
+// Rule 1: a chunk changes its own item's text and nothing else.
+// Rule 2: what completes a long text carries its beginning only. Where its pieces are all here, they are the text; else the rest is
+// fetched when somebody asks for it.
 
-import { signal } from '@preact/signals';
+import { signal, type Signal } from '@preact/signals';
 import type { ACPEventByPrefix, MessageCompleteEvent } from '../../generated/agent-context';
 import { defined, readText, startOf } from './event_fields';
-import type { MessageItem, ThinkingItem } from './items';
+import type { CutText, MessageItem, ThinkingItem } from './items';
 import type { RunningTurn } from './turn';
 import type { ItemList } from './item_list';
 import type { Subagents } from './subagents';
@@ -23,9 +25,9 @@ export class Messages {
       text.value = text.peek() + event.delta;
     } else {
       const whole = textOf(event);
-      if (whole !== text.peek()) text.value = whole;
+      const cut = complete(text, whole, event._meta);
       const images = event.content.filter((part) => part.type === 'image');
-      state.value = { ...state.peek(), done: true, images, ...defined({ model: event.model, by: readText(event._meta, 'by') }) };
+      state.value = { ...state.peek(), done: true, cut, images, ...defined({ model: event.model, by: readText(event._meta, 'by') }) };
       this.items.open.delete(item);
       if (event.role === 'user') this.turn.tally.setPrompt(whole, images.map(({ url }) => url));
     }
@@ -37,8 +39,8 @@ export class Messages {
     if (event.type === 'thinking:delta') {
       item.text.value = item.text.peek() + event.delta;
     } else if (event.type === 'thinking:complete') {
-      if (event.content !== item.text.peek()) item.text.value = event.content;
-      item.state.value = { done: true, redacted: event.redacted ?? false, endedAt: Date.parse(event.timestamp) };
+      const cut = complete(item.text, event.content, event._meta);
+      item.state.value = { done: true, cut, redacted: event.redacted ?? false, endedAt: Date.parse(event.timestamp) };
       this.items.open.delete(item);
     }
     return item.key;
@@ -68,6 +70,15 @@ export class Messages {
     this.turn.markActive();
     return this.subagents.add(item, readText(event._meta, 'parentToolCallId'));
   }
+}
+
+/** Set the text to what completes it, unless more of it is here; says where the rest is. */
+function complete(text: Signal<string>, whole: string, meta: Record<string, unknown> | undefined): CutText | undefined {
+  const { bytes, url } = (meta?.['truncated'] ?? {}) as Partial<CutText>;
+  const isCut = typeof bytes === 'number' && typeof url === 'string';
+  if (isCut && text.peek().length > whole.length && new TextEncoder().encode(text.peek()).length === bytes) return undefined;
+  if (whole !== text.peek()) text.value = whole;
+  return isCut ? { bytes, url } : undefined;
 }
 
 function textOf(event: MessageCompleteEvent): string {

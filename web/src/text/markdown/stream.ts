@@ -3,7 +3,7 @@
 // Rule 1: a block that is finished keeps its identity (the same object) for good; only the last block or two are parsed again, and
 // how much of the text that can be is bounded. Appending costs what is new, not what is there.
 // Rule 2: when the text is complete it is parsed once as a whole, and every block that comes out the same keeps its identity. What is
-// seen then does not depend on how the text came in.
+// seen then does not depend on how the text came in. A text that is too long to be parsed at once stays as its pieces were parsed.
 // Rule 3: nothing here touches the DOM.
 
 import type { Links, Tokens } from 'marked';
@@ -78,6 +78,15 @@ export class MarkdownStream {
     this.tailBlocks = [];
     this.fence = null;
     this.links = links;
+  }
+
+  /** The text is complete, and too long to be parsed as a whole: what is open is settled as it is. */
+  finish(): void {
+    const left = this.fence !== null ? [closedCode(this.fence)] : this.lexing(this.tail, this.links).tokens.filter(isShown);
+    left.forEach((token, index) => this.settle(this.block(token, false, this.tailBlocks[index])));
+    this.tail = '';
+    this.tailBlocks = [];
+    this.fence = null;
   }
 
   /** Carriage returns are newlines; one at the end waits for what follows it. */

@@ -4,8 +4,11 @@
  * Rule 1: a key acts on the card that is selected, by the id of its ask, never on "the first one".
  * Rule 2: when the selection moved by itself, because somebody else decided, keys rest for a moment: the press was meant for
  * what was there before. So they do on a card that came or moved just now.
- * Rule 3: when a field goes away under somebody who types, keys rest until the typing pauses: what comes is the rest of a sentence.
+ * Rule 3: when a field goes away under somebody who types, keys rest until the typing pauses: what comes is the rest of a sentence. So
+ * they do after a "deny" that was refused: what comes is the reason, for a field that did not open.
+ * Rule 4: a key that is held down does what it does once, and types nothing into what it opened.
  */
+import type { Refusal } from './refusals';
 import { fieldOf } from './typing';
 
 interface CardKeys {
@@ -15,10 +18,10 @@ interface CardKeys {
 }
 
 const cards = new Map<string, CardKeys>();
-const rests = new Map<string, () => boolean>();
+const rests = new Map<string, () => Refusal | null>();
 
-/** How to know whether a card takes no press now; gives the end of it. */
-export function keepRest(ask: string, resting: () => boolean): () => void {
+/** How to know whether and why a card takes no press now; gives the end of it. */
+export function keepRest(ask: string, resting: () => Refusal | null): () => void {
   rests.set(ask, resting);
   return () => {
     if (rests.get(ask) === resting) rests.delete(ask);
@@ -35,11 +38,14 @@ export function keepKeys(ask: string, keys: CardKeys): () => void {
 
 /** How long nobody types before letters are keys again. */
 export const PAUSE_MS = 1_500;
+/** The same after a "deny" that was refused. */
+export const REASON_PAUSE_MS = 1_000;
 
 /** Knows whether keys are the rest of what was typed into a field that went away. */
 export class Sentence {
   private field: Element | null = null;
   private cut = false;
+  private pause = PAUSE_MS;
   private last = 0;
 
   /** The focus is somewhere now. */
@@ -59,15 +65,36 @@ export class Sentence {
   goesOn(event: KeyboardEvent, now: number): boolean {
     if (fieldOf(event.target)) this.cut = false;
     else if (this.field !== null && !this.field.isConnected) this.cutAt(now);
-    else if (now - this.last >= PAUSE_MS) this.cut = false;
+    else if (now - this.last >= this.pause) this.cut = false;
     this.last = now;
     return this.cut;
   }
 
-  private cutAt(now: number): void {
+  /** No field opened where somebody expects one to write into. */
+  missed(now: number): void {
+    this.cutAt(now, REASON_PAUSE_MS);
+  }
+
+  private cutAt(now: number, pause = PAUSE_MS): void {
     this.field = null;
     this.cut = true;
+    this.pause = pause;
     this.last = now;
+  }
+}
+
+/** The key that is still down from when it did something. */
+export class HeldKey {
+  private key: string | null = null;
+
+  did(key: string): void {
+    this.key = key;
+  }
+
+  /** Whether this press is that key, which was never let go. */
+  goesOn(event: KeyboardEvent): boolean {
+    if (!event.repeat) this.key = null;
+    return event.repeat && event.key === this.key;
   }
 }
 
@@ -78,15 +105,15 @@ export function isForPage(event: KeyboardEvent): boolean {
   return !target?.closest('input, textarea, select, [contenteditable], dialog, [role=menu]');
 }
 
-/** Do what the key means to the card; false where it means nothing. */
-export function press(ask: string | null, key: string): boolean {
+/** Do what the key means to the card; says why it was not done, and null where the key means nothing there. */
+export function press(ask: string | null, key: string): 'done' | Refusal | null {
   const keys = ask === null ? undefined : cards.get(ask);
-  if (!keys || (ask !== null && rests.get(ask)?.())) return false;
-  if (key === 'a') keys.approve();
-  else if (key === 'd') keys.deny();
-  else if (key === 'e' && keys.edit) keys.edit();
-  else return false;
-  return true;
+  const act = key === 'a' ? keys?.approve : key === 'd' ? keys?.deny : key === 'e' ? keys?.edit : undefined;
+  if (ask === null || act === undefined) return null;
+  const refused = rests.get(ask)?.() ?? null;
+  if (refused !== null) return refused;
+  act();
+  return 'done';
 }
 
 /** The ask after or before the selected one. */

@@ -5,7 +5,8 @@
  * Rule 2: places hold still while somebody points at the list or has a card in focus; see steady.ts.
  * Rule 3: what is decided elsewhere while it is looked at does not vanish without a word: it says by whom. While somebody types in
  * it, it keeps its fields as well; see typing.ts.
- * Rule 4: who decides with keys goes on from the next card, not from the top of the page. Only keys that do something are named.
+ * Rule 4: who decides with keys goes on from the next card, not from the top of the page. Only keys that do something are named. One
+ * that is pressed and does nothing says why on the card (refusals.tsx).
  */
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
@@ -16,7 +17,8 @@ import { sessionHref } from '../../route';
 import { Icon } from '../../ui';
 import { mayDo } from '../controls/availability';
 import { ApprovalCard, QuestionForm } from './card/card';
-import { isForPage, press, selectionAfter, Sentence, stepFrom } from './keys';
+import { HeldKey, isForPage, press, selectionAfter, Sentence, stepFrom } from './keys';
+import { refuse, type Refusal } from './refusals';
 import { ResolutionLine } from './resolution_line';
 import { resolutions, type Resolution } from './resolutions';
 import { lookAtCards, placesAfter, REST_MS } from './steady';
@@ -24,6 +26,7 @@ import { fieldOf, typedIn } from './typing';
 import '../../style/shared_views.css';
 
 const KEPT_DECIDED = 5;
+const DECIDES: ReadonlySet<string> = new Set(['a', 'd', 'e']);
 
 export function ApprovalsQueue(): JSX.Element {
   const waiting = pending.value;
@@ -174,13 +177,33 @@ function useSelection(asks: string[]): string | null {
     before.current = asks;
     chosen.current = current;
     if (current === selected) return;
-    restUntil.current = performance.now() + REST_MS;
+    if (selected !== null) restUntil.current = performance.now() + REST_MS;
     setSelected(current);
   });
   const sentence = useSentence();
+  const held = useMemo(() => new HeldKey(), []);
+  const refuseKey = (why: Refusal): void => {
+    refuse(chosen.current, why);
+    if (chosen.current) bringIntoView(chosen.current);
+  };
   useLayoutEffect(() => {
+    const decide = (event: KeyboardEvent): void => {
+      const now = performance.now();
+      const outcome = event.repeat ? 'held' : now < restUntil.current ? 'next' : press(chosen.current, event.key);
+      if (outcome === null) return;
+      event.preventDefault();
+      if (outcome === 'done') return held.did(event.key);
+      refuseKey(outcome);
+      if (event.key === 'd' && outcome !== 'held') sentence.missed(now);
+    };
     const pressed = (event: KeyboardEvent): void => {
-      if (sentence.goesOn(event, performance.now()) || !isForPage(event)) return;
+      if (held.goesOn(event)) return event.preventDefault();
+      const forPage = isForPage(event);
+      if (sentence.goesOn(event, performance.now())) {
+        if (forPage && event.key.length === 1) refuseKey('typing');
+        return;
+      }
+      if (!forPage) return;
       if (event.key === 'j' || event.key === 'k') {
         const next = stepFrom(asks, chosen.current, event.key === 'j' ? 1 : -1);
         chosen.current = next;
@@ -188,9 +211,7 @@ function useSelection(asks: string[]): string | null {
         restUntil.current = 0;
         if (next) showCard(next);
         event.preventDefault();
-      } else if (performance.now() >= restUntil.current && !event.repeat && press(chosen.current, event.key)) {
-        event.preventDefault();
-      }
+      } else if (DECIDES.has(event.key)) decide(event);
     };
     document.addEventListener('keydown', pressed);
     return () => document.removeEventListener('keydown', pressed);
@@ -216,5 +237,9 @@ function useSentence(): Sentence {
 function showCard(ask: string): void {
   const card = document.querySelector<HTMLElement>(`[data-ask="${CSS.escape(ask)}"]`);
   card?.focus({ preventScroll: true });
-  card?.scrollIntoView({ block: 'nearest' });
+  bringIntoView(ask);
+}
+
+function bringIntoView(ask: string): void {
+  document.querySelector(`[data-ask="${CSS.escape(ask)}"]`)?.scrollIntoView({ block: 'nearest' });
 }

@@ -1,6 +1,7 @@
 /** How an ask ended, and by whose word: as a line, and for all that is in its card, where nothing decides any more and the clock stands. */
 import { createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
+import { byWhom } from '../../hub/connection';
 import { askId, pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { Icon, type IconName } from '../../ui';
@@ -12,8 +13,8 @@ const ICONS: Record<Resolution['how'], IconName> = {
 };
 
 export function resolutionWords(resolution: Resolution): string {
-  const policy = resolution.savedBy ? t('approvals.byRuleOf', { who: resolution.savedBy }) : t('approvals.byPolicy');
-  const who = resolution.here ? t('approvals.byYou') : resolution.by === 'policy' ? policy : resolution.by ?? t('approvals.somebody');
+  const policy = resolution.savedBy ? t('approvals.byRuleOf', { who: byWhom(resolution.savedBy) }) : t('approvals.byPolicy');
+  const who = resolution.here ? t('approvals.byYou') : resolution.by === 'policy' ? policy : resolution.by !== undefined ? byWhom(resolution.by) : t('approvals.somebody');
   switch (resolution.how) {
     case 'approved': return t('approvals.approvedBy', { who });
     case 'denied': return t('approvals.deniedBy', { who });

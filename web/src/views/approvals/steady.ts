@@ -5,11 +5,14 @@
  * whole list goes along with the eye. What the page scrolls by itself, or the browser because what is below shrank, does move.
  * Rule 2: while somebody points at the list or has a card in focus, places do not change: what is new goes below, what is decided
  * stays where it was, without its buttons.
- * Rule 3: what the beginning of was never seen is not decided: a card takes no press before it was on the screen for a moment. What
- * flies past while somebody scrolls, or stood there for a frame before the page placed it, nobody has seen.
+ * Rule 3: what was not shown is not decided: a card takes no press before all of what it decides was on the screen for as long as a
+ * new card rests; of what is taller than the screen, as much from its top as fits. What flies past while somebody scrolls, or stood
+ * there for a frame before the page placed it, nobody has seen.
+ * Rule 4: a press that is not taken is answered, never swallowed (refusals.tsx).
  */
 import { createContext } from 'preact';
 import { useEffect, useMemo, useReducer, useRef } from 'preact/hooks';
+import type { Refusal } from './refusals';
 
 export const REST_MS = 1_000;
 const LOOK_MS = 100;
@@ -69,26 +72,29 @@ function spotOf(element: Element): Spot {
   return { onScreen, inPage: onScreen + scrolled };
 }
 
-/** How much of what a card decides has to have been seen, from its top: about the first lines of it. */
+/** What has to have been seen of what a card decides on the shortest screen, from its top: about the first lines of it. */
 const BEGINNING_PX = 120;
 const LOOKED_PX = 10;
-/** For how long it has to have been there without a break: nobody takes in a line in less. Shorter than a new card's rest, so that who
- * has it before their eyes from the start does not wait for this. */
-export const SEEN_MS = 500;
+/** For how long it has to have been there without a break. */
+export const SEEN_MS = REST_MS;
+/** What a screen need not show of its own height: edges, and the part of a line. */
+const EDGE_PX = 24;
 /** Where it is looked at, from its left: beside what may lie over its end. */
 const INSIDE_PX = 12;
 
-/** How far down the beginning of what a card decides has been seen, all at once or bit by bit. */
-export class Beginning {
+/** How far down what a card decides has been seen, all at once or bit by bit. */
+export class Shown {
   private seen = 0;
   /** Since when each bit that is not yet seen has been on the screen, by how far down it is. */
   private readonly since = new Map<number, number>();
 
-  /** Whether all of it has been seen by now. */
+  /** Whether all of it, or as much as the screen takes, has been seen by now. */
   wasSeen(card: Element, now: number): boolean {
-    const decided = this.seen < BEGINNING_PX ? card.querySelector('[data-decided]') : null;
+    const decided = card.querySelector('[data-decided]');
     if (decided === null) return true;
-    const end = Math.min(BEGINNING_PX, decided.firstElementChild?.getBoundingClientRect().height ?? 0);
+    const height = decided.firstElementChild?.getBoundingClientRect().height ?? 0;
+    if (this.seen >= height) return true;
+    const end = Math.min(height, Math.max(BEGINNING_PX, roomFor(decided)));
     this.look(decided, end, now);
     while (this.seen < end && now - (this.since.get(this.seen) ?? now) >= SEEN_MS) this.seen += LOOKED_PX;
     return this.seen >= end;
@@ -103,6 +109,16 @@ export class Beginning {
   }
 }
 
+/** How much of it the screen can show at once, beside the buttons where these lie over it. */
+function roomFor(decided: Element): number {
+  const view = decided.closest('[role=feed]');
+  const top = view?.getBoundingClientRect().top ?? document.querySelector('.shell-bar')?.getBoundingClientRect().bottom ?? 0;
+  const bottom = Math.min(innerHeight, view?.getBoundingClientRect().bottom ?? innerHeight);
+  const buttons = decided.querySelector('[data-decides]');
+  const covered = buttons && getComputedStyle(buttons).position === 'sticky' ? buttons.getBoundingClientRect().height : 0;
+  return bottom - top - covered - EDGE_PX;
+}
+
 /** Whether this is what is there, and not something that lies over it, such as the buttons themselves. */
 function isOnScreen(decided: Element, x: number, y: number): boolean {
   const there = document.elementFromPoint(x, y);
@@ -114,8 +130,8 @@ export const Resting = createContext(false);
 
 interface Steady {
   resting: boolean;
-  /** Asked at the moment of a press: it looks where the card is now. */
-  rests(): boolean;
+  /** Asked at the moment of a press, why it is not taken, or null: it looks where the card is now. */
+  refusal(): Refusal | null;
 }
 
 const looks = new Set<() => void>();
@@ -127,19 +143,20 @@ export function lookAtCards(): void {
 
 export function useSteady(card: { current: HTMLElement | null }): Steady {
   const steadiness = useMemo(() => new Steadiness(performance.now()), []);
-  const beginning = useMemo(() => new Beginning(), []);
+  const shown = useMemo(() => new Shown(), []);
   const [, draw] = useReducer((count: number) => count + 1, 0);
   const drawn = useRef(true);
-  const rests = (): boolean => {
+  const refusal = (): Refusal | null => {
     const now = performance.now();
     if (card.current) steadiness.look(spotOf(card.current), now);
-    const seen = card.current === null || beginning.wasSeen(card.current, now);
-    const resting = steadiness.rests(now) || !seen;
-    if (resting !== drawn.current) draw(0);
-    return (drawn.current = resting);
+    const seen = card.current === null || shown.wasSeen(card.current, now);
+    const why = steadiness.rests(now) ? 'moved' : seen ? null : 'unseen';
+    if ((why !== null) !== drawn.current) draw(0);
+    drawn.current = why !== null;
+    return why;
   };
   useEffect(() => {
-    const look = (): void => void rests();
+    const look = (): void => void refusal();
     looks.add(look);
     look();
     const timer = setInterval(look, LOOK_MS);
@@ -148,7 +165,7 @@ export function useSteady(card: { current: HTMLElement | null }): Steady {
       clearInterval(timer);
     };
   }, []);
-  return { resting: drawn.current, rests };
+  return { resting: drawn.current, refusal };
 }
 
 /** Who is where in the list: as it should be, or, while it is held, as it was, with what is new below. */

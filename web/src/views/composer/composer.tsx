@@ -6,31 +6,30 @@
  * Rule 3: who may not send sees why instead of a field that does nothing.
  */
 import type { JSX } from 'preact';
-import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import type { SendMessageCommand } from '../../generated/agent-context';
 import type { SessionState } from '../../generated/api';
 import { agentName } from '../../hub/agents';
 import { connection } from '../../hub/connection';
+import { pathOf } from '../../hub/http';
 import { t } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
-import { COARSE, Icon, IconButton, Menu, Spinner, toast, useMedia } from '../../ui';
+import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
-import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from './drafts';
+import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
+import { useGrowing } from './growing';
 import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
-import { SuggestionSource, type Suggestion } from './suggestion_source';
+import { SuggestionSource, suggestionKey, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
 import '../../style/shared_views.css';
 
-const TALLEST = 0.4;
-/** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
-const MEASURED_MOST = 100_000;
-
-export function Composer({ session }: { session: OpenSession }): JSX.Element {
+/** `onSent`: a message went out that will stand at the end of the conversation. */
+export function Composer({ session, onSent }: { session: OpenSession; onSent?: () => void }): JSX.Element {
   const view = session.state.value;
   const can = actStates(view, true, connection.scope.value).prompt;
   const editable = can.can && connection.state.value === 'online';
@@ -38,19 +37,25 @@ export function Composer({ session }: { session: OpenSession }): JSX.Element {
   return (
     <div class="composer">
       <Queue key={session.sessionId} session={session} editable={editable} onLeft={(words) => takeBack.current(words)} />
-      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} onSent={onSent} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
     </div>
   );
 }
 
-function Writing({ session, takeBack }: { session: OpenSession; takeBack: { current: (words: string) => void } }): JSX.Element {
+interface WritingProps {
+  session: OpenSession;
+  takeBack: { current: (words: string) => void };
+  onSent: (() => void) | undefined;
+}
+
+function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   const view = session.state.value;
   const [text, setText] = useState(() => draftOf(session.sessionId));
   const [over, setOver] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const list = useId();
   const touch = useMedia(COARSE);
-  const [sends, setSends] = useState(() => enterSends(touch));
+  const sends = enterSends(touch);
   const latest = useRef({ text, write: (_words: string, _caret?: number): void => undefined });
   const write = (words: string, caret?: number): void => {
     latest.current.text = words;
@@ -65,7 +70,7 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
   };
   const attachments = attachmentsOf(session.sessionId);
   useEffect(() => attachments.onUploaded((path) => addPath(latest.current, field.current, path)), [attachments]);
-  const suggesting = useMemo(() => new SuggestionSource(session.sessionId, () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
+  const suggesting = useMemo(() => new SuggestionSource((q, limit) => pathOf(['sessions', session.sessionId, 'files', 'find'], { q, limit }), () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
   const history = useHistory(session);
   useGrowing(field, text);
   useEffect(() => flushDrafts, []);
@@ -84,6 +89,7 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
     suggesting.close();
     history.current = null;
     latest.current.write(leftOf(latest.current.text, message));
+    if (session.state.peek().turn === null) onSent?.(); // what waits in the queue is in sight there
     field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
@@ -114,13 +120,12 @@ function Writing({ session, takeBack }: { session: OpenSession; takeBack: { curr
       {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
       <Attached attachments={attachments} />
       <textarea ref={field} class="composer-text" dir={fieldDirection(text)} rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
-        role="combobox" aria-autocomplete="list" aria-expanded={shown !== null} aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
+        aria-autocomplete="list" aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
         onInput={(event) => { write(event.currentTarget.value); history.current?.edited(); suggesting.onTextChanged(event.currentTarget.value, event.currentTarget.selectionStart); }}
         onClick={(event) => suggesting.onTextChanged(text, event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onKeyDown={pressed}
         onPaste={(event) => { const files = filesIn(event.clipboardData); if (files.length) { event.preventDefault(); add(files); } }} />
       <div class="composer-bar">
         <FilePicker onFiles={add} />
-        <Menu label={t('common.more')} side="left" class="composer-menu" items={[{ label: t('composer.enterSends'), checked: sends, onSelect: () => { setEnterSends(!sends); setSends(!sends); } }]} />
         <span class="composer-hint">{t(sends ? 'composer.hintEnter' : 'composer.hintNewline')}</span>
         <IconButton icon={busy ? 'queue' : 'send'} kind="primary" label={t(busy ? 'composer.queue' : 'composer.send')} class="composer-send"
           disabled={(!text.trim() && !attachments.any) || attachments.busy} onClick={() => void send()} />
@@ -189,23 +194,6 @@ function addPath(writing: { text: string; write: (text: string, caret?: number) 
   writing.write(text, caret);
 }
 
-function suggestionKey(event: KeyboardEvent, suggesting: SuggestionSource, take: (suggestion: Suggestion) => void): boolean {
-  const shown = suggesting.current.peek();
-  if (!shown) return false;
-  const chosen = shown.choices[shown.selected];
-  if (event.key === 'Escape') suggesting.dismiss();
-  else if (event.key === 'ArrowDown' && chosen) suggesting.move(1);
-  else if (event.key === 'ArrowUp' && chosen) suggesting.move(-1);
-  else if ((event.key === 'Enter' || event.key === 'Tab') && chosen && !event.shiftKey && !isWhole(shown.token.query, chosen, event.key)) take(chosen);
-  else return false;
-  return true;
-}
-
-/** A command that is typed out already is sent by Enter, not completed once more. */
-function isWhole(query: string, chosen: Suggestion, key: string): boolean {
-  return key === 'Enter' && query === chosen.word;
-}
-
 type HistoryRef = { current: PromptHistory | null };
 
 /** Made when first looked back, from the prompts of this session. */
@@ -229,18 +217,4 @@ function lookBack(event: KeyboardEvent, text: string, history: HistoryRef, sessi
 function earlierPrompts(session: OpenSession): string[] {
   const messages = session.timeline.items.peek().flatMap((item) => (item.kind === 'message' && item.role === 'user' ? [item.text.peek()] : []));
   return [...messages, ...session.prompts.peek().map((prompt) => (prompt.sent.command as SendMessageCommand).message)];
-}
-
-/** As tall as what is written, up to a share of the screen. */
-function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string): void {
-  useLayoutEffect(() => {
-    const shown = field.current;
-    if (!shown) return;
-    if (text.length > MEASURED_MOST) {
-      shown.style.height = `${innerHeight * TALLEST}px`;
-      return;
-    }
-    shown.style.height = 'auto';
-    shown.style.height = `${Math.min(shown.scrollHeight, innerHeight * TALLEST)}px`;
-  }, [text]);
 }

@@ -7,6 +7,7 @@
  * Rule 4: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
  * Rule 5: how Enter is meant is of the device: all tabs share it.
  */
+import { signal } from '@preact/signals';
 import { onForgetPersonalData } from '../../hub/personal_data';
 
 const DRAFT = 'trunkline.draft.';
@@ -79,8 +80,12 @@ addEventListener('pagehide', flushDrafts);
 document.addEventListener('visibilitychange', () => document.visibilityState === 'hidden' && flushDrafts());
 onForgetPersonalData(forgetDrafts);
 
+/** How often somebody chose: who reads the choice draws again. */
+const choices = signal(0);
+
 /** Whether Enter sends. On a touch screen it begins a new line unless somebody chose otherwise: there is no Shift to hold. */
 export function enterSends(touch: boolean): boolean {
+  void choices.value;
   const chosen = stored(() => localStorage.getItem(ENTER)) ?? memory.get(ENTER) ?? null;
   return chosen === null ? !touch : chosen === 'send';
 }
@@ -89,4 +94,5 @@ export function setEnterSends(sends: boolean): void {
   const chosen = sends ? 'send' : 'newline';
   memory.set(ENTER, chosen);
   stored(() => localStorage.setItem(ENTER, chosen));
+  choices.value += 1;
 }

@@ -5,7 +5,7 @@
  */
 import { signal } from '@preact/signals';
 import type { FilesFound } from '../../generated/api';
-import { http, pathOf } from '../../hub/http';
+import { http } from '../../hub/http';
 import { matchingCommands, tokenAt, type AgentCommand, type Token } from './suggestions';
 
 export interface Suggestion {
@@ -31,7 +31,8 @@ export class SuggestionSource {
   /** A token that somebody dismissed, until they type something else. */
   private dismissed = '';
 
-  constructor(private readonly sessionId: string, private readonly commands: () => AgentCommand[]) {}
+  /** `filesAt`: where files are found by a part of their path. */
+  constructor(private readonly filesAt: (query: string, limit: number) => string, private readonly commands: () => AgentCommand[]) {}
 
   /** The text or the caret changed. */
   onTextChanged(text: string, caret: number): void {
@@ -78,12 +79,29 @@ export class SuggestionSource {
   }
 
   private async find(token: Token, number: number): Promise<void> {
-    const path = pathOf(['sessions', this.sessionId, 'files', 'find'], { q: token.query, limit: SHOWN });
-    const found = await http.get<FilesFound>(path).catch(() => null);
+    const found = await http.get<FilesFound>(this.filesAt(token.query, SHOWN)).catch(() => null);
     if (number !== this.requestCount) return;
     const choices = (found?.files ?? []).map((file) => ({ word: file.path }));
     this.current.value = { token, choices, selected: 0, state: 'known' };
   }
+}
+
+/** Have the keys that choose a suggestion do so; says whether this was one. */
+export function suggestionKey(event: KeyboardEvent, suggesting: SuggestionSource, take: (suggestion: Suggestion) => void): boolean {
+  const shown = suggesting.current.peek();
+  if (!shown) return false;
+  const chosen = shown.choices[shown.selected];
+  if (event.key === 'Escape') suggesting.dismiss();
+  else if (event.key === 'ArrowDown' && chosen) suggesting.move(1);
+  else if (event.key === 'ArrowUp' && chosen) suggesting.move(-1);
+  else if ((event.key === 'Enter' || event.key === 'Tab') && chosen && !event.shiftKey && !isWhole(shown.token.query, chosen, event.key)) take(chosen);
+  else return false;
+  return true;
+}
+
+/** A command that is typed out already is sent by Enter, not completed once more. */
+function isWhole(query: string, chosen: Suggestion, key: string): boolean {
+  return key === 'Enter' && query === chosen.word;
 }
 
 function nameOf(token: Token): string {

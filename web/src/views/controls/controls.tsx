@@ -7,10 +7,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
-import { connection } from '../../hub/connection';
+import { connection, byWhom } from '../../hub/connection';
 import { t, type Key } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
-import { Button, IconButton, Menu, Sheet, toast, type MenuItem } from '../../ui';
+import { Button, COARSE, IconButton, Menu, Sheet, toast, useMedia, type MenuItem } from '../../ui';
+import { enterSends, setEnterSends } from '../composer/drafts';
 import { sendCommand, useControl } from './run_control';
 import { settingsOf, type Setting, type Settings } from './agent_settings';
 import { LimitsSheet } from './limits_sheet';
@@ -30,13 +31,15 @@ export function Controls({ session }: { session: OpenSession }): JSX.Element {
   const [open, setOpen] = useState<Open>('none');
   const settings = settingsOf(view.modes, view.mode, view.configOptions, t('controls.mode'));
   const close = (): void => setOpen('none');
+  const sends = enterSends(useMedia(COARSE));
   return (
     <div class="controls" role="group" aria-label={t('controls.label')}>
       {view.turn && <Stop session={session} turnId={view.turn.turnId} state={states.cancel} />}
       <Hold session={session} states={states} />
       {settings.mode && <Choose session={session} setting={settings.mode} state={states.configure} />}
       {settings.model && <Choose session={session} setting={settings.model} state={states.configure} />}
-      <Menu label={t('controls.more')} items={menuOf(session, states, settings, setOpen)} />
+      <Menu label={t('controls.more')} items={menuOf(session, states, settings, sends, setOpen)} />
+      {view.paused && <p class="controls-held" role="status">{t(view.turn ? 'controls.heldInTurn' : 'controls.held')}</p>}
       {open === 'end' && <EndSheet session={session} onClose={close} />}
       {open === 'limits' && <LimitsSheet session={session} state={states.limits} onClose={close} />}
       {open === 'options' && <OptionsSheet session={session} settings={settings} state={states.configure} onClose={close} />}
@@ -49,13 +52,14 @@ function hint(state: ActState, does: string): string {
   return state.can ? does : t(WHY[state.why]);
 }
 
-function menuOf(session: OpenSession, states: Record<Act, ActState>, settings: Settings, open: (what: Open) => void): MenuItem[] {
+function menuOf(session: OpenSession, states: Record<Act, ActState>, settings: Settings, sends: boolean, open: (what: Open) => void): MenuItem[] {
   const { turn } = session.state.peek();
   const off = (act: Act): { disabled: boolean } => ({ disabled: !states[act].can });
   const interrupt = (): void => void sendCommand(session.sessionId, { command: 'pause', _meta: { interrupt: true } }).catch(() => undefined);
   return [
     ...(settings.others.length ? [{ label: t('controls.options'), icon: 'sliders' as const, onSelect: () => open('options') }] : []),
     { label: t('controls.limits'), icon: 'coin', onSelect: () => open('limits') },
+    { label: t('composer.enterSends'), checked: sends, onSelect: () => setEnterSends(!sends) },
     ...(turn && states.pause.can ? [{ label: t('controls.pauseNow'), icon: 'pause' as const, onSelect: interrupt }] : []),
     { label: t('controls.terminate'), icon: 'stop', danger: true, onSelect: () => open('end'), ...off('terminate') },
   ];
@@ -89,7 +93,7 @@ function Hold({ session, states }: { session: OpenSession; states: Record<Act, A
     if ((await act(() => sendCommand(session.sessionId, { command }))) && command === 'pause' && turn) toast(t('controls.pauseHint'));
   };
   if (paused || status === 'completed') {
-    const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: paused.by, reason: paused.reason ?? '' }) : t('controls.restart');
+    const who = paused ? t(paused.reason ? 'controls.pausedReason' : 'controls.pausedBy', { who: byWhom(paused.by), reason: paused.reason ?? '' }) : t('controls.restart');
     return <Button kind="primary" icon="play" busy={busy} disabled={!states.resume.can} title={hint(states.resume, who)} onClick={() => void send('resume')}>{t(paused ? 'controls.resume' : 'controls.restart')}</Button>;
   }
   return <IconButton icon="pause" busy={busy} disabled={!states.pause.can} label={states.pause.can ? t('controls.pause') : `${t('controls.pause')}: ${t(WHY[states.pause.why])}`} onClick={() => void send('pause')} />;

@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import type { FileEntry, FileList } from '../../generated/api';
 import { http, pathOf } from '../../hub/http';
 import { t } from '../../i18n';
-import { Button, Icon, Spinner } from '../../ui';
+import { Button, Icon, Spinner, sizeInWords } from '../../ui';
 import { VisibleText } from '../../content/visible_text';
 import { useLoaded } from './use_loaded';
 import { filesHref } from './address';
@@ -58,9 +58,4 @@ export function Leaf({ entry, sessionId, selected, whole = false }: { entry: Fil
       {entry.size !== null && <small>{sizeInWords(entry.size)}</small>}
     </a>
   );
-}
-
-function sizeInWords(bytes: number): string {
-  if (bytes < 1_000) return t('files.bytes', { n: bytes });
-  return bytes < 1_000_000 ? t('files.kb', { n: (bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0) }) : t('files.mb', { n: (bytes / 1_000_000).toFixed(1) });
 }

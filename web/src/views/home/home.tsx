@@ -1,7 +1,7 @@
 /**
  * All sessions, the hub's and those that the agents know of, by what they need.
  *
- * Rule 1: what waits for somebody is at the top and never folded away.
+ * Rule 1: what waits for somebody is at the top and never folded away, and no search hides it.
  * Rule 2: filters and search change what is shown, never what is true: the lists stay live. They hold for all sessions of the hub:
  * what fits and is not loaded is asked for.
  */
@@ -24,6 +24,7 @@ import { HomeSearchHits } from './search_hits';
 import { filters, listState, keepListState, useListState } from './list_state';
 import { SessionRow } from './session_row';
 import { search, searchAgain, searchFor } from './search';
+import { TakeTour } from './tour';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
 
@@ -125,8 +126,9 @@ interface ContentProps {
 
 function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Element {
   if (!sessionList.loaded.value) return connection.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
-  const fitting = sessions.value.filter((view) => wanted(view, want));
   const asks = asksBySession(pending.value);
+  // What waits for somebody waits, whatever words are searched for.
+  const fitting = sessions.value.filter((view) => wanted(view, asks.has(view.id) ? { ...want, text: '' } : want));
   const groups = grouped(fitting, new Set(asks.keys()));
   return (
     <>
@@ -186,7 +188,11 @@ function Empty(): JSX.Element {
       <Icon name="terminal" size={40} />
       <h2>{t('home.emptyTitle')}</h2>
       <p>{t('home.emptyText')}</p>
-      <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+      <p class="home-empty-ways">
+        <a class="ui-button ui-button-primary" href={write({ view: 'new' })}><Icon name="plus" size={16} />{t('home.emptyNew')}</a>
+        <TakeTour />
+      </p>
+      <p class="home-hint">{t('home.tourHint')}</p>
     </div>
   );
 }

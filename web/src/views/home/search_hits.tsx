@@ -1,4 +1,4 @@
-/** What a search found in titles and contents; each passage leads to its event. */
+/** What a search found in titles and contents: each session once, with its passages; each of these leads to its event. */
 import type { JSX } from 'preact';
 import type { SearchHit } from '../../generated/api';
 import { agentName } from '../../hub/agents';
@@ -20,26 +20,52 @@ export function HomeSearchHits(): JSX.Element {
       {error && <p class="home-warning" role="alert">{t('home.searchFailed', { why: error.message })} <Button kind="quiet" icon="refresh" onClick={searchAgain}>{t('common.retry')}</Button></p>}
       {!busy && !error && page && !hits.length && <p class="home-hint">{t('home.noResults', { query: query.trim() })}</p>}
       {page && !page.complete && <p class="home-hint">{t('home.readingOn')}</p>}
-      {hits.length > 0 && <ul class="home-list">{hits.map((hit) => <HitRow key={`${hit.sessionId} ${hit.seq} ${hit.kind}`} hit={hit} />)}</ul>}
+      {hits.length > 0 && <ul class="home-list">{bySession(hits).map((found) => <SessionHits key={found[0].sessionId} hits={found} />)}</ul>}
     </section>
   );
 }
 
-function HitRow({ hit }: { hit: SearchHit }): JSX.Element {
-  const href = hit.seq ? sessionHref(hit.sessionId, hit.seq) : sessionHref(hit.sessionId);
+type Found = [SearchHit, ...SearchHit[]];
+
+/** In the order of each session's first. */
+function bySession(hits: readonly SearchHit[]): Found[] {
+  const found = new Map<string, Found>();
+  for (const hit of hits) {
+    const same = found.get(hit.sessionId);
+    if (same === undefined) found.set(hit.sessionId, [hit]);
+    else same.push(hit);
+  }
+  return [...found.values()];
+}
+
+function SessionHits({ hits }: { hits: Found }): JSX.Element {
+  const [first, ...others] = hits;
   return (
     <li class="home-row home-row-hit">
-      <AgentSign name={hit.agent} size={36} />
-      <div class="home-row-head"><a class="home-row-title" dir="auto" href={href}>{hit.title || t('home.untitled')}</a></div>
-      <p class="home-row-place" title={hit.cwd}>
-        <span class="home-row-project">{projectOf(hit.cwd)}</span>
-        <span class="home-row-agent">{agentName(hit.agent)}</span>
+      <AgentSign name={first.agent} size={36} />
+      <div class="home-row-head"><a class="home-row-title" dir="auto" href={hrefOf(first)}>{first.title || t('home.untitled')}</a></div>
+      <p class="home-row-place" title={first.cwd}>
+        <span class="home-row-project">{projectOf(first.cwd)}</span>
+        <span class="home-row-agent">{agentName(first.agent)}</span>
       </p>
-      <p class="home-row-line home-row-snippet" dir="auto">
-        <span class="home-hit-kind" dir="ltr">{t(`home.kind_${hit.kind}` as Key)}</span>
-        {hit.snippet.map((part, at) => (part.match ? <mark key={at}>{part.text}</mark> : part.text))}
-      </p>
-      <ul class="home-row-figures"><li class="home-row-when"><Time at={hit.at} /></li></ul>
+      <div class="home-row-line home-row-passages">
+        <p class="home-row-snippet" dir="auto"><Passage hit={first} /></p>
+        {others.map((hit) => <a key={`${hit.seq} ${hit.kind}`} class="home-row-snippet home-row-passage" dir="auto" href={hrefOf(hit)}><Passage hit={hit} /></a>)}
+      </div>
+      <ul class="home-row-figures"><li class="home-row-when"><Time at={first.at} /></li></ul>
     </li>
   );
+}
+
+function Passage({ hit }: { hit: SearchHit }): JSX.Element {
+  return (
+    <>
+      <span class="home-hit-kind" dir="ltr">{t(`home.kind_${hit.kind}` as Key)}</span>
+      {hit.snippet.map((part, at) => (part.match ? <mark key={at}>{part.text}</mark> : part.text))}
+    </>
+  );
+}
+
+function hrefOf(hit: SearchHit): string {
+  return hit.seq ? sessionHref(hit.sessionId, hit.seq) : sessionHref(hit.sessionId);
 }

@@ -54,7 +54,7 @@ function lineOf(view: SessionView, asks: readonly Pending[]): string {
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
   const failed = failedOf(view);
   if (failed) return failureLine(failed);
-  return lastLine(view.lastText) || (view.turn ? t('home.nothingSaid') : '');
+  return lastLine(view.lastText) || (view.turn ? t('home.atWork') : '');
 }
 
 function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean }): JSX.Element | null {

@@ -1,13 +1,14 @@
-/** Choosing an agent: those that are installed, and why the others cannot be chosen. */
+/** Choosing an agent: those that are installed first, when to pick which, and how to get and log in to the others. */
 import type { JSX } from 'preact';
 import type { AgentView } from '../../generated/api';
-import { agents, loadAgents } from '../../hub/agents';
+import { agents, agentOf, installedAgents, loadAgents } from '../../hub/agents';
 import { t } from '../../i18n';
 import { AgentSign, Badge, Button, Copy, Spinner } from '../../ui';
 
 export function AgentChoice({ chosen, onChoose }: { chosen: string; onChoose: (name: string) => void }): JSX.Element {
   const { state, error, agents: all } = agents.value;
-  const installed = all.filter((agent) => agent.installed);
+  const installed = installedAgents();
+  const login = agentOf(chosen)?.loginHint;
   const others = all.filter((agent) => !agent.installed);
   return (
     <fieldset class="new-part">
@@ -20,6 +21,7 @@ export function AgentChoice({ chosen, onChoose }: { chosen: string; onChoose: (n
       {!all.length && state === 'asked' && <Spinner label={t('common.loading')} />}
       {state === 'known' && !installed.length && <p class="new-hint">{t('new.noneInstalled')}</p>}
       <div class="new-agents">{installed.map((agent) => <AgentCard key={agent.name} agent={agent} chosen={agent.name === chosen} onChoose={onChoose} />)}</div>
+      {login && <p class="new-hint new-login">{t('new.ifLogin')} <Hint text={login} /></p>}
       {others.length > 0 && (
         <details class="new-others" open={!installed.length}>
           <summary>{t('new.notInstalled', { n: others.length })}</summary>
@@ -37,6 +39,7 @@ function AgentCard({ agent, chosen, onChoose }: { agent: AgentView; chosen: bool
       <AgentSign name={agent.name} size={32} />
       <span class="new-agent-words">
         <span class="new-agent-name">{agent.displayName} {agent.version && <small>{agent.version}</small>}</span>
+        {agent.pick && <span class="new-pick">{agent.pick}</span>}
         {!agent.asksPermission && <Badge tone="warn" title={t('new.mayActHint')}>{t('new.mayAct')}</Badge>}
       </span>
     </label>
@@ -48,8 +51,21 @@ function MissingAgent({ agent }: { agent: AgentView }): JSX.Element {
     <li class="new-missing">
       <AgentSign name={agent.name} size={28} />
       <span class="new-agent-name">{agent.displayName}</span>
+      {agent.pick && <span class="new-pick">{agent.pick}</span>}
       {agent.docsUrl && <a href={agent.docsUrl} target="_blank" rel="noopener noreferrer">{t('new.howToInstall')}</a>}
-      {agent.installHint && <span class="new-install"><code>{agent.installHint}</code><Copy text={agent.installHint} /></span>}
+      {agent.installHint && <span class="new-install"><span>{t('new.install')}</span> <code>{agent.installHint}</code><Copy text={agent.installHint} label={t('new.copyInstall', { name: agent.displayName })} /></span>}
+      {agent.loginHint && <span class="new-install"><span>{t('new.login')}</span> <Hint text={agent.loginHint} name={agent.displayName} /></span>}
     </li>
+  );
+}
+
+/** Words with commands in them, the first of which can be copied. */
+function Hint({ text, name = '' }: { text: string; name?: string }): JSX.Element {
+  const parts = text.split('`');
+  return (
+    <>
+      <span>{parts.map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</span>
+      {parts.length > 2 && <Copy text={parts[1] ?? ''} label={name ? t('new.copyLogin', { name }) : t('common.copy')} />}
+    </>
   );
 }

@@ -1,6 +1,6 @@
 /** Choosing a folder of the hub's machine: typed, one of the recent ones, or found by walking. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Folder, FolderPage } from '../../generated/api';
 import { asHubError, http, pathOf, type HubError } from '../../hub/http';
 import { t } from '../../i18n';
@@ -15,14 +15,16 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
   const [error, setError] = useState<HubError | null>(null);
   const [hidden, setHidden] = useState(false);
   const [busy, setBusy] = useState(true);
+  const steps = useRef(0);
+  // Who goes on before the hub has answered is where they went last, in whatever order the answers come; and until it has, the folder
+  // that is shown is not the one that was meant.
   const walk = async (to?: string): Promise<void> => {
+    const step = (steps.current += 1);
     setBusy(true);
-    try {
-      setPage(await foldersIn(to));
-      setError(null);
-    } catch (failure) {
-      setError(asHubError(failure));
-    }
+    const found = await foldersIn(to).then((there) => ({ there, failure: null }), (failure: unknown) => ({ there: null, failure: asHubError(failure) }));
+    if (step !== steps.current) return;
+    if (found.there) setPage(found.there);
+    setError(found.failure);
     setBusy(false);
   };
   useEffect(() => void walk(start || undefined).then(() => undefined), []);
@@ -34,7 +36,7 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
     <Sheet title={t('new.chooseFolder')} onClose={onClose} actions={(
       <>
         <Button onClick={onClose}>{t('common.cancel')}</Button>
-        <Button kind="primary" disabled={!page} onClick={() => page && onChoose(page.path)}>{t('new.useFolder')}</Button>
+        <Button kind="primary" disabled={!page || busy} onClick={() => page && onChoose(page.path)}>{t('new.useFolder')}</Button>
       </>
     )}>
       <div class="new-walk">

@@ -1,23 +1,48 @@
-/** The first prompt, and files that are pasted, dropped or chosen. */
+/** The first prompt, with files that are pasted, dropped or chosen, and with the agent's commands and the folder's files at hand. */
 import { useSignal, type Signal } from '@preact/signals';
-import type { JSX } from 'preact';
-import { useRef } from 'preact/hooks';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { agentName } from '../../hub/agents';
+import { pathOf } from '../../hub/http';
+import { sessions } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { fieldDirection } from '../../text/direction';
-import { Button, Icon, IconButton, toast } from '../../ui';
+import { COARSE, Icon, IconButton, toast, useMedia } from '../../ui';
+import { enterSends } from '../composer/drafts';
+import { useGrowing } from '../composer/growing';
+import { SuggestionList } from '../composer/suggestion_list';
+import { SuggestionSource, suggestionKey, type Suggestion } from '../composer/suggestion_source';
+import { completed } from '../composer/suggestions';
 import { readPromptFile, Refused, type PromptFile } from './attachments';
+import { commandsFor } from './options';
 
 interface PromptFieldProps {
   text: Signal<string>;
   files: Signal<PromptFile[]>;
   /** Names of files that have to be attached again. */
   lost: Signal<string[]>;
+  agent: string;
+  cwd: string;
   takesPictures: boolean;
+  /** What starts it. */
+  children: ComponentChildren;
 }
 
-export function PromptField({ text, files, lost, takesPictures }: PromptFieldProps): JSX.Element {
+export function PromptField({ text, files, lost, agent, cwd, takesPictures, children }: PromptFieldProps): JSX.Element {
   const over = useSignal(false);
+  const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
+  const list = useId();
+  const latest = useRef({ agent, cwd });
+  latest.current = { agent, cwd };
+  const suggesting = useMemo(() => new SuggestionSource(
+    (q, limit) => pathOf(['folders', 'find'], { path: latest.current.cwd.trim(), q, limit }), () => commandsFor(latest.current.agent, sessions.peek())), []);
+  useGrowing(field, text.value);
+  const touch = useMedia(COARSE);
+  const sends = enterSends(touch);
+  useEffect(() => {
+    if (!touch) field.current?.focus(); // a keyboard on glass would cover half of what is there to be seen
+  }, []);
   const add = async (given: Iterable<File>): Promise<void> => {
     for (const file of given) {
       try {
@@ -46,26 +71,44 @@ export function PromptField({ text, files, lost, takesPictures }: PromptFieldPro
     event.preventDefault();
     over.value = true;
   };
-  const submitted = (event: KeyboardEvent): void => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) (event.currentTarget as HTMLTextAreaElement).form?.requestSubmit();
+  const take = (suggestion: Suggestion): void => {
+    const shown = suggesting.current.peek();
+    if (!shown) return;
+    const done = completed(text.peek(), shown.token, suggestion.word);
+    suggesting.close();
+    text.value = done.text;
+    requestAnimationFrame(() => field.current?.setSelectionRange(done.caret, done.caret));
+    field.current?.focus();
   };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.isComposing) return;
+    if (suggestionKey(event, suggesting, take)) return event.preventDefault();
+    if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey || (sends && !event.shiftKey))) return;
+    event.preventDefault();
+    if (text.peek().trim() || files.peek().length) field.current?.form?.requestSubmit();
+  };
+  const shown = suggesting.current.value;
   return (
-    <div class={`new-part new-prompt${over.value ? ' new-prompt-over' : ''}`} onDragOver={dragged} onDragLeave={() => (over.value = false)} onDrop={dropped}>
-      <label for="new-prompt">{t('new.prompt')}</label>
-      <textarea id="new-prompt" dir={fieldDirection(text.value)} rows={5} placeholder={t('new.promptHint')} value={text.value} onPaste={pasted} onKeyDown={submitted}
-        onInput={(event) => (text.value = event.currentTarget.value)} />
+    <div class={over.value ? 'composer-box new-prompt composer-over' : 'composer-box new-prompt'} onDragOver={dragged} onDragLeave={() => (over.value = false)} onDrop={dropped}>
+      {shown && <SuggestionList id={list} shown={shown} agent={agentName(agent)} onTake={take} />}
       <ul class="new-files" aria-label={t('new.attached')}>
         {lost.value.map((name) => <LostChip key={name} name={name} onRemove={() => (lost.value = lost.peek().filter((each) => each !== name))} />)}
         {files.value.map((file) => <FileChip key={file.id} file={file} onRemove={() => (files.value = files.peek().filter((each) => each !== file))} />)}
       </ul>
-      <div class="new-attach">
-        <input ref={chooser} type="file" multiple hidden onChange={(event) => {
+      <textarea ref={field} class="composer-text" aria-label={t('new.prompt')} dir={fieldDirection(text.value)} rows={2} placeholder={t('new.promptHint')} value={text.value}
+        aria-autocomplete="list" aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
+        onInput={(event) => { text.value = event.currentTarget.value; suggesting.onTextChanged(event.currentTarget.value, event.currentTarget.selectionStart); }}
+        onClick={(event) => suggesting.onTextChanged(text.peek(), event.currentTarget.selectionStart)} onBlur={() => suggesting.close()} onPaste={pasted} onKeyDown={pressed} />
+      <div class="composer-bar">
+        <IconButton icon="attach" label={t('new.attach')} onClick={() => chooser.current?.click()} />
+        <input ref={chooser} type="file" multiple hidden aria-label={t('new.attach')} onChange={(event) => {
           void add([...(event.currentTarget.files ?? [])]);
           event.currentTarget.value = '';
         }} />
-        <Button kind="quiet" icon="attach" onClick={() => chooser.current?.click()}>{t('new.attach')}</Button>
-        <span class="new-hint">{over.value ? t('new.dropHere') : t('new.pasteHint')}</span>
+        <span class="composer-hint">{t(sends ? 'new.hintEnter' : 'composer.hintNewline')}</span>
+        {children}
       </div>
+      {over.value && <p class="composer-drop">{t('new.dropHere')}</p>}
     </div>
   );
 }

@@ -12,7 +12,7 @@ import type { PolicyView as Policy } from '../../generated/api';
 import { asHubError, http, type HubError } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
-import { Button, Spinner, Tabs } from '../../ui';
+import { Button, Spinner, Tabs, toast } from '../../ui';
 import { draftOf, keepDraft } from '../composer/drafts';
 import { mayDo } from '../controls/availability';
 import { ExplainPolicy } from './explain';
@@ -65,7 +65,7 @@ export function PolicyView(): JSX.Element {
         <h1>{t('policy.title')}</h1>
         <p class="approvals-note">{t('policy.intro')}</p>
       </header>
-      {policy.problem && <p class="policy-problem" role="alert">{t('policy.problem', { problem: policy.problem })}</p>}
+      {policy.problem && <Problem policy={policy} mayWrite={mayWrite} onSaved={saved} />}
       <Tabs label={t('policy.title')} selected={tab} onSelect={setTab} tabs={[
         { id: 'rules', label: t('policy.rules'), icon: 'list', count: policy.rules.length },
         { id: 'text', label: unsaved ? `${t('policy.text')} •` : t('policy.text'), icon: 'file' },
@@ -76,6 +76,30 @@ export function PolicyView(): JSX.Element {
         {tab === 'text' && <PolicyFile policy={policy} draft={text} base={base} cameBack={cameBack && unsaved} line={line} mayWrite={mayWrite} onDraft={change} onDiscard={() => write(null)} onSaved={saved} onReload={load} />}
         {tab === 'explain' && <ExplainPolicy unsaved={unsaved} />}
       </div>
+    </div>
+  );
+}
+
+/** Why the file is not what is in force, and the ways back to one that is. */
+function Problem({ policy, mayWrite, onSaved }: { policy: Policy; mayWrite: boolean; onSaved: (policy: Policy) => void }): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const put = (text: string): void => {
+    setBusy(true);
+    http.put<Policy>('/policy', { text }).then((now) => {
+      onSaved(now);
+      toast(t('policy.saved'), 'good');
+    }, (failure: unknown) => toast(asHubError(failure).message, 'bad')).finally(() => setBusy(false));
+  };
+  const { lastGood } = policy;
+  return (
+    <div class="policy-problem" role="alert">
+      <p>{t('policy.problem', { problem: policy.problem ?? '' })}</p>
+      {mayWrite && (
+        <p class="policy-ways">
+          {lastGood !== null && <Button busy={busy} onClick={() => put(lastGood)}>{t('policy.putBack')}</Button>}
+          {policy.text === '' && <Button kind="quiet" busy={busy} onClick={() => put('')}>{t('policy.startEmpty')}</Button>}
+        </p>
+      )}
     </div>
   );
 }

@@ -54,7 +54,8 @@ function hasNothing({ loadState, timeline }: OpenSession): boolean {
 }
 
 function Main({ seq }: { seq: number | undefined }): JSX.Element {
-  const { session } = useSessionView();
+  const { session, scroller } = useSessionView();
+  const toOwn = (): void => void session.toEnd().then(() => scroller.toEnd());
   if (session.loadState.value === 'loading' && session.timeline.items.value.length === 0) {
     return <div class="session-main session-loading"><Spinner size={24} label={t('session.loading')} /></div>;
   }
@@ -64,7 +65,7 @@ function Main({ seq }: { seq: number | undefined }): JSX.Element {
       <Conversation seq={seq} />
       <div class="session-foot">
         <Controls session={session} />
-        <Composer session={session} />
+        <Composer session={session} onSent={toOwn} />
       </div>
     </div>
   );

@@ -52,9 +52,9 @@ export function SpendingSummary(): JSX.Element | null {
   return (
     <>
       <button type="button" class="session-spent" aria-label={label} title={label} onClick={() => setOpen(true)}>
-        {percent !== undefined && <><Ring percent={percent} /><span class="session-spent-percent">{Math.round(percent)} %</span></>}
-        {costWords !== undefined && <><Plot points={session.spending.cost.value} /><span>{costWords}</span></>}
-        {percent === undefined && costWords === undefined && tokens && <span>{t('session.turnTokens', { n: tokensInWords(tokens.inputTokens + tokens.outputTokens) })}</span>}
+        {percent !== undefined && <><Ring percent={percent} /><span class="session-spent-percent" aria-hidden="true">{Math.round(percent)} %</span></>}
+        {costWords !== undefined && <><Plot points={session.spending.cost.value} /><span aria-hidden="true">{costWords}</span></>}
+        {percent === undefined && costWords === undefined && tokens && <span aria-hidden="true">{t('session.turnTokens', { n: tokensInWords(tokens.inputTokens + tokens.outputTokens) })}</span>}
       </button>
       {open && <SpentSheet onClose={() => setOpen(false)} />}
     </>

@@ -22,13 +22,13 @@ describe('a key', () => {
     const one = { approve: vi.fn(), deny: vi.fn() };
     const other = { approve: vi.fn(), deny: vi.fn() };
     const [stopOne, stopOther] = [keepKeys('one', one), keepKeys('other', other)];
-    expect(press('other', 'a')).toBe(true);
+    expect(press('other', 'a')).toBe('done');
     expect(one.approve).not.toHaveBeenCalled();
     expect(other.approve).toHaveBeenCalledOnce();
-    expect(press('one', 'e')).toBe(false);
+    expect(press('one', 'e')).toBeNull();
     stopOne();
     stopOther();
-    expect(press('one', 'a')).toBe(false);
+    expect(press('one', 'a')).toBeNull();
   });
   it('is not for the page in a field or with a modifier', () => {
     const field = document.createElement('textarea');

@@ -4,10 +4,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ACPEvent } from '../../../src/generated/agent-context';
 import { connection } from '../../../src/hub/connection';
 import { askId, sessionList } from '../../../src/hub/session_list';
-import { PAUSE_MS, Sentence } from '../../../src/views/approvals/keys';
+import { PAUSE_MS, REASON_PAUSE_MS, Sentence } from '../../../src/views/approvals/keys';
 import { ApprovalsQueue } from '../../../src/views/approvals/queue';
 import { onEvent } from '../../../src/views/approvals/resolutions';
-import { Beginning, placesAfter, REST_MS, scrolledByPage, SEEN_MS, Steadiness } from '../../../src/views/approvals/steady';
+import { placesAfter, REST_MS, scrolledByPage, SEEN_MS, Shown, Steadiness } from '../../../src/views/approvals/steady';
 
 const idOf = (one: string): string => one;
 
@@ -30,7 +30,7 @@ describe('a card', () => {
   });
 });
 
-describe('the beginning of what a card decides', () => {
+describe('what a card decides', () => {
   const card = document.createElement('article');
   card.innerHTML = '<div data-decided><pre></pre><footer data-decides></footer></div>';
   const [decided, command, buttons] = ['div', 'pre', 'footer'].map((name) => card.querySelector(name)!) as [Element, Element, Element];
@@ -38,22 +38,25 @@ describe('the beginning of what a card decides', () => {
     decided.getBoundingClientRect = () => ({ left: 0, top }) as DOMRect;
     command.getBoundingClientRect = () => ({ height }) as DOMRect;
   };
-  const screen = (from: number, to: number, at: Element = command): void => void vi.stubGlobal('document', { elementFromPoint: (_: number, y: number) => (y >= from && y < to ? at : null) });
+  const screen = (from: number, to: number, at: Element = command, height = 144): void => {
+    vi.stubGlobal('document', { querySelector: () => null, elementFromPoint: (_: number, y: number) => (y >= from && y < to ? at : null) });
+    vi.stubGlobal('innerHeight', height);
+  };
   afterEach(() => vi.unstubAllGlobals());
 
   const seenAfter = (ms: number): boolean => {
-    const beginning = new Beginning();
-    beginning.wasSeen(card, 0);
-    return beginning.wasSeen(card, ms);
+    const shown = new Shown();
+    shown.wasSeen(card, 0);
+    return shown.wasSeen(card, ms);
   };
 
   it('was not seen while it is above the screen, and was once it has been there for a moment, bit by bit too', () => {
-    const beginning = new Beginning();
+    const shown = new Shown();
     screen(0, 80);
     const stays = (top: number, from: number): boolean => {
       placed(top, 400);
-      beginning.wasSeen(card, from);
-      return beginning.wasSeen(card, from + SEEN_MS);
+      shown.wasSeen(card, from);
+      return shown.wasSeen(card, from + SEEN_MS);
     };
     expect(stays(-300, 0)).toBe(false);
     expect(stays(10, 1_000)).toBe(false);
@@ -61,21 +64,21 @@ describe('the beginning of what a card decides', () => {
     expect(stays(-300, 3_000)).toBe(true);
   });
   it('was not seen where it only flew past, however often', () => {
-    const beginning = new Beginning();
+    const shown = new Shown();
     screen(0, 200);
     for (let now = 0; now < 10 * SEEN_MS; now += SEEN_MS / 2) {
       placed(now % SEEN_MS === 0 ? 20 : -300, 400);
-      expect(beginning.wasSeen(card, now)).toBe(false);
+      expect(shown.wasSeen(card, now)).toBe(false);
     }
   });
   it('was seen where it stayed on the screen while somebody scrolled slowly', () => {
-    const beginning = new Beginning();
+    const shown = new Shown();
     screen(0, 200);
     for (let now = 0; now < SEEN_MS; now += 100) {
-      placed(60 - now / 10, 400);
-      expect(beginning.wasSeen(card, now)).toBe(false);
+      placed(60 - now / 20, 400);
+      expect(shown.wasSeen(card, now)).toBe(false);
     }
-    expect(beginning.wasSeen(card, SEEN_MS)).toBe(true);
+    expect(shown.wasSeen(card, SEEN_MS)).toBe(true);
   });
   it('is all of a short command', () => {
     placed(40, 38);
@@ -84,6 +87,15 @@ describe('the beginning of what a card decides', () => {
     screen(0, 80);
     expect(seenAfter(SEEN_MS)).toBe(true);
     expect(seenAfter(SEEN_MS - 1)).toBe(false);
+  });
+  it('is all of a long one, as far as the screen takes it', () => {
+    placed(0, 400);
+    screen(0, 300, command, 600);
+    expect(seenAfter(SEEN_MS)).toBe(false);
+    screen(0, 400, command, 600);
+    expect(seenAfter(SEEN_MS)).toBe(true);
+    screen(0, 300, command, 300);
+    expect(seenAfter(SEEN_MS)).toBe(true);
   });
   it('was not seen while the buttons lie over it', () => {
     placed(40, 38);
@@ -102,7 +114,8 @@ const elsewhere = async (requestId: string): Promise<void> => {
   await resolved(requestId);
 };
 const cardOf = (ask: string): HTMLElement | null => root.querySelector(`[data-ask="${ask}"]`);
-const type = (key: string): Promise<void> => act(() => { (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true })); });
+const type = (key: string, more: KeyboardEventInit = {}): Promise<void> => act(() => { (document.activeElement ?? document.body).dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true, ...more })); });
+const refused = (): string | undefined => root.querySelector('[role=alert][data-refused]')?.textContent ?? undefined;
 const sized = (scrollHeight: number): void => void Object.defineProperties(root, { scrollHeight: { value: scrollHeight, configurable: true }, clientHeight: { value: 100, configurable: true } });
 const shown = (): string[] => [...root.querySelectorAll<HTMLElement>('[data-ask]')].map((card) => card.dataset['ask'] ?? '');
 const approveOf = (ask: string): HTMLButtonElement | null => root.querySelector(`[data-ask="${ask}"] .ui-button-primary`);
@@ -166,7 +179,7 @@ describe('the queue', () => {
     await request('q-b', '2');
     await later(REST_MS + 200);
     const card = root.querySelector<HTMLElement>('[data-ask="q-b"]')!;
-    const enabled = (): boolean[] => [...card.querySelectorAll<HTMLButtonElement>('.approvals-actions button')].map((button) => !button.disabled);
+    const enabled = (): boolean[] => [...card.querySelectorAll<HTMLButtonElement>('.approvals-actions button')].map((button) => !button.disabled && button.getAttribute('aria-disabled') !== 'true');
     await act(() => card.querySelector<HTMLButtonElement>('.approvals-deny')?.click());
     expect([enabled().length > 1, enabled().every(Boolean)]).toEqual([true, true]);
     card.getBoundingClientRect = () => ({ top: 300 }) as DOMRect;
@@ -261,6 +274,64 @@ describe('a sentence', () => {
     field.remove();
     sentence.left(300);
     expect([sentence.goesOn(key(), 300 + PAUSE_MS - 1), sentence.goesOn(key(), 300 + PAUSE_MS + 10), sentence.goesOn(key(), 400 + 3 * PAUSE_MS)]).toEqual([true, true, false]);
+  });
+});
+
+describe('a press that is refused', () => {
+  it('says why on its card', async () => {
+    await request('r-a', '1');
+    await type('a');
+    expect(refused()).toContain('came or moved just now');
+    await later(REST_MS + 200);
+    expect(refused()).toBeDefined();
+    await later(3_000);
+    expect(refused()).toBeUndefined();
+    expect(decided()).toEqual([]);
+  });
+  it('by mouse too, and the button stays one that can be pressed', async () => {
+    await request('r-b', '1');
+    const button = approveOf('r-b')!;
+    expect([button.disabled, button.getAttribute('aria-disabled')]).toEqual([false, 'true']);
+    await act(() => button.click());
+    expect(refused()).toContain('came or moved just now');
+    await later(REST_MS + 200);
+    await act(() => button.click());
+    expect(decided()).toEqual(['r-b']);
+  });
+  it('to deny makes letters rest until a pause', async () => {
+    await request('r-c', '1');
+    await type('d');
+    for (const key of 'a bad idea') {
+      await later(REASON_PAUSE_MS - 100);
+      await type(key);
+      expect(refused()).toContain('letters do nothing');
+    }
+    expect([decided(), document.activeElement?.tagName]).toEqual([[], 'BODY']);
+    await later(REASON_PAUSE_MS);
+    await type('a');
+    expect(decided()).toEqual(['r-c']);
+  });
+  it('is one by a key that is held down, whatever it opened', async () => {
+    await request('r-d', '1');
+    await later(REST_MS + 200);
+    await type('a', { repeat: true });
+    expect([refused()?.includes('held down'), decided()]).toEqual([true, []]);
+    await type('d');
+    const field = document.activeElement!;
+    expect(field.tagName).toBe('INPUT');
+    const repeated = new KeyboardEvent('keydown', { key: 'd', repeat: true, bubbles: true, cancelable: true });
+    await act(() => { field.dispatchEvent(repeated); });
+    expect(repeated.defaultPrevented).toBe(true);
+    const enter = new KeyboardEvent('keydown', { key: 'Enter', repeat: true, bubbles: true, cancelable: true });
+    await act(() => { field.dispatchEvent(enter); });
+    expect(enter.defaultPrevented).toBe(true);
+  });
+  it('is one while an answer is on its way', async () => {
+    await request('r-e', '1');
+    await later(REST_MS + 200);
+    await type('a');
+    await type('a');
+    expect([refused(), decided()]).toEqual(['Your answer is on its way.', ['r-e']]);
   });
 });
 

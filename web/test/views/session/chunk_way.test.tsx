@@ -10,10 +10,12 @@ import { emptyState } from '../../../src/model/session_state';
 import { OpenSession } from '../../../src/model/open_session';
 import type { MessageItem } from '../../../src/model/timeline/items';
 import { MessageRow } from '../../../src/views/session/rows/message';
+import { SessionViewContext, type SessionViewState } from '../../../src/views/session/view_state';
 import { FakeSocket, FakeStorage } from '../../hub/fake_socket';
 
-/** Of ours, with a name; those that only give an answer back are among them. */
-const MOST = 60;
+/** Of ours, with a name; those that only give an answer back are among them. Four of them see that a long text is parsed and drawn bit by
+ * bit, that its rest can be loaded, and that a session without a name gets one. */
+const MOST = 63;
 
 /** The functions of the page that are called meanwhile, as `file:name`, in the order of the files. */
 async function called(what: () => void): Promise<string[]> {
@@ -49,7 +51,11 @@ it('goes from its frame to its letters through few functions', async () => {
   const delta = (seq: number): void => void act(() => receive(seq, { type: 'message:delta', delta: `word ${seq} ` }));
   receive(1, { type: 'message:start' });
   delta(2);
-  void act(() => render(<MessageRow item={session.timeline.items.value[0] as MessageItem} />, document.body));
+  void act(() => render((
+    <SessionViewContext.Provider value={{ session } as SessionViewState}>
+      <MessageRow item={session.timeline.items.value[0] as MessageItem} />
+    </SessionViewContext.Provider>
+  ), document.body));
   for (const seq of [3, 4, 5]) delta(seq);
 
   const passed = await called(() => delta(6));

@@ -82,7 +82,7 @@ async def _converse(parts: Parts, caller: Caller, wanted: str | None, socket: So
     parts.streams.opened(listening, agent.watches, caller.token_id)
     try:
         await asyncio.wait([listening])
-        await socket.close_after(listening, is_live=parts.tokens.is_live(caller.token_id))
+        await socket.close_after(listening, is_live=parts.tokens.is_live(caller.token_id), is_stopping=parts.hub.closing)
     finally:
         listening.cancel()
         await agent.leave()

@@ -16,7 +16,7 @@ from msgspec import UNSET
 from trunkline import __version__
 from trunkline.dialects.context.commands import decode_command
 from trunkline.dialects.context.filters import parse_types
-from trunkline.errors import Invalid, TooLarge, TrunklineError, Unauthorized
+from trunkline.errors import HubStopping, Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth.credentials import Caller, check_scope
@@ -56,14 +56,15 @@ class Conversation:
         """Welcome the client, then listen and deliver until either side ends it."""
         await self._send(frames.Welcome(
             version=version, hub=frames.HubInfo(name="trunkline", version=__version__), scope=self._caller.scope,
-            token_id=self._caller.token_id, pos=self._delivery.pos, pending=self._hub.pending()))
+            token_id=self._caller.token_id, name=self._caller.name, pos=self._delivery.pos, pending=self._hub.pending()))
         delivering = asyncio.create_task(self._delivery.run())
         listening = asyncio.create_task(self._listen())
         self._parts.streams.opened(delivering, self._delivery.watches, self._caller.token_id)
         try:
             await asyncio.wait((delivering, listening), return_when=asyncio.FIRST_COMPLETED)
             ended = delivering if delivering.done() else listening
-            await self._socket.close_after(ended, is_live=self._parts.tokens.is_live(self._caller.token_id))
+            await self._socket.close_after(
+                ended, is_live=self._parts.tokens.is_live(self._caller.token_id), is_stopping=self._hub.closing)
         finally:
             delivering.cancel()
             listening.cancel()
@@ -123,12 +124,18 @@ class Conversation:
         except TrunklineError as error:
             answer = frames.refusal(frame.id, error)
         except Exception as error:  # the command's boundary: its sender must know, and the conversation goes on
-            log.error("a command failed", exc_info=error)
-            answer = frames.refusal(frame.id, TrunklineError("the hub failed to carry it out; its log says more"))
+            answer = frames.refusal(frame.id, self._foreseen(error))
         try:
             await self._send(answer)
         except PeerGone:
             return  # who comes back and sends the command again gets the same answer
+
+    def _foreseen(self, error: Exception) -> TrunklineError:
+        """What the client learns of a failure that is none of the tree."""
+        if self._hub.closing:
+            return HubStopping("the hub is stopping")
+        log.error("a command failed", exc_info=error)
+        return TrunklineError("the hub failed to carry it out; its log says more")
 
     async def _executed(self, frame: CommandFrame) -> Ack:
         session = await self._hub.session(frame.session_id)

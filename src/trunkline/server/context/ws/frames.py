@@ -87,12 +87,13 @@ class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
     """The client is let in. ``pending`` is what waits for somebody, in every session, as of ``pos``.
 
     What comes of it, and what is asked later, arrives as events, whatever is subscribed to. ``tokenId`` says under which login:
-    what was written under another is not to be sent under this one."""
+    what was written under another is not to be sent under this one. ``name`` is what the journal calls it (``_meta.by``)."""
 
     version: str
     hub: HubInfo
     scope: TokenScope
     token_id: str
+    name: str
     pos: int
     pending: list[PendingAsk]
 

@@ -23,6 +23,7 @@ import { AlwaysSheet, DenyPanel } from './deny_and_always';
 import { commandFor, offered, type Decision } from './decision';
 import { EditSheet } from './edit_sheet';
 import { keepKeys } from '../keys';
+import { RefusalLine, refuse } from '../refusals';
 import { Preview } from './preview';
 import { resolutions } from '../resolutions';
 import { ResolutionLine } from '../resolution_line';
@@ -57,8 +58,10 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
       </p>
       <Doubts approval={approval} />
       <div class="approvals-asked" data-decided>
-        <CoveredCalls approval={approval} />
-        <ContentSession.Provider value={pending.sessionId}><Preview approval={approval} /></ContentSession.Provider>
+        <div class="approvals-shown">
+          <CoveredCalls approval={approval} />
+          <ContentSession.Provider value={pending.sessionId}><Preview approval={approval} /></ContentSession.Provider>
+        </div>
         <Decide pending={pending} approval={approval} over={over} />
       </div>
     </SteadyCard>
@@ -109,10 +112,12 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
   const first = choices.approve[0];
   const approve = (): void => (choices.onlyForGood ? setPanel('always') : decide({ approve: true, ...(first?.optionId ? { optionId: first.optionId } : {}) }));
   const settled = resolutions.value.get(ask);
-  useEffect(() => (settled || over ? undefined : keepKeys(ask, { approve, deny: () => setPanel('deny'), ...(approval.editable ? { edit: () => setPanel('edit') } : {}) })));
+  const may = mayDo(connection.scope.value, 'approve');
+  const unlessSent = (act: () => void) => (): void => (isOnItsWay(ask) ? refuse(ask, 'sending') : act());
+  useEffect(() => (settled || over || !may ? undefined : keepKeys(ask, { approve: unlessSent(approve), deny: unlessSent(() => setPanel('deny')), ...(approval.editable ? { edit: unlessSent(() => setPanel('edit')) } : {}) })));
   if (settled) return <ResolutionLine resolution={settled} />;
   if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
-  if (!mayDo(connection.scope.value, 'approve')) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
+  if (!may) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
   const turn = turnId === undefined ? {} : { turnId };
   return (
     <>
@@ -149,6 +154,7 @@ function Buttons({ approval, choices, busy, onApprove, onDecide, onPanel }: Butt
       {choices.scopes.length > 1 && !choices.onlyForGood && <CardButton disabled={busy} onClick={() => onPanel('always')}>{t('approvals.always')}</CardButton>}
       {approval.editable && <CardButton icon="edit" disabled={busy} onClick={() => onPanel('edit')}>{t('approvals.edit')}</CardButton>}
       <CardButton kind="danger" icon="cross" class="approvals-deny" disabled={busy} onClick={() => onPanel('deny')}>{t('approvals.deny')}</CardButton>
+      <RefusalLine />
     </footer>
   );
 }

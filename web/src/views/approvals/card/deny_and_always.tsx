@@ -10,6 +10,7 @@ import type { Decision, Offered } from './decision';
 import { Ended, EndedLine } from '../resolution_line';
 import { ruleFor, type Scope } from '../rule/rule';
 import { RuleLimits, RuleText } from '../rule/rule_view';
+import { RefusalLine } from '../refusals';
 import { CardButton } from '../steady_card';
 import { backToCard } from '../typing';
 
@@ -57,6 +58,7 @@ export function DenyPanel({ ways, longer, reason, onReason, onDeny, onLonger, on
         {longer && <CardButton onClick={onLonger}>{t('approvals.denyLonger')}</CardButton>}
         <Back kind="quiet" class="approvals-back" onClick={back}>{t('approvals.back')}</Back>
       </footer>
+      <RefusalLine />
     </form>
   );
 }

@@ -22,6 +22,7 @@ import { keepKeys } from '../keys';
 import { resolutions } from '../resolutions';
 import { ResolutionLine } from '../resolution_line';
 import { sendAnswer } from '../outgoing_answers';
+import { RefusalLine } from '../refusals';
 import { Resting } from '../steady';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
@@ -89,6 +90,7 @@ function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.
       <footer class="approvals-actions">
         <CardButton icon="check" busy={busy} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</CardButton>
         <CardButton class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</CardButton>
+        <RefusalLine />
       </footer>
     </div>
   );
@@ -119,6 +121,7 @@ function Form({ question, busy, onSend }: AnswerProps & { question: QuestionView
       <footer class="approvals-actions">
         <CardButton kind="primary" icon="send" type="submit" busy={busy}>{t('approvals.send')}</CardButton>
         {!question.cap && <CardButton class="approvals-deny" disabled={busy} onClick={() => onSend('', 'decline')}>{t('approvals.decline')}</CardButton>}
+        <RefusalLine />
       </footer>
     </form>
   );

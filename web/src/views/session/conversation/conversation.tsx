@@ -25,6 +25,7 @@ export function Conversation({ seq }: { seq: number | undefined }): JSX.Element 
   const draw = (row: Row): JSX.Element => <RowView key={row.key} row={row} target={row.key === target} />;
   return (
     <div class="session-conversation">
+      <h2 class="visually-hidden">{t('session.conversation')}</h2>
       <List rows={rows.value} scroller={scroller} draw={draw} estimate={guessHeight} label={t('session.feed')} busy={!ready}
         before={<Before />} after={<Activity />} />
       <ToNewest />

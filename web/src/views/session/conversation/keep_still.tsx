@@ -46,9 +46,14 @@ export function KeepStill({ rowKey, children }: { rowKey: string; children: Comp
     if (event.pointerType === 'touch') timer.current = setTimeout(() => end('pointer'), FINGER_MS);
     else end('pointer');
   };
+  const focused = (target: EventTarget | null): void => {
+    if (!isWorkedOn(target)) return end('focus');
+    keep('focus');
+    scroller.settle(); // what opened may be below the edge
+  };
   return (
     <div class="session-ask" onPointerDown={() => keep('pointer')} onPointerMove={() => keep('pointer')} onPointerLeave={left}
-      onFocusIn={({ target }) => (isWorkedOn(target) ? keep('focus') : end('focus'))} onFocusOut={() => end('focus')}>
+      onFocusIn={({ target }) => focused(target)} onFocusOut={() => end('focus')}>
       {children}
       <div ref={bottom} />
     </div>

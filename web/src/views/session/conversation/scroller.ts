@@ -3,12 +3,15 @@
 // Rule 1: what the reader looks at does not move: when rows come before it or change their height, the row at the top of the screen
 // keeps its place. At the end of the list, the end keeps its place instead, but for as long as somebody is about to press something:
 // then that row does. An ask that is taller than the screen is shown from its beginning, until the reader scrolls on.
-// Rule 2: only the reader leaves the end, and comes back to it: by scrolling, by opening something, by a button.
+// Rule 2: only the reader leaves the end, and comes back to it: by scrolling, by opening something, by a button. What moves because the
+// view has another size (the composer grew, a keyboard opened, the window changed) is not the reader's doing.
 // Rule 3: heights are measured before the browser paints, so that nobody sees a guess.
-// Rule 4: what this scrolls by itself is passed on to those who take presses (steady.ts); it is not the reader's doing.
+// Rule 4: what somebody writes into is in view when it opens, and stays there when the view shrinks.
+// Rule 5: what this scrolls by itself is passed on to those who take presses (steady.ts); it is not the reader's doing.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { lookAtCards, scrolledByPage } from '../../approvals/steady';
+import { fieldOf } from '../../approvals/typing';
 import { Heights } from './heights';
 
 interface Range {
@@ -50,6 +53,8 @@ export class Scroller {
   private anchor: Anchor | undefined;
   private lastTop = 0;
   private lastHeight = 0;
+  private lastView = '';
+  private writtenInto: Element | null = null;
   private heldUntil = 0;
   private readonly observed = new Set<Element>();
   private readonly observer = typeof ResizeObserver === 'undefined' ? undefined : new ResizeObserver(() => this.settle());
@@ -101,8 +106,9 @@ export class Scroller {
     if (parts === undefined) return;
     this.measure(parts);
     this.place(parts);
-    const top = this.wantedTop();
-    this.scrollTo(parts.view, top);
+    const resized = this.lastView !== '' && this.lastView !== sizeOf(parts.view);
+    this.scrollTo(parts.view, this.wantedTop());
+    this.showWrittenInto(parts.view, resized);
     if (this.distance(parts) <= AT_END && performance.now() > this.heldUntil) this._stuck.value = true;
     this.atAsk.value = this._stuck.peek() && this.tallAsk() !== undefined;
     this.remember(parts);
@@ -115,6 +121,7 @@ export class Scroller {
   scrolled(): void {
     const { parts } = this;
     if (parts === undefined) return;
+    if (this.lastView !== sizeOf(parts.view)) return this.settle();
     const { scrollTop, scrollHeight } = parts.view;
     if (Math.abs(scrollTop - this.lastTop) > 1) this.asks.clear();
     const away = this.distance(parts);
@@ -211,6 +218,18 @@ export class Scroller {
     scrolledByPage(view, view.scrollTop - from);
   }
 
+  /** A form in the list that has the focus is whole above the lower edge, as far as there is room. */
+  private showWrittenInto(view: HTMLElement, resized: boolean): void {
+    const field = view.contains(document.activeElement) ? fieldOf(document.activeElement) : null;
+    const before = this.writtenInto;
+    this.writtenInto = field;
+    if (field === null || (field === before && !resized)) return;
+    const form = (field.closest('form') ?? field).getBoundingClientRect();
+    const shown = view.getBoundingClientRect();
+    const hidden = Math.min(form.bottom - shown.bottom, field.getBoundingClientRect().top - shown.top);
+    if (hidden > 0) this.scrollTo(view, view.scrollTop + hidden);
+  }
+
   private wantMore(parts: ScrollerParts): void {
     if (parts.view.scrollTop < NEAR) this.nearTop();
     if (this.distance(parts) < NEAR) this.nearEnd();
@@ -266,6 +285,7 @@ export class Scroller {
   private remember(parts: ScrollerParts): void {
     this.lastTop = parts.view.scrollTop;
     this.lastHeight = parts.view.scrollHeight;
+    this.lastView = sizeOf(parts.view);
     this.anchor = this.anchorAt(parts, this.heights.indexOf(this.stillKey.peek() ?? '')) ?? this.firstSeen(parts);
     this.moved(this._stuck.peek() ? undefined : this.anchor);
   }
@@ -295,4 +315,8 @@ export class Scroller {
     this.drawn = wanted;
     this.drawings.value += 1;
   }
+}
+
+function sizeOf(view: HTMLElement): string {
+  return `${view.clientWidth} ${view.clientHeight}`;
 }

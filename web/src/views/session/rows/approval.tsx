@@ -5,6 +5,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../../hub/session_list';
+import { byWhom } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import type { ApprovalItem, QuestionItem } from '../../../model/timeline/items';
 import { Icon } from '../../../ui';
@@ -73,7 +74,7 @@ function nextPlace(): HTMLElement | null {
 }
 
 function answerInWords({ action, by, content }: NonNullable<QuestionItem['resolved']['value']>): string {
-  const who = by ?? t('session.notice_somebody');
+  const who = by !== undefined ? byWhom(by) : t('session.notice_somebody');
   if (action === 'decline') return t('session.declined', { who });
   if (action !== 'accept') return t('session.questionClosed');
   const given = content === undefined ? [] : Object.values(content).map((value) => (typeof value === 'string' ? value : JSON.stringify(value)));

@@ -34,7 +34,7 @@ export function Card({ icon, title, end, open, onToggle, look, label, children, 
           aria-label={label} onClick={onToggle} disabled={flat}>
           <span class="session-card-icon">{icon}</span>
           <span class="session-card-title">{title}</span>
-          {end !== undefined && <span class="session-card-end">{end}</span>}
+          {end !== undefined && <span class="session-card-end" aria-hidden={label !== undefined || undefined}>{end}</span>}
           {!flat && <Icon name={open ? 'chevron-down' : 'chevron-right'} size={14} class="session-card-chevron" />}
         </button>
         {shown && tools}

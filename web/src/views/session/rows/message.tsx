@@ -2,14 +2,16 @@
 
 import type { JSX } from 'preact';
 import type { ImagePart } from '../../../generated/agent-context';
+import { whoIs } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import { Image } from '../../../content/markdown/image';
-import { Markdown } from '../../../content/markdown/markdown';
+import { Markdown, ShowRest } from '../../../content/markdown/markdown';
 import { VisibleText } from '../../../content/visible_text';
 import type { MessageItem } from '../../../model/timeline/items';
 import { Copy } from '../../../ui';
 import { clockTime } from './labels';
 import { CopyLink } from './copy_link';
+import { useRest } from './rest';
 
 export function MessageRow({ item }: { item: MessageItem }): JSX.Element {
   return item.role === 'assistant' ? <AgentMessage item={item} /> : <PersonMessage item={item} />;
@@ -19,7 +21,7 @@ function AgentMessage({ item }: { item: MessageItem }): JSX.Element {
   const { done, images, model } = item.state.value;
   return (
     <div class="session-said">
-      <Markdown text={item.text.value} live={!done} />
+      <Markdown text={item.text.value} live={!done} rest={useRest(item)} />
       <Images images={images} />
       {done && (
         <div class="session-tools">
@@ -36,14 +38,16 @@ function AgentMessage({ item }: { item: MessageItem }): JSX.Element {
 function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
   const { images, by, replayed } = item.state.value;
   const text = item.text.value;
+  const rest = useRest(item);
   return (
     <div class="session-asked">
       <div class="session-bubble">
         {text !== '' && <p class="session-plain" dir="auto"><VisibleText text={text} /></p>}
+        {rest && <ShowRest bytes={rest.bytes - new TextEncoder().encode(text).length} load={rest.load} />}
         <Images images={images} />
       </div>
       <div class="session-tools">
-        {by !== undefined && <span class="session-by">{by}</span>}
+        {by !== undefined && <span class="session-by">{whoIs(by)}</span>}
         {replayed && <span>{t('session.replayed')}</span>}
         <time dateTime={new Date(item.at).toISOString()}>{clockTime(item.at)}</time>
         <Copy text={() => item.text.peek()} label={t('session.copyMessage')} />

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import type { SessionStartedEvent } from '../../../generated/agent-context';
 import type { SessionState } from '../../../generated/api';
+import { byWhom, whoIs } from '../../../hub/connection';
 import { t, type Key } from '../../../i18n';
 import { Json } from '../../../content/json';
 import { Markdown } from '../../../content/markdown/markdown';
@@ -68,7 +69,7 @@ function Aside({ item }: { item: NoticeItem }): JSX.Element {
 }
 
 function noticeInWords(name: string, state: NoticeState): string {
-  const who = state.by ?? t('session.notice_somebody');
+  const who = state.by !== undefined ? whoIs(state.by) : t('session.notice_somebody');
   switch (name) {
     case 'started': {
       const { projectName, model } = state.data as SessionStartedEvent;
@@ -76,7 +77,7 @@ function noticeInWords(name: string, state: NoticeState): string {
     }
     case 'resumed': return resumedInWords(state, who);
     case 'compaction_update': return t(state.text === 'in_progress' ? 'session.notice_compacting' : 'session.notice_compaction');
-    case 'paused': return state.text !== undefined ? t('session.because', { what: t('session.notice_paused', { who }), why: state.text }) : t('session.notice_paused', { who });
+    case 'paused': return pausedInWords(state);
     case 'rate_limit': return t('session.notice_rate_limit', { text: state.title ?? '' });
     case 'agent_stopped': return state.text !== undefined ? t('session.because', { what: t('session.notice_agent_stopped'), why: state.text }) : t('session.notice_agent_stopped');
     case 'completed': return state.text !== undefined ? t('session.because', { what: t('session.notice_completed'), why: state.text }) : t('session.notice_completed');
@@ -87,6 +88,11 @@ function noticeInWords(name: string, state: NoticeState): string {
 /** What the agent calls a mode. */
 function modeName(view: SessionState, id: string | undefined): string {
   return view.modes?.availableModes.find((mode) => mode.id === id)?.name ?? id ?? '';
+}
+
+function pausedInWords({ by, text }: NoticeState): string {
+  const what = t('session.notice_paused', { who: by !== undefined ? byWhom(by) : t('session.notice_somebody') });
+  return text !== undefined ? t('session.because', { what, why: text }) : what;
 }
 
 function resumedInWords(state: NoticeState, who: string): string {

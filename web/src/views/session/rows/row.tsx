@@ -2,6 +2,7 @@
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
+import { whoIs } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import type { Item } from '../../../model/timeline/items';
 import type { Row } from '../../../model/timeline/rows';
@@ -59,7 +60,7 @@ function labelOf(row: Row): string | undefined {
   if (row.kind === 'group') return undefined;
   const { item } = row;
   if (item.kind === 'message') {
-    const who = item.role === 'assistant' ? t('session.agent') : item.role === 'user' ? item.state.peek().by ?? t('session.you') : t('session.system');
+    const who = item.role === 'assistant' ? t('session.agent') : item.role === 'user' ? whoIs(item.state.peek().by ?? t('session.you')) : t('session.system');
     return t('session.saidBy', { who });
   }
   if (item.kind === 'approval') return t('session.approval');

@@ -51,8 +51,8 @@ function SubagentInside({ item }: { item: SubagentItem }): JSX.Element {
   const answer = result ?? item.tool?.call.value.output;
   return (
     <>
-      {task !== '' && <section class="session-part"><h4>{t('session.subagentTask')}</h4><Markdown text={task} live={false} /></section>}
-      {answer !== undefined && answer !== '' && <section class="session-part"><h4>{t('session.subagentResult')}</h4><Markdown text={answer} live={false} /></section>}
+      {task !== '' && <section class="session-part"><h3>{t('session.subagentTask')}</h3><Markdown text={task} live={false} /></section>}
+      {answer !== undefined && answer !== '' && <section class="session-part"><h3>{t('session.subagentResult')}</h3><Markdown text={answer} live={false} /></section>}
       {(model !== undefined || tokens !== undefined) && (
         <p class="session-faint">{[model, tokens && t('session.subagentTokens', { n: tokensInWords(tokens.inputTokens + tokens.outputTokens) })].filter(Boolean).join(' · ')}</p>
       )}

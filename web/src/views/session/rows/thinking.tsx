@@ -7,13 +7,15 @@ import type { ThinkingItem } from '../../../model/timeline/items';
 import { span } from '../../../ui';
 import { Card, CardIcon } from './card';
 import { useOpenRow } from '../view_state';
+import { useRest } from './rest';
 
 export function ThinkingRow({ item }: { item: ThinkingItem }): JSX.Element {
   const [open, toggle] = useOpenRow(item.key);
   const state = item.state.value;
+  const rest = useRest(item);
   return (
     <Card icon={<CardIcon name="bulb" />} look={state.done ? 'thought' : 'thought session-live'} open={open} onToggle={toggle} title={titleOf(item)}>
-      {() => <div class="session-thought">{state.redacted ? <p>{t('session.thoughtHidden')}</p> : <Markdown text={item.text.value} live={!state.done} />}</div>}
+      {() => <div class="session-thought">{state.redacted ? <p>{t('session.thoughtHidden')}</p> : <Markdown text={item.text.value} live={!state.done} rest={rest} />}</div>}
     </Card>
   );
 }

@@ -20,7 +20,7 @@ export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
   return (
     <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}
-      title={<><b>{call.name || t('session.callPending')}</b>{subject && <span class="session-subject"><VisibleText text={subject} /></span>}</>}
+      title={<><b>{call.name || t('session.callPending')}</b>{subject && ' '}{subject && <span class="session-subject"><VisibleText text={subject} /></span>}</>}
       end={<CallEnd call={call} />} tools={<CopyLink seq={item.seq} />}>
       {() => <ToolDetails item={item} />}
     </Card>

@@ -6,6 +6,7 @@ import type { ApprovalResolvedEvent } from '../../../generated/agent-context';
 import type { Diff } from '../../../generated/api';
 import { savedByOf } from '../../../hub/approval_meta';
 import { asHubError } from '../../../hub/http';
+import { byWhom } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import { CodeView } from '../../../content/code';
 import { Command } from '../../../content/terminal';
@@ -71,8 +72,8 @@ export function decidedInWords(decision: ApprovalResolvedEvent): string {
   const by = decision._meta?.['by'];
   if (by === 'agent') return t('session.withdrawn');
   const saved = savedByOf(decision);
-  const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: saved });
-  const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? by : t('session.notice_somebody');
+  const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: byWhom(saved) });
+  const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? byWhom(by) : t('session.notice_somebody');
   return t(decision.approved ? 'session.approvedBy' : 'session.deniedBy', { who });
 }
 
@@ -175,5 +176,5 @@ function Plain({ item, call }: { item: ToolItem; call: Call }): JSX.Element {
 }
 
 function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
-  return <section class="session-part"><h4>{title}</h4>{children}</section>;
+  return <section class="session-part"><h3>{title}</h3>{children}</section>;
 }

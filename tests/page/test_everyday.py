@@ -1,0 +1,198 @@
+"""Small things of every day: names that are there at once, words that are true, nothing in the way of what one presses."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.page.beginning import chip, choose_agent
+from tests.page.conftest import MakePerson, free_port
+from tests.page.journal import puppet_says, tell, wait_until_idle
+from tests.page.person import sideways
+from tests.page.test_approvals import ask
+from tests.page.test_following import composer
+from tests.tooling.hub_process import HubProcess
+from tests.tooling.processes import eventually
+
+
+def test_a_session_without_a_title_is_called_after_its_first_message_at_once(
+        clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast")
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    expect(page.get_by_role("heading", name="Untitled session")).to_be_visible()
+    composer(page).fill("/echo Count the herons")
+    page.get_by_role("button", name="Send", exact=True).click()
+    wait_until_idle(session)
+    expect(page.get_by_role("heading", name=session.view()["title"], level=1)).to_be_visible()
+
+
+def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "By whom")
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    page.get_by_role("button", name="Approve", exact=True).click()
+    wait_until_idle(session)
+    composer(page).fill("/echo hello")
+    page.get_by_role("button", name="Send", exact=True).click()
+    expect(page.get_by_role("article", name="You said")).to_be_visible()
+    wait_until_idle(session)
+    page.reload()
+    page.get_by_role("button", name="bash echo permission 1 was given: Done").click()
+    expect(page.get_by_text("Approved by you")).to_be_visible()
+
+
+def test_the_home_of_a_session_that_talks_never_says_that_nothing_was_said(
+        clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("puppet", title="Talks")
+    tell(session, json.dumps([["say", "many words"], ["wait"]]))
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    expect(page.get_by_role("link", name="Talks")).to_be_visible()
+    eventually(lambda: session.view()["turn"], "it talks")
+    expect(page.get_by_role("main")).not_to_contain_text("Nothing said yet")
+
+
+def test_no_search_hides_what_waits_and_each_session_is_found_once(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    ask(clear_hub, "Asks something")
+    often = clear_hub.new_session("puppet", title="About birds")
+    puppet_says(often, [["say", "A zyzzyva is a weevil."]])
+    puppet_says(often, [["say", "Another zyzzyva."]])
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    page.get_by_role("searchbox", name="Search sessions").fill("zyzzyva")
+    hits = page.get_by_role("region", name=re.compile("passage|result|found", re.IGNORECASE))
+    expect(hits.locator("mark").nth(1)).to_be_visible()
+    expect(hits.get_by_role("link", name="About birds", exact=True)).to_have_count(1)
+    waiting = page.get_by_role("region", name=re.compile("^Waiting for you"))
+    expect(waiting.get_by_role("link", name="Asks something")).to_be_visible()
+    hits.get_by_role("link").last.click()
+    expect(page).to_have_url(re.compile(f"#/s/{often.id}/e/"))
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_pause_says_what_is_held_and_a_notice_covers_no_button(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = clear_hub.new_session("puppet", title="Held")
+    tell(session, json.dumps([["say", "words"], ["wait"]]))
+    eventually(lambda: session.view()["turn"], "it works")
+    page = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
+    composer(page).fill("more")
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_text("The running turn goes on until it asks or ends.").last).to_be_visible()
+    expect(page.locator(".controls-held")).to_contain_text("your messages and what rules would allow wait")
+    assert page.evaluate("""() => [...document.querySelectorAll('.composer button, .controls button')].filter(button => {
+      const box = button.getBoundingClientRect();
+      const there = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+      return !button.contains(there);
+    }).map(button => button.textContent)""") == []
+    assert page.get_by_role("button", name=re.compile("^More")).count() == 2, "one menu for the session, one for its turn"
+
+
+@pytest.mark.parametrize(("width", "zoom"), [(320, 1), (640, 2)])
+def test_titles_are_readable_on_a_narrow_screen_and_when_zoomed(clear_hub: HubProcess, make_person: MakePerson, width: int,
+                                                                zoom: int) -> None:
+    session = ask(clear_hub, "A title of some length that says what it is")
+    person = make_person(clear_hub.url, viewport={"width": width // zoom, "height": 640}, device_scale_factor=zoom)
+    page = person.log_in(clear_hub, f"#/s/{session.id}")
+    title = page.get_by_role("heading", level=1)
+    expect(title).to_be_visible()
+    assert title.evaluate("title => title.clientWidth") > 120
+    person.go("#/")
+    link = page.get_by_role("link", name=re.compile("^A title of some"))
+    expect(link).to_be_visible()
+    assert link.evaluate("link => link.clientWidth") > 120
+
+
+def test_the_command_line_that_makes_a_hub_reachable_is_one_that_serve_takes(
+        clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/devices")
+    page.get_by_role("button", name="Show the code").click()
+    line = page.get_by_text(re.compile("trunkline serve --host"))
+    expect(line).to_contain_text("--tls-cert")
+    expect(line).to_contain_text("--tls-key")
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_tour_is_taken_from_the_empty_home_and_its_ask_can_be_approved(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    page = make_person(clear_hub.url, size).log_in(clear_hub)
+    page.get_by_role("button", name="Take the tour").click()
+    approve = page.get_by_role("button", name=re.compile("^(Approve|Allow this tour)")).first
+    expect(approve).to_be_visible(timeout=30_000)
+    (view,) = clear_hub.wire.get("/sessions")["sessions"]
+    assert (view["agent"], view["cwd"]) == ("demo", str(clear_hub.data / "playground"))
+    expect(page.get_by_role("feed")).to_contain_text("I ask once, before the first change:")
+    # On a small screen its end is in sight: who wants to decide looks at it from its beginning.
+    page.locator("[data-decided]").first.evaluate("card => card.scrollIntoView({block: 'start'})")
+    expect(approve).to_be_enabled()
+    approve.click()
+    eventually(lambda: list((clear_hub.data / "playground" / "trunkline-demo").glob("hello*.py")), "it was allowed to write", 30)
+
+
+def test_a_policy_file_that_was_deleted_is_put_back_with_a_click(own_hub: HubProcess, make_person: MakePerson) -> None:
+    file = own_hub.data / "policy.toml"
+    before = file.read_text()
+    assert own_hub.wire.get("/policy")["lastGood"] is None
+    file.unlink()
+    page = make_person(own_hub.url).log_in(own_hub, "#/policy")
+    trouble = page.get_by_role("alert").filter(has_text="is gone")
+    trouble.get_by_role("button", name="Put the last good rules back").click()
+    expect(trouble).to_have_count(0)
+    assert file.read_text() == before
+    file.unlink()
+    page.reload()
+    trouble.get_by_role("button", name="Begin with no rules").click()
+    expect(trouble).to_have_count(0)
+    assert file.read_text() == ""
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_new_session_is_one_line_of_text_with_what_was_chosen_last(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    folder = clear_hub.new_folder()
+    (folder / ".git").mkdir()
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/feature/herons\n")
+    (folder / "heron_notes.md").write_text("grey")
+    clear_hub.new_session("fast", folder)
+    person = make_person(clear_hub.url, size)
+    page = person.log_in(clear_hub, "#/new")
+    choose_agent(page, "fast")
+    page.get_by_role("combobox", name=re.compile(r"^Mode\b")).select_option("plan")
+    field = page.get_by_label("First prompt")
+    field.fill("/echo one")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(page.get_by_role("feed")).to_be_visible()
+
+    person.go("#/new")
+    expect(chip(page, "Agent")).to_have_accessible_name("Agent: fast")
+    expect(chip(page, "Folder")).to_have_accessible_name(f"Folder: {folder.name} feature/herons")
+    expect(page.get_by_role("combobox", name=re.compile(r"^Mode\b"))).to_have_value("plan")
+    field.press_sequentially("/ech")
+    expect(page.get_by_role("option", name="/echo")).to_be_visible()
+    field.press("Tab")
+    expect(field).to_have_value("/echo ")
+    field.press_sequentially("look at @heron")
+    page.get_by_role("option", name="heron_notes.md").click()
+    expect(field).to_have_value("/echo look at @heron_notes.md ")
+    assert sideways(page) == 0
+    field.press("Enter" if size == "desk" else "Control+Enter")
+    expect(page.get_by_text("look at @heron_notes.md", exact=True)).to_be_visible()
+    newest = max(clear_hub.wire.get("/sessions")["sessions"], key=lambda view: view["createdAt"])
+    assert (newest["agent"], newest["cwd"], newest["mode"]) == ("fast", str(folder), "plan")
+
+
+def test_who_has_no_agent_of_their_own_is_told_how_to_get_one_and_log_in(tmp_path: Path, make_person: MakePerson) -> None:
+    nowhere = dict.fromkeys(("fast", "puppet", "trusted"), "no-such-program")
+    with HubProcess(tmp_path / "hub", port=free_port(), agents=nowhere) as hub:
+        person = make_person(hub.url)
+        page = person.log_in(hub, "#/new")
+        expect(chip(page, "Agent")).to_have_accessible_name("Agent: Demo")
+        expect(page.get_by_role("radio", name=re.compile("^Demo"))).to_be_checked()
+        page.get_by_text("more are not installed").click()
+        entry = page.get_by_role("listitem").filter(has=page.get_by_text("Claude Code", exact=True))
+        expect(entry).to_contain_text("the one to pick for Claude")
+        expect(entry).to_contain_text("npm install -g @anthropic-ai/claude-code")
+        expect(entry).to_contain_text("run claude once and log in")
+        expect(entry.get_by_role("button", name="Copy how to log in to Claude Code")).to_be_visible()
+        person.leave()

@@ -1,0 +1,81 @@
+/** The folder of a new session: typed, one of the recent ones, or found by walking; and which branch is checked out there. */
+import { useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { RecentFolder } from '../../generated/api';
+import { t } from '../../i18n';
+import { Button } from '../../ui';
+import { projectOf } from '../home/groups';
+import { FolderSheet, foldersIn } from './folder_sheet';
+
+/** How long the typing pauses before the hub is asked. */
+const ASK_MS = 300;
+
+interface Folders {
+  recent: ReadonlySignal<RecentFolder[]>;
+  branch: ReadonlySignal<string>;
+}
+
+/** The recent folders, the first of which is proposed where none is chosen, and the branch of the one that is. */
+export function useFolders(cwd: Signal<string>): Folders {
+  const recent = useSignal<RecentFolder[]>([]);
+  const branch = useSignal('');
+  useEffect(() => {
+    foldersIn().then((page) => {
+      recent.value = page.recent;
+      if (!cwd.peek()) cwd.value = page.recent[0]?.path ?? page.home;
+    }, () => undefined); // The field can be filled by hand; the sheet says what is wrong.
+  }, []);
+  useEffect(() => {
+    const path = cwd.value.trim();
+    branch.value = '';
+    if (!path) return undefined;
+    const found = (page: { branch?: string | null }): void => {
+      if (cwd.peek().trim() === path) branch.value = page.branch ?? '';
+    };
+    const timer = setTimeout(() => foldersIn(path).then(found, () => undefined), ASK_MS); // Start says what is wrong with it.
+    return () => clearTimeout(timer);
+  }, [cwd.value]);
+  return { recent, branch };
+}
+
+/** A path as the hub takes it for a session: the home folder written out. */
+export async function fullPath(path: string): Promise<string> {
+  return path.startsWith('~') ? (await foldersIn(path)).path : path;
+}
+
+interface FolderFieldProps {
+  cwd: Signal<string>;
+  recent: readonly RecentFolder[];
+  onChoose: (path: string) => void;
+}
+
+export function FolderField({ cwd, recent, onChoose }: FolderFieldProps): JSX.Element {
+  const open = useSignal(false);
+  return (
+    <div class="new-part">
+      <label for="new-cwd">{t('new.folder')}</label>
+      <div class="new-folder-entry">
+        <input id="new-cwd" type="text" value={cwd.value} aria-describedby="new-cwd-hint" autocomplete="off" autocapitalize="off" spellcheck={false}
+          onInput={(event) => onChoose(event.currentTarget.value)} />
+        <Button icon="folder" onClick={() => (open.value = true)}>{t('new.browse')}</Button>
+      </div>
+      <p class="new-hint" id="new-cwd-hint">{t('new.folderHint')}</p>
+      {recent.length > 0 && (
+        <ul class="new-recent" aria-label={t('new.recent')}>
+          {recent.slice(0, 6).map((folder) => (
+            <li key={folder.path}>
+              <Button title={folder.path} pressed={folder.path === cwd.value} onClick={() => onChoose(folder.path)}>{folder.name || projectOf(folder.path)}</Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      {open.value && (
+        <FolderSheet start={cwd.value} onClose={() => (open.value = false)} onChoose={(path) => {
+          onChoose(path);
+          open.value = false;
+        }} />
+      )}
+    </div>
+  );
+}
