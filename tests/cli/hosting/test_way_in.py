@@ -30,11 +30,6 @@ def test_a_command_is_named_as_it_was_installed(tmp_path: Path) -> None:
     assert own_command(other, str(on_path)) == str(tmp_path / "other" / "bin" / "trunkline"), "the one on the PATH is another"
 
 
-def test_a_command_that_uvx_runs_is_run_so_again(tmp_path: Path) -> None:
-    python, _ = environment(tmp_path / "uv" / "archive-v0" / "abc")
-    assert own_command(python, "/nowhere") == "uvx trunkline"
-
-
 def test_without_a_script_it_is_a_module(tmp_path: Path) -> None:
     assert own_command(str(tmp_path / "my python"), "/nowhere") == f"'{tmp_path}/my python' -m trunkline"
 

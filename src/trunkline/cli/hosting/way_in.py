@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from trunkline.settings import Settings
 
 NEAR = frozenset({"127.0.0.1", "::1", "localhost"})
-UV_CACHE = f"{os.sep}archive-v0{os.sep}"
-"""In the path of every environment that ``uvx`` makes for one run."""
 
 
 def session_page(url: str, session_id: str) -> str:
@@ -34,8 +32,6 @@ def session_page(url: str, session_id: str) -> str:
 def own_command(python: str = sys.executable, path: str | None = None) -> str:
     """What to type for ``trunkline``, as the person installed it."""
     script = os.path.join(os.path.dirname(python), "trunkline")
-    if UV_CACHE in script:
-        return "uvx trunkline"
     if not os.path.exists(script):
         return f"{shlex.quote(python)} -m trunkline"
     found = shutil.which("trunkline", path=path)
