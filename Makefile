@@ -30,18 +30,20 @@ PAGE_SOURCES := $(filter-out $(PAGE_TESTS),$(shell find web/src web/public web/v
 PAGE_TOOLS := web/node_modules/.installed
 NODE := PYTHON="$(PYTHON)" ../scripts/with_node.sh
 
-.PHONY: help install page run test test-all test-faults check docs bench lock browser screenshots
+.PHONY: help install page run wheel test test-all test-faults check docs notices bench lock browser screenshots
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make install    make .venv with .venv/bin/trunkline"
 	@echo "make page       build the web page (run, test and check do it by themselves when it changed)"
 	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
+	@echo "make wheel      build the wheel, with the page in it, into dist/"
 	@echo "make test       the fast tests, three at once on two cores (JOBS=0: one by one)"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
 	@echo "make docs       renew the generated tables of docs/reference"
+	@echo "make notices    renew the licence notices of what the page is built from"
 	@echo "make bench      the benchmarks; prints and stores the figures; AGAINST=REV compares with an older commit"
 	@echo "make browser    find a Chromium for the tests of the page, or fetch one"
 	@echo "make screenshots   renew the pictures in docs/screenshots"
@@ -78,6 +80,13 @@ check: $(VENV)/.installed-test $(PAGE_TOOLS)
 
 docs: $(VENV)/.installed-test
 	$(BIN)/python -m scripts.reference
+
+# After a change of web/package-lock.json; a test says when it is due.
+notices: $(VENV)/.installed $(PAGE_TOOLS)
+	$(BIN)/python -m scripts.notices
+
+wheel: $(VENV)/.installed $(PAGE)
+	$(BIN)/python -m hatchling build -t wheel -d dist
 
 bench: $(VENV)/.installed-browser $(PAGE)
 	$(BIN)/python -m benchmarks$(if $(AGAINST),.against $(AGAINST)) $(ARGS)

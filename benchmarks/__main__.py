@@ -21,7 +21,13 @@ def _keepers(scale: Scale) -> list[Figure]:
     return keepers(scale)
 
 
-SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers}
+def _chat(scale: Scale) -> list[Figure]:
+    from benchmarks.chat import chat  # needs a terminal, which not every system has
+
+    return chat(scale)
+
+
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat}
 RESULTS = Path(".bench") / "results.json"
 
 

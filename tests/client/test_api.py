@@ -114,6 +114,7 @@ CALLS: list[tuple[str, Callable[[Client], Awaitable[Any]], str, object, object]]
      {"code": "c", "url": "http://x/#/pair/c"}),
     ("devices", lambda hub: hub.devices(), "GET /devices", None, {"devices": [{"id": "d", "name": "phone"}]}),
     ("revoke", lambda hub: hub.revoke_device("d"), "DELETE /devices/d", None, None),
+    ("way in", lambda hub: hub.login_command(), "GET /auth/login", None, {"command": "trunkline open --print"}),
     ("code", lambda hub: hub.new_code(), "POST /auth/codes", {}, {"code": "c", "path": "/#code=c"}),
     ("artifact", lambda hub: hub.artifact("s1", "a"), "GET /sessions/s1/artifacts/a", None, {"id": "a", "preview_url": None}),
     ("preview", lambda hub: hub.preview("s1", "a", live=True), "POST /sessions/s1/artifacts/a/preview", {"live": True},
@@ -258,7 +259,7 @@ def test_a_packet_reads_like_a_dict_and_keeps_its_bytes() -> None:
 
 NOT_CALLS = {
     "GET /", "GET /assets/{path:path}", "GET /icons/{path:path}", "GET /sw.js", "GET /manifest.webmanifest",
-    "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics", "GET /readyz",
+    "GET /licenses", "GET /preview/{key}/{path:path}", "GET /docs", "GET /openapi.json", "GET /metrics", "GET /readyz",
     "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
     "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}", "POST /pair/claim", "GET /sessions/{id}/export",
     "GET /push", "POST /push", "DELETE /push",

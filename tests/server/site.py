@@ -113,6 +113,8 @@ class Site:
         self.hub = hub
         self.app = app
         self.folder = folder
+        self.client = "127.0.0.1"
+        """Where requests come from."""
 
     def open(self, method: str, path: str, *, json_body: Any = None, body: bytes | list[bytes] = b"", token: str | None = TOKEN,
              headers: Mapping[str, str | None] | None = None) -> Exchange:
@@ -126,7 +128,7 @@ class Site:
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in given.items() if value is not None]
         scope = {
             "type": "http", "method": method, "path": path, "raw_path": quote(path).encode(), "query_string": query.encode(),
-            "root_path": "", "scheme": "http", "headers": raw, "client": ("127.0.0.1", 50000), "server": ("127.0.0.1", 7420),
+            "root_path": "", "scheme": "http", "headers": raw, "client": (self.client, 50000), "server": ("127.0.0.1", 7420),
             "http_version": "1.1",
         }
         return Exchange(self.app, scope, body)

@@ -28,7 +28,7 @@ def test_an_unknown_path_answers_404_as_json(tmp_path: Path, path: str) -> None:
 
 @pytest.mark.parametrize(("method", "path", "allow"), [
     ("DELETE", "/sessions", "GET, HEAD, OPTIONS, POST"), ("POST", "/healthz", "GET, HEAD, OPTIONS"),
-    ("PUT", "/sessions/x", "DELETE, GET, HEAD, OPTIONS, PATCH"), ("GET", "/auth/login", "OPTIONS, POST"),
+    ("PUT", "/sessions/x", "DELETE, GET, HEAD, OPTIONS, PATCH"), ("GET", "/auth/codes", "OPTIONS, POST"),
     ("BREW", "/agents", "GET, HEAD, OPTIONS"),
 ])
 def test_a_wrong_method_answers_405_and_says_which_are_right(tmp_path: Path, method: str, path: str, allow: str) -> None:

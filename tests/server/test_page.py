@@ -150,3 +150,13 @@ def test_a_page_that_is_built_anew_is_served_without_a_restart(tmp_path: Path, b
             assert (await hub.ask("GET", "/", token=None)).body == b"<!doctype html><title>newer</title>"
 
     run(check())
+
+
+def test_the_licences_of_what_the_page_is_built_from_come_without_a_token(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            answer = await hub.ask("GET", "/licenses", token=None)
+            assert answer.status == 200 and (answer.header("content-type") or "").startswith("text/plain")
+            assert b"preact" in answer.body and b"WITHOUT WARRANTY OF ANY KIND" in answer.body
+
+    run(check())

@@ -144,6 +144,11 @@ _READERS: dict[Kind, Callable[[Any], Any]] = {
 """How a word, or a value of the file, of each kind is read; ValueError where it cannot be."""
 
 
+def usual_data() -> Path:
+    """The data folder of who names none."""
+    return _data_home(os.environ)
+
+
 def _data_home(env: Mapping[str, str]) -> Path:
     return _xdg(env, "XDG_DATA_HOME", ".local/share") / "trunkline"
 

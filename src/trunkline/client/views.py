@@ -303,6 +303,12 @@ class Code(View):
     expires_in_s: float = 0.0
 
 
+class WayIn(View):
+    """How somebody whom the hub does not know gets in."""
+
+    command: str
+
+
 class EventPage(View):
     """Stored events in order; ``next_after`` pages on, None at the end, ``next_before`` back, None at the beginning."""
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from trunkline.session.workspace.files import PLAYGROUND
 from trunkline.settings import Settings
 
+PLAIN_COMMAND = "trunkline open --print"
+
 
 class ServerOptions(Settings, frozen=True, kw_only=True):
     """How the server presents itself and what it takes: the settings (``port`` is the one that was bound), and its bounds."""
@@ -21,6 +23,8 @@ class ServerOptions(Settings, frozen=True, kw_only=True):
     """How long a browser stays logged in."""
     device_s: float = 365 * 86400.0
     """How long a paired device may come back."""
+    login_command: str = PLAIN_COMMAND
+    """What makes a login link, to be typed on the hub's machine; with the path of the program where it is on nobody's PATH."""
     code_s: float = 60.0
     """How long a one-time login code is good for."""
     preview_s: float = 3600.0

@@ -28,6 +28,8 @@ from trunkline.threads import check_off_loop
 STATIC = Path(__file__).parent / "static"
 BUILT = STATIC / "page"
 """What `make page` writes."""
+NOTICES = STATIC / "notices.txt"
+"""What `make notices` writes."""
 STAMP = "weight.json"
 """The last file that a build writes."""
 PAGE_HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Permissions-Policy": "camera=(), microphone=(), geolocation=()"}
@@ -113,6 +115,12 @@ async def manifest(call: HttpCall) -> Reply:
     return await _file(call, "manifest.webmanifest")
 
 
+async def licences(call: HttpCall) -> Reply:
+    """The licences of what the page is built from."""
+    text = await call.parts.page_lane.run(_notices)
+    return Response(text, headers={"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff"}, media_type="text/plain")
+
+
 async def _file(call: HttpCall, name: str) -> Response:
     found = (await _page(call)).get(name)
     if found is None:
@@ -143,6 +151,11 @@ def _takes(request_headers: Headers, encoding: str) -> bool:
         if name.strip() == encoding:
             return re.fullmatch(r"\s*q\s*=\s*0(\.0*)?\s*", quality) is None
     return False
+
+
+def _notices() -> bytes:
+    check_off_loop()
+    return NOTICES.read_bytes()
 
 
 async def _page(call: HttpCall) -> dict[str, File]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
-import select
 import signal
 import subprocess
 import sys
@@ -15,11 +13,10 @@ import pytest
 
 from tests.aio import run
 from tests.cli.conftest import Place
+from tests.cli.person import WITHIN_S, Terminal
 from trunkline.cli.commands.run import EXIT_CODES, allowed_env, caller_env, exit_code
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.client import Client, Packet
-
-WITHIN_S = 20
 
 
 def test_a_prompt_is_answered_and_the_exit_code_is_zero(place: Place) -> None:
@@ -236,46 +233,6 @@ def test_variables_pass_by_the_lists_and_never_ours() -> None:
 
 def test_no_variable_travels_to_another_machine(place: Place) -> None:
     assert run(caller_env(Client("https://hub.example"), "demo", place.settings(), {"PATH": "/bin"})) == {}
-
-
-class Terminal:
-    """A person at a terminal: reads what is shown, types answers."""
-
-    def __init__(self, place: Place, *words: str) -> None:
-        self.seen = b""
-        self._read_to = 0
-        self._master, slave = pty.openpty()
-        env = {**os.environ, "TERM": "xterm", "COLUMNS": "100"}
-        self.process = subprocess.Popen(place.command(*words), cwd=place.work, env=env, stdin=slave, stdout=slave, stderr=slave,
-                                        start_new_session=True)
-        place.watch(self.process)
-        os.close(slave)
-
-    def wait_for(self, text: str) -> None:
-        """Read until ``text`` was shown behind what was waited for before."""
-        while (found := self.seen.find(text.encode(), self._read_to)) < 0:
-            assert self._read(), f"{text!r} was not shown: {self.seen.decode()}"
-        self._read_to = found + len(text)
-
-    def type(self, text: str) -> None:
-        """Type a line."""
-        os.write(self._master, text.encode() + b"\n")
-
-    def end(self) -> int:
-        """Read to the end; returns the exit code."""
-        while self._read():
-            pass
-        os.close(self._master)
-        return self.process.wait(timeout=WITHIN_S)
-
-    def _read(self) -> bytes:
-        assert select.select([self._master], [], [], WITHIN_S)[0], f"nothing more was shown after: {self.seen.decode()}"
-        try:
-            data = os.read(self._master, 65536)
-        except OSError:  # how Linux says that the other side of a terminal was closed
-            return b""
-        self.seen += data
-        return data
 
 
 @pytest.mark.parametrize(("key", "verdict"), [("y", b"allowed by"), ("n", b"denied by"), ("1", b"allowed by")])

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import re
+import shlex
 import signal
 import socket
 import ssl
@@ -12,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -19,9 +23,9 @@ import pytest
 
 from tests.aio import run
 from tests.cli.conftest import COMMAND_S, Place
+from tests.cli.person import Terminal
 from trunkline import __version__
 from trunkline.cli.commands.serve import bind, check_reach, check_tls
-from trunkline.cli.hosting.hosting import has_display
 from trunkline.cli.hosting.locate import find
 from trunkline.cli.read_settings import load
 from trunkline.client import Client
@@ -161,13 +165,68 @@ def test_a_hub_that_nobody_needs_ends_by_itself_but_not_during_a_turn(place: Pla
     assert b"nobody has needed the hub" in child.stderr.read()
 
 
-def test_a_port_in_use_is_refused_unless_any_will_do(place: Place) -> None:
+def test_a_port_in_use_is_refused_naming_one_that_is_free_unless_any_will_do(place: Place) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        with pytest.raises(Unavailable, match=f"port {port}: Address already in use"):
-            bind(load({"port": port}))
-        with bind(load({"port": port, "any_port": True})) as other:
-            assert other.getsockname()[1] != int(port)
+        port = taken.getsockname()[1]
+        with pytest.raises(Unavailable, match=rf"port {port} of 127\.0\.0\.1 is taken .* --port (\d+) is free") as refused:
+            bind(load({"port": str(port)}))
+        offered = re.search(r"--port (\d+) is free", refused.value.message)
+        assert offered is not None
+        with bind(load({"port": offered[1]})) as free:
+            assert free.getsockname()[1] == int(offered[1]) > port
+        with bind(load({"port": str(port), "any_port": True})) as other:
+            assert other.getsockname()[1] != port
+
+
+def test_somebody_at_a_terminal_is_offered_the_next_port(place: Place) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        started = Terminal(place, "serve", "--no-open", "--port", str(port))
+        started.see(f"port {port} of 127.0.0.1 is taken by another program; listen on")
+        started.type("y")
+        started.see("trunkline is listening on")
+        started.process.send_signal(signal.SIGINT)
+        assert started.end() == 0
+
+
+def _logs_in(url: str, code: str) -> bool:
+    host, _, port = url.removeprefix("http://").partition(":")
+    with closing(http.client.HTTPConnection(host, int(port))) as asked:
+        asked.request("POST", "/auth/login", json.dumps({"code": code}), {"Content-Type": "application/json"})
+        with asked.getresponse() as answer:
+            return answer.status == 200
+
+
+def test_a_terminal_gets_a_link_that_works_and_over_ssh_the_line_to_reach_it(place: Place) -> None:
+    env = {"SSH_CONNECTION": "10.0.0.1 5000 10.0.0.2 22", "USER": "ada", "DISPLAY": "", "WAYLAND_DISPLAY": ""}
+    started = Terminal(place, "serve", "--no-open", "--port", "0", env=env, columns=200)
+    started.see("ssh -L ")
+    found = re.search(r"open (http://\S+)/#code=([\w-]+) in a browser", started.text)
+    assert found is not None, started.text
+    assert "ada@10.0.0.2" in started.text
+    assert _logs_in(found[1], found[2])
+    second = Terminal(place, "serve", "--no-open", "--port", "0", env={"SSH_CONNECTION": ""}, columns=200)
+    assert second.end() == 75
+    fresh = re.search(r"/#code=([\w-]+)", second.text)
+    assert fresh is not None and fresh[1] != found[2], second.text
+    assert f"listens on {found[1]}" in second.text
+    assert _logs_in(found[1], fresh[1])
+    started.process.send_signal(signal.SIGINT)
+    assert started.end() == 0
+
+
+def test_a_log_gets_the_command_that_makes_a_link_and_no_link(place: Place) -> None:
+    child, _ = place.serve()
+    second = place.call("serve", "--no-open", "--port", "0")
+    assert b"open --print --data" in second.stderr and b"code=" not in second.stderr
+    child.send_signal(signal.SIGTERM)
+    _, log = child.communicate(timeout=COMMAND_S)
+    command = re.search(rb"for a link that logs a browser in, run: (.+)\n", log)
+    assert command is not None and b"code=" not in log
+    place.serve()
+    made = subprocess.run(shlex.split(command[1].decode()), capture_output=True, text=True, check=True, timeout=COMMAND_S)
+    found = re.fullmatch(r"(http://\S+)/#code=([\w-]+)\n", made.stdout)
+    assert found is not None and _logs_in(found[1], found[2])
 
 
 def test_of_two_hubs_that_start_at_the_same_moment_the_second_takes_another_port(tmp_path: Path) -> None:
@@ -230,14 +289,6 @@ def test_a_small_hub_does_not_import_what_it_does_not_need() -> None:
     heavy = {"prometheus_client", "pywebpush", "tree_sitter", "nats", "pydantic", "rich", "webbrowser",
              "unittest", "jsonschema", "websockets"}
     assert heavy & loaded == set()
-
-
-@pytest.mark.parametrize(
-    ("env", "platform", "expected"),
-    [({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({"WAYLAND_DISPLAY": "w"}, "linux", True), ({}, "darwin", True)],
-)
-def test_a_browser_is_opened_only_where_a_window_can_be(env: dict[str, str], platform: str, expected: bool) -> None:
-    assert has_display(env, platform) is expected
 
 
 def test_the_record_is_json_that_any_program_can_read(place: Place) -> None:

@@ -210,7 +210,8 @@ def test_a_bearer_token_works_wherever_it_is_asked_with(tmp_path: Path) -> None:
 
 
 PUBLIC = {("GET", "/"), ("GET", "/sw.js"), ("GET", "/icons/{path:path}"), ("GET", "/manifest.webmanifest"),
-          ("GET", "/ws"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("POST", "/auth/login"), ("POST", "/pair/claim"),
+          ("GET", "/ws"), ("GET", "/assets/{path:path}"), ("GET", "/healthz"), ("GET", "/licenses"),
+          ("GET", "/auth/login"), ("POST", "/auth/login"), ("POST", "/pair/claim"),
           ("GET", "/preview/{key}/{path:path}")}
 
 

@@ -347,3 +347,15 @@ def test_a_stranger_has_nothing_long_to_say(tmp_path: Path) -> None:
             assert (await hub.ask("POST", "/auth/login", json_body=long, token=None, headers=OWN)).status == 413
 
     run(check())
+
+
+def test_how_to_get_in_is_told_to_strangers_and_where_the_program_lies_on_this_machine_alone(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path, login_command="/opt/hub/bin/trunkline open --print") as hub:
+            near = await hub.ask("GET", "/auth/login", token=None)
+            assert (near.status, near.json()) == (200, {"command": "/opt/hub/bin/trunkline open --print"})
+            hub.client = "192.0.2.1"
+            far = await hub.ask("GET", "/auth/login", token=None)
+            assert (far.status, far.json()) == (200, {"command": "trunkline open --print"})
+
+    run(check())

@@ -1018,6 +1018,11 @@ export interface Waits {
   onTimeout?: 'cancel' | 'reject';
 }
 
+/** What to type on the hub's machine for a link that logs a browser in. */
+export interface WayIn {
+  command: string;
+}
+
 /** One part of a prompt or of what an agent said, by the Agent Client Protocol. */
 export type ContentBlock =
   | TextContent

@@ -2,8 +2,10 @@
 folder; its ``command`` is what is called.
 
     serve.py    a hub in this terminal            run.py       one turn, watched
+    chat/       a session in this terminal        open.py      the page in a browser
+    send.py · tail.py · approve.py · deny.py · answer.py       a session from a script or another terminal
     acp/        an agent to an editor             check/       whether an agent keeps to the protocol
-    agents.py · sessions.py · policy.py · pair.py · devices.py · audit.py · journal.py · status.py · stop.py
+    agents.py · sessions.py · policy.py · pair.py · devices.py · audit.py · journal.py · status.py · stop.py · completion.py
 
 Rule: this module (not those beside it) imports click and nothing of ours; ``--help`` and ``--version`` need no more.
 """
@@ -27,10 +29,17 @@ class Lazy(NamedTuple):
 
 COMMANDS: dict[str, Lazy] = {
     "serve": Lazy("trunkline.cli.commands.serve", "Run the hub in this terminal."),
+    "chat": Lazy("trunkline.cli.commands.chat", "Talk with an agent in this terminal."),
     "run": Lazy("trunkline.cli.commands.run", "Give an agent a prompt and watch it work."),
+    "open": Lazy("trunkline.cli.commands.open", "Open the page in a browser, or print a link to it."),
     "acp": Lazy("trunkline.cli.commands.acp", "Be an agent to an editor, on stdin and stdout."),
     "agents": Lazy("trunkline.cli.commands.agents", "List the agents that can be run."),
     "sessions": Lazy("trunkline.cli.commands.sessions", "List sessions, or look into one."),
+    "send": Lazy("trunkline.cli.commands.send", "Send a prompt to a session."),
+    "tail": Lazy("trunkline.cli.commands.tail", "Show a session's packets as they come, until Ctrl-C."),
+    "approve": Lazy("trunkline.cli.commands.approve", "Approve what an agent asks for."),
+    "deny": Lazy("trunkline.cli.commands.deny", "Deny what an agent asks for."),
+    "answer": Lazy("trunkline.cli.commands.answer", "Answer a question of an agent's."),
     "policy": Lazy("trunkline.cli.commands.policy", "See, explain and edit the rules that answer for you."),
     "pair": Lazy("trunkline.cli.commands.pair", "Pair a phone or another device by a code."),
     "devices": Lazy("trunkline.cli.commands.devices", "List paired devices, or revoke one."),
@@ -39,10 +48,27 @@ COMMANDS: dict[str, Lazy] = {
     "check": Lazy("trunkline.cli.commands.check", "Check that an agent keeps to the protocol."),
     "status": Lazy("trunkline.cli.commands.status", "Say whether a hub is running, and where."),
     "stop": Lazy("trunkline.cli.commands.stop", "Stop the hub and every agent it runs."),
+    "completion": Lazy("trunkline.cli.commands.completion", "Print what makes your shell complete."),
 }
 
 
-class LazyGroup(click.Group):
+class GuessingGroup(click.Group):
+    """A group that says what somebody may have meant by a command that it does not have."""
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command, or an error with a guess."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            from difflib import get_close_matches  # only who mistypes pays for it
+
+            found = get_close_matches(args[0], self.list_commands(ctx), 2, 0.5)
+            if not found:
+                raise
+            raise click.UsageError(f"No such command {args[0]!r}. Did you mean {' or '.join(found)}?", ctx) from error
+
+
+class LazyGroup(GuessingGroup):
     """A group that knows its commands by name and first help line, and imports one when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

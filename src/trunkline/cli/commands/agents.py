@@ -28,7 +28,7 @@ def command(as_json: bool, **flags: Any) -> None:
 
 
 async def _list(settings: Settings, as_json: bool) -> None:
-    endpoint = await find_or_start(settings)
+    endpoint = await find_or_start(settings, tell=True)
     async with connected(endpoint, settings) as hub:
         agents = sorted(await hub.agents(), key=lambda agent: (not agent.installed, agent.name))
     if as_json:

@@ -15,6 +15,7 @@ from typing import Any
 import click
 import msgspec
 
+from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.read_settings import load
@@ -99,7 +100,7 @@ _typed = msgspec.json.Decoder(_EventKind)
 _decision = msgspec.json.Decoder(_Decision)
 
 
-@click.group(short_help="Check or export the record of approvals.")
+@click.group(cls=GuessingGroup, short_help="Check or export the record of approvals.")
 @setting_flags("clients")
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import finish, print_json, print_table, setting_flags
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load
@@ -16,7 +17,7 @@ from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, NotFound
 
 
-@click.group(invoke_without_command=True, short_help="List paired devices, or revoke one.")
+@click.group(cls=GuessingGroup, invoke_without_command=True, short_help="List paired devices, or revoke one.")
 @setting_flags("clients")
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:
@@ -75,7 +76,7 @@ async def _with_hub(flags: Mapping[str, Any], work: Callable[[Client], Awaitable
     """Flags count behind the subcommand and before it."""
     before = click.get_current_context().find_object(dict) or {}
     settings = load({**before, **{key: value for key, value in flags.items() if value is not None}})
-    endpoint = await find_or_start(settings)
+    endpoint = await find_or_start(settings, tell=True)
     async with connected(endpoint, settings) as hub:
         await work(hub)
 

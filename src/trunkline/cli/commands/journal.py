@@ -13,6 +13,7 @@ from typing import Any
 
 import click
 
+from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.cli.read_settings import load
@@ -29,7 +30,7 @@ JOURNAL_FILE = "journal.db"
 SEARCH_FILE = "search.db"
 
 
-@click.group(short_help="Verify, repair or salvage what is stored.")
+@click.group(cls=GuessingGroup, short_help="Verify, repair or salvage what is stored.")
 @setting_flags("clients")
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:

@@ -45,7 +45,7 @@ def command(scope: str, name: str | None, as_json: bool, **flags: Any) -> None:
 
 async def _pair(settings: Settings, scope: str, name: str | None, as_json: bool) -> None:
     out = output()
-    endpoint = await find_or_start(settings)
+    endpoint = await find_or_start(settings, tell=True)
     async with connected(endpoint, settings) as hub:
         made = await hub.pair(scope=scope, name=name)
     if as_json:

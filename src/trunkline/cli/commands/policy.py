@@ -17,6 +17,7 @@ import click
 import msgspec
 from msgspec import structs
 
+from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import output, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load
@@ -50,7 +51,7 @@ STARTER = """\
 """
 
 
-@click.group(invoke_without_command=True, short_help="See, explain and edit the rules that answer for you.")
+@click.group(cls=GuessingGroup, invoke_without_command=True, short_help="See, explain and edit the rules that answer for you.")
 @setting_flags("clients")
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:

@@ -23,6 +23,7 @@ import msgspec
 from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.common import finish, output, setting_flags
+from trunkline.cli.completing import agent_names
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load
@@ -56,7 +57,7 @@ class Order(msgspec.Struct, kw_only=True, frozen=True):
 
 
 @click.command(short_help="Give an agent a prompt and watch it work.")
-@click.argument("agent")
+@click.argument("agent", shell_complete=agent_names)
 @click.argument("prompt")
 @click.option("--cwd", metavar="PATH", help="the agent's working folder  [the current one]")
 @click.option("--mode", metavar="MODE", help="the agent's mode, as it calls it")
@@ -81,7 +82,7 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
     4 out of tokens, 5 too many requests in the turn, 130 cancelled.
     """
     output()  # before a hub is started for nothing
-    order = Order(agent=agent, prompt=_prompt_text(prompt), cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode,
+    order = Order(agent=agent, prompt=prompt_text(prompt), cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode,
                   title=title, sandbox=sandbox, network=network, as_json=as_json, quiet=quiet, policy=_policy(allow, deny))
     finish(run(load(flags), order))
 
@@ -93,11 +94,11 @@ async def run(settings: Settings, order: Order) -> int:
         env = await caller_env(hub, order.agent, settings)
         session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env,
                                            sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network)
-        await _print_what_to_expect(hub, session.id, order.agent)
+        await print_what_to_expect(hub, session.id, order.agent)
         return await TurnOnScreen(hub, session.id, order).turn()
 
 
-async def _print_what_to_expect(hub: Client, session_id: str, agent: str) -> None:
+async def print_what_to_expect(hub: Client, session_id: str, agent: str) -> None:
     """Tell a person before the first prompt that this agent may act without asking."""
     if sys.stderr.isatty():  # a script has decided already
         state = (await hub.snapshot(session_id)).state
@@ -234,7 +235,8 @@ def exit_code(last: Packet) -> int:
     return EXIT_CODES.get(str(last.get("stopReason")), EXIT_ERROR) if last.type == "prompt_response" else EXIT_ERROR
 
 
-def _prompt_text(prompt: str) -> str:
+def prompt_text(prompt: str) -> str:
+    """The prompt, from standard input where it is a dash; Invalid where it is empty."""
     text = sys.stdin.read() if prompt == "-" else prompt
     if not text.strip():
         raise Invalid("the prompt is empty")

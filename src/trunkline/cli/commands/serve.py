@@ -6,6 +6,7 @@ Rule 2: the hub and the server are imported behind the lock, so that help and re
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import socket
@@ -20,9 +21,11 @@ from trunkline.cli.hosting.datadir import DataDir, HubLock
 from trunkline.cli.hosting.logs import log_to
 from trunkline.cli.hosting.secrecy import allow_debuggers, environment
 from trunkline.cli.read_settings import load
-from trunkline.errors import Forbidden, Invalid, Unavailable
+from trunkline.errors import Forbidden, HubLocked, Invalid, Unavailable
 from trunkline.settings import Settings
 
+OFFERED = 20
+"""Ports behind a taken one that are tried before nothing is offered."""
 USUAL_HOSTS = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
@@ -41,7 +44,7 @@ def command(**flags: Any) -> None:
     check_reach(settings)
     folder = DataDir(settings.data)
     folder.make()
-    with HubLock(folder), bind(settings) as listener:
+    with _lock(folder, settings), bind(settings) as listener:
         log_to(sys.stderr, settings.log_level.upper())
         if settings.idle_exit:
             os.chdir(settings.data)  # it outlives the terminal that started it, and must not hold on to that one's folder
@@ -50,6 +53,17 @@ def command(**flags: Any) -> None:
 
         code = host(settings, folder, listener)
     sys.exit(code)
+
+
+def _lock(folder: DataDir, settings: Settings) -> HubLock:
+    """The right to be this folder's hub; where another has it, somebody at a terminal gets a link to that one."""
+    try:
+        return HubLock(folder).taken()
+    except HubLocked:
+        from trunkline.cli.hosting.second_start import tell_about_the_first
+
+        tell_about_the_first(settings)
+        raise
 
 
 def check_reach(settings: Settings) -> None:
@@ -82,8 +96,31 @@ def bind(settings: Settings) -> socket.socket:
     except OSError as error:
         if settings.any_port and settings.port:
             return _bound(settings.host, 0)
+        if error.errno == errno.EADDRINUSE and (offered := _next_free(settings.host, settings.port)) is not None:
+            return _offer(settings, offered)
         raise Unavailable(f"cannot listen on {settings.host} port {settings.port}: {error.strerror}; "
                           "choose another with --port (0 picks a free one)") from error
+
+
+def _next_free(host: str, port: int) -> socket.socket | None:
+    """A socket on the next port that is free, if one is near."""
+    for number in range(port + 1, min(port + OFFERED, 65536)):
+        try:
+            return _bound(host, number)
+        except OSError:
+            continue
+    return None
+
+
+def _offer(settings: Settings, offered: socket.socket) -> socket.socket:
+    """The offered socket, where somebody at a terminal takes it; else Unavailable, which names it."""
+    port = offered.getsockname()[1]
+    taken = f"port {settings.port} of {settings.host} is taken by another program"
+    at_terminal = sys.stdin.isatty() and sys.stderr.isatty()
+    if at_terminal and click.confirm(f"{taken}; listen on {port} instead?", default=True, err=True):
+        return offered
+    offered.close()
+    raise Unavailable(f"{taken}; --port {port} is free (--port 0 picks any)")
 
 
 def _bound(host: str, port: int) -> socket.socket:

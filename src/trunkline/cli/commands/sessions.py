@@ -8,31 +8,35 @@ from typing import Any
 
 import click
 
+from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import finish, output, print_json, print_table, setting_flags
+from trunkline.cli.completing import session_ids as known_sessions
 from trunkline.cli.hosting.locate import connected, find_or_start
+from trunkline.cli.naming import PAGE, named
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import Show
 from trunkline.client import Client, Packet, SessionView
 from trunkline.dialects.visible import one_line
-from trunkline.errors import Invalid, SessionNotFound
 
 LOOK_BACK = 50
 """Entries that ``tail`` starts before the end."""
-PAGE = 200
 
 
-@click.group(invoke_without_command=True, short_help="List sessions, or look into one.")
+@click.group(cls=GuessingGroup, invoke_without_command=True, short_help="List sessions, or look into one.")
+@click.option("--json", "as_json", is_flag=True, help="print the list as JSON")
 @setting_flags("clients")
 @click.pass_context
-def command(ctx: click.Context, /, **flags: Any) -> None:
+def command(ctx: click.Context, /, as_json: bool, **flags: Any) -> None:
     """List sessions, or look into one.
 
-    A session may be named by the beginning of its id.
+    A session may be named by the beginning of its id. A hub is started, and that is said, if none is running.
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
-        ctx.invoke(list_sessions)
+        ctx.invoke(list_sessions, as_json=as_json)
+    elif as_json:
+        raise click.UsageError(f"--json belongs behind {ctx.invoked_subcommand}")
 
 
 @command.command("list")
@@ -57,7 +61,7 @@ def list_sessions(status: str | None = None, agent: str | None = None, text: str
 
 
 @command.command()
-@click.argument("session_id", metavar="ID")
+@click.argument("session_id", metavar="ID", shell_complete=known_sessions)
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @setting_flags("clients")
 def show(session_id: str, as_json: bool, **flags: Any) -> None:
@@ -74,7 +78,7 @@ def show(session_id: str, as_json: bool, **flags: Any) -> None:
 
 
 @command.command()
-@click.argument("session_id", metavar="ID")
+@click.argument("session_id", metavar="ID", shell_complete=known_sessions)
 @click.option("--after", type=click.IntRange(0), metavar="SEQ",
               help="start after this entry  [the running turn's start, else near the end]")
 @click.option("--follow/--no-follow", default=True, help="go on with what comes, or stop at the newest entry")
@@ -92,7 +96,7 @@ def tail(session_id: str, after: int | None, follow: bool, as_json: bool, **flag
 
 
 @command.command()
-@click.argument("session_id", metavar="ID")
+@click.argument("session_id", metavar="ID", shell_complete=known_sessions)
 @setting_flags("clients")
 def cancel(session_id: str, **flags: Any) -> None:
     """Cancel a session's running turn."""
@@ -105,7 +109,7 @@ def cancel(session_id: str, **flags: Any) -> None:
 
 
 @command.command()
-@click.argument("session_ids", metavar="ID...", nargs=-1, required=True)
+@click.argument("session_ids", metavar="ID...", nargs=-1, required=True, shell_complete=known_sessions)
 @setting_flags("clients")
 def delete(session_ids: tuple[str, ...], **flags: Any) -> None:
     """Stop sessions and forget them for good."""
@@ -119,25 +123,11 @@ def delete(session_ids: tuple[str, ...], **flags: Any) -> None:
     finish(_with_hub(flags, work))
 
 
-async def named(hub: Client, name: str) -> SessionView:
-    """The session with that id, or the only one whose id begins so."""
-    try:
-        return await hub.session(name)
-    except SessionNotFound:
-        page = await hub.sessions(limit=PAGE)
-    found = [view for view in page.sessions if view.id.startswith(name)]
-    if not found:
-        raise SessionNotFound(f"no session has an id that begins with {name!r}")
-    if len(found) > 1:
-        raise Invalid(f"{len(found)} sessions have an id that begins with {name!r}")
-    return await hub.session(found[0].id)
-
-
 async def _with_hub(flags: Mapping[str, Any], work: Callable[[Client], Awaitable[None]]) -> None:
     """Flags count behind the subcommand and before it."""
     before = click.get_current_context().find_object(dict) or {}
     settings = load({**before, **{key: value for key, value in flags.items() if value is not None}})
-    endpoint = await find_or_start(settings)
+    endpoint = await find_or_start(settings, tell=True)
     async with connected(endpoint, settings) as hub:
         await work(hub)
 

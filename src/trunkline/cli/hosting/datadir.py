@@ -97,16 +97,23 @@ class HubLock:
 
     def __init__(self, folder: DataDir) -> None:
         self._folder = folder
+        self._is_taken = False
 
-    def __enter__(self) -> Self:
+    def taken(self) -> Self:
+        """Take it, or raise HubLocked, which names who has it."""
         if not self._folder.lock.take():
             raise _locked(self._folder)
         self._folder.remove_record()  # of a hub that crashed
+        self._is_taken = True
         return self
+
+    def __enter__(self) -> Self:
+        return self if self._is_taken else self.taken()
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._folder.remove_record()
         self._folder.lock.give_up()
+        self._is_taken = False
 
 
 def _locked(folder: DataDir) -> HubLocked:

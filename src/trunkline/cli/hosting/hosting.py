@@ -2,7 +2,7 @@
 
 Rule 1: stdout carries one line, when the hub listens; everything else goes to stderr.
 Rule 2: stopping closes the hub first, so that every reader still gets its turn's last packet, and the server after it.
-Rule 3: the page's address carries a one-time code; it goes to a browser or to a terminal, never to a log.
+Rule 3: a link to the page carries a one-time code; it goes to a browser or to a terminal, never to a log (``way_in.py``).
 """
 
 from __future__ import annotations
@@ -13,10 +13,8 @@ import logging
 import os
 import signal
 import socket
-import sys
-import threading
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -29,6 +27,7 @@ from trunkline.agents.process_tree import end_leftover
 from trunkline.cli.exits import EXIT_INTERRUPTED
 from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
+from trunkline.cli.hosting.way_in import login_command, tell_way_in
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import App, build_app
 from trunkline.server.http.listen import BACKLOG, Tls, serve
@@ -151,26 +150,7 @@ def _announce(settings: Settings, folder: DataDir, app: App, url: str) -> None:
     certificate = str(settings.tls_cert) if settings.tls_cert else None
     folder.write_record(HubRecord(pid=os.getpid(), url=url, started_at=stamp, version=__version__, certificate=certificate))
     print(f"trunkline is listening on {url}", flush=True)
-    if settings.open:
-        offer_page(url + app.login_path())
-
-
-def offer_page(url: str) -> None:
-    """Open the page for who sits at this machine; where no browser can be opened, print the address."""
-    if not sys.stderr.isatty():
-        return
-    if has_display(os.environ, sys.platform):
-        import webbrowser  # most hubs never open one
-
-        # Some browsers only return when they are closed.
-        threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
-    else:
-        print(f"open {url} in a browser within a minute to log in", file=sys.stderr)
-
-
-def has_display(env: Mapping[str, str], platform: str) -> bool:
-    """Whether a window could be shown here; without one, a text browser would take over this terminal."""
-    return platform in ("darwin", "win32") or bool(env.get("DISPLAY") or env.get("WAYLAND_DISPLAY"))
+    tell_way_in(settings, url, lambda: url + app.login_path())
 
 
 async def _end_when_idle(app: App, hub: Hub, limit_s: float, stop: asyncio.Event) -> None:
@@ -203,7 +183,8 @@ def _hub_options(settings: Settings) -> HubOptions:
 
 
 def _server_options(settings: Settings, listener: socket.socket) -> ServerOptions:
-    bound = {"port": listener.getsockname()[1], "public_url": settings.public_url or url_of(settings, listener)}
+    bound = {"port": listener.getsockname()[1], "public_url": settings.public_url or url_of(settings, listener),
+             "login_command": login_command(settings)}
     return ServerOptions(**{**asdict(settings), **bound})
 
 

@@ -41,8 +41,8 @@ def connected(endpoint: Endpoint, settings: Settings, *, restart: bool = False) 
     return Client(endpoint.url, endpoint.token, certificate=endpoint.certificate, find=again)
 
 
-async def find_or_start(settings: Settings) -> Endpoint:
-    """Where the hub is; it is started when there is none."""
+async def find_or_start(settings: Settings, *, tell: bool = False) -> Endpoint:
+    """Where the hub is; it is started when there is none. ``tell``: and that is said on stderr."""
     if settings.url is not None:
         return _given(settings, settings.url)
     folder = DataDir(settings.data)
@@ -55,7 +55,9 @@ async def find_or_start(settings: Settings) -> Endpoint:
                 await asyncio.sleep(POLL_S)
     except TimeoutError as error:
         raise Unavailable(f"no hub answered within {READY_S:g} s\n{starter.log_tail()}") from error
-    starter.withdraw()
+    if starter.withdraw() and tell:
+        print(f"no hub was running: started one in the background at {endpoint.url}; it ends by itself when nobody has used it "
+              f"for {IDLE_EXIT_S // 60} minutes (trunkline stop ends it now)", file=sys.stderr)
     return endpoint
 
 
@@ -104,12 +106,16 @@ class Starter:
         if self._pid is None and self._folder.holder() is None:
             self._pid = self._spawn()
 
-    def withdraw(self) -> None:
-        """A hub answers. If it is another one than ours, ours must not wait in the wings and take over when that one stops."""
+    def withdraw(self) -> bool:
+        """A hub answers; returns whether it is ours. If not, ours must not wait in the wings to take over after it."""
         record = running(self._folder)
-        if self._pid is not None and record is not None and record.pid != self._pid:
-            os.kill(self._pid, signal.SIGTERM)
-            os.waitpid(self._pid, 0)
+        if self._pid is None or record is None:
+            return False
+        if record.pid == self._pid:
+            return True
+        os.kill(self._pid, signal.SIGTERM)
+        os.waitpid(self._pid, 0)
+        return False
 
     def log_tail(self) -> str:
         """The last lines of the log that were written since we began."""

@@ -53,6 +53,14 @@ class Screen:
         self._show_last_line()
         self._out.flush()
 
+    def laid_out(self, text: str) -> None:
+        """Whole lines that were cleared of what a terminal obeys and laid out already."""
+        self._hide_last_line()
+        self._break()
+        self._out.write(text)
+        self._show_last_line()
+        self._out.flush()
+
     def fresh_line(self) -> None:
         """Go on at the beginning of a line."""
         self._hide_last_line()

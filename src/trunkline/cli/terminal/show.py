@@ -62,6 +62,11 @@ class Show:
         if kind in self._handlers and (self._only is None or kind in self._only):
             self._handlers[kind](packet)
 
+    @property
+    def usage(self) -> str:
+        """How full the model's context is, in words; empty where the agent does not tell."""
+        return usage_words(self._usage)
+
     def doing(self) -> str:
         """What is going on right now, for the line at the bottom."""
         return next(reversed(self._running.values()), "") if self._running else ""
@@ -76,11 +81,11 @@ class Show:
         if thinking != self._thinking:
             self._screen.fresh_line()
         self._thinking = thinking
-        self._screen.stream(_text_of(packet.get("content")), dim=thinking)
+        self._screen.stream(text_of(packet.get("content")), dim=thinking)
 
     def _prompt(self, packet: Fields) -> None:
         if self._prompts:
-            self._screen.line(_text_of(packet.get("content")), mark="▸", colour="cyan")
+            self._screen.line(text_of(packet.get("content")), mark="▸", colour="cyan")
 
     def _started(self, packet: Fields) -> None:
         self._names[str(packet.get("toolCallId"))] = str(packet.get("title", ""))
@@ -156,7 +161,7 @@ class Show:
         self._running.clear()
         reason = str(packet.get("stopReason", ""))
         note = "" if reason == "end_turn" else f"stopped: {reason.replace('_', ' ')}"
-        words = [word for word in (note, _usage_words(self._usage)) if word]
+        words = [word for word in (note, usage_words(self._usage)) if word]
         if words:
             self._screen.line(" · ".join(words), dim=True, indent="  ")
 
@@ -165,7 +170,7 @@ class Show:
         self._screen.line(str(packet.get("message", "the turn failed")), mark="✗", colour="red", indent="  ")
 
 
-def _text_of(content: Any) -> str:
+def text_of(content: Any) -> str:
     """What can be shown of a content block in a line of text."""
     if not isinstance(content, Mapping):
         return ""
@@ -213,7 +218,7 @@ def _beside(packet: Fields, name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _usage_words(usage: Fields | None) -> str:
+def usage_words(usage: Fields | None) -> str:
     if usage is None:
         return ""
     words = f"{_short(usage.get('used', 0))} of {_short(usage.get('size', 0))} tokens"

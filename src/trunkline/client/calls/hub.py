@@ -28,6 +28,7 @@ from trunkline.client.views import (
     Code,
     PendingAsk,
     SessionView,
+    WayIn,
 )
 
 
@@ -45,6 +46,10 @@ class HubCalls(HubRequests):
     async def new_code(self) -> Code:
         """A one-time code that logs a browser in."""
         return read(await self._ask(post("/auth/codes", {})), Code)
+
+    async def login_command(self) -> str:
+        """What to type on the hub's machine for a link that logs a browser in; needs no token."""
+        return (await self._get("/auth/login", WayIn)).command
 
     # devices
 

@@ -48,7 +48,7 @@ class RequestGate:
         self._names = {"localhost", *(name.lower() for name in options.allow_host)}
         if options.public_url:
             self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
-        self._any_address = not _is_loopback(options.host)
+        self._any_address = not is_loopback(options.host)
         self.cookies = Cookies(tokens.hub_name)
 
     def check_host(self, request: HTTPConnection) -> None:
@@ -158,7 +158,8 @@ def _without_port(host: str) -> str:
     return name if name and is_whole_number(port) else host
 
 
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a name or address is this machine's own."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

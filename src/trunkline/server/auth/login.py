@@ -19,9 +19,10 @@ import msgspec
 
 from trunkline.errors import Invalid, Unauthorized
 from trunkline.server.auth.cookies import base_of, new_base
-from trunkline.server.auth.credentials import check_scope
+from trunkline.server.auth.credentials import check_scope, is_loopback
 from trunkline.server.auth.tokens import Token, TokenScope, token_name
 from trunkline.server.call import HttpCall, Reply, no_content, reply
+from trunkline.server.options import PLAIN_COMMAND
 
 OPEN_CODES = 100
 
@@ -39,6 +40,12 @@ class LoggedIn(msgspec.Struct, rename="camel"):
     scope: TokenScope
     expires_at: int
     base: str
+
+
+class WayIn(msgspec.Struct):
+    """What to type on the hub's machine for a link that logs a browser in."""
+
+    command: str
 
 
 class NewCode(msgspec.Struct, forbid_unknown_fields=True):
@@ -125,6 +132,11 @@ async def login(call: HttpCall) -> Reply:
         if isinstance(found, Unauthorized):
             raise found
     return await _let_in(call, found)
+
+
+async def way_in(call: HttpCall) -> Reply:
+    """How somebody whom the hub does not know gets in. Where programs lie is told on this machine alone."""
+    return reply(WayIn(call.parts.options.login_command if is_loopback(call.address) else PLAIN_COMMAND))
 
 
 async def logout(call: HttpCall) -> Reply:

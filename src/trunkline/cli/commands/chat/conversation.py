@@ -1,0 +1,287 @@
+"""One session in a terminal, without the terminal: what is followed, what is shown of it, what a typed line or key does.
+
+Rule 1: the session belongs to the hub. Whoever leaves ends nothing; what others say or decide meanwhile is shown as well.
+Rule 2: what waits for somebody is asked of the hub, not counted together from packets: who joins late sees what is true now.
+Rule 3: an error of the hub's is a line on the screen; only a hub that is gone ends the conversation.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import aclosing
+from typing import Any, Literal
+
+from trunkline.cli.commands.chat.cards import Ask, Cards, asks_of, left_words, print_card
+from trunkline.cli.commands.chat.local_commands import modes_of, run_local
+from trunkline.cli.commands.chat.modes import Mode, Writing, mode_for, summary
+from trunkline.cli.commands.chat.show import ChatShow
+from trunkline.cli.terminal.screen import Screen
+from trunkline.client import Client, Packet, Scope, SessionView
+from trunkline.dialects.visible import one_line
+from trunkline.errors import TrunklineError, Unavailable
+
+NOTE_S = 6.0
+"""How long a note stays at the bottom."""
+LOOK_BACK = 2_000
+"""Entries before the end in which the last prompt is looked for."""
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_LOOK_AGAIN = frozenset({"approval_requested", "approval_resolved", "question_requested", "question_resolved",
+                         "available_commands_update", "current_mode_update", "prompt_response", "error", "user_message_chunk"})
+
+
+class Conversation:
+    """A session, followed and steered."""
+
+    def __init__(self, hub: Client, view: SessionView, screen: Screen, show: ChatShow, *,
+                 line_text: Callable[[], str] = str, clear_line: Callable[[], None] = lambda: None,
+                 leave: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.hub = hub
+        self.view = view
+        self.screen = screen
+        self.show = show
+        self.cards = Cards(clock)
+        self.line_text = line_text
+        self.clear_line = clear_line
+        self.leave = leave
+        self.running = False
+        self._clock = clock
+        self._began = clock()
+        self._writing = Writing(self)
+        self._mode: Mode = self._writing
+        self._aside = False
+        self._sent: set[str] = set()
+        self._note, self._note_at = "", float("-inf")
+        self._look = asyncio.Event()
+        self._caught_up = asyncio.Event()
+        self.changed = asyncio.Event()
+        """There is something to draw."""
+
+    # What comes
+
+    async def follow(self) -> None:
+        """Show what was said last, then all that comes; ends only with an error."""
+        after = await self._replay()
+        self._caught_up.set()
+        async with aclosing(self.hub.packets(self.view.id, after=after)) as packets:
+            async for _, packet in packets:
+                self.take(packet)
+
+    def take(self, packet: Packet) -> None:
+        """A packet came."""
+        kind = packet.type
+        if kind == "user_message_chunk" and not self.running:
+            self.running, self._began = True, self._clock()
+        elif packet.ends_turn():
+            self.running = False
+        self.show.packet(packet)
+        self.changed.set()
+        if kind in _LOOK_AGAIN:
+            self._look.set()
+
+    async def look(self) -> None:
+        """Keep the session's state current; ends only with an error."""
+        await self._caught_up.wait()  # what waits is shown behind what was said
+        while True:
+            try:
+                await self.renew()
+            except Unavailable as error:  # ``follow`` waits for the hub, and knows for how long
+                self.tell(error.message)
+            await self._look.wait()
+            self._look.clear()
+
+    async def renew(self) -> None:
+        """Ask the hub for the session's state, and show the cards that are new."""
+        self.view = await self.hub.session(self.view.id)
+        for ask in self.cards.renew(asks_of(self.view)):
+            self.show.end_text()
+            print_card(self.screen, ask)
+        self.changed.set()
+
+    async def _replay(self) -> int:
+        """Show the last prompt and what came of it; returns the place behind it."""
+        place: int | None = max(self.view.last_seq - LOOK_BACK, 0)
+        last: list[Packet] = []
+        behind = place or 0
+        while place is not None:
+            page = await self.hub.messages(self.view.id, after=place)
+            for seq, packet in page.messages:
+                behind = seq
+                if packet.type == "user_message_chunk":
+                    last.clear()
+                last.append(packet)
+            place = page.next_after
+        for packet in last:
+            self.take(packet)
+        return behind
+
+    # What is typed
+
+    def mode(self) -> Mode:
+        """What the line is for now."""
+        ask = self.cards.selected
+        if self._mode.ask is not None and self._mode.ask.id not in {each.id for each in self.cards.asks}:
+            self._ended_elsewhere()
+        if self._mode.ask is not None and not self._mode.by_letters:
+            return self._mode  # what is typed there is for its ask alone
+        if ask is None or self._aside or self.line_text():
+            self.cards.hide()
+            self._mode = self._writing
+        elif self._mode.ask is None or self._mode.ask.id != ask.id:
+            self._mode = mode_for(self, ask)
+            self.cards.see()
+        return self._mode
+
+    async def enter(self, text: str) -> None:
+        """A line was typed."""
+        await self._try(self.mode().enter(text))
+
+    async def press(self, letter: str) -> None:
+        """A key was pressed while letters are keys."""
+        await self._try(self.mode().press(letter))
+
+    async def say(self, text: str) -> None:
+        """Send a prompt, or do what it says where it is for us."""
+        self._aside = False
+        if not text.strip() or await run_local(self, text.strip()):
+            return
+        taken = await self.hub.send(self.view.id, text, when_busy="queue")
+        if taken.queued:
+            self.tell(f"queued: {one_line(text)[:60]}")
+
+    async def interrupt(self) -> None:
+        """Ctrl-C: cancel the turn."""
+        if not self.running:
+            self.tell("Ctrl-D leaves; the session stays")
+            return
+        self.tell("cancelling")
+        await self._try(self._cancel())
+
+    async def next_mode(self) -> None:
+        """Switch the agent to its next mode."""
+        names = [name for name, _ in modes_of(self.view)]
+        if len(names) < 2:
+            self.tell("this agent has no modes")
+            return
+        at = names.index(self.view.mode) if self.view.mode in names else -1
+        await self._try(self.hub.set_mode(self.view.id, names[(at + 1) % len(names)]))
+
+    async def decide(self, ask: Ask, *, allow: bool, reason: str | None = None, scope: Scope = "once",
+                     updated_input: Mapping[str, Any] | None = None) -> None:
+        """Answer an approval, once: who presses twice means the same."""
+        if ask.id in self._sent:
+            return
+        self._sent.add(ask.id)
+        try:
+            await self.hub.decide(self.view.id, ask.id, allow=allow, reason=reason, scope=scope, updated_input=updated_input)
+        finally:
+            self._sent.discard(ask.id)
+        self._answered(ask)
+
+    async def answer(self, ask: Ask, content: Mapping[str, Any] | None, *,
+                     action: Literal["accept", "decline"] = "accept") -> None:
+        """Answer a question."""
+        await self.hub.answer_question(self.view.id, ask.id, content, action=action)
+        self._answered(ask)
+
+    # Modes
+
+    def go_to(self, mode: Mode) -> None:
+        """The line is for this now."""
+        self._mode = mode
+        self.cards.hide()
+        self.cards.see()
+
+    def leave_mode(self) -> None:
+        """Back to the card."""
+        self.clear_line()
+        self._mode = self._writing
+
+    def set_cards_aside(self) -> None:
+        """Somebody wants to write first."""
+        self.clear_line()
+        self._aside, self._mode = True, self._writing
+        self.tell("Esc goes back to what waits")
+
+    def turn_to_cards(self) -> None:
+        """Look at what waits."""
+        if not self.cards.asks:
+            return
+        if self.line_text():
+            self.tell("send or clear the line first (Ctrl-C), then answer")
+        self._aside = False
+
+    def refuse(self, why: str) -> None:
+        """Say why a key did nothing; letters are text until nobody types."""
+        self.cards.typed()
+        self.tell(f"nothing done: {why}")
+
+    def tell(self, note: str) -> None:
+        """Say something at the bottom, for a while."""
+        self._note, self._note_at = note, self._clock()
+        self.changed.set()
+
+    # The bottom of the screen
+
+    def is_lively(self) -> bool:
+        """Whether something turns or counts there."""
+        return self.running or bool(self.cards.asks) or self._clock() - self._note_at < NOTE_S
+
+    def status(self) -> str:
+        """What goes on, in a line; empty where nothing does."""
+        if self._clock() - self._note_at < NOTE_S:
+            return self.screen.styled(self.screen.cut(self._note), colour="yellow")
+        if not self.running or self.cards.asks:
+            return ""
+        elapsed = int(self._clock() - self._began)
+        mark = self.screen.mark(SPINNER[int(self._clock() * 8) % len(SPINNER)])
+        doing = f"{mark} {self.show.doing() or 'working'} · {elapsed} s · Ctrl-C cancels"
+        return self.screen.styled(self.screen.cut(doing), dim=True)
+
+    def waiting(self) -> str:
+        """The card that waits, in a line; empty where none does."""
+        ask = self.cards.selected
+        if ask is None:
+            return ""
+        left = left_words(ask.expires_at, time.time())
+        clock = f" · {'denied' if ask.approval else 'over'} in {left} if nobody answers" if left else ""
+        place = f" · {self.cards.place}" if self.cards.place else ""
+        return self.screen.styled(self.screen.cut(f"? {summary(ask)}{place}{clock}"), colour="yellow", bold=True)
+
+    def footer(self) -> str:
+        """What the line is for, or where we are."""
+        view = self.view
+        mode = self.mode()
+        rests = mode.by_letters and self.cards.rests()
+        words = ["one moment" if rests else "", mode.hint] if mode.hint else [
+            view.agent, one_line(view.title), f"mode {view.mode}" if view.mode else "", self.show.usage,
+            f"{len(view.queue)} queued" if view.queue else "", f"{len(self.cards.asks)} waiting: Esc" if self.cards.asks else "",
+            ":help"]
+        return self.screen.styled(self.screen.cut(" · ".join(word for word in words if word)), dim=True)
+
+    # Within
+
+    def _answered(self, ask: Ask) -> None:
+        """The hub has our answer: the card is gone before the hub says so, and the next one has its rest."""
+        self.clear_line()
+        self._mode = self._writing
+        self.cards.renew([each for each in self.cards.asks if each.id != ask.id])
+        self._look.set()
+
+    def _ended_elsewhere(self) -> None:
+        """The ask that the line was for is gone: what was typed for it is dropped, and what follows is the rest of it."""
+        if self.line_text():
+            self.tell("somebody else answered; what you typed for it is dropped")
+            self.clear_line()
+            self.cards.typed()
+        self._mode = self._writing
+
+    async def _cancel(self) -> None:
+        await self.hub.cancel(self.view.id)
+
+    async def _try(self, work: Any) -> None:
+        try:
+            await work
+        except TrunklineError as error:
+            self.screen.line(error.message, mark="!", colour="yellow")

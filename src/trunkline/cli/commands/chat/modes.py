@@ -1,0 +1,256 @@
+"""What the line at the bottom is for: a prompt, a press on a card, a reason, an edited input, for how long, an answer.
+
+Rule 1: each mode says what it is (``label``, ``hint``), and whether letters are keys or text.
+Rule 2: a key that does nothing says so.
+Rule 3: a mode that is about an ask ends with it; what was typed for it goes nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from trunkline.cli.commands.chat.cards import Ask, heading, print_card
+from trunkline.cli.terminal.form import fields_of
+from trunkline.client import Scope
+from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.visible import one_line
+from trunkline.errors import Invalid
+
+if TYPE_CHECKING:
+    from trunkline.cli.commands.chat.conversation import Conversation
+
+DECLINE = ":decline"
+SCOPES: dict[str, Scope] = {"t": "turn", "s": "session", "w": "always"}
+
+
+class Mode:
+    """What is typed goes to ``enter``, or letter by letter to ``press``."""
+
+    by_letters = False
+    label = "› "
+    hint = ""
+    first = ""
+    """What the line begins with."""
+
+    def __init__(self, talk: Conversation, ask: Ask | None = None) -> None:
+        self.talk = talk
+        self.ask = ask
+
+    async def enter(self, text: str) -> None:
+        """A line was typed."""
+
+    async def press(self, letter: str) -> None:
+        """A key was pressed."""
+
+    def back(self) -> None:
+        """Escape was pressed."""
+        self.talk.leave_mode()
+
+
+class Writing(Mode):
+    """A prompt for the agent."""
+
+    async def enter(self, text: str) -> None:
+        """Send it."""
+        await self.talk.say(text)
+
+    def back(self) -> None:
+        """To what waits."""
+        self.talk.turn_to_cards()
+
+
+class OnCard(Mode):
+    """The selected approval, by the page's keys."""
+
+    by_letters = True
+
+    def __init__(self, talk: Conversation, ask: Ask) -> None:
+        super().__init__(talk, ask)
+        assert ask.approval is not None
+        self._approval = ask.approval
+        edit = " · e edit" if self._approval.editable else ""
+        more = " · j k next, previous" if len(talk.cards.asks) > 1 else ""
+        self.label = "? "
+        self.hint = f"a approve · d deny{edit} · l for longer · v show all{more} · Esc write"
+
+    async def enter(self, text: str) -> None:
+        """Enter decides nothing: it ends what somebody wrote."""
+        self.talk.refuse("Enter decides nothing here")
+
+    async def press(self, letter: str) -> None:
+        """Decide, or say why not."""
+        if letter in ("j", "k"):
+            self.talk.cards.step(1 if letter == "j" else -1)
+        elif letter == "v":
+            print_card(self.talk.screen, self._ask(), whole=True)
+        elif letter not in ("a", "d", "e", "l"):
+            self.talk.refuse(f"{letter!r} is no key here")
+        elif why := self.talk.cards.rests():
+            self.talk.refuse(why)
+        else:
+            await self._decide(letter)
+
+    async def _decide(self, letter: str) -> None:
+        if letter == "a":
+            await self.talk.decide(self._ask(), allow=True)
+        elif letter == "d":
+            self.talk.go_to(Reason(self.talk, self._ask()))
+        elif letter == "l":
+            await Longer(self.talk, self._ask()).begin()
+        elif self._approval.editable:
+            self.talk.go_to(Editing(self.talk, self._ask()))
+        else:
+            self.talk.refuse("the input of this cannot be edited")
+
+    def _ask(self) -> Ask:
+        assert self.ask is not None
+        return self.ask
+
+    def back(self) -> None:
+        """To what somebody wants to write first."""
+        self.talk.set_cards_aside()
+
+
+class Reason(Mode):
+    """Why it is denied."""
+
+    label = "deny, because (optional) › "
+    hint = "Enter denies · Esc back"
+
+    async def enter(self, text: str) -> None:
+        """Deny it."""
+        assert self.ask is not None
+        await self.talk.decide(self.ask, allow=False, reason=text.strip() or None)
+
+
+class Editing(Mode):
+    """Another input for the tool: its command, or all of it as JSON."""
+
+    label = "approve this instead › "
+    hint = "Enter approves exactly this, once · Esc back"
+
+    def __init__(self, talk: Conversation, ask: Ask) -> None:
+        super().__init__(talk, ask)
+        given = ask.approval.tool_input if ask.approval else None
+        self._input: dict[str, Any] = given if isinstance(given, dict) else {}
+        self._is_command = isinstance(self._input.get("command"), str)
+        self.first = self._input["command"] if self._is_command else msgspec.json.encode(self._input).decode()
+
+    async def enter(self, text: str) -> None:
+        """Approve it so."""
+        assert self.ask is not None
+        await self.talk.decide(self.ask, allow=True, updated_input=self._edited(text))
+
+    def _edited(self, text: str) -> dict[str, Any]:
+        if self._is_command:
+            return {**self._input, "command": text}
+        try:
+            return msgspec.json.decode(text, type=dict[str, Any])
+        except BROKEN as error:
+            raise Invalid(f"this is no JSON object: {error}") from error
+
+
+class Longer(Mode):
+    """For how long an approval counts; the rule that would be kept is shown before."""
+
+    by_letters = True
+    label = "for longer "
+    hint = "t this turn · s this session · w always, in this folder · Esc back"
+
+    async def begin(self) -> None:
+        """Show the rule."""
+        assert self.ask is not None
+        preview = await self.talk.hub.preview_rule(self.ask.id, allow=True)
+        self.talk.screen.line("the hub would keep this rule and answer for you:", dim=True, indent="    ")
+        for name, value in msgspec.to_builtins(preview.rule).items():
+            if value not in (None, [], {}, ""):
+                self.talk.screen.line(f"{name} = {one_line(str(value))}", indent="      ")
+        others = len(preview.answers) - 1
+        if others > 0:
+            self.talk.screen.line(f"it also answers what waits besides: {others}", mark="!", colour="yellow", indent="    ")
+        self.talk.go_to(self)
+
+    async def press(self, letter: str) -> None:
+        """Approve for so long."""
+        assert self.ask is not None
+        if letter not in SCOPES:
+            self.talk.refuse(f"{letter!r} is no key here")
+        elif why := self.talk.cards.rests():
+            self.talk.refuse(why)
+        else:
+            await self.talk.decide(self.ask, allow=True, scope=SCOPES[letter])
+
+
+class Filling(Mode):
+    """A question, one field after the other."""
+
+    def __init__(self, talk: Conversation, ask: Ask) -> None:
+        super().__init__(talk, ask)
+        assert ask.question is not None
+        self._is_page = bool(ask.question.url)
+        packet = msgspec.to_builtins(ask.question)
+        self._fields = [] if self._is_page else fields_of({name: value for name, value in packet.items() if value is not None})
+        self._answers: dict[str, Any] = {}
+        self._name()
+
+    def _name(self) -> None:
+        """Ask for the next field."""
+        self.hint = f"{DECLINE} refuses to answer · Esc write"
+        if self._is_page:
+            self.label = "Enter when you are done there › "
+        elif not self._fields:
+            self.label = "Enter to agree › "
+        else:
+            field = self._fields[len(self._answers)]
+            choices = " · ".join(f"{number} {one_line(choice.title)}" for number, choice in enumerate(field.choices, 1))
+            self.label = f"{one_line(field.title)} › "
+            self.hint = f"{choices}   {self.hint}" if choices else self.hint
+
+    async def enter(self, text: str) -> None:
+        """Take the answer to this field; after the last one, send them."""
+        assert self.ask is not None
+        if text.strip() == DECLINE:
+            await self.talk.answer(self.ask, None, action="decline")
+        elif why := self.talk.cards.rests_for_text():
+            self.talk.refuse(why)
+        elif not self._fields:
+            await self.talk.answer(self.ask, None if self._is_page else {})
+        elif self._take(text.strip()):
+            await self._send()
+
+    def _take(self, text: str) -> bool:
+        """Keep an answer; True after the last one."""
+        field = self._fields[len(self._answers)]
+        try:
+            self._answers[field.name] = field.read(text)
+        except ValueError as error:
+            self.talk.refuse(str(error))
+            return False
+        if len(self._answers) < len(self._fields):
+            self._name()
+            return False
+        return True
+
+    async def _send(self) -> None:
+        assert self.ask is not None
+        given = {name: answer for name, answer in self._answers.items() if answer is not None}
+        self._answers = {}
+        self._name()  # where the hub says that it does not fit, all is asked once more
+        await self.talk.answer(self.ask, given)
+
+    def back(self) -> None:
+        """To what somebody wants to write first."""
+        self.talk.set_cards_aside()
+
+
+def mode_for(talk: Conversation, ask: Ask) -> Mode:
+    """What the line is for while this ask is selected."""
+    return OnCard(talk, ask) if ask.approval is not None else Filling(talk, ask)
+
+
+def summary(ask: Ask) -> str:
+    """What it is about and how risky that is, for the line above the keys."""
+    risk = f" ({ask.approval.risk_level} risk)" if ask.approval and ask.approval.risk_level else ""
+    return f"{heading(ask)}{risk}"

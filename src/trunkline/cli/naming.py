@@ -1,0 +1,68 @@
+"""What somebody means by a name: a session by the beginning of its id, an agent, a command; and what they may have meant where
+there is no such thing.
+
+Rule: a guess is only told. Nothing is done to another thing than the one that was named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from trunkline.agents import catalog
+from trunkline.client import Client, SessionView
+from trunkline.errors import Invalid, NotFound, SessionNotFound
+from trunkline.settings import Settings
+
+PAGE = 200
+SESSION = "ses_"
+"""How the id of a session begins; it may be left out."""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """``; did you mean demo?``, or nothing."""
+    found = get_close_matches(word, list(known), 2, 0.6)
+    return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+async def named(hub: Client, name: str) -> SessionView:
+    """The session with that id, or the only one whose id begins so."""
+    try:
+        return await hub.session(name)
+    except SessionNotFound:
+        page = await hub.sessions(limit=PAGE)
+    beginnings = (name, SESSION + name)
+    found = [view for view in page.sessions if view.id.startswith(beginnings)]
+    if not found:
+        raise SessionNotFound(f"no session has an id that begins with {name!r}{meant(name, (view.id for view in page.sessions))}")
+    if len(found) > 1:
+        raise Invalid(f"{len(found)} sessions have an id that begins with {name!r}: {', '.join(view.id for view in found[:5])}")
+    return await hub.session(found[0].id)
+
+
+async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[str, SessionView | None]:
+    """The agent of that name, or the session; without a name, the agent that was used last."""
+    if not name:
+        return await _last_agent(hub), None
+    if name in {**catalog.load(), **settings.agents}:
+        return name, None
+    try:
+        session = await named(hub, name)
+        return session.agent, session
+    except SessionNotFound:
+        agents = [agent.name for agent in await hub.agents()]
+    if name in agents:
+        return name, None
+    raise NotFound(f"no agent is called {name!r}, and no session has an id that begins so{meant(name, agents)}; "
+                   "trunkline agents and trunkline sessions list them")
+
+
+async def _last_agent(hub: Client) -> str:
+    page = await hub.sessions(limit=1)
+    if page.sessions:
+        return page.sessions[0].agent
+    installed = [agent.name for agent in await hub.agents() if agent.installed and agent.name != "demo"]
+    if len(installed) == 1:
+        return installed[0]
+    words = f"one of {', '.join(installed)}, or demo" if installed else "demo, which needs no key"
+    raise Invalid(f"name an agent to begin with: {words} (trunkline agents lists all)")

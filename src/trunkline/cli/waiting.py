@@ -1,0 +1,65 @@
+"""What waits for somebody in the hub, as ``approve``, ``deny`` and ``answer`` name it.
+
+Rule: without a name something is only answered where it is the only one that waits; where several do, they are listed and nothing
+is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from trunkline.cli.hosting.locate import connected, find
+from trunkline.cli.naming import SESSION, meant
+from trunkline.client import Client, PendingAsk
+from trunkline.dialects.visible import one_line
+from trunkline.errors import Invalid, NotFound, Unavailable
+from trunkline.settings import Settings
+
+Kind = Literal["approval", "question"]
+LISTED = 20
+
+
+async def with_ask(settings: Settings, kind: Kind, name: str | None,
+                   work: Callable[[Client, PendingAsk], Awaitable[None]]) -> None:
+    """Do something with what waits under that name."""
+    endpoint = await find(settings)
+    if endpoint is None:
+        raise Unavailable(f"no hub is running on {settings.data}, so nothing waits")
+    async with connected(endpoint, settings) as hub:
+        waiting = [ask for ask in await hub.approvals() if getattr(ask, kind) is not None]
+        await work(hub, the_one(waiting, kind, name))
+
+
+def the_one(waiting: list[PendingAsk], kind: Kind, name: str | None) -> PendingAsk:
+    """The ask with that id, or the only one of that session; without a name, the only one."""
+    found = [ask for ask in waiting if name is None or is_named(ask, name)]
+    if len(found) == 1:
+        return found[0]
+    if not waiting:
+        raise NotFound(f"no {kind} waits for anybody")
+    if not found:
+        known = [each for ask in waiting for each in (id_of(ask), ask.session_id)]
+        raise NotFound(f"no {kind} that waits has an id, or a session, that begins with {name!r}{meant(name or '', known)}")
+    lines = "\n".join(f"  {line_of(ask)}" for ask in found[:LISTED])
+    raise Invalid(f"{len(found)} wait; name one of them:\n{lines}")
+
+
+def is_named(ask: PendingAsk, name: str) -> bool:
+    """Whether the name is the beginning of its id or of its session's."""
+    return id_of(ask).startswith(name) or ask.session_id.startswith((name, SESSION + name))
+
+
+def id_of(ask: PendingAsk) -> str:
+    """The id that an answer needs."""
+    if ask.approval is not None:
+        return ask.approval.request_id
+    return ask.question.question_id if ask.question is not None else ""
+
+
+def line_of(ask: PendingAsk) -> str:
+    """What waits, in a line."""
+    about = ask.question.question if ask.question else ""
+    if ask.approval is not None:
+        about = ask.approval.description or ask.approval.title or ask.approval.tool_name
+    return f"{id_of(ask)}  {ask.session_id}  {one_line(about)[:100]}"

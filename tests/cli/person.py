@@ -1,0 +1,102 @@
+"""A person at a terminal: a command in a pseudo-terminal of its own, what it shows there, and keys."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Mapping
+
+import pyte
+
+from tests.cli.conftest import Place
+
+WITHIN_S = 20
+
+
+class Glass(pyte.HistoryScreen):
+    """What a terminal shows, and what scrolled out of it; it answers where the cursor is, as terminals do."""
+
+    def __init__(self, columns: int, rows: int, answer: Callable[[str], None]) -> None:
+        super().__init__(columns, rows, history=10_000, ratio=0.5)
+        self._answer = answer
+
+    def write_process_input(self, data: str) -> None:
+        """The program asked something of the terminal."""
+        self._answer(data)
+
+    def text(self) -> str:
+        """All that can be read, the oldest line first."""
+        gone = ["".join(line[column].data for column in range(self.columns)) for line in self.history.top]
+        return "\n".join(line.rstrip() for line in [*gone, *self.display])
+
+
+class Terminal:
+    """Reads what is shown, types answers."""
+
+    def __init__(self, place: Place, *words: str, env: Mapping[str, str] | None = None, rows: int = 40,
+                 columns: int = 100) -> None:
+        self.seen = b""
+        self._read_to = 0
+        self._master, slave = pty.openpty()
+        self._glass = Glass(columns, rows, self.keys)
+        self._stream = pyte.ByteStream(self._glass)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        full = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
+        self.process = subprocess.Popen(place.command(*words), cwd=place.work, env=full, stdin=slave, stdout=slave, stderr=slave,
+                                        start_new_session=True)
+        place.watch(self.process)
+        os.close(slave)
+
+    def wait_for(self, text: str) -> None:
+        """Read until ``text`` was written behind what was waited for before."""
+        while (found := self.seen.find(text.encode(), self._read_to)) < 0:
+            assert self._read(), f"{text!r} was not shown: {self.seen.decode(errors='replace')}"
+        self._read_to = found + len(text)
+
+    def see(self, text: str) -> None:
+        """Read until ``text`` can be read on the terminal."""
+        until = time.monotonic() + WITHIN_S
+        while text not in self.text:
+            assert time.monotonic() < until and self._read(), f"{text!r} was not shown:\n{self.text}"
+
+    def see_gone(self, text: str) -> None:
+        """Read until ``text`` can be read there no more."""
+        until = time.monotonic() + WITHIN_S
+        while text in self.text:
+            assert time.monotonic() < until and self._read(), f"{text!r} is still shown:\n{self.text}"
+
+    @property
+    def text(self) -> str:
+        """What can be read on the terminal now, and above it."""
+        return self._glass.text()
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        self.keys(text + "\n")
+
+    def keys(self, text: str) -> None:
+        """Press keys."""
+        os.write(self._master, text.encode())
+
+    def end(self) -> int:
+        """Read to the end; returns the exit code."""
+        while self._read():
+            pass
+        os.close(self._master)
+        return self.process.wait(timeout=WITHIN_S)
+
+    def _read(self) -> bytes:
+        assert select.select([self._master], [], [], WITHIN_S)[0], f"nothing more was shown after:\n{self.text}"
+        try:
+            data = os.read(self._master, 65536)
+        except OSError:  # how Linux says that the other side of a terminal was closed
+            return b""
+        self.seen += data
+        self._stream.feed(data)
+        return data
