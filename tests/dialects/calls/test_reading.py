@@ -107,6 +107,13 @@ def test_the_name_of_a_tool_is_no_command() -> None:
     assert read({"title": "Bash", "kind": "execute"}).command is None
 
 
+@pytest.mark.parametrize("blank", ["", " ", [""], ["", " "], [[""]]])
+def test_a_command_of_nothing_is_none(blank: Any) -> None:
+    told = read({"name": "read", "kind": "read", "rawInput": {"command": blank, "path": "a.py"}})
+    assert told.command is None and told.category == "file_read"
+    assert read({"name": "bash", "kind": "execute", "rawInput": {"commands": blank}}).command is None
+
+
 @pytest.mark.parametrize("title", ["touch x", "Run: touch x", "Confirm Agent Actions", "Execute shell command"])
 def test_a_title_is_no_command_and_what_it_claims_can_only_raise(title: str) -> None:
     told = read({"title": title, "kind": "execute"})

@@ -267,7 +267,7 @@ NEEDED = {
                 "POST /sessions/{id}/fork",
                 "POST /sessions/{id}/cancel", "POST /sessions/{id}/mode", "POST /sessions/{id}/config",
                 "PATCH /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue",
-                "POST /sessions/{id}/files", "GET /folders", "GET /adapters/{name}/sessions",
+                "POST /sessions/{id}/files", "GET /folders", "GET /folders/find", "GET /adapters/{name}/sessions",
                 "POST /adapters/{name}/sessions/{id}/attach", "POST /sessions/{id}/limits"},
     "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}", "PUT /policy",
               "POST /pair"},

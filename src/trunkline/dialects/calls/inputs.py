@@ -80,7 +80,7 @@ def command_of(tool_input: Mapping[str, Any], kind: str | None = None, idle: fro
     """Everything that an input wants run, one line each: lines, lists of words, programs with arguments and variables.
 
     ``idle`` are the members (as ``bare_key`` spells them) that change nothing: beside a command, nobody looks for one in them."""
-    found = list(dict.fromkeys(_lines(tool_input, kind, DEPTH, idle)))
+    found = [line for line in dict.fromkeys(_lines(tool_input, kind, DEPTH, idle)) if line.strip()]
     if len(found) > 1:
         found = [line for line in found if line not in SHELLS] or found[:1]  # `shell: bash` says who reads the line
     if not found:

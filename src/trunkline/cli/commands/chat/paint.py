@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from functools import cache
@@ -28,8 +27,6 @@ WIDEST = 110
 """Prose that is wider is hard to read."""
 STYLES = {"markdown.code": "cyan", "markdown.h1": "bold underline"}
 """Without backgrounds: nobody knows what the terminal's own is."""
-_PADDING = re.compile(r" +$", re.M)
-"""What fills a line up would be copied with it."""
 
 
 class Paint:
@@ -45,7 +42,8 @@ class Paint:
         console = self._console()
         console.print(_page_type()(printable(text), code_theme="ansi_dark", hyperlinks=False))
         assert isinstance(console.file, StringIO)
-        return _PADDING.sub("", console.file.getvalue())
+        lines = console.file.getvalue().split("\n")
+        return "\n".join(line.rstrip(" ") for line in lines)  # what fills a line up would be copied with it
 
     def _console(self) -> Console:
         from rich.console import Console  # Rule 2
