@@ -107,7 +107,7 @@ def test_the_name_of_a_tool_is_no_command() -> None:
     assert read({"title": "Bash", "kind": "execute"}).command is None
 
 
-@pytest.mark.parametrize("blank", ["", " ", [""], ["", " "], [[""]]])
+@pytest.mark.parametrize("blank", ["", " ", [""], [[""]]])
 def test_a_command_of_nothing_is_none(blank: Any) -> None:
     told = read({"name": "read", "kind": "read", "rawInput": {"command": blank, "path": "a.py"}})
     assert told.command is None and told.category == "file_read"
