@@ -42,6 +42,7 @@ def path_of(view: str, cast: dict[str, Session]) -> str:
 def settle(page: Page) -> None:
     """Until the view is drawn and nothing moves."""
     expect(page.get_by_role("main")).to_be_visible()
+    expect(page.locator("h1").first).to_be_attached()  # a view that is loaded only now
     expect(page.get_by_role("status").filter(has_text="Connected")).to_be_attached()
     page.wait_for_load_state("networkidle")
     page.evaluate("() => Promise.all(document.getAnimations().filter(each => each.effect.getTiming().iterations !== Infinity)"
