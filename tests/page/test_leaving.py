@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import MakePerson
-from tests.page.journal import texts, wait_until_idle
+from tests.page.journal import texts
 from tests.page.person import Person
 from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.processes import eventually
 
 
 def log_out(page: Page) -> None:
@@ -129,7 +130,7 @@ def test_what_was_written_offline_is_not_sent_under_another_login(own_hub: HubPr
     expect(page.get_by_role("button", name="Send again")).to_have_count(0)
     box.fill("words of the second")
     box.press("Enter")
-    wait_until_idle(session)
+    eventually(lambda: texts(session, "user"), "the second is sent")
     assert texts(session, "user") == ["words of the second"]
     page.get_by_role("button", name="1 unsent").click()
     expect(page.get_by_role("dialog")).to_contain_text("written by another login")

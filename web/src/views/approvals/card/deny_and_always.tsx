@@ -1,6 +1,6 @@
 /** Deciding with more than one press: with a reason, or for longer than once. */
 import type { JSX } from 'preact';
-import { useContext, useEffect, useRef, useState } from 'preact/hooks';
+import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ApprovalView } from '../../../generated/api';
 import type { Pending } from '../../../hub/session_list';
 import { t, type Key } from '../../../i18n';
@@ -30,7 +30,8 @@ export function DenyPanel({ ways, longer, reason, onReason, onDeny, onLonger, on
   const form = useRef<HTMLFormElement>(null);
   const ended = useContext(Ended) !== null;
   const Back = ended ? Button : CardButton; // the way out is there for as long as the panel is
-  useEffect(() => {
+  // Whoever sees the field can write in it: what is typed before it has the focus would be lost.
+  useLayoutEffect(() => {
     field.current?.focus();
     form.current?.scrollIntoView({ block: 'nearest' });
   }, []);
