@@ -56,4 +56,5 @@ export const devices = {
   installTitle: 'Install',
   installText: 'As an app this page has its own window and an icon on the home screen.',
   installDo: 'Install Trunkline',
+  licences: 'Licences of the software that this page is built from',
 } as const;
