@@ -83,7 +83,7 @@ def shots(cast: Cast) -> list[Shot]:
         Shot("approval-always", f"#/s/{cast.publishing.id}", _open_always),
         Shot("question", f"#/s/{cast.asking.id}", lambda page: page.get_by_text("How shall the demo go on?").first.wait_for()),
         Shot("error", f"#/s/{cast.failed.id}", lambda page: page.get_by_text("I am about to crash.").wait_for()),
-        Shot("policy", "#/policy", lambda page: page.get_by_role("tab", name="Rules").wait_for()),
+        Shot("policy", "#/policy", lambda page: page.get_by_role("tab", name="List").wait_for()),
         Shot("policy-explain", "#/policy", _explain),
         Shot("devices", "#/devices", _pair),
         Shot("offline", f"#/s/{cast.fixed.id}", _go_offline),
