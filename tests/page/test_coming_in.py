@@ -7,6 +7,7 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.page.conftest import MakePerson
@@ -37,12 +38,15 @@ def test_a_code_leads_to_the_session_that_it_names_in_one_step(hub: HubProcess, 
     expect(page.get_by_role("heading", name="Straight here")).to_be_visible()
 
 
-def test_the_login_names_the_command_that_the_hub_knows(hub: HubProcess, anybody: Person) -> None:
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_login_names_the_command_that_the_hub_knows(hub: HubProcess, make_person: MakePerson, size: str) -> None:
     command = hub.wire.get("/auth/login")["command"]
     assert command.endswith(f"open --print --data {hub.data}")
-    with anybody.losing_the_network(expected=r"status of 401"):
-        anybody.page.goto(hub.url)
-        expect(anybody.page.get_by_text(command, exact=True)).to_be_visible()
+    person = make_person(hub.url, size)
+    with person.losing_the_network(expected=r"status of 401"):
+        person.page.goto(hub.url)
+        expect(person.page.get_by_text(command, exact=True)).to_be_visible()
+        assert person.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "however long it is"
 
 
 def test_a_used_code_leads_to_the_login(hub: HubProcess, make_person: MakePerson) -> None:
