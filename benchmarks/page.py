@@ -25,7 +25,7 @@ PIXELS_MS = 50.0
 OPENS = 7
 """How often it is opened at least: what the hub still does after 60,000 events makes one take three times as long as another."""
 OPEN_MS = 1000.0
-BUNDLE_KB = 150.0
+BUNDLE_KB = 80.0
 EVENTS = 50_000
 THE_END = "That was the whole story."
 

@@ -120,7 +120,7 @@ def test_always_shows_the_rule_before_it_writes_it(clear_hub: HubProcess, make_p
     card(page, "permission 1").get_by_role("button", name="Always …").click()
     sheet = page.get_by_role("dialog")
     sheet.get_by_role("radio", name=re.compile("^Always")).check()
-    expect(sheet).to_contain_text("written to the policy file")
+    expect(sheet).to_contain_text("written to the file of rules")
     expect(sheet).to_contain_text("echo permission 1 was given")
     assert "permission 1" not in clear_hub.wire.get("/policy")["text"]
     sheet.get_by_role("button", name="Always approve").click()

@@ -7,11 +7,13 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.page.conftest import MakePerson
 from tests.page.person import Person
 from tests.tooling.hub_process import HubProcess
+from trunkline.cli.hosting.way_in import session_page
 
 
 def test_a_code_in_the_address_lets_in_once_and_is_gone_from_address_and_history(hub: HubProcess, anybody: Person) -> None:
@@ -23,6 +25,28 @@ def test_a_code_in_the_address_lets_in_once_and_is_gone_from_address_and_history
     assert page.evaluate("history.length") <= 2
     page.reload()
     expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+
+
+def test_a_code_leads_to_the_session_that_it_names_in_one_step(hub: HubProcess, anybody: Person) -> None:
+    session = hub.new_session("fast", title="Straight here")
+    path = hub.wire.post("/auth/codes", {}, 201)["path"]
+    page = anybody.page
+    page.goto(session_page(hub.url, session.id, path))
+    expect(page.get_by_role("heading", name="Straight here")).to_be_visible()
+    assert page.url == session_page(hub.url, session.id)
+    page.reload()
+    expect(page.get_by_role("heading", name="Straight here")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_the_login_names_the_command_that_the_hub_knows(hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    command = hub.wire.get("/auth/login")["command"]
+    assert command.endswith(f"open --print --data {hub.data}")
+    person = make_person(hub.url, size)
+    with person.losing_the_network(expected=r"status of 401"):
+        person.page.goto(hub.url)
+        expect(person.page.get_by_text(command, exact=True)).to_be_visible()
+        assert person.page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), "however long it is"
 
 
 def test_a_used_code_leads_to_the_login(hub: HubProcess, make_person: MakePerson) -> None:

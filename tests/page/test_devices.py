@@ -90,6 +90,14 @@ def test_a_phone_is_paired_by_a_code_that_is_consumed_at_once(own_hub: HubProces
         expect(second.page.get_by_text("could not be paired")).to_be_visible()
 
 
+def test_the_licences_of_the_page_are_a_click_away(own_hub: HubProcess, make_person: MakePerson) -> None:
+    person = make_person(own_hub.url)
+    page = person.log_in(own_hub, "#/devices")
+    with person.context.expect_page() as opened:
+        page.get_by_role("link", name=re.compile("^Licences")).click()
+    expect(opened.value.get_by_text("preact").first).to_be_visible()
+
+
 def test_a_revoked_device_is_locked_out_at_once(own_hub: HubProcess, make_person: MakePerson) -> None:
     desk = make_person(own_hub.url).log_in(own_hub, "#/devices")
     phone = paired_phone(own_hub, make_person, desk, "Lost phone")

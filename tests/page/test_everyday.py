@@ -79,7 +79,7 @@ def test_a_pause_says_what_is_held_and_a_notice_covers_no_button(
     page = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
     composer(page).fill("more")
     page.get_by_role("button", name="Pause", exact=True).click()
-    expect(page.get_by_text("The running turn goes on until it asks or ends.").last).to_be_visible()
+    expect(page.get_by_text("The agent goes on until it asks or is done.").last).to_be_visible()
     expect(page.locator(".controls-held")).to_contain_text("your messages and what rules would allow wait")
     assert page.evaluate("""() => [...document.querySelectorAll('.composer button, .controls button')].filter(button => {
       const box = button.getBoundingClientRect();

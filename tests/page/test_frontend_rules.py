@@ -139,7 +139,7 @@ def test_an_error_stands_out_and_can_be_tried_again_and_one_of_a_session_that_is
     session = hub.new_session("fast")
     page = anybody.log_in(hub, f"#/s/{session.id}")
     tell(session, "/error")
-    banner = page.get_by_role("group", name="The turn failed")
+    banner = page.get_by_role("group", name="The answer failed")
     expect(banner).to_contain_text("The demo failed, as /error asks")
     expect(banner.get_by_role("button", name="Try again")).to_be_enabled()
     with anybody.losing_the_network(expected="404"):
@@ -186,7 +186,7 @@ def test_the_components_are_a_bubble_a_card_a_diff_and_a_banner(scene: Scene) ->
     edit.click()
     expect(diff).to_have_count(0)
     scene.play(["die", 3, "/dev/null"])
-    expect(scene.page.get_by_role("group", name="The turn failed")).to_be_visible()
+    expect(scene.page.get_by_role("group", name="The answer failed")).to_be_visible()
 
 
 def test_streaming_shows_that_it_begins_grows_stays_closed_and_lets_the_reader_read(scene: Scene) -> None:

@@ -63,13 +63,13 @@ def test_a_session_whose_last_turn_failed_says_so_until_it_goes_on(clear_hub: Hu
     page = make_person(clear_hub.url).log_in(clear_hub)
     row = group(page, "Idle").get_by_role("listitem").filter(has_text="Broken")
     tell(session, "/error")
-    expect(row).to_contain_text("Last turn failed")
+    expect(row).to_contain_text("Last answer failed")
     expect(row).to_contain_text("The demo failed, as /error asks")
     page.reload()
-    expect(row).to_contain_text("Last turn failed")
+    expect(row).to_contain_text("Last answer failed")
     tell(session, "/echo well again")
     expect(row).to_contain_text("well again")
-    expect(row).not_to_contain_text("Last turn failed")
+    expect(row).not_to_contain_text("Last answer failed")
 
 
 def test_an_empty_home_says_how_to_begin(clear_hub: HubProcess, make_person: MakePerson) -> None:

@@ -143,7 +143,7 @@ def test_errors_of_a_turn_and_of_a_start(tmp_path: Path, make_person: MakePerson
             tell(session, json.dumps([["stderr", text.replace("\n", " ")], ["die", 3, "/dev/null"]]))
             eventually(happened(session, "session:error", number), "the turn failed")
             wait_until_idle(session)
-        expect(page.get_by_role("group", name="The turn failed").first).to_be_visible()
+        expect(page.get_by_role("group", name="The answer failed").first).to_be_visible()
         told = every(read_through(page))
         assert not_in(told, texts) == []
         person.expect_loss("status of (404|[45]0)")
@@ -194,7 +194,7 @@ def test_the_policy(clear_hub: HubProcess, make_person: MakePerson, corpus: list
     rules = [{"action": "ask", "command": ["make *"], "reason": text} for text in texts]
     clear_hub.wire.ask("PUT", "/policy", {"rules": rules}).expect(200)
     page = watched(make_person(clear_hub.url), clear_hub, "#/policy")
-    expect(page.get_by_role("tab", name="Rules")).to_be_visible()
+    expect(page.get_by_role("tab", name="List")).to_be_visible()
     expect(page.get_by_role("main")).to_contain_text("window.hacked")
     assert not_in(shown(page), texts) == []
     assert_stands(page)

@@ -45,6 +45,13 @@ ALL_SHOWN = """() => {
 }"""
 
 
+AT_THE_END = """() => {
+  const said = [...document.querySelectorAll('[role=feed] .content-markdown')].at(-1)?.lastElementChild;
+  return said?.textContent === 'the very end' && said.getBoundingClientRect().top < innerHeight;
+}"""
+"""Looked at by the page itself: a locator that looks through a page that is being written is a long task of its own."""
+
+
 def stalls(page: Page) -> list[int]:
     """How long each task over 50 ms took, since it was looked at last, the longest first."""
     found: list[int] = page.evaluate("() => { const all = window.stalls; window.stalls = []; return all }")
@@ -68,7 +75,7 @@ def test_a_reply_of_4_mb_streams_without_holding_the_tab(clear_hub: HubProcess, 
     page.evaluate(WATCH)
     tell(session, json.dumps([["recite", file, size]]))
     wait_until_idle(session, 120)
-    expect(page.get_by_text("the very end", exact=True)).to_be_in_viewport(timeout=120_000)
+    until(page, AT_THE_END, within_s=120)
     found = stalls(page)
     with capsys.disabled():
         print(f"\n4 MB in pieces of {size}: longest tasks {found[:8]} ms, {len(found)} over 50 ms, sum {sum(found)}")

@@ -254,7 +254,7 @@ def test_a_failed_turn_says_why_and_can_be_tried_again(hub: HubProcess, anybody:
     session = hub.new_session("fast")
     page = anybody.log_in(hub, f"#/s/{session.id}")
     tell(session, "/error")
-    banner = page.get_by_role("group", name="The turn failed")
+    banner = page.get_by_role("group", name="The answer failed")
     expect(banner).to_contain_text("The demo failed, as /error asks")
     banner.get_by_role("button", name="Try again").click()
     eventually(lambda: texts(session, "user") == ["/error", "/error"], "it was sent again")
@@ -265,7 +265,7 @@ def test_trying_again_sends_the_pictures_again(hub: HubProcess, anybody: Person)
     page = anybody.log_in(hub, f"#/s/{session.id}")
     picture = {"type": "image", "mimeType": "image/png", "data": PIXEL}
     session.post("send-message", {"content": [{"type": "text", "text": "/error"}, picture]}, 202)
-    page.get_by_role("group", name="The turn failed").get_by_role("button", name="Try again").click()
+    page.get_by_role("group", name="The answer failed").get_by_role("button", name="Try again").click()
     eventually(lambda: len(texts(session, "user")) == 2, "it was sent again")
     asked = [event["content"] for event in history(session) if event["type"] == "message:complete" and event["role"] == "user"]
     first, second = ([part.get("url", "") for part in content if part["type"] == "image"] for content in asked)
@@ -276,7 +276,7 @@ def test_a_crash_of_the_agent_is_told_and_the_session_goes_on(hub: HubProcess, a
     session = hub.new_session("fast")
     page = anybody.log_in(hub, f"#/s/{session.id}")
     tell(session, "/crash 3")
-    expect(page.get_by_role("group", name="The turn failed")).to_be_visible()
+    expect(page.get_by_role("group", name="The answer failed")).to_be_visible()
     tell(session, "/echo I am back")
     expect(page.get_by_text("I am back", exact=True)).to_be_visible()
 

@@ -146,7 +146,7 @@ def test_messages_behind_a_failed_turn_say_that_they_are_held_back_and_are_sent_
     session = held_back(hub, tmp_path, "first", "second")
     page = anybody.log_in(hub, f"#/s/{session.id}")
     queue = page.get_by_role("region", name=re.compile("2 messages wait"))
-    expect(queue).to_contain_text("Held back because the last turn failed")
+    expect(queue).to_contain_text("Held back because the last answer failed")
     queue.get_by_role("button", name="Send now").click()
     expect(page.get_by_text("second", exact=True)).to_be_visible()
     wait_until_idle(session)
@@ -173,9 +173,9 @@ def test_what_a_restart_broke_off_is_tried_again_before_the_messages_behind_it(o
     own_hub.start()
     page = make_person(own_hub.url).log_in(own_hub, f"#/s/{session.id}")
     queue = page.get_by_role("region", name=re.compile("1 message waits"))
-    expect(queue).to_contain_text("Held back because the hub was restarted")
+    expect(queue).to_contain_text("Held back because Trunkline was restarted")
     page.get_by_role("button", name="Try again").click()
-    expect(queue).to_contain_text("Sent to the agent when this turn is over")
+    expect(queue).to_contain_text("Sent to the agent when it is done")
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_text("behind it", exact=True)).to_be_visible()
     assert texts(session, "user") == ["/slow 60", "/slow 60", "/echo behind it"]
@@ -342,13 +342,13 @@ def test_the_policy_is_explained_edited_and_checked(clear_hub: HubProcess, make_
     text = page.get_by_label("policy.toml")
     text.fill('[[rules]]\naction = "perhaps"\n')
     with person.losing_the_network(expected="status of 400"):
-        page.get_by_role("button", name="Save policy").click()
+        page.get_by_role("button", name="Save rules").click()
         expect(page.get_by_role("alert")).to_contain_text("action")
     text.fill('[[rules]]\naction = "deny"\ncommand = ["rm *"]\nreason = "Nothing is removed here"\n')
-    page.get_by_role("button", name="Save policy").click()
+    page.get_by_role("button", name="Save rules").click()
     expect(page.get_by_text("Saved. It counts from now on.")).to_be_visible()
     assert "Nothing is removed here" in (clear_hub.data / "policy.toml").read_text()
-    page.get_by_role("tab", name="Rules").click()
+    page.get_by_role("tab", name="List").click()
     expect(page.get_by_text("Nothing is removed here")).to_be_visible()
     page.get_by_role("tab", name="Explain").click()
     page.get_by_label("Command", exact=True).fill("rm -rf build")
@@ -379,7 +379,7 @@ def test_unsaved_changes_of_the_policy_are_there_after_a_look_elsewhere_and_know
     expect(text).to_have_value(f"{before}\n# theirs\n")
     expect(came_back).to_have_count(0)
     page.reload()
-    expect(page.get_by_role("tab", name="Rules")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="List")).to_have_attribute("aria-selected", "true")
 
 
 def test_the_fields_of_a_new_rule_are_named_as_words_above_them(clear_hub: HubProcess, make_person: MakePerson) -> None:
@@ -395,7 +395,7 @@ def test_the_fields_of_a_new_rule_are_named_as_words_above_them(clear_hub: HubPr
 def test_who_may_not_change_the_policy_can_read_it(clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/policy", scope="control")
     page.get_by_role("tab", name="File").click()
-    expect(page.get_by_text("This device may read the policy but not change it.")).to_be_visible()
+    expect(page.get_by_text("This device may read the rules but not change them.")).to_be_visible()
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
@@ -446,7 +446,7 @@ def test_an_artifact_that_is_code_is_shown_as_code_where_its_link_leads(clear_hu
     wait_until_idle(session)
     eventually(lambda: session.view()["artifacts"], "there is an artifact")
     page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
-    page.get_by_role("link", name="Artifact: hello.py").click()
+    page.get_by_role("link", name="Made: hello.py").click()
     shown = page.get_by_role("article", name="hello.py").locator(".content-code-lines")
     expect(shown.locator("span[class]").filter(has_text=re.compile("^def$"))).to_be_visible()
     assert shown.evaluate("lines => lines.textContent") == code

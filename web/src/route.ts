@@ -15,8 +15,8 @@ export type Route =
   | { view: 'devices' }
   | { view: 'session'; id: string; tab: 'timeline' | 'files' | 'artifacts'; seq?: number };
 
-/** What lets somebody in, and came in the address. */
-export type Secret = { kind: 'code' | 'pair'; value: string } | null;
+/** What lets somebody in, and came in the address; a login may go on to a session. */
+export type Secret = { kind: 'code' | 'pair'; value: string; to?: Route } | null;
 
 export function read(fragment: string): Route {
   const [path = '', query = ''] = fragment.replace(/^#\/?/, '').split('?', 2);
@@ -62,17 +62,17 @@ export function sessionHref(id: string, seq?: number): string {
   return write(seq === undefined ? { view: 'session', id, tab: 'timeline' } : { view: 'session', id, tab: 'timeline', seq });
 }
 
-/** The code in a fragment, where it is one. */
+/** The code in a fragment, where it is one: `#code=X`, `#code=X&to=/s/<id>` or `#/pair/X`. */
 export function secretIn(fragment: string): Secret {
-  const code = /^#code=([\w-]+)$/.exec(fragment);
-  if (code?.[1]) return { kind: 'code', value: code[1] };
+  const code = /^#code=([\w-]+)(?:&to=(\/s\/[^/&]+))?$/.exec(fragment);
+  if (code?.[1]) return { kind: 'code', value: code[1], ...(code[2] ? { to: read(`#${code[2]}`) } : {}) };
   const pair = /^#\/pair\/([\w-]+)$/.exec(fragment);
   return pair?.[1] ? { kind: 'pair', value: pair[1] } : null;
 }
 
 function takeSecret(): Secret {
   const found = secretIn(location.hash);
-  if (found) history.replaceState(null, '', `${location.pathname}#/`);
+  if (found) history.replaceState(null, '', `${location.pathname}${write(found.to ?? { view: 'home' })}`);
   return found;
 }
 

@@ -37,6 +37,11 @@ describe('addresses', () => {
     for (const fragment of ['', '#/', '#/s/code=1', '#code=', '#/pair/', '#/pair/a/b']) expect(secretIn(fragment)).toBeNull();
   });
 
+  it('that carry a code may lead on to a session, and nowhere else', () => {
+    expect(secretIn('#code=aB3&to=/s/ses_a%2Fb')).toEqual({ kind: 'code', value: 'aB3', to: { view: 'session', id: 'ses_a/b', tab: 'timeline' } });
+    for (const to of ['', '/', '/s/', '/policy', '//evil.example', 'https://evil.example', '/s/a/files', '/s/a&b=c']) expect(secretIn(`#code=aB3&to=${to}`)).toBeNull();
+  });
+
   it('move the page', async () => {
     go({ view: 'approvals' });
     await new Promise((done) => setTimeout(done, 5));
@@ -49,5 +54,9 @@ describe('addresses', () => {
     expect(location.hash).toBe('#/');
     const { lateSecret } = await import('../src/route');
     expect(lateSecret.value).toEqual({ kind: 'pair', value: 'ABCD-EFGH' });
+    location.hash = '#code=aB3&to=/s/ses_1';
+    await new Promise((done) => setTimeout(done, 5));
+    expect([location.hash, route.value]).toEqual(['#/s/ses_1', { view: 'session', id: 'ses_1', tab: 'timeline' }]);
+    expect(lateSecret.value?.value).toBe('aB3');
   });
 });

@@ -10,7 +10,7 @@ import { join, relative, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { build, type Plugin, type Rollup } from 'vite';
 
-const INITIAL_LIMIT = 150 * 1024;
+const INITIAL_LIMIT = 80 * 1024;
 const TEXT = /\.(js|css|html|svg|json|webmanifest|txt)$/;
 
 /** The initial load in bytes, by file, as gzip sends it. */

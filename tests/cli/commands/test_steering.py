@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from tests.aio import run
 from tests.cli.conftest import Place
 from tests.tooling.processes import eventually
+from tests.tooling.wire import Wire
 from trunkline.cli.commands.answer import filled_in
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.naming import meant
@@ -115,14 +117,24 @@ def test_who_starts_a_hub_says_so_on_stderr(place: Place, words: tuple[str, ...]
     assert b"no hub was running" not in first.stdout + second.stderr
 
 
-def test_open_prints_a_link_that_logs_in_or_the_address_of_a_session(shared: Place) -> None:
+def test_open_prints_a_link_that_logs_in_and_leads_to_a_session(shared: Place) -> None:
     session = begun(shared)
     env = {"DISPLAY": "", "WAYLAND_DISPLAY": "", "SSH_CONNECTION": ""}
     link = shared.call("open", "--print", env=env).stdout.decode().strip()
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/#code=[\w-]{32}", link)
-    assert shared.call("open", session[:14], env=env).stdout.decode().strip().endswith(f"/#/s/{session}")
+    there = shared.call("open", session[:14], env=env).stdout.decode().strip()
+    assert re.fullmatch(rf"http://127\.0\.0\.1:\d+/#code=[\w-]{{32}}&to=/s/{session}", there)
     tunnel = shared.call("open", "--print", env={**env, "SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"})
     assert b"ssh -L " in tunnel.stderr and b"ssh" not in tunnel.stdout
+
+
+def test_open_gives_who_may_not_let_others_in_the_address_of_a_session(shared: Place) -> None:
+    session, settings = begun(shared), shared.settings()
+    url = run(find_or_start(settings)).url
+    wire = Wire(urlsplit(url).hostname or "", urlsplit(url).port or 0, (shared.data.path / "token").read_text().strip())
+    token = wire.post("/auth/tokens", {"name": "a program", "scope": "control"}, 201)["secret"]
+    done = shared.call("open", session, "--print", "--url", url, env={"TRUNKLINE_TOKEN": token, "SSH_CONNECTION": ""})
+    assert (done.stdout.decode(), done.stderr) == (f"{url}/#/s/{session}\n", b"")
 
 
 def test_what_is_mistyped_is_answered_with_what_may_have_been_meant(shared: Place) -> None:

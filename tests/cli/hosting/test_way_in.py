@@ -61,6 +61,7 @@ def test_a_browser_is_opened_only_where_a_window_can_be(env: dict[str, str], pla
 
 def test_the_address_of_a_session_is_the_pages() -> None:
     assert session_page("http://h:1", "ses_a/b") == "http://h:1/#/s/ses_a%2Fb"
+    assert session_page("http://h:1", "ses_a/b", "/#code=X") == "http://h:1/#code=X&to=/s/ses_a%2Fb"
 
 
 def test_without_a_link_the_command_that_makes_one_is_told_on_stderr(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

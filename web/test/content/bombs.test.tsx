@@ -5,6 +5,7 @@ import { act } from 'preact/test-utils';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ansiLines } from '../../src/text/terminal/ansi';
 import { revealed, spelledOut } from '../../src/text/unseen';
+import { drawn as counted } from '../../src/content/markdown/block';
 import { Markdown } from '../../src/content/markdown/markdown';
 import { VisibleText } from '../../src/content/visible_text';
 import { Terminal } from '../../src/content/terminal';
@@ -67,6 +68,26 @@ describe('markdown', () => {
     expect(root.querySelectorAll('p').length).toBe(6_000);
     const live = await drawn(<Markdown text={text} live />);
     expect([live.querySelectorAll('p').length < 4_000, live.textContent?.includes('p5999.')]).toEqual([true, true]);
+  });
+});
+
+describe('a long live text', () => {
+  it('is not drawn in one piece when it is complete', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const text = Array.from({ length: 5_000 }, (_, at) => `${'word '.repeat(12)}${at}.`).join('\n\n');
+    const root = await drawn(<Markdown text={text} live />);
+    await drawOn();
+    const live = root.querySelectorAll('p').length;
+    const steps: number[] = [];
+    const noting = async (step: () => void): Promise<void> => {
+      const before = counted.blocks;
+      await act(step);
+      steps.push(counted.blocks - before);
+    };
+    await noting(() => render(<Markdown text={text} />, root));
+    while (vi.getTimerCount() > 0 && steps.length < 50) await noting(() => void vi.runOnlyPendingTimers());
+    expect(Math.max(...steps)).toBeLessThan(600);
+    expect(root.querySelectorAll('p').length).toBeGreaterThan(3 * live);
   });
 });
 

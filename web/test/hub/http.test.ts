@@ -51,7 +51,7 @@ describe('asking the hub', () => {
     vi.stubGlobal('fetch', vi.fn((_: string, { signal }: { signal: AbortSignal }) => aborted(signal)));
     const silent = http.get('/x').catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(30_000);
-    expect(await silent).toMatchObject({ code: 'unreachable', message: 'The hub has not answered in time.', recoverable: true });
+    expect(await silent).toMatchObject({ code: 'unreachable', message: 'Trunkline has not answered in time.', recoverable: true });
     vi.stubGlobal('fetch', vi.fn(async (_: string, { signal }: { signal: AbortSignal }) => ({ ok: true, status: 200, text: () => aborted(signal) })));
     const endless = http.get('/x').catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(120_000);

@@ -1,4 +1,4 @@
-"""``trunkline open [SESSION]``: the page in a browser, logged in, or at one session."""
+"""``trunkline open [SESSION]``: the page in a browser, logged in, at home or at one session."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.hosting.way_in import has_display, session_page, tunnel
 from trunkline.cli.naming import named
 from trunkline.cli.read_settings import load
+from trunkline.client import Client
+from trunkline.errors import Forbidden
 from trunkline.settings import Settings
 
 
@@ -25,8 +27,7 @@ from trunkline.settings import Settings
 def command(session_id: str | None, only_print: bool, **flags: Any) -> None:
     """Open the page in a browser, or print a link to it.
 
-    The link logs a browser in, once, within a minute. With SESSION it is the address of that session, for a browser that is
-    logged in already. A hub is started if none is running.
+    The link logs a browser in, once, within a minute. With SESSION it leads to that session. A hub is started if none is running.
     """
     finish(_open(load(flags), session_id, only_print))
 
@@ -34,10 +35,8 @@ def command(session_id: str | None, only_print: bool, **flags: Any) -> None:
 async def _open(settings: Settings, session_id: str | None, only_print: bool) -> None:
     endpoint = await find_or_start(settings, tell=True)
     async with connected(endpoint, settings) as hub:
-        if session_id is not None:
-            url = session_page(endpoint.url, (await named(hub, session_id)).id)
-        else:
-            url = endpoint.url + (await hub.new_code()).path
+        session = None if session_id is None else (await named(hub, session_id)).id
+        url = endpoint.url + (await hub.new_code()).path if session is None else await _link_to(hub, endpoint.url, session)
     if only_print or not has_display(os.environ, sys.platform):
         click.echo(url)
         if away := tunnel(endpoint.url):
@@ -47,3 +46,11 @@ async def _open(settings: Settings, session_id: str | None, only_print: bool) ->
 
     if not await asyncio.to_thread(webbrowser.open, url):
         click.echo(url)
+
+
+async def _link_to(hub: Client, url: str, session_id: str) -> str:
+    """A link to a session that logs in on its way; its plain address for who may not let others in."""
+    try:
+        return session_page(url, session_id, (await hub.new_code()).path)
+    except Forbidden:
+        return session_page(url, session_id)

@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 NEAR = frozenset({"127.0.0.1", "::1", "localhost"})
 
 
-def session_page(url: str, session_id: str) -> str:
-    """Where the page shows a session, to a browser that is logged in."""
-    return f"{url}/#/s/{quote(session_id, safe='')}"
+def session_page(url: str, session_id: str, login: str = "") -> str:
+    """Where the page shows a session: to a browser that is logged in, or with a ``login`` path (``/#code=…``) to any, once."""
+    place = f"/s/{quote(session_id, safe='')}"
+    return f"{url}{login}&to={place}" if login else f"{url}/#{place}"
 
 
 def own_command(python: str = sys.executable, path: str | None = None) -> str:

@@ -45,7 +45,8 @@ export function Markdown({ text, live = false, breaks = true, rest }: MarkdownPr
   const [times, setTimes] = useState(1);
   const [fromEnd] = useState(live);
   const pages = pagesOf(stream);
-  const weight = useGrowing((live && text.length > SHOWN_FIRST ? LIVE_WEIGHT : FIRST_WEIGHT) * times, FIRST_WEIGHT, LIVE_WEIGHT);
+  const grows = fromEnd && text.length > SHOWN_FIRST && (live || parsed < wanted);
+  const weight = useGrowing((grows ? LIVE_WEIGHT : FIRST_WEIGHT) * times, FIRST_WEIGHT, LIVE_WEIGHT, true);
   const [start, end] = shownPages(pages, weight, fromEnd);
   const more = end - start < pages.length && <Button kind="quiet" onClick={() => setTimes(times * MORE_TIMES)}>{t('content.showMore')}</Button>;
   return (
@@ -78,12 +79,14 @@ export function ShowRest({ bytes, load, onShow }: ShowRestProps): JSX.Element {
   );
 }
 
-/** A number that grows to `target` a step at a time, with time for everything else between: what is new each time is done at once. */
-function useGrowing(target: number, first: number, step: number): number {
+/** A number that grows to `target` a step at a time, with time for everything else between: what is new each time is done at once.
+ * `falls`: where the target was lower meanwhile, it grows from there. */
+function useGrowing(target: number, first: number, step: number, falls = false): number {
   const [reached, setReached] = useState(first);
   const timer = useRef<ReturnType<typeof setTimeout>>();
   const now = Math.min(target, reached);
   useEffect(() => {
+    if (falls && reached > target) setReached(target);
     if (reached >= target) return undefined;
     timer.current ??= setTimeout(() => {
       timer.current = undefined;

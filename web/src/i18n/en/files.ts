@@ -2,7 +2,7 @@
 export const files = {
   all: 'All files',
   allChanges: 'All changes',
-  artifacts: 'Artifacts',
+  artifacts: 'What it made',
   back: 'Back to the list',
   bytes: '{n} B',
   changes: 'Changes',
@@ -19,7 +19,7 @@ export const files = {
   lookAgain: 'Look again',
   mb: '{n} MB',
   noArtifacts: 'The agent has made nothing to look at yet.',
-  noPreview: 'This app has nothing that could be shown without being started, and the hub does not start apps.',
+  noPreview: 'This app has nothing that could be shown without being started, and Trunkline does not start apps.',
   notShown: 'The changes of this file are not shown: it is not text, or too large.',
   notText: 'This is not a text file. Download it to look at it.',
   nothingChanged: 'Nothing has changed.',

@@ -63,6 +63,7 @@ export function DevicesView(): JSX.Element {
         {devices?.length === 0 && <p class="approvals-note">{t('devices.none')}</p>}
         {devices && devices.length > 0 && <ul class="devices-list">{devices.map((device) => <DeviceLine key={device.id} device={device} onGone={() => void load()} />)}</ul>}
       </section>
+      <p class="approvals-note"><a href="/licenses" target="_blank" rel="noopener">{t('devices.licences')}</a></p>
     </div>
   );
 }

@@ -1,15 +1,17 @@
 /** The login: what to do when the hub does not know this browser. */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import '../../style/login.css';
 import { connection } from '../../hub/connection';
-import type { HubError } from '../../hub/http';
+import type { WayIn } from '../../generated/api';
+import { http, type HubError } from '../../hub/http';
 import { t } from '../../i18n';
 import { secret as opened } from '../../route';
 import { Button, Copy, Icon } from '../../ui';
 import { enterByHand, enterTrouble } from './enter';
 
-const COMMAND = 'trunkline pair';
+/** Until the hub has told how it was installed. */
+const PLAIN_COMMAND = 'trunkline open --print';
 
 export function LoginView(): JSX.Element {
   const [secret, setSecret] = useState('');
@@ -31,7 +33,7 @@ export function LoginView(): JSX.Element {
       <ol class="login-ways">
         <li>
           <p>{t('login.fromTerminal')}</p>
-          <p class="login-command"><code>{COMMAND}</code><Copy text={COMMAND} /></p>
+          <Command />
         </li>
         <li><p>{t('login.fromDevice')}</p></li>
         <li>
@@ -48,6 +50,15 @@ export function LoginView(): JSX.Element {
       </ol>
     </div>
   );
+}
+
+/** What makes a link, as the person who installed the hub would type it. */
+function Command(): JSX.Element {
+  const [command, setCommand] = useState(PLAIN_COMMAND);
+  useEffect(() => {
+    http.get<WayIn>('/auth/login').then((way) => setCommand(way.command), () => undefined); // that the hub is away is shown elsewhere
+  }, []);
+  return <p class="login-command"><code>{command}</code><Copy text={command} /></p>;
 }
 
 function Trouble({ error }: { error: HubError | null }): JSX.Element | null {

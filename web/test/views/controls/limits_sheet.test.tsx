@@ -18,7 +18,7 @@ it('sets a wait that was chosen back to what the hub is set to', async () => {
   const state = signal({ caps: null, waits: { approvalS: 300, onTimeout: 'cancel' }, tokens: null, cost: null });
   await act(() => render(<LimitsSheet session={{ sessionId: 's1', state } as unknown as OpenSession} state={{ can: true, why: null } as never} onClose={() => undefined} />, place));
   const select = document.querySelector<HTMLSelectElement>('select');
-  expect([...(select?.options ?? [])].map((option) => option.textContent)[0]).toBe('As the hub is set');
+  expect([...(select?.options ?? [])].map((option) => option.textContent)[0]).toBe('As it is set for all sessions');
   if (select) select.value = '';
   await act(() => void select?.dispatchEvent(new Event('change', { bubbles: true })));
   await act(() => [...document.querySelectorAll('button')].find((button) => button.textContent === 'Save')?.click());
