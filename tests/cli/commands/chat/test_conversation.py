@@ -193,14 +193,15 @@ def test_an_answer_that_came_too_late_says_so_and_the_line_is_free_again() -> No
     assert "somebody was first" in scene.out.getvalue()
 
 
-def test_a_sentence_that_begins_with_a_approves_nothing() -> None:
+@pytest.mark.parametrize("first", ["a", "e", "l"])
+def test_a_sentence_that_begins_with_a_key_approves_nothing(first: str) -> None:
     async def play(scene: Scene) -> None:
         async def more() -> None:
             await scene.talk.press("d")
 
         await scene.wait(RUN)
         scene.meanwhile = more
-        await scene.press("a")
+        await scene.press(first)
         assert isinstance(scene.talk.mode(), OnCard)
         assert "nothing done: you were typing" in scene.talk.status()
 
@@ -273,6 +274,9 @@ def test_e_edits_the_command_and_approves_exactly_that() -> None:
         await scene.press("e")
         mode = scene.talk.mode()
         assert isinstance(mode, Editing) and mode.first == "npm test"
+        await scene.talk.enter("npm test")
+        assert scene.hub.told == [], "nobody has read or edited it in this time"
+        scene.clock.now += REST_S
         await scene.talk.enter("npm run test")
 
     scene = Scene()

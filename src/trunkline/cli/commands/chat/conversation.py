@@ -111,7 +111,7 @@ class Conversation:
         self.changed.set()
 
     def print_card(self, ask: Ask, *, whole: bool = False) -> None:
-        """Print what waits; its rest begins where it was selected already."""
+        """Print what waits; its rest begins."""
         self.show.end_text()
         first = self.screen.rows
         if print_card(self.screen, ask, whole=whole or ask.id in self.cards.whole):
@@ -125,8 +125,8 @@ class Conversation:
         """Whether the card stands on the screen, as far as it fits there, with nothing below that could have pushed it out."""
         first, behind = self._printed.get(ask.id, (0, -1))
         growing = self.show.growing()
-        below = self.screen.rows - behind + (growing.count("\n") + 1 if growing else 0)
-        return behind >= 0 and (below == 0 or self.screen.rows - first + below < shutil.get_terminal_size().lines - BOTTOM_LINES)
+        end = self.screen.rows + (growing.count("\n") + 1 if growing else 0)
+        return behind >= 0 and (end == behind or end - first < shutil.get_terminal_size().lines - BOTTOM_LINES)
 
     async def _replay(self) -> int:
         """Show the last prompt and what came of it; returns the place behind it."""
@@ -159,10 +159,10 @@ class Conversation:
             self._mode = self._writing
         elif self._mode.ask is None or self._mode.ask.id != ask.id:
             self._mode = mode_for(self, ask)
-            if self.screen.rows == self._printed.get(ask.id, (0, -1))[1]:
-                self.cards.see()
-            else:
+            if self.screen.rows != self._printed.get(ask.id, (0, -1))[1]:
                 self.print_card(ask)
+            self.cards.hide()  # its keys count from now on, however long it was there above what somebody wrote
+            self.cards.see()
         return self._mode
 
     async def enter(self, text: str, mode: Mode | None = None) -> None:

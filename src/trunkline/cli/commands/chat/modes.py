@@ -105,29 +105,26 @@ class OnCard(Mode):
             await self._decide(letter)
 
     async def _decide(self, letter: str) -> None:
+        talk, ask = self.talk, self._ask()
         if letter == "d":
-            self.talk.go_to(Reason(self.talk, self._ask()))
-        elif not self.talk.is_in_sight(self._ask()):
-            self.talk.print_card(self._ask())
-            self.talk.refuse("it had left the screen, and is shown again")
-        elif self._ask().id not in self.talk.cards.whole:
-            self.talk.refuse("not all of it was shown: v shows the rest")
+            talk.go_to(Reason(talk, ask))
+        elif not talk.is_in_sight(ask):
+            talk.print_card(ask)
+            talk.refuse("it had left the screen, and is shown again")
+        elif ask.id not in talk.cards.whole:
+            talk.refuse("not all of it was shown: v shows the rest")
+        elif not await talk.was_alone():
+            talk.refuse("you were typing")
+        elif talk.mode() is not self:
+            talk.refuse("it is no longer what was asked")
         elif letter == "a":
-            await self._approve()
+            await talk.decide(ask, allow=True)
         elif letter == "l":
-            await Longer(self.talk, self._ask()).begin()
-        elif self._approval.editable:
-            self.talk.go_to(Editing(self.talk, self._ask()))
+            await Longer(talk, ask).begin()
+        elif self._approval.editable and self._approval.tool_input:
+            talk.go_to(Editing(talk, ask))
         else:
-            self.talk.refuse("the input of this cannot be edited")
-
-    async def _approve(self) -> None:
-        if not await self.talk.was_alone():
-            self.talk.refuse("you were typing")
-        elif self.talk.mode() is not self:
-            self.talk.refuse("it is no longer what was asked")
-        else:
-            await self.talk.decide(self._ask(), allow=True)
+            talk.refuse("the input of this cannot be edited")
 
     def _ask(self) -> Ask:
         assert self.ask is not None
@@ -166,6 +163,9 @@ class Editing(Mode):
     async def enter(self, text: str) -> None:
         """Approve it so."""
         assert self.ask is not None
+        if why := self.talk.cards.rests_for_text():
+            self.talk.refuse(why)
+            return
         await self.talk.decide(self.ask, allow=True, updated_input=self._edited(text))
 
     def _edited(self, text: str) -> dict[str, Any]:
