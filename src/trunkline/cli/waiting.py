@@ -2,8 +2,8 @@
 
 Rule 1: without a name something is only answered where it is the only one that waits; where several do, they are listed and
 nothing is done.
-Rule 2: an ask whose call changed while it waited has the earlier id with a number behind it (``…-2``). Whoever names the beginning
-of it, or nothing, may have seen what it was before: only its whole id approves it (``check_was_seen``).
+Rule 2: an ask whose call changed while it waited has the earlier id with a number behind it (``…-2``). Whoever names the
+beginning of it, or nothing, may have seen what it was before: only its whole id approves it (``check_was_seen``).
 """
 
 from __future__ import annotations
