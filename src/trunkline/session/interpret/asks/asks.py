@@ -264,7 +264,7 @@ class AskInterpreter:
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._calls.forget_claims(call)
-        meta: dict[str, Any] = {"by": who}
+        meta: dict[str, Any] = {"by": who} if decides else {"by": who, "askedAnew": True}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}
         if option_id is not None:
