@@ -54,7 +54,7 @@ def test_a_changed_call_is_asked_anew_under_another_id_and_the_old_answer_approv
         assert view.doubts == ["it was announced to run something else: ls"]
         (ended,) = await told(stage, ApprovalResolvedEvent)
         assert (ended.request_id, ended.approved, ended.reason) == ("req-1", False, ASKED_ANEW)
-        assert ended.meta == {"by": "hub", "askedAnew": True}
+        assert isinstance(ended.meta, dict) and ended.meta["askedAnew"] is True
         with pytest.raises(AlreadyResolved, match="req-1 was taken back: what it would do changed, and req-1-2 is asked instead"):
             await stage.session.approvals.decide("req-1", YES, by="ann")
         assert not stage.driver.known_call("permission"), "the agent still waits"

@@ -152,7 +152,7 @@ class Conversation:
         ask = self.cards.selected
         if self._mode.ask is not None and self._mode.ask.id not in {each.id for each in self.cards.asks}:
             self._ended_elsewhere()
-        if isinstance(self._mode, Gone) or self._mode.ask is not None and not self._mode.by_letters:
+        if isinstance(self._mode, Gone) or (self._mode.ask is not None and not self._mode.by_letters):
             return self._mode  # what is typed there is for its ask alone
         if ask is None or self._aside or self.line_text():
             self.cards.hide()
