@@ -1,23 +1,28 @@
 """What waits for somebody in the hub, as ``approve``, ``deny`` and ``answer`` name it.
 
-Rule: without a name something is only answered where it is the only one that waits; where several do, they are listed and nothing
-is done.
+Rule 1: without a name something is only answered where it is the only one that waits; where several do, they are listed and
+nothing is done.
+Rule 2: an ask whose call changed while it waited has the earlier id with a number behind it (``…-2``). Whoever names the
+beginning of it, or nothing, may have seen what it was before: only its whole id approves it (``check_was_seen``).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
 from trunkline.cli.hosting.locate import connected, find
 from trunkline.cli.naming import SESSION, meant
 from trunkline.client import Client, PendingAsk
-from trunkline.dialects.visible import one_line
+from trunkline.dialects.visible import one_revealed_line
 from trunkline.errors import Invalid, NotFound, Unavailable
 from trunkline.settings import Settings
 
 Kind = Literal["approval", "question"]
 LISTED = 20
+LINE_CHARS = 100
+_ANEW = re.compile(r"-\d+\Z")
 
 
 async def with_ask(settings: Settings, kind: Kind, name: str | None,
@@ -50,6 +55,12 @@ def is_named(ask: PendingAsk, name: str) -> bool:
     return id_of(ask).startswith(name) or ask.session_id.startswith((name, SESSION + name))
 
 
+def check_was_seen(ask: PendingAsk, name: str | None) -> None:
+    """Invalid where the ask was asked anew, and is not named by the id that it has since."""
+    if _ANEW.search(id_of(ask)) and name != id_of(ask):
+        raise Invalid(f"what this would do changed while it waited, so only its whole id approves it:\n  {line_of(ask)}")
+
+
 def id_of(ask: PendingAsk) -> str:
     """The id that an answer needs."""
     if ask.approval is not None:
@@ -62,4 +73,5 @@ def line_of(ask: PendingAsk) -> str:
     about = ask.question.question if ask.question else ""
     if ask.approval is not None:
         about = ask.approval.description or ask.approval.title or ask.approval.tool_name
-    return f"{id_of(ask)}  {ask.session_id}  {one_line(about)[:100]}"
+    line = one_revealed_line(about)
+    return f"{id_of(ask)}  {ask.session_id}  {line if len(line) <= LINE_CHARS else line[:LINE_CHARS - 1] + '…'}"

@@ -58,6 +58,7 @@ _WIDE: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
 _GONE: Final = dict.fromkeys((*_CONTROLS, *_REORDERING, *_MARKS, *_HIDING, *_HALVES))
+_GONE_BUT_ESCAPES: Final = {code: None for code in _GONE if code != 0x1B}
 _SHOWN: Final[dict[int, int | str]] = {
     **{code: f"[U+{code:04X}]" for code in (*_REORDERING, *_HIDING)}, **dict.fromkeys(_HALVES, 0xFFFD),
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD), **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\r"},
@@ -102,6 +103,11 @@ def printable(text: str) -> str:
     return without_sequences(text).translate(_GONE)
 
 
+def styled(text: str) -> str:
+    """The same for a text that was printable, and has colours of ours since: Markdown has names for what it was cleared of."""
+    return text.translate(_GONE_BUT_ESCAPES)
+
+
 def one_line(text: str) -> str:
     """The text as one printable line."""
     return " ".join(printable(text).split())
@@ -110,6 +116,16 @@ def one_line(text: str) -> str:
 def shown(text: str) -> str:
     """The text with pictures or numbers in place of what would not be seen: nothing is shown as something else than it is."""
     return text.translate(_SHOWN)
+
+
+def revealed(text: str) -> str:
+    """The same, with the number of all else that is not seen, for what somebody decides about; tabs and newlines stay."""
+    return UNSEEN.sub(lambda found: f"[U+{ord(found[0]):04X}]", shown(text))
+
+
+def one_revealed_line(text: str) -> str:
+    """The same as one line, in which the ends of its lines can be seen."""
+    return " ".join(revealed(text.strip("\n")).replace("\n", " ⏎ ").split())
 
 
 def numbered(text: str) -> str:

@@ -19,7 +19,7 @@ from tests.tooling.wire import Wire
 from trunkline.cli.commands.answer import filled_in
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.naming import meant
-from trunkline.cli.waiting import the_one
+from trunkline.cli.waiting import check_was_seen, line_of, the_one
 from trunkline.client import ApprovalView, PendingAsk, QuestionView
 from trunkline.errors import Invalid, NotFound
 
@@ -191,3 +191,18 @@ def test_a_question_with_one_field_takes_its_value_alone() -> None:
     assert filled_in(QuestionView(question_id="q", options=["red", "blue"]), ["2"]) == {"answer": "blue"}
     assert filled_in(QuestionView(question_id="q"), ["answer=x=y"]) == {"answer": "x=y"}
     assert filled_in(QuestionView(question_id="q", url="https://example.com"), []) is None
+
+
+def test_what_was_asked_anew_is_approved_by_its_whole_id_alone() -> None:
+    ask = PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a-2", description="Run: touch other"))
+    for name in (None, "req_a", "req_a-", "ses_1", "1"):
+        assert the_one([ask], "approval", name) is ask
+        with pytest.raises(Invalid, match=r"changed while it waited(?s:.*)req_a-2  ses_1  Run: touch other"):
+            check_was_seen(ask, name)
+    check_was_seen(ask, "req_a-2")
+
+
+def test_a_line_of_what_waits_hides_nothing_and_says_where_it_is_cut() -> None:
+    about = "Run: touch a\x1b]0;; touch b\x07"
+    ask = PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a", description=about + "\ntouch c" + "x" * 100))
+    assert "touch a␛]0;; touch b␇ ⏎ touch c" in line_of(ask) and line_of(ask).endswith("x…")

@@ -66,6 +66,13 @@ def test_a_plan_is_shown_once_and_then_what_changed() -> None:
         "  plan", "    ● step 0", "    ○ step 1", "    ✓ step 0", "    ● step 1"]
 
 
+def test_nothing_is_hidden_in_what_a_permission_is_for() -> None:
+    command = "touch a\x1b]0;; touch b\x07\u3164\u202e\x0cc"
+    asked = {"type": "approval_requested", "description": f"Run: {command}", "preview": {"command": command}}
+    seen = "touch a␛]0;; touch b␇[U+3164][U+202E]␌c"
+    assert _shown(asked) == [f"  ? permission wanted ( risk): Run: {seen}", f"    {seen}"]
+
+
 def test_a_permission_shows_what_it_is_for_and_a_long_preview_is_cut() -> None:
     diff = "\n".join(f"+{number}" for number in range(30))
     asked = {"type": "approval_requested", "requestId": "r", "title": "Write", "riskLevel": "high",

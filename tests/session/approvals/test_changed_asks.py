@@ -10,11 +10,12 @@ import pytest
 from tests.aio import run
 from tests.session.script import Stage, update
 from trunkline.dialects.context.events import ApprovalRequestedEvent, ApprovalResolvedEvent, ToolCallExecutingEvent
+from trunkline.dialects.context.types import ASKED_ANEW
 from trunkline.dialects.context.unions import CommandPreview, DiffPreview
 from trunkline.dialects.signals import AskWithdrawn
 from trunkline.errors import AlreadyResolved
 from trunkline.session.commands.requests import Decision
-from trunkline.session.interpret.asks.asks import CHANGED, CHANGES_MOST
+from trunkline.session.interpret.asks.asks import CHANGES_MOST
 
 DENY = '[[rules]]\ncommand = ["cat *"]\naction = "deny"\n'
 ALLOW = '[[rules]]\ncommand = ["touch *"]\naction = "allow"\n'
@@ -52,8 +53,9 @@ def test_a_changed_call_is_asked_anew_under_another_id_and_the_old_answer_approv
         assert isinstance(view.preview, CommandPreview) and view.preview.command == "touch evil"
         assert view.doubts == ["it was announced to run something else: ls"]
         (ended,) = await told(stage, ApprovalResolvedEvent)
-        assert (ended.request_id, ended.approved, ended.reason) == ("req-1", False, CHANGED)
-        with pytest.raises(AlreadyResolved):
+        assert (ended.request_id, ended.approved, ended.reason) == ("req-1", False, ASKED_ANEW)
+        assert isinstance(ended.meta, dict) and ended.meta["askedAnew"] is True
+        with pytest.raises(AlreadyResolved, match="req-1 was taken back: what it would do changed, and req-1-2 is asked instead"):
             await stage.session.approvals.decide("req-1", YES, by="ann")
         assert not stage.driver.known_call("permission"), "the agent still waits"
         assert [event.input for event in await told(stage, ToolCallExecutingEvent) if event.requires_approval][-1] is not None

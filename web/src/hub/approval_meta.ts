@@ -54,6 +54,11 @@ export function savedByOf(event: { _meta?: Record<string, unknown> }): string | 
   return typeof rule?.savedBy === 'string' ? rule.savedBy : undefined;
 }
 
+/** Whether an ask ended only because the same call, which changed, is asked about once more. */
+export function wasAskedAnew(event: { _meta?: Record<string, unknown> }): boolean {
+  return event._meta?.['askedAnew'] === true;
+}
+
 function textsIn(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string' && each !== '') : [];
 }

@@ -9,7 +9,7 @@ import click
 from trunkline.cli.common import finish, setting_flags
 from trunkline.cli.completing import waiting_approvals
 from trunkline.cli.read_settings import load
-from trunkline.cli.waiting import id_of, line_of, with_ask
+from trunkline.cli.waiting import check_was_seen, id_of, line_of, with_ask
 from trunkline.client import Client, PendingAsk, Scope
 
 SCOPES = ("once", "turn", "session", "always")
@@ -23,10 +23,11 @@ def command(name: str | None, scope: Scope, **flags: Any) -> None:
     """Approve what an agent asks for.
 
     ID is the beginning of the request's id or of its session's. Without one, the only request that waits is approved; where
-    several wait they are listed, and nothing is done.
+    several wait they are listed, and nothing is done. A request that changed while it waited needs its whole id.
     """
 
     async def work(hub: Client, ask: PendingAsk) -> None:
+        check_was_seen(ask, name)
         await hub.decide(ask.session_id, id_of(ask), allow=True, scope=scope)
         click.echo(f"approved {line_of(ask)}")
 

@@ -31,6 +31,8 @@ class Screen:
         self._at_line_start = True
         self._last_line = ""
         self._prompting = False
+        self.rows = 0
+        """How many rows of the terminal the whole lines took so far, or a few more."""
 
     def stream(self, text: str, *, colour: str | None = None, dim: bool = False) -> None:
         """Add to the running text."""
@@ -50,6 +52,7 @@ class Screen:
         styled = self.styled(printable(text), colour=None if mark else colour, dim=dim)
         lead = self.styled(self.mark(mark), colour=colour) + " " if mark else ""
         self._out.write(f"{indent}{lead}{styled}\n")
+        self._count(f"{indent}{lead}{styled}")
         self._show_last_line()
         self._out.flush()
 
@@ -58,6 +61,7 @@ class Screen:
         self._hide_last_line()
         self._break()
         self._out.write(text)
+        self._count(text)
         self._show_last_line()
         self._out.flush()
 
@@ -113,6 +117,10 @@ class Screen:
         width = (shutil.get_terminal_size().columns if self.terminal else PLAIN_WIDTH) - taken - 1
         text = one_line(text)
         return text if len(text) <= width else text[:max(width - 1, 1)] + ("…" if self._unicode else "~")
+
+    def _count(self, text: str) -> None:
+        width = max(shutil.get_terminal_size().columns, 1)
+        self.rows += sum(1 + len(line) // width for line in text.split("\n"))
 
     def _break(self) -> None:
         if not self._at_line_start:

@@ -12,7 +12,8 @@ from typing import Any
 
 from trunkline.cli.terminal.screen import Screen
 from trunkline.dialects.context.descriptions import describe_tool_call
-from trunkline.dialects.visible import one_line
+from trunkline.dialects.context.types import ASKED_ANEW
+from trunkline.dialects.visible import one_line, one_revealed_line, revealed
 
 STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
 PREVIEW_LINES = 20
@@ -136,14 +137,17 @@ class Show:
     def _approval_requested(self, packet: Fields) -> None:
         why = f": {one_line(str(packet['riskReason']))}" if packet.get("riskReason") else ""
         about = str(packet.get("description") or packet.get("title") or packet.get("toolName") or "a tool")
-        wanted = f"permission wanted ({packet.get('riskLevel', '')} risk{why}): {one_line(about)}"
+        wanted = f"permission wanted ({packet.get('riskLevel', '')} risk{why}): {one_revealed_line(about)}"
         self._screen.line(wanted, mark="?", colour="yellow", indent="  ")
         for doubt in _beside(packet, "doubts"):
-            self._screen.line(f"not sure: {one_line(str(doubt))}", mark="!", colour="yellow", indent="    ")
+            self._screen.line(f"not sure: {one_revealed_line(str(doubt))}", mark="!", colour="yellow", indent="    ")
         for line in _preview_lines(packet):
-            self._screen.line(line, dim=True, indent="    ")
+            self._screen.line(revealed(line), dim=True, indent="    ")
 
     def _approval_resolved(self, packet: Fields) -> None:
+        if packet.get("reason") == ASKED_ANEW:
+            self._screen.line(f"taken back: {ASKED_ANEW}", mark="!", colour="yellow", indent="  ")
+            return
         verdict = "allowed" if packet.get("approved") else "denied"
         reason = f" ({one_line(str(packet['reason']))})" if packet.get("reason") else ""
         self._screen.line(f"{verdict} by {packet.get('resolvedBy', 'somebody')}{reason}", dim=True, indent="  ")
@@ -207,7 +211,7 @@ def _preview_lines(packet: Fields) -> list[str]:
 
 
 def _first_lines(text: str) -> list[str]:
-    lines = text.splitlines()
+    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
     return lines if len(lines) <= PREVIEW_LINES else [*lines[:PREVIEW_LINES], f"… {len(lines) - PREVIEW_LINES} more lines"]
 
 

@@ -8,7 +8,7 @@ Agent *Client* Protocol: ``ACPError`` is ``ErrorInfo``, ``ACPCapabilities`` is `
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
@@ -29,6 +29,8 @@ IntegrationMethod = Literal["sdk", "http", "pty", "file-watch", "mcp"]
 ChangeType = Literal["created", "modified", "deleted"]
 TodoStatus = Literal["pending", "in_progress", "completed"]
 Resolver = Literal["user", "policy", "timeout"]
+ASKED_ANEW: Final = "what it would do changed while it waited, so it is asked anew"
+"""The reason of a resolution that decided nothing: the ask was taken back, and another one stands for it."""
 
 
 class Plain(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):

@@ -260,8 +260,17 @@ class Approvals:
         details = {"approved": decided.approved, "by": decided.by, "at": decided.at, "resolvedBy": decided.resolved_by}
         if decided.resolved_by == "timeout":
             return Expired(f"{what} {key} expired at {decided.at}: nobody had answered", details=details)
+        if (now := self._asked_instead(key)) is not None:
+            why = f"what it would do changed, and {now} is asked instead"
+            return AlreadyResolved(f"{what} {key} was taken back: {why}", details=details)
         outcome = "approved" if decided.approved else "not approved"
         return AlreadyResolved(f"{what} {key} was {outcome} by {decided.by} at {decided.at}", details=details)
+
+    def _asked_instead(self, key: str) -> str | None:
+        """The ask that waits in place of one that was taken back."""
+        asks = self._recorder.at().asks
+        standing = (asks.standing_for(origin) for origin in (key, key.rpartition("-")[0]))
+        return next((now for now in standing if now != key and now in self._recorder.fold.approvals), None)
 
 
 def _each_call(view: ApprovalView) -> list[ApprovalView]:

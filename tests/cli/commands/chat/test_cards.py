@@ -107,6 +107,17 @@ def test_a_long_act_is_cut_and_says_so_until_all_of_it_is_asked_for() -> None:
     assert f"echo {CARD_LINES + 6}" in whole.getvalue()
 
 
+def test_nothing_in_a_command_or_a_diff_is_hidden_or_made_a_line_of_its_own() -> None:
+    out = io.StringIO()
+    command = "touch a\x1b]0;; touch b\x07 c\u3164d\u200b\r# x\u2028y\x0cz"
+    approval = ApprovalView(request_id="r", description=f"Run: {command}", preview={"command": command},
+                            acts=[{"diff": "@@ -1 +1,2 @@\n x\r\n+kept\x0c-gone\u2029-gone"}])
+    print_card(Screen(out, terminal=True, colour=False), Ask("r", approval=approval))
+    seen = "touch a␛]0;; touch b␇ c[U+3164]d[U+200B][U+000D]# x[U+2028]y␌z"
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    assert lines == [f"? Run: {seen}", "unknown risk", seen, "@@ -1 +1,2 @@", "x", "+kept␌-gone[U+2029]-gone"]
+
+
 def test_a_question_is_shown_with_its_address() -> None:
     out = io.StringIO()
     print_card(Screen(out), Ask("q", question=QuestionView(question_id="q", question="Which?", url="https://example.com/x")))

@@ -62,6 +62,20 @@ def test_an_ask_is_answered_with_the_pages_key_and_the_session_can_be_taken_up_a
     assert again.end() == 0
 
 
+def test_a_line_that_was_begun_before_an_ask_came_is_sent_as_it_is(shared: Place) -> None:
+    chat = Terminal(shared, "chat", "demo")
+    chat.see(":help")
+    chat.keys("/echo later")
+    chat.see("› /echo later")
+    shared.call("send", str(newest(shared)["id"]), "/ask")
+    chat.see("1 waiting: Esc")
+    chat.keys(ENTER)
+    chat.see("queued: /echo later")
+    chat.see("a approve · d deny")
+    chat.keys(CTRL_D)
+    assert chat.end() == 0
+
+
 def test_ctrl_c_cancels_the_turn_and_not_the_chat(shared: Place) -> None:
     chat = Terminal(shared, "chat", "demo")
     chat.see(":help")

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, cast
 
 import pytest
 
 from tests.aio import run
 from tests.cli.commands.chat.test_cards import Clock
-from trunkline.cli.commands.chat.cards import PAUSE_S, REST_S
+from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S, REST_S
 from trunkline.cli.commands.chat.completing import ranked, suggestions
 from trunkline.cli.commands.chat.conversation import Conversation
-from trunkline.cli.commands.chat.modes import Editing, Filling, Longer, OnCard, Reason, Writing
+from trunkline.cli.commands.chat.modes import Editing, Filling, Gone, Longer, OnCard, Reason, Writing
 from trunkline.cli.commands.chat.paint import Paint
 from trunkline.cli.commands.chat.show import ChatShow
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Accepted, ApprovalView, Client, FileEntry, FilesFound, Packet, PolicyRule, QuestionView, SessionView
 from trunkline.client.hub_views import RulePreview
-from trunkline.errors import Conflict, TrunklineError
+from trunkline.errors import AlreadyResolved, Conflict, TrunklineError
 
 
 class Hub:
@@ -70,7 +70,15 @@ class Scene:
         self.out = io.StringIO()
         screen = Screen(self.out, terminal=True, colour=False)
         self.talk = Conversation(cast("Client", self.hub), self.hub.view, screen, ChatShow(screen, Paint(colour=False)),
-                                 line_text=lambda: self.line, clear_line=self._clear, leave=self._leave, clock=self.clock)
+                                 line_text=lambda: self.line, clear_line=self._clear, leave=self._leave, clock=self.clock,
+                                 pause=self._pause)
+        self.meanwhile: Callable[[], Coroutine[Any, Any, None]] | None = None
+        """What happens while a key that was pressed waits for others."""
+
+    async def _pause(self, seconds: float) -> None:
+        if self.meanwhile is not None:
+            meanwhile, self.meanwhile = self.meanwhile, None
+            await meanwhile()
 
     def _clear(self) -> None:
         self.line = ""
@@ -152,18 +160,112 @@ def test_d_asks_for_a_reason_which_the_agent_is_told() -> None:
     assert scene.line == ""
 
 
-def test_what_was_typed_for_an_ask_that_somebody_else_answered_goes_nowhere() -> None:
+@pytest.mark.parametrize("typed", ["", "because of a"])
+def test_what_is_typed_for_an_ask_that_is_gone_goes_nowhere_however_long_it_takes(typed: str) -> None:
     async def play(scene: Scene) -> None:
         await scene.wait(RUN)
         await scene.press("d")
-        scene.line = "because of a"
+        scene.line = typed
         await scene.wait(OTHER)
-        assert scene.line == ""
+        scene.clock.now += 60
+        assert isinstance(scene.talk.mode(), Gone) and not scene.talk.mode().by_letters
+        await scene.talk.enter(typed + " all wrong", scene.talk.mode())
+        assert scene.line == "" and "dropped" in scene.talk.status()
+        assert isinstance(scene.talk.mode(), OnCard)
         await scene.press("a", after_s=0.1)
 
     scene = Scene()
     run(play(scene))
     assert scene.hub.told == []
+
+
+def test_an_answer_that_came_too_late_says_so_and_the_line_is_free_again() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.wait(RUN)
+        await scene.press("d")
+        scene.hub.refuses = AlreadyResolved("somebody was first")
+        await scene.talk.enter("no", scene.talk.mode())
+        await scene.wait()
+        assert isinstance(scene.talk.mode(), Writing)
+
+    scene = Scene()
+    run(play(scene))
+    assert "somebody was first" in scene.out.getvalue()
+
+
+@pytest.mark.parametrize("first", ["a", "e", "l"])
+def test_a_sentence_that_begins_with_a_key_approves_nothing(first: str) -> None:
+    async def play(scene: Scene) -> None:
+        async def more() -> None:
+            await scene.talk.press("d")
+
+        await scene.wait(RUN)
+        scene.meanwhile = more
+        await scene.press(first)
+        assert isinstance(scene.talk.mode(), OnCard)
+        assert "nothing done: you were typing" in scene.talk.status()
+
+    scene = Scene()
+    run(play(scene))
+    assert scene.hub.told == []
+
+
+def test_a_press_on_a_card_that_is_replaced_in_that_moment_approves_neither() -> None:
+    async def play(scene: Scene) -> None:
+        async def replaced() -> None:
+            await scene.wait(OTHER)
+
+        await scene.wait(RUN)
+        scene.meanwhile = replaced
+        await scene.press("a")
+        assert "no longer what was asked" in scene.talk.status()
+
+    scene = Scene()
+    run(play(scene))
+    assert scene.hub.told == []
+
+
+def test_what_was_not_shown_whole_is_approved_only_after_it_was() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.wait(ApprovalView(request_id="req_1", preview={"command": "x\n" * CARD_LINES + "the end"}))
+        for letter in ("a", "l", "e"):
+            await scene.press(letter, after_s=10)
+            assert "v shows the rest" in scene.talk.status() and scene.hub.told == []
+        assert "the end" not in scene.out.getvalue()
+        await scene.press("v", "a")
+        assert "the end" in scene.out.getvalue() and scene.hub.told == [], "it has only just appeared"
+        await scene.press("a", after_s=10)
+
+    scene = Scene()
+    run(play(scene))
+    assert len(scene.hub.told) == 1
+
+
+def test_a_card_that_left_the_screen_is_shown_again_before_it_can_be_approved() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.wait(RUN)
+        for _ in range(200):
+            scene.talk.screen.line("? Run: ls (low risk)")
+        await scene.press("a", after_s=10)
+        assert "shown again" in scene.talk.status() and scene.hub.told == []
+        assert scene.out.getvalue().splitlines()[-1].strip() == "npm test"
+        await scene.press("a", after_s=10)
+
+    scene = Scene()
+    run(play(scene))
+    assert len(scene.hub.told) == 1
+
+
+def test_the_card_that_is_selected_is_the_last_one_printed() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.wait(RUN, OTHER)
+        assert "Run: make" not in scene.out.getvalue()
+        await scene.press("j")
+        assert "Run: make" in scene.out.getvalue()
+        await scene.press("k")
+        assert scene.out.getvalue().splitlines()[-1].strip() == "npm test"
+
+    run(play(Scene()))
 
 
 def test_e_edits_the_command_and_approves_exactly_that() -> None:
@@ -172,6 +274,9 @@ def test_e_edits_the_command_and_approves_exactly_that() -> None:
         await scene.press("e")
         mode = scene.talk.mode()
         assert isinstance(mode, Editing) and mode.first == "npm test"
+        await scene.talk.enter("npm test")
+        assert scene.hub.told == [], "nobody has read or edited it in this time"
+        scene.clock.now += REST_S
         await scene.talk.enter("npm run test")
 
     scene = Scene()

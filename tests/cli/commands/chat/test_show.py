@@ -11,6 +11,7 @@ import pytest
 from trunkline.cli.commands.chat.paint import CHANGE_LINES, Paint, changed_lines
 from trunkline.cli.commands.chat.show import DIFF_LINES, OUTPUT_LINES, ChatShow
 from trunkline.cli.terminal.screen import Screen
+from trunkline.dialects.context.types import ASKED_ANEW
 
 
 def plain(text: str) -> str:
@@ -57,6 +58,20 @@ def test_what_an_agent_writes_cannot_move_the_cursor_or_hide_where_a_link_leads(
     shown.show.end_text()
     assert "\x1b[2J" not in shown.text and "\x1b]" not in shown.text
     assert "https://evil.example/x" in shown.text
+
+
+def test_markdown_has_no_names_for_what_turns_text_around() -> None:
+    shown = Shown(colour=True)
+    shown.say("**a** &#x202E;b&#8238; &#27;[2J `&#x2066;` \n\n")
+    shown.show.end_text()
+    assert not {"\u202e", "\u2066"} & set(shown.text)
+    assert "\x1b[1ma" in shown.text and "\x1b[2J" not in shown.text
+
+
+def test_an_ask_that_is_asked_anew_is_taken_back_and_not_denied() -> None:
+    shown = Shown()
+    shown(type="approval_resolved", approved=False, resolvedBy="policy", reason=ASKED_ANEW)
+    assert shown.text.strip() == f"! taken back: {ASKED_ANEW}"
 
 
 def test_thoughts_are_dim_and_apart_from_the_answer() -> None:

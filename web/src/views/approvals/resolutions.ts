@@ -5,7 +5,7 @@
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { ACPEvent } from '../../generated/agent-context';
-import { savedByOf } from '../../hub/approval_meta';
+import { savedByOf, wasAskedAnew } from '../../hub/approval_meta';
 import type { HubError } from '../../hub/http';
 import { sessionList } from '../../hub/session_list';
 import { typedIn } from './typing';
@@ -58,7 +58,7 @@ export function onEvent(event: ACPEvent): void {
   const at = Date.parse(event.timestamp);
   const by = typeof event._meta?.['by'] === 'string' ? event._meta['by'] : undefined;
   if (event.type === 'approval:resolved') {
-    const how = event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
+    const how = wasAskedAnew(event) ? 'withdrawn' : event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
     const savedBy = event.resolvedBy === 'policy' ? savedByOf(event) : undefined;
     addResolution(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at, ...(savedBy ? { savedBy } : {}) });
   } else if (event.type === 'custom' && event.eventName === 'question_resolved') {

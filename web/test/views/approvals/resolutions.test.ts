@@ -24,6 +24,12 @@ describe('how an ask ended', () => {
     expect(end).toMatchObject({ by: 'policy', savedBy: 'ann' });
     expect(resolutionWords(end!)).toBe('Approved by a rule that ann saved');
   });
+  it('is no denial where a call that changed is asked about once more', () => {
+    onEvent(resolved('n', { resolvedBy: 'policy', approved: false, reason: 'it changed', _meta: { by: 'hub', askedAnew: true } }));
+    const end = resolutions.value.get('n');
+    expect(end).toMatchObject({ how: 'withdrawn', reason: 'it changed' });
+    expect(resolutionWords(end!)).toBe('Taken back');
+  });
   it('is ours where we answered and nobody was faster', () => {
     markAnsweredHere('d');
     onEvent(resolved('d', {}));

@@ -24,7 +24,7 @@ from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.naming import agent_or_session
 from trunkline.cli.read_settings import load
 from trunkline.client import Client, SessionView
-from trunkline.errors import Invalid
+from trunkline.errors import Invalid, NotFound
 from trunkline.settings import Settings
 
 HISTORY = "chat_history"
@@ -103,11 +103,16 @@ async def _at_the_terminal(hub: Client, view: SessionView, settings: Settings) -
     talk = Conversation(hub, view, screen, ChatShow(screen, Paint(colour=colour), root=view.cwd), line_text=line.text,
                         clear_line=line.clear, leave=line.leave)
     screen.line(f"{view.agent} in {view.cwd} (session {view.id})", dim=True)
+    is_there = True
     try:
         return await line.run(talk)
+    except NotFound:  # somebody deleted it
+        is_there = False
+        raise
     finally:
         line.write_rest()
-        click.echo(f"left {view.id}; trunkline chat {view.id} goes on with it", err=True)
+        if is_there:
+            click.echo(f"left {view.id}; trunkline chat {view.id} goes on with it", err=True)
 
 
 async def _line_by_line(hub: Client, view: SessionView, order: Order) -> int:

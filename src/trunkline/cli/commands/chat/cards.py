@@ -3,6 +3,10 @@
 Rule 1: a press decides only a card that has been on the screen for REST_S; the page's cards rest as long.
 Rule 2: letters that follow a text, or a press that was refused, are the rest of a sentence until nobody has typed for PAUSE_S. So
 a key that is held down decides one card at most.
+Rule 3: nothing is approved of which not everything was shown, or that has left the screen since: what an agent wants done is
+printed when its card is selected, and once more where other things were written below it.
+Rule 4: what is decided about is shown as it is: nothing unseen in it is left out, and a line is what a shell or a file takes for
+one.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import msgspec
 from trunkline.cli.commands.chat.paint import colour_of
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import ApprovalView, QuestionView, SessionView
-from trunkline.dialects.visible import one_line, shown
+from trunkline.dialects.visible import one_revealed_line, revealed
 
 REST_S = 1.0
 PAUSE_S = 1.0
@@ -54,6 +58,10 @@ class Cards:
         self._place = 0
         self._seen_at: float | None = None
         self._typed_at = float("-inf")
+        self.presses = 0
+        """How many keys were pressed."""
+        self.whole: set[str] = set()
+        """The asks of which everything was shown."""
 
     @property
     def selected(self) -> Ask | None:
@@ -115,41 +123,53 @@ def left_words(expires_at: str, now: float) -> str:
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
-def print_card(screen: Screen, ask: Ask, *, whole: bool = False) -> None:
-    """All that somebody must know to answer."""
+def print_card(screen: Screen, ask: Ask, *, whole: bool = False) -> bool:
+    """All that somebody must know to answer; False where some of it was left out."""
     if ask.approval is not None:
-        _print_approval(screen, ask.approval, whole)
-    elif ask.question is not None:
+        return _print_approval(screen, ask.approval, whole)
+    if ask.question is not None:
         screen.line(ask.question.question, mark="?", colour="yellow")
         if ask.question.url:
-            screen.line(shown(ask.question.url), indent="    ")
+            screen.line(revealed(ask.question.url), indent="    ")
+    return True
 
 
 def heading(ask: Ask) -> str:
     """What it is about, in a line."""
     if ask.approval is not None:
-        return one_line(ask.approval.description or ask.approval.title or ask.approval.tool_name or "a tool")
-    return one_line(ask.question.question) if ask.question else ""
+        return one_revealed_line(ask.approval.description or ask.approval.title or ask.approval.tool_name or "a tool")
+    return one_revealed_line(ask.question.question) if ask.question else ""
 
 
-def _print_approval(screen: Screen, approval: ApprovalView, whole: bool) -> None:
-    why = f": {one_line(approval.risk_reason)}" if approval.risk_reason else ""
+def _print_approval(screen: Screen, approval: ApprovalView, whole: bool) -> bool:
+    why = f": {one_revealed_line(approval.risk_reason)}" if approval.risk_reason else ""
     screen.line(heading(Ask(approval.request_id, approval=approval)), mark="?", colour="yellow")
     screen.line(f"{approval.risk_level or 'unknown'} risk{why}", colour=RISKS.get(approval.risk_level), indent="    ")
     for doubt in approval.doubts:
-        screen.line(f"not sure: {one_line(doubt)}", mark="!", colour="yellow", indent="    ")
+        screen.line(f"not sure: {one_revealed_line(doubt)}", mark="!", colour="yellow", indent="    ")
     for call in approval.calls:
-        screen.line(f"this is about: {one_line(call.command or call.description or call.tool_name)}", indent="    ")
-    for act in (approval.preview, *approval.acts):
-        _print_act(screen, act, whole)
+        screen.line(f"this is about: {one_revealed_line(call.command or call.description or call.tool_name)}", indent="    ")
+    return all([_print_act(screen, act, whole) for act in (approval.preview, *approval.acts)])
 
 
-def _print_act(screen: Screen, act: Any, whole: bool) -> None:
+def _print_act(screen: Screen, act: Any, whole: bool) -> bool:
     if not isinstance(act, Mapping):
-        return
-    lines = str(act.get("diff") or act.get("command") or act.get("text") or "").splitlines()
+        return True
+    lines = _lines_of(act)
     is_diff = bool(act.get("diff"))
     for line in lines if whole else lines[:CARD_LINES]:
-        screen.line(shown(line), colour=colour_of(line) if is_diff else None, indent="    ")
-    if len(lines) > CARD_LINES and not whole:
-        screen.line(f"… {len(lines) - CARD_LINES} more lines: v shows all of them", mark="!", colour="yellow", indent="    ")
+        screen.line(revealed(line), colour=colour_of(line) if is_diff else None, indent="    ")
+    if len(lines) <= CARD_LINES or whole:
+        return True
+    screen.line(f"… {len(lines) - CARD_LINES} more lines: v shows all of them", mark="!", colour="yellow", indent="    ")
+    return False
+
+
+def _lines_of(act: Mapping[str, Any]) -> list[str]:
+    """Its lines, which end with a newline and with nothing else: a diff in which other characters ended them would show a part of
+    what is added as something that is taken away."""
+    if act.get("diff") or not act.get("command"):
+        text = str(act.get("diff") or act.get("text") or "").replace("\r\n", "\n")
+    else:
+        text = str(act["command"])
+    return text.removesuffix("\n").split("\n") if text else []

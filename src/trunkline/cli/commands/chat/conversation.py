@@ -8,24 +8,29 @@ Rule 3: an error of the hub's is a line on the screen; only a hub that is gone e
 from __future__ import annotations
 
 import asyncio
+import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
 from typing import Any, Literal
 
 from trunkline.cli.commands.chat.cards import Ask, Cards, asks_of, left_words, print_card
 from trunkline.cli.commands.chat.local_commands import modes_of, run_local
-from trunkline.cli.commands.chat.modes import Mode, Writing, mode_for, summary
+from trunkline.cli.commands.chat.modes import Gone, Mode, Reason, Writing, mode_for, summary
 from trunkline.cli.commands.chat.show import ChatShow
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client, Packet, Scope, SessionView
 from trunkline.dialects.visible import one_line
-from trunkline.errors import TrunklineError, Unavailable
+from trunkline.errors import AlreadyResolved, Expired, NotFound, TrunklineError, Unavailable
 
 NOTE_S = 6.0
 """How long a note stays at the bottom."""
 LOOK_BACK = 2_000
 """Entries before the end in which the last prompt is looked for."""
+HOLD_S = 0.3
+"""A key approves where no other follows within this time: faster keys are a sentence that somebody types without looking."""
+BOTTOM_LINES = 4
+"""Lines at the bottom that are not the card's."""
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _LOOK_AGAIN = frozenset({"approval_requested", "approval_resolved", "question_requested", "question_resolved",
                          "available_commands_update", "current_mode_update", "prompt_response", "error", "user_message_chunk"})
@@ -36,7 +41,8 @@ class Conversation:
 
     def __init__(self, hub: Client, view: SessionView, screen: Screen, show: ChatShow, *,
                  line_text: Callable[[], str] = str, clear_line: Callable[[], None] = lambda: None,
-                 leave: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic) -> None:
+                 leave: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic,
+                 pause: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self.hub = hub
         self.view = view
         self.screen = screen
@@ -46,12 +52,16 @@ class Conversation:
         self.clear_line = clear_line
         self.leave = leave
         self.running = False
+        self.pause = pause
         self._clock = clock
         self._began = clock()
         self._writing = Writing(self)
         self._mode: Mode = self._writing
         self._aside = False
         self._sent: set[str] = set()
+        self._is_held = False
+        self._printed: dict[str, tuple[int, int]] = {}
+        """Where the cards that wait were printed last: the first row of each and the one behind it."""
         self._note, self._note_at = "", float("-inf")
         self._look = asyncio.Event()
         self._caught_up = asyncio.Event()
@@ -94,10 +104,29 @@ class Conversation:
     async def renew(self) -> None:
         """Ask the hub for the session's state, and show the cards that are new."""
         self.view = await self.hub.session(self.view.id)
-        for ask in self.cards.renew(asks_of(self.view)):
-            self.show.end_text()
-            print_card(self.screen, ask)
+        self.cards.renew(asks_of(self.view))
+        self._printed = {ask.id: self._printed[ask.id] for ask in self.cards.asks if ask.id in self._printed}
+        if self.cards.selected is not None and self.cards.selected.id not in self._printed:
+            self.print_card(self.cards.selected)
         self.changed.set()
+
+    def print_card(self, ask: Ask, *, whole: bool = False) -> None:
+        """Print what waits; its rest begins."""
+        self.show.end_text()
+        first = self.screen.rows
+        if print_card(self.screen, ask, whole=whole or ask.id in self.cards.whole):
+            self.cards.whole.add(ask.id)
+        self._printed[ask.id] = first, self.screen.rows
+        self.cards.hide()
+        self.cards.see()
+        self.changed.set()
+
+    def is_in_sight(self, ask: Ask) -> bool:
+        """Whether the card stands on the screen, as far as it fits there, with nothing below that could have pushed it out."""
+        first, behind = self._printed.get(ask.id, (0, -1))
+        growing = self.show.growing()
+        end = self.screen.rows + (growing.count("\n") + 1 if growing else 0)
+        return behind >= 0 and (end == behind or end - first < shutil.get_terminal_size().lines - BOTTOM_LINES)
 
     async def _replay(self) -> int:
         """Show the last prompt and what came of it; returns the place behind it."""
@@ -123,23 +152,40 @@ class Conversation:
         ask = self.cards.selected
         if self._mode.ask is not None and self._mode.ask.id not in {each.id for each in self.cards.asks}:
             self._ended_elsewhere()
-        if self._mode.ask is not None and not self._mode.by_letters:
+        if isinstance(self._mode, Gone) or (self._mode.ask is not None and not self._mode.by_letters):
             return self._mode  # what is typed there is for its ask alone
         if ask is None or self._aside or self.line_text():
             self.cards.hide()
             self._mode = self._writing
         elif self._mode.ask is None or self._mode.ask.id != ask.id:
             self._mode = mode_for(self, ask)
+            if self.screen.rows != self._printed.get(ask.id, (0, -1))[1]:
+                self.print_card(ask)
+            self.cards.hide()  # its keys count from now on, however long it was there above what somebody wrote
             self.cards.see()
         return self._mode
 
-    async def enter(self, text: str) -> None:
-        """A line was typed."""
-        await self._try(self.mode().enter(text))
+    async def enter(self, text: str, mode: Mode | None = None) -> None:
+        """A line was typed, in that mode: the line is empty by now, and might be for something else."""
+        await self._try((mode or self.mode()).enter(text))
 
     async def press(self, letter: str) -> None:
         """A key was pressed while letters are keys."""
-        await self._try(self.mode().press(letter))
+        self.cards.presses += 1
+        if self._is_held:
+            self.refuse("you were typing")
+        else:
+            await self._try(self.mode().press(letter))
+
+    async def was_alone(self) -> bool:
+        """Whether the key that was just pressed stays the only one: else it is the beginning of a sentence."""
+        presses = self.cards.presses
+        self._is_held = True
+        try:
+            await self.pause(HOLD_S)
+        finally:
+            self._is_held = False
+        return self.cards.presses == presses and not self.line_text()
 
     async def say(self, text: str) -> None:
         """Send a prompt, or do what it says where it is for us."""
@@ -182,7 +228,11 @@ class Conversation:
     async def answer(self, ask: Ask, content: Mapping[str, Any] | None, *,
                      action: Literal["accept", "decline"] = "accept") -> None:
         """Answer a question."""
-        await self.hub.answer_question(self.view.id, ask.id, content, action=action)
+        self._sent.add(ask.id)
+        try:
+            await self.hub.answer_question(self.view.id, ask.id, content, action=action)
+        finally:
+            self._sent.discard(ask.id)
         self._answered(ask)
 
     # Modes
@@ -270,12 +320,10 @@ class Conversation:
         self._look.set()
 
     def _ended_elsewhere(self) -> None:
-        """The ask that the line was for is gone: what was typed for it is dropped, and what follows is the rest of it."""
-        if self.line_text():
-            self.tell("somebody else answered; what you typed for it is dropped")
-            self.clear_line()
-            self.cards.typed()
-        self._mode = self._writing
+        """The ask that the line was for is gone. Who was to type something for it may do so yet: that is for nothing else."""
+        is_ours = self._mode.ask is not None and self._mode.ask.id in self._sent
+        is_typed = bool(self.line_text()) or isinstance(self._mode, Reason)
+        self._mode = Gone(self) if is_typed and not is_ours else self._writing
 
     async def _cancel(self) -> None:
         await self.hub.cancel(self.view.id)
@@ -284,4 +332,7 @@ class Conversation:
         try:
             await work
         except TrunklineError as error:
+            if isinstance(error, AlreadyResolved | Expired | NotFound) and self._mode.ask is not None:
+                self._mode = self._writing  # the line was typed to its end: nobody goes on typing for what is gone
+                self._look.set()
             self.screen.line(error.message, mark="!", colour="yellow")

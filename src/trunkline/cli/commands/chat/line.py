@@ -193,10 +193,10 @@ class Line:
         if state and state.current_completion:
             self._buffer.apply_completion(state.current_completion)
             return
-        text, writing = self._buffer.text, self._is_writing()
-        if not self.talk.mode().by_letters:
-            self._buffer.reset(append_to_history=writing)
-        self._do(self.talk.enter(text))
+        text, mode = self._buffer.text, self.talk.mode()
+        if not mode.by_letters:
+            self._buffer.reset(append_to_history=isinstance(mode, Writing))
+        self._do(self.talk.enter(text, mode))
 
     def _escape(self, event: KeyPressEvent) -> None:
         if self._buffer.complete_state:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from trunkline.cli.commands.chat.cards import Ask, heading, print_card
+from trunkline.cli.commands.chat.cards import Ask, heading
 from trunkline.cli.terminal.form import fields_of
 from trunkline.client import Scope
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.visible import one_line
+from trunkline.dialects.visible import one_line, one_revealed_line
 from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
@@ -61,6 +61,18 @@ class Writing(Mode):
         self.talk.turn_to_cards()
 
 
+class Gone(Mode):
+    """What somebody was typing for an ask that is over: the rest of it decides nothing, and goes nowhere."""
+
+    label = "this is no longer asked › "
+    hint = "somebody else answered it, or it changed: Enter or Esc drops what you typed and goes on"
+
+    async def enter(self, text: str) -> None:
+        """Drop it."""
+        self.talk.leave_mode()
+        self.talk.tell("nothing done: what you typed for it is dropped")
+
+
 class OnCard(Mode):
     """The selected approval, by the page's keys."""
 
@@ -84,7 +96,7 @@ class OnCard(Mode):
         if letter in ("j", "k"):
             self.talk.cards.step(1 if letter == "j" else -1)
         elif letter == "v":
-            print_card(self.talk.screen, self._ask(), whole=True)
+            self.talk.print_card(self._ask(), whole=True)
         elif letter not in ("a", "d", "e", "l"):
             self.talk.refuse(f"{letter!r} is no key here")
         elif why := self.talk.cards.rests():
@@ -93,16 +105,26 @@ class OnCard(Mode):
             await self._decide(letter)
 
     async def _decide(self, letter: str) -> None:
-        if letter == "a":
-            await self.talk.decide(self._ask(), allow=True)
-        elif letter == "d":
-            self.talk.go_to(Reason(self.talk, self._ask()))
+        talk, ask = self.talk, self._ask()
+        if letter == "d":
+            talk.go_to(Reason(talk, ask))
+        elif not talk.is_in_sight(ask):
+            talk.print_card(ask)
+            talk.refuse("it had left the screen, and is shown again")
+        elif ask.id not in talk.cards.whole:
+            talk.refuse("not all of it was shown: v shows the rest")
+        elif not await talk.was_alone():
+            talk.refuse("you were typing")
+        elif talk.mode() is not self:
+            talk.refuse("it is no longer what was asked")
+        elif letter == "a":
+            await talk.decide(ask, allow=True)
         elif letter == "l":
-            await Longer(self.talk, self._ask()).begin()
-        elif self._approval.editable:
-            self.talk.go_to(Editing(self.talk, self._ask()))
+            await Longer(talk, ask).begin()
+        elif self._approval.editable and self._approval.tool_input:
+            talk.go_to(Editing(talk, ask))
         else:
-            self.talk.refuse("the input of this cannot be edited")
+            talk.refuse("the input of this cannot be edited")
 
     def _ask(self) -> Ask:
         assert self.ask is not None
@@ -141,6 +163,9 @@ class Editing(Mode):
     async def enter(self, text: str) -> None:
         """Approve it so."""
         assert self.ask is not None
+        if why := self.talk.cards.rests_for_text():
+            self.talk.refuse(why)
+            return
         await self.talk.decide(self.ask, allow=True, updated_input=self._edited(text))
 
     def _edited(self, text: str) -> dict[str, Any]:
@@ -166,7 +191,7 @@ class Longer(Mode):
         self.talk.screen.line("the hub would keep this rule and answer for you:", dim=True, indent="    ")
         for name, value in msgspec.to_builtins(preview.rule).items():
             if value not in (None, [], {}, ""):
-                self.talk.screen.line(f"{name} = {one_line(str(value))}", indent="      ")
+                self.talk.screen.line(f"{name} = {one_revealed_line(str(value))}", indent="      ")
         others = len(preview.answers) - 1
         if others > 0:
             self.talk.screen.line(f"it also answers what waits besides: {others}", mark="!", colour="yellow", indent="    ")
@@ -179,6 +204,10 @@ class Longer(Mode):
             self.talk.refuse(f"{letter!r} is no key here")
         elif why := self.talk.cards.rests():
             self.talk.refuse(why)
+        elif not await self.talk.was_alone():
+            self.talk.refuse("you were typing")
+        elif self.talk.mode() is not self:
+            self.talk.refuse("it is no longer what was asked")
         else:
             await self.talk.decide(self.ask, allow=True, scope=SCOPES[letter])
 
@@ -252,5 +281,5 @@ def mode_for(talk: Conversation, ask: Ask) -> Mode:
 
 def summary(ask: Ask) -> str:
     """What it is about and how risky that is, for the line above the keys."""
-    risk = f" ({ask.approval.risk_level} risk)" if ask.approval and ask.approval.risk_level else ""
-    return f"{heading(ask)}{risk}"
+    risk = f"{ask.approval.risk_level} risk · " if ask.approval and ask.approval.risk_level else ""
+    return f"{risk}{heading(ask)}"

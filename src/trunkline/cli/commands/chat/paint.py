@@ -1,7 +1,7 @@
 """Markdown and changes as a terminal shows them.
 
-Rule 1: what an agent wrote is data: it is cleared of what a terminal obeys before it is laid out, and links are shown with the
-address that they lead to.
+Rule 1: what an agent wrote is data: it is cleared of what a terminal obeys before it is laid out, and of what Markdown has names
+for (``&#x202e;``) after that; links are shown with the address that they lead to.
 Rule 2: rich is imported here and nowhere else, when the first text is to be laid out.
 """
 
@@ -15,7 +15,7 @@ from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, ClassVar
 
-from trunkline.dialects.visible import printable
+from trunkline.dialects.visible import printable, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,7 +42,7 @@ class Paint:
         console = self._console()
         console.print(_page_type()(printable(text), code_theme="ansi_dark", hyperlinks=False))
         assert isinstance(console.file, StringIO)
-        lines = console.file.getvalue().split("\n")
+        lines = styled(console.file.getvalue()).split("\n")
         return "\n".join(line.rstrip(" ") for line in lines)  # what fills a line up would be copied with it
 
     def _console(self) -> Console:

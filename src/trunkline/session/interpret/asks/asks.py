@@ -23,7 +23,7 @@ from trunkline.dialects.calls.variables import bare_line, is_same
 from trunkline.dialects.command_part import CommandPart
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import ApprovalResolvedEvent, NotificationEvent
-from trunkline.dialects.context.types import Resolver
+from trunkline.dialects.context.types import ASKED_ANEW, Resolver
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview
 from trunkline.dialects.packets.notices import approval_requested_packet, approval_resolved_packet
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
@@ -51,8 +51,6 @@ from trunkline.session.policy.decide import PolicyAsk, Rule
 
 CHANGES_MOST: Final = 10
 """Times that a call may change while it is asked about: one that changes more often is denied."""
-
-CHANGED: Final = "what it would do changed while it waited, so it is asked anew"
 
 NO_TEXTS: Final[Mapping[str, str]] = {}
 """Of no file it was found out what is in it."""
@@ -203,7 +201,7 @@ class AskInterpreter:
             return None
         tool_call = put.ask.tool_call if view.calls else msgspec.json.encode({"toolCallId": view.tool_call_id})
         ask = msgspec.structs.replace(put.ask, request_id=f"{put.origin}-{put.times + 1}", tool_call=tool_call)
-        self.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=CHANGED, decides=False)
+        self.resolve(request_id, approved=False, resolved_by="policy", who="hub", reason=ASKED_ANEW, decides=False)
         self.forget(request_id)
         self._put[ask.request_id] = put._replace(ask=ask, times=put.times + 1)
         return ask
@@ -266,7 +264,7 @@ class AskInterpreter:
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._calls.forget_claims(call)
-        meta: dict[str, Any] = {"by": who}
+        meta: dict[str, Any] = {"by": who} if decides else {"by": who, "askedAnew": True}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}
         if option_id is not None:

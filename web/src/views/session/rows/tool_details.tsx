@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApprovalResolvedEvent } from '../../../generated/agent-context';
 import type { Diff } from '../../../generated/api';
-import { savedByOf } from '../../../hub/approval_meta';
+import { savedByOf, wasAskedAnew } from '../../../hub/approval_meta';
 import { asHubError } from '../../../hub/http';
 import { byWhom } from '../../../hub/connection';
 import { t } from '../../../i18n';
@@ -70,7 +70,7 @@ export function Decision({ decision }: { decision: ApprovalResolvedEvent }): JSX
 export function decidedInWords(decision: ApprovalResolvedEvent): string {
   if (decision.resolvedBy === 'timeout') return t('session.timedOut');
   const by = decision._meta?.['by'];
-  if (by === 'agent') return t('session.withdrawn');
+  if (by === 'agent' || wasAskedAnew(decision)) return t('session.withdrawn');
   const saved = savedByOf(decision);
   const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: byWhom(saved) });
   const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? byWhom(by) : t('session.notice_somebody');
