@@ -8,7 +8,6 @@ import hmac
 import json
 import queue
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.tooling.hub_process import HubProcess
+from tests.tooling.processes import eventually
 
 NewHub = Callable[..., HubProcess]
 SECRET = "a secret of the receiver"
@@ -117,24 +117,16 @@ def test_what_a_webhook_could_not_be_told_is_told_once_after_a_restart(new_hub: 
     session = hub.new_session()
     session.post("send-message", {"content": "/echo one"}, 202)
     owed = hub.data / "webhooks.json"
-    until(lambda: owed.exists() and len(json.loads(owed.read_bytes())["owed"]) == 1)
+    eventually(lambda: owed.exists() and len(json.loads(owed.read_bytes())["owed"]) == 1, "it is owed", WAIT_S)
     hub.stop()
     with inbox(int(url.rpartition(":")[2].partition("/")[0])) as box:
         hub.start()
         assert box.next()["data"]["sessionId"] == session.id
-        until(lambda: json.loads(owed.read_bytes())["owed"] == [])
+        eventually(lambda: json.loads(owed.read_bytes())["owed"] == [], "nothing is owed", WAIT_S)
         hub.restart()
         again = hub.new_session()
         again.post("send-message", {"content": "/echo two"}, 202)
         assert box.next()["data"]["sessionId"] == again.id, "the first came once"
-
-
-def until(true: Callable[[], bool]) -> None:
-    """Wait for what another process writes."""
-    end = time.monotonic() + WAIT_S
-    while not true():
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.02)
 
 
 def test_words_are_found_again_after_a_restart_and_without_the_index(new_hub: NewHub) -> None:

@@ -15,6 +15,7 @@ from tests.tooling.processes import processes_with
 from trunkline.adapters import ACPAdapter, ACPSession, CatalogAdapter
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.agents.catalog import adhoc
+from trunkline.agents.process import AgentProcess
 from trunkline.dialects.context.commands import SendMessageCommand
 from trunkline.dialects.context.types import (
     AgentDataPaths,
@@ -148,24 +149,23 @@ def test_an_agent_that_cannot_be_asked_still_leaves_the_hubs_sessions(tmp_path: 
     run(scenario(), 20)
 
 
-def test_a_running_agent_is_asked_itself(tmp_path: Path) -> None:
+def test_a_running_agent_is_asked_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawn, started = AgentProcess.spawn, 0
+
+    async def counted(*command: Any, **how: Any) -> AgentProcess:
+        nonlocal started
+        started += 1
+        return await spawn(*command, **how)
+
     async def scenario() -> None:
         async with library(tmp_path, puppet=store(tmp_path, "list", "resume", sessions=2)) as line:
             adapter = line.adapter("puppet")
+            monkeypatch.setattr(AgentProcess, "spawn", counted)
             session = await adapter.attach_to_session("own-0")
-            running = processes_with(f"HOME={tmp_path / 'home'}")
-            seen: set[int] = set()
-
-            async def watch() -> None:
-                while True:
-                    seen.update(process.pid for process in processes_with(f"HOME={tmp_path / 'home'}"))
-                    await asyncio.sleep(0.001)
-
-            watching = asyncio.create_task(watch())
-            found = await adapter.discover_sessions()
-            watching.cancel()
-            assert names(found) == [session.session_id, "own-1"], "what the hub has goes by the hub's id"
-            assert seen <= {process.pid for process in running}
+            before = started
+            assert before > 0, "a start is seen"
+            assert names(await adapter.discover_sessions()) == [session.session_id, "own-1"], "what the hub has goes by its id"
+            assert started == before
 
     run(scenario(), 20)
 

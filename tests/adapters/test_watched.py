@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -13,7 +12,7 @@ import pytest
 
 from tests.adapters.agents import library
 from tests.adapters.test_catalog_adapter import history, kind_of, said, types_of, until
-from tests.aio import run
+from tests.aio import eventually, run
 from trunkline.adapters import ACPSession, Library
 from trunkline.agents.catalog.features import flags_of
 from trunkline.dialects.context.commands import (
@@ -226,9 +225,12 @@ def test_a_watcher_hears_of_the_vendors_files(tmp_path: Path) -> None:
         async with at_home(tmp_path) as line:
             heard: list[SessionDiscoveryEvent] = []
             stop = line.adapter(AGENT).watch_sessions(heard.append)
-            while not heard:
+
+            def written() -> bool:
                 append(path, "\n")
-                await asyncio.sleep(0.05)
+                return bool(heard)
+
+            await eventually(written)  # when a watch is on, nobody says
             assert heard[0] == SessionDiscoveryEvent(type="session_updated", session_id=REAL, agent=AGENT)
             stop()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_process import exists, is_running, until
-from tests.aio import run
+from tests.agents.test_process import exists, is_running
+from tests.aio import eventually, run
 from trunkline.agents.environment import MARKER
 from trunkline.agents.process import ChildCommand, Exit, clean_env
 from trunkline.errors import AgentNotInstalled, AgentStartFailed, Invalid
@@ -108,11 +108,11 @@ def test_a_limit_of_nothing_keeps_nothing(tmp_path: Path) -> None:
 def test_kill_ends_it_and_all_it_started_but_keeps_its_output(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = await start("sleep 600 & echo $!; setsid sleep 600 & echo $!; wait", cwd=tmp_path)
-        await until(lambda: child.output().count("\n") == 2)
+        await eventually(lambda: child.output().count("\n") == 2)
         near, far = (int(line) for line in child.output().split())
         assert await child.kill() == Exit(signal="SIGTERM")
         assert child.exit == await child.wait() == Exit(signal="SIGTERM")
-        await until(lambda: not is_running(near) and not is_running(far))
+        await eventually(lambda: not is_running(near) and not is_running(far))
         assert child.output() == f"{near}\n{far}\n"
         assert await child.kill() == Exit(signal="SIGTERM")
         await child.release()
@@ -123,7 +123,7 @@ def test_kill_ends_it_and_all_it_started_but_keeps_its_output(tmp_path: Path) ->
 def test_a_command_that_ignores_sigterm_is_killed(tmp_path: Path) -> None:
     async def scenario() -> None:
         child = await start("trap '' TERM; echo up; while :; do sleep 0.05; done", cwd=tmp_path)
-        await until(lambda: child.output() == "up\n")
+        await eventually(lambda: child.output() == "up\n")
         assert await child.kill() == Exit(signal="SIGKILL")
         await child.release()
 
@@ -140,7 +140,7 @@ def test_what_it_left_in_the_background_goes_on_writing_until_release(tmp_path: 
         assert not exists(child.pid)
         assert is_running(left)
         (tmp_path / "go").touch()
-        await until(lambda: "later" in child.output())
+        await eventually(lambda: "later" in child.output())
         await child.release()
         assert not is_running(left)
 
@@ -151,7 +151,7 @@ def test_it_carries_a_marker_below_the_agents_so_that_either_can_end_alone(tmp_p
     async def scenario() -> None:
         one = await start(f"echo ${MARKER}; sleep 600", cwd=tmp_path)
         two = await start(f"echo ${MARKER}; sleep 600", cwd=tmp_path)
-        await until(lambda: "\n" in one.output() and "\n" in two.output())
+        await eventually(lambda: "\n" in one.output() and "\n" in two.output())
         assert one.output() != two.output()
         assert one.output().startswith(ENV[MARKER] + ".")
         await one.release()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import uvloop
 
+from tests.aio import eventually, loop_turns
 from trunkline.agents.environment import MARKER
 from trunkline.agents.process import AgentProcess, Exit, clean_env
 from trunkline.agents.process_table import start_time
@@ -94,12 +95,6 @@ def is_running(pid: int) -> bool:
 def exists(pid: int) -> bool:
     """Whether the process exists, a zombie included."""
     return os.path.exists(f"/proc/{pid}")
-
-
-async def until(true: Callable[[], bool]) -> None:
-    """Poll for what another process does in its own time; the test's deadline bounds it."""
-    while not true():  # noqa: ASYNC110 -- no event of ours tells of it
-        await asyncio.sleep(0.01)
 
 
 def ignore(data: bytes) -> None:
@@ -340,7 +335,7 @@ def test_when_an_agent_dies_its_family_ends_without_a_stop(run: Run, tmp_path: P
         agent = await Watched.start(GRANDCHILD.format(setsid=True, env=None, then="import os; os._exit(1)"), cwd=tmp_path)
         await agent.exited.wait()
         child = int(await agent.line())
-        await until(lambda: not is_running(child))
+        await eventually(lambda: not is_running(child))
         await agent.process.stop()
 
     run(scenario())
@@ -388,7 +383,7 @@ def test_an_agent_killed_from_outside_reports_the_signal(run: Run, tmp_path: Pat
 def test_an_agent_that_closes_its_stdin_or_stdout_is_stopped(run: Run, tmp_path: Path, end: int) -> None:
     async def scenario() -> None:
         agent = await Watched.start(f"import os, time; os.close({end}); os.write(2, b'closed'); time.sleep(600)", cwd=tmp_path)
-        await until(lambda: agent.process.stderr_tail() == "closed")
+        await eventually(lambda: agent.process.stderr_tail() == "closed")
         agent.process.write(b"is there anybody?")
         await agent.exited.wait()
         assert agent.exits == [Exit(signal="SIGTERM")]
@@ -450,14 +445,26 @@ def test_fifty_megabytes_of_stdout_arrive_whole(run: Run, tmp_path: Path) -> Non
 
 
 def test_a_paused_agent_waits_and_goes_on_when_resumed(run: Run, tmp_path: Path) -> None:
-    program = "import os\nfor _ in range(64): os.write(1, b'z' * 65536)\nos._exit(0)"
+    program = """
+import os
+os.set_blocking(1, False)
+left = 64 * 65536
+try:
+    while True: left -= os.write(1, b'z' * min(left, 65536))
+except BlockingIOError:
+    open('full', 'x').close()
+os.set_blocking(1, True)
+while left: left -= os.write(1, b'z' * min(left, 65536))
+os._exit(0)
+"""
 
     async def scenario() -> None:
         agent = await Watched.start(program, cwd=tmp_path, keep=False)
         agent.process.pause_reading()
         agent.process.pause_reading()
         held = agent.received
-        await asyncio.sleep(0.2)  # the claim is that nothing happens in this time
+        await eventually(lambda: (tmp_path / "full").exists())
+        await loop_turns()
         assert agent.received == held
         assert agent.process.exit is None
         agent.process.resume_reading()
@@ -538,7 +545,7 @@ def test_without_proc_the_group_still_ends(run: Run, tmp_path: Path, monkeypatch
         with monkeypatch.context() as patch:
             patch.setattr("trunkline.agents.process_table._pids", list)
             await agent.process.stop(close_stdin_s=0.05)
-        await until(lambda: not is_running(child))
+        await eventually(lambda: not is_running(child))
 
     run(scenario())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -29,8 +28,23 @@ def test_a_scan_shows_us_as_we_are() -> None:
     assert me.start_time <= ticks_now()
 
 
+class CountedLock:
+    """A lock that tells how many have come for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.came = threading.Semaphore(0)
+
+    def __enter__(self) -> None:
+        self.came.release()
+        self._lock.acquire()
+
+    def __exit__(self, *failure: object) -> None:
+        self._lock.release()
+
+
 def test_those_who_wait_for_a_scan_share_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
-    scans = 0
+    scans, lock = 0, CountedLock()
     real = process_table._pids
     may_go = threading.Event()
 
@@ -41,14 +55,14 @@ def test_those_who_wait_for_a_scan_share_the_next(monkeypatch: pytest.MonkeyPatc
         return real()
 
     monkeypatch.setattr(process_table, "_pids", count)
-
-    async def scenario() -> None:
-        waiting = [asyncio.create_task(asyncio.to_thread(scan)) for _ in range(4)]
-        await asyncio.sleep(0.1)  # all four have asked by then; if not, the test only proves less
-        may_go.set()
-        await asyncio.gather(*waiting)
-
-    run(scenario())
+    monkeypatch.setattr(process_table, "_scan_lock", lock)
+    waiting = [threading.Thread(target=scan) for _ in range(4)]
+    for thread in waiting:
+        thread.start()
+    assert all(lock.came.acquire(timeout=5) for _ in waiting)
+    may_go.set()
+    for thread in waiting:
+        thread.join()
     assert scans <= 2
 
 

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
 import pytest
 
 from tests.aio import run
 from tests.client.scripted import Exchange, served
-from trunkline.client.http import Endpoint, HttpRequest, Pool, is_loopback
-from trunkline.errors import Invalid, Unavailable
+from trunkline.client import Client
+from trunkline.client.http import Endpoint, HttpRequest, HttpResponse, Pool, error_of, is_loopback
+from trunkline.errors import (
+    AgentError,
+    Forbidden,
+    HubRestarted,
+    Invalid,
+    LocalError,
+    NotFound,
+    TrunklineError,
+    Unauthorized,
+    Unavailable,
+)
 
 
 async def _ok(exchange: Exchange) -> None:
@@ -134,3 +146,56 @@ def test_an_address_that_is_none_is_the_callers_mistake(url: str) -> None:
 )
 def test_only_addresses_that_cannot_leave_this_machine_are_loopback(host: str, expected: bool) -> None:
     assert is_loopback(host) is expected
+
+
+
+@pytest.mark.parametrize("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])
+def test_an_answer_that_is_not_the_hubs_is_told_as_such(body: bytes) -> None:
+    async def handler(exchange: Exchange) -> None:
+        await exchange.send(200, body)
+
+    async def scene() -> None:
+        async with served(handler) as hub, Client(hub.url) as client:
+            with pytest.raises(Unavailable, match="cannot be read"):
+                await client.session("s1")
+
+    run(scene())
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (400, b'{"code":"invalid","message":"m","recoverable":true}', Invalid),
+        (502, b'{"code":"agent_error","message":"m","recoverable":true,"agentCode":"-32000"}', AgentError),
+        (503, b'{"code":"hub_restarted","message":"m","recoverable":true}', HubRestarted),
+        (418, b'{"code":"teapot","message":"m"}', LocalError),
+        (500, b'{"code":"teapot","message":"m"}', TrunklineError),
+        (401, b"<html>", Unauthorized),
+        (403, b"", Forbidden),
+        (404, b"\xff\xfe", NotFound),
+        (502, b"Bad Gateway", Unavailable),
+        (429, b"[]", LocalError),
+    ],
+)
+def test_an_error_answer_is_the_error_that_the_hub_raised(status: int, body: bytes, expected: type[TrunklineError]) -> None:
+    assert type(error_of(HttpResponse(status, {}, body))) is expected
+
+
+def test_an_error_keeps_message_details_and_the_agents_code() -> None:
+    body = b'{"code":"agent_error","message":"why","recoverable":true,"details":{"a":1},"agentCode":"-32000"}'
+    error = error_of(HttpResponse(502, {}, body))
+    assert (error.message, error.details, error.agent_code) == ("why", {"a": 1}, "-32000")
+
+
+def test_a_code_of_tomorrow_stays_readable() -> None:
+    error = error_of(HttpResponse(409, {}, b'{"code":"teapot","message":"short and stout"}'))
+    assert (error.message, error.details) == ("short and stout", {"code": "teapot"})
+
+
+def test_every_error_of_the_tree_survives_the_way_over_http() -> None:
+    def leaves(kind: type[TrunklineError]) -> list[type[TrunklineError]]:
+        return [leaf for child in kind.__subclasses__() for leaf in leaves(child)] or [kind]
+
+    for kind in leaves(TrunklineError):
+        body = msgspec.json.encode({"code": kind.code, "message": "m", "recoverable": kind.recoverable})
+        assert type(error_of(HttpResponse(kind.http_status, {}, body))) is kind

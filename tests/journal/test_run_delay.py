@@ -13,7 +13,7 @@ from trunkline.journal.run_delay import RunDelay
 def test_to_wait_is_no_delay() -> None:
     delay = RunDelay()
     before, started = delay.read(), time.perf_counter()
-    time.sleep(0.2)
+    time.sleep(0.2)  # real time: what the system counts of a thread that waits is what is tested
     assert 0 <= delay.since(before) < (time.perf_counter() - started) / 2
     delay.close()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.files.test_diff import asked, change, git, repository
+from tests.server.files.test_diff import asked, change, repository
 from tests.server.site import site
 from tests.tooling.push_service import Browser, PushService
 from trunkline.errors import TooManyRequests, Unauthorized
@@ -16,7 +16,6 @@ from trunkline.server.auth.devices import Pairings
 from trunkline.server.delivery.push import subscriptions
 from trunkline.server.delivery.push.subscriptions import KINDS, Subscriptions
 from trunkline.server.files import diff
-from trunkline.server.files import git as server_git
 
 
 def test_only_so_many_devices_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,20 +88,5 @@ def test_of_very_much_that_a_session_recorded_the_beginning_is_compared(tmp_path
                 await hub.turn(session, change(hub.folder / name, None, "x" * 60))
             told = await asked(hub, session)
             assert [file["path"] for file in told["files"]] == ["a.txt"] and told["truncated"] is True
-
-    run(check())
-
-
-def test_too_long_an_answer_of_git_counts_as_none_and_the_diff_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_git, "OUTPUT_BYTES", 600)
-
-    async def check() -> None:
-        async with site(tmp_path) as hub:
-            repository(hub.folder)
-            for number in range(50):
-                (hub.folder / f"a-file-with-a-name-{number}.txt").write_text("x\n")
-            git(hub.folder, "add", ".")
-            told = await asked(hub, await hub.session())
-            assert told["truncated"] is True
 
     run(check())

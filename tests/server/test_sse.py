@@ -11,6 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import TOKEN, Site, frames, site
+from tests.virtual_time import run_in_virtual_time, time_passes
 from trunkline.errors import StorageError
 from trunkline.hub import Hub, HubOptions, Session
 from trunkline.server.app import build_app
@@ -80,12 +81,12 @@ def test_a_stream_that_speaks_sends_no_keep_alive() -> None:
         async def pump(outlet: Outlet) -> None:
             for _ in range(20):
                 await outlet.write(b"data: x\n\n")
-                await asyncio.sleep(0.005)
+                await time_passes(9)
 
-        await stream(pump, pipe, keepalive_s=0.05)
+        await stream(pump, pipe, keepalive_s=10)
         assert pipe.bodies() == [b"data: x\n\n"] * 20 + [b""]
 
-    run(check())
+    run_in_virtual_time(check())
 
 
 def test_a_reader_that_stalls_gets_no_keep_alives_on_top() -> None:
@@ -98,14 +99,14 @@ def test_a_reader_that_stalls_gets_no_keep_alives_on_top() -> None:
             stalling.set()
             await outlet.write(b"data: 1\n\n")
 
-        task = asyncio.create_task(stream(pump, pipe, keepalive_s=0.005))
+        task = asyncio.create_task(stream(pump, pipe, keepalive_s=1))
         await stalling.wait()
-        await asyncio.sleep(0.05)
+        await time_passes(10)
         pipe.open.set()
         await task
         assert pipe.bodies() == [b"data: 1\n\n", b""]
 
-    run(check())
+    run_in_virtual_time(check())
 
 
 def test_a_reader_that_leaves_ends_the_pump_and_nothing_more_is_sent() -> None:

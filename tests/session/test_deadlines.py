@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from tests.aio import run
+from tests.virtual_time import run_in_virtual_time, time_passes
 from trunkline.session import deadlines
 from trunkline.session.deadlines import Alarms, SilenceWatch
 
@@ -17,45 +18,42 @@ def test_silence_expires_once_and_activity_puts_it_off() -> None:
         expired = asyncio.Event()
         watch = SilenceWatch(lambda: False)
         begin = loop.time()
-        watch.start(lambda: 0.1, expired.set)
-        loop.call_later(0.06, watch.on_activity)
+        watch.start(lambda: 10, expired.set)
+        loop.call_later(6, watch.on_activity)
         await expired.wait()
-        assert loop.time() - begin >= 0.155
+        assert loop.time() - begin == pytest.approx(16)
 
-    run(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_watch_that_is_begun_anew_expires_once_and_can_be_stopped() -> None:
     async def scenario() -> None:
         expired: list[int] = []
         watch = SilenceWatch(lambda: False)
-        watch.start(lambda: 0.02, lambda: expired.append(1))
-        watch.start(lambda: 0.02, lambda: expired.append(1))
-        await asyncio.sleep(0.1)
+        watch.start(lambda: 2, lambda: expired.append(1))
+        watch.start(lambda: 2, lambda: expired.append(1))
+        await time_passes(10)
         assert len(expired) == 1
-        watch.start(lambda: 0.02, lambda: expired.append(1))
-        watch.start(lambda: 0.02, lambda: expired.append(1))
+        watch.start(lambda: 2, lambda: expired.append(1))
+        watch.start(lambda: 2, lambda: expired.append(1))
         watch.stop()
-        await asyncio.sleep(0.1)
+        await time_passes(10)
         assert len(expired) == 1
 
-    run(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_the_clock_stands_still_while_held() -> None:
     async def scenario() -> None:
-        loop = asyncio.get_running_loop()
         expired, held = asyncio.Event(), True
         watch = SilenceWatch(lambda: held)
-        watch.start(lambda: 0.05, expired.set)
-        released = loop.create_future()
-        loop.call_later(0.2, released.set_result, None)
-        await released
+        watch.start(lambda: 5, expired.set)
+        await time_passes(22)
         assert not expired.is_set()
         held = False
         await expired.wait()
 
-    run(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_a_limit_that_becomes_shorter_counts_from_the_last_sign_of_life(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -72,31 +70,25 @@ def test_a_limit_that_becomes_shorter_counts_from_the_last_sign_of_life(monkeypa
 
 def test_a_stopped_watch_stays_silent() -> None:
     async def scenario() -> None:
-        loop = asyncio.get_running_loop()
         expired = asyncio.Event()
         watch = SilenceWatch(lambda: False)
-        watch.start(lambda: 0.01, expired.set)
+        watch.start(lambda: 1, expired.set)
         watch.stop()
-        later = loop.create_future()
-        loop.call_later(0.05, later.set_result, None)
-        await later
+        await time_passes(5)
         assert not expired.is_set()
 
-    run(scenario())
+    run_in_virtual_time(scenario())
 
 
 def test_an_alarm_rings_once_and_a_cleared_one_never() -> None:
     async def scenario() -> None:
-        loop = asyncio.get_running_loop()
         rung: list[str] = []
         alarms = Alarms()
-        alarms.set("a", 0.01, lambda: rung.append("first a"))
-        alarms.set("a", 0.02, lambda: rung.append("a"))
-        alarms.set("b", 0.01, lambda: rung.append("b"))
+        alarms.set("a", 1, lambda: rung.append("first a"))
+        alarms.set("a", 2, lambda: rung.append("a"))
+        alarms.set("b", 1, lambda: rung.append("b"))
         alarms.clear("b")
-        done = loop.create_future()
-        loop.call_later(0.06, done.set_result, None)
-        await done
+        await time_passes(6)
         assert rung == ["a"]
 
-    run(scenario())
+    run_in_virtual_time(scenario())

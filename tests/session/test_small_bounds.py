@@ -9,33 +9,21 @@ import pytest
 
 from tests.aio import run
 from tests.session.interpret.told import Told
-from tests.session.script import Stage, update
+from tests.session.script import Stage
 from tests.session.workspace.test_artifacts import made
-from trunkline.dialects import glob_tokens
 from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.signals import AskWithdrawn
-from trunkline.errors import Invalid, TooManyRequests
-from trunkline.session import settings
+from trunkline.errors import TooManyRequests
 from trunkline.session.approvals import decisions, grants
 from trunkline.session.client import terminals
 from trunkline.session.client.terminals import Terminals
-from trunkline.session.commands.requests import TITLE_MOST, Decision, Scope
-from trunkline.session.fold import KEPT_COMMANDS, KEPT_DECISIONS, remember
-from trunkline.session.interpret.calls.terminals import KEPT_TERMINALS
+from trunkline.session.commands.requests import Decision, Scope
 from trunkline.session.interpret.text import TITLE_SOUGHT, entitle
 from trunkline.session.workspace import artifacts
 from trunkline.session.workspace import files as workspace
 from trunkline.session.workspace.artifacts import DiskIndex
 from trunkline.session.workspace.files import AgentsWorkspace, Workspace
-
-
-@pytest.mark.parametrize("most", [KEPT_TERMINALS, KEPT_COMMANDS, KEPT_DECISIONS])
-def test_what_is_remembered_by_its_id_is_forgotten_from_the_oldest_on(most: int) -> None:
-    table: dict[str, int] = {}
-    for number in range(most + 3):
-        remember(table, f"id-{number}", number, most)
-    assert list(table.values()) == list(range(3, most + 3))
 
 
 def test_only_so_many_terminals_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,20 +49,6 @@ def test_a_title_is_sought_at_the_beginning_of_a_prompt() -> None:
     assert fold.title == ""
     entitle(fold, [TextPart(text=" " * (TITLE_SOUGHT - 4) + "near enough")])
     assert fold.title == "near"
-
-
-def test_only_short_texts_are_kept_taken_apart_and_only_so_many() -> None:
-    read: list[str] = []
-    taken_apart = glob_tokens.remembered(lambda text: read.append(text))
-    short, long = "x" * glob_tokens.KEPT_CHARS, "x" * (glob_tokens.KEPT_CHARS + 1)
-    for text in (short, short, long, long):
-        taken_apart(text)
-    assert read == [short, long, long]
-    for number in range(glob_tokens.KEPT_MOST):
-        taken_apart(str(number))
-    read.clear()
-    taken_apart(short)
-    assert read == [short], "the oldest was forgotten"
 
 
 def test_only_so_many_new_files_of_a_turn_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,40 +105,6 @@ def test_a_session_has_only_so_many_rules_and_those_of_past_turns_do_not_count(
         with pytest.raises(TooManyRequests):
             await decided(stage, 6, "session")
         assert len(stage.session.fold.rules) == 2
-
-    run(scenario())
-
-
-def test_only_so_many_options_are_set_in_a_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def scenario() -> None:
-        monkeypatch.setattr(settings, "KEPT_RULES", 2)
-        stage = Stage(tmp_path)
-        session = await stage.open()
-        await session.settings.set_config("a", "1", by="ann")
-        await session.settings.set_config("b", "1", by="ann")
-        with pytest.raises(TooManyRequests, match="2 options"):
-            await session.settings.set_config("c", "1", by="ann")
-        await session.settings.set_config("a", "2", by="ann")
-        assert session.fold.chosen_options == {"a": "2", "b": "1"}
-        assert [told[1] for told in stage.driver.known_call("config")] == ["a", "b", "a"], "the agent was not told of the other"
-
-    run(scenario())
-
-
-def test_a_title_that_is_too_long_is_cut_where_an_agent_gives_it_and_refused_where_a_client_does(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        stage = Stage(tmp_path)
-        session = await stage.open()
-        await stage.send()
-        for size in (TITLE_MOST, TITLE_MOST + 1):
-            stage.driver.say(update(sessionUpdate="session_info_update", title=f"{size}".ljust(size, "x")))
-            await session.snapshot()
-            await stage.until(lambda size=size: session.fold.title.startswith(f"{size}"))  # type: ignore[misc]
-            assert len(session.fold.title) == TITLE_MOST
-        with pytest.raises(Invalid, match=f"longer than {TITLE_MOST}"):
-            await session.rename("x" * (TITLE_MOST + 1), by="ann")
-        await session.rename("y" * TITLE_MOST, by="ann")
-        assert session.fold.title == "y" * TITLE_MOST
 
     run(scenario())
 

@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.agents.keeper.test_link import ENV, STAYS, parent_of
-from tests.agents.test_process import Run, Watched, exists, until
+from tests.agents.test_process import Run, Watched, exists
 from tests.agents.test_process import run as run  # the fixture: both loops
+from tests.aio import eventually
 from tests.tooling.escapes import WAYS
 from tests.tooling.processes import processes_named
 from trunkline.agents.keeper import cgroup, link
@@ -67,16 +68,16 @@ def test_who_kills_keeper_and_nursery_at_once_is_ended_by_the_next_nursery(run: 
         child = await ChildCommand.spawn(
             "/bin/sh", ["-c", "; ".join(f"{sys.executable} -I -S {ESCAPES} {way} {token}" for way in WAYS)], cwd="/", env=ENV)
         await child.wait()
-        await until(lambda: len(processes_named(token)) >= len(WAYS))
+        await eventually(lambda: len(processes_named(token)) >= len(WAYS))
         keeper = int(groups(base)[0].removeprefix(cgroup.PREFIX))
         nursery = parent_of(keeper)
         os.kill(nursery, signal.SIGSTOP)  # so that it cannot do anything about it
         os.kill(keeper, signal.SIGKILL)
         os.kill(nursery, signal.SIGKILL)
-        await until(lambda: not exists(nursery) and not exists(keeper))
+        await eventually(lambda: not exists(nursery) and not exists(keeper))
         assert processes_named(token)
         other = await Watched.start(STAYS, cwd=tmp_path)
-        await until(lambda: not processes_named(token))
+        await eventually(lambda: not processes_named(token))
         await other.process.stop(close_stdin_s=0)
         await child.release()
 

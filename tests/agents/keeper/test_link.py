@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.agents.test_process import Run, Watched, exists, ignore, is_running, until
+from tests.agents.test_process import Run, Watched, exists, ignore, is_running
 from tests.agents.test_process import run as run  # the fixture: both loops
+from tests.aio import eventually
 from tests.tooling.pace import slowness
-from tests.tooling.processes import children_of, eventually
+from tests.tooling.processes import children_of
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
 from trunkline.agents.keeper import link
@@ -64,7 +65,7 @@ def test_a_keeper_costs_at_most_three_megabytes_of_its_own_and_ten_milliseconds(
         kept_s = sorted(cpu_s(parent_of(agent.process.pid)) for agent in more)[1]
         assert (forks_s + kept_s) / slowness() < CPU_MOST_S
         await asyncio.gather(*(agent.process.stop(close_stdin_s=0) for agent in [*agents, *more]))
-        await asyncio.to_thread(eventually, lambda: not any(map(exists, keepers)), "the keepers are gone")
+        await eventually(lambda: not any(map(exists, keepers)))
 
     run(scenario())
 
@@ -155,7 +156,7 @@ def test_when_its_keeper_is_killed_an_agent_is_too_and_that_is_told(run: Run, tm
         os.kill(parent_of(agent.process.pid), signal.SIGKILL)
         await agent.exited.wait()
         assert agent.exits == [Exit(reason="the process that kept it was killed")]
-        await until(lambda: not exists(agent.process.pid))
+        await eventually(lambda: not exists(agent.process.pid))
         await agent.process.stop()
 
     run(scenario())
@@ -168,7 +169,7 @@ def test_when_the_nursery_is_killed_agents_go_on_and_the_next_has_another(run: R
         nursery = parent_of(parent_of(agent.process.pid))
         assert parent_of(nursery) == os.getpid()
         os.kill(nursery, signal.SIGKILL)
-        await until(lambda: not exists(nursery))
+        await eventually(lambda: not exists(nursery))
         other = await Watched.start(STAYS, cwd=tmp_path)
         await other.line()
         assert parent_of(parent_of(other.process.pid)) != nursery
@@ -200,7 +201,7 @@ def test_a_stopped_nursery_is_woken_and_replaced_and_what_was_asked_of_it_never_
             await command.release()
         finally:
             await agent.process.stop(close_stdin_s=0)
-        await until(lambda: not exists(nursery))
+        await eventually(lambda: not exists(nursery))
         assert (tmp_path / "ran").read_text() == "once\n"
 
     run(scenario())
@@ -210,12 +211,15 @@ def test_a_nursery_that_is_not_needed_goes_with_its_last_keeper(run: Run, tmp_pa
     async def scenario() -> None:
         agent = await Watched.start(STAYS, cwd=tmp_path)
         await agent.line()
-        nursery = parent_of(parent_of(agent.process.pid))
+        keeper = parent_of(agent.process.pid)
+        nursery = parent_of(keeper)
+        os.kill(keeper, signal.SIGSTOP)
+        await eventually(lambda: stat(keeper)[0] == "T")
         link.close()
-        await asyncio.sleep(0.05)  # the claim is that nothing happens in this time
+        await eventually(lambda: stat(keeper)[0] != "T")  # the nursery wakes its keepers when it has seen us go
         assert exists(nursery)
         await agent.process.stop(close_stdin_s=0)
-        await until(lambda: not exists(nursery))
+        await eventually(lambda: not exists(nursery))
 
     run(scenario())
 

@@ -6,10 +6,8 @@ import io
 
 import pytest
 
-from trunkline.cli.commands.devices import named
 from trunkline.cli.commands.pair import can_draw, notes, picture
-from trunkline.client import DeviceView, Pairing
-from trunkline.errors import Invalid, NotFound
+from trunkline.client import Pairing
 
 URL = "https://192.168.1.20:7420/#/pair/ABCD-EFGH-JKMN-PQRS"
 
@@ -40,15 +38,3 @@ def test_an_address_that_only_this_machine_can_open_is_called_that() -> None:
     assert "Only this machine" in said("machine", True)[0]
     assert "Without TLS" in said("network", False)[0]
     assert said("network", True) == said("public", True) == []
-
-
-def test_a_device_is_found_by_its_id_its_name_or_the_beginning_of_its_id() -> None:
-    devices = [DeviceView(id="abc1", name="phone"), DeviceView(id="abd2", name="tablet"), DeviceView(id="xyz3", name="phone")]
-    assert named(devices, "tablet").id == named(devices, "abd").id == "abd2"
-    assert named(devices, "xyz3").name == "phone"
-    with pytest.raises(Invalid):
-        named(devices, "ab")
-    with pytest.raises(Invalid):
-        named(devices, "phone")
-    with pytest.raises(NotFound):
-        named(devices, "watch")

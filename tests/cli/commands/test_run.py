@@ -1,4 +1,4 @@
-"""``run`` and ``sessions`` as a person or a script uses them: by subprocess, with the demo agent."""
+"""``trunkline run`` as a person or a script uses it: by subprocess, with the demo agent."""
 
 from __future__ import annotations
 
@@ -163,47 +163,6 @@ def _send(place: Place, session_id: str, prompt: str) -> None:
             await hub.send(session_id, prompt)
 
     run(scene())
-
-
-def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
-    assert place.call("run", "demo", "/burst 1 5", "--title", "my title").returncode == 0
-    (listed,) = json.loads(place.call_here("sessions", "list", "--json").stdout)
-    assert (listed["title"], listed["status"], listed["cwd"]) == ("my title", "idle", str(place.work))
-    assert b"my title" in place.call_here("sessions").stdout
-    shown = place.call_here("sessions", "show", listed["id"][:8]).stdout.decode()
-    assert listed["id"] in shown
-    assert place.call_here("sessions", "cancel", listed["id"]).stdout == b"no turn was running\n"
-    replay = place.call("sessions", "tail", listed["id"], "--no-follow", "--after", "0", "--json").stdout.splitlines()
-    assert [json.loads(line)["type"] for line in replay][-3:] == ["user_message_chunk", "agent_message_chunk", "prompt_response"]
-    assert place.call_here("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
-    gone = place.call("sessions", "show", listed["id"])
-    assert (gone.returncode, b"no session has an id that begins with" in gone.stderr) == (1, True)
-
-
-def test_status_and_stop_follow_the_hub(place: Place) -> None:
-    before = place.call("status", "--json")
-    assert (before.returncode, json.loads(before.stdout)["running"]) == (1, False)
-    child, url = place.serve()
-    status = place.call("status", "--json")
-    facts = json.loads(status.stdout)
-    assert (status.returncode, facts["running"], facts["url"], facts["pid"]) == (0, True, url, child.pid)
-    stopped = place.call("stop")
-    assert stopped.stdout.decode() == f"stopped the hub (process {child.pid})\n"
-    assert child.wait(timeout=WITHIN_S) == 0
-    assert place.call("stop").stdout == b"no hub is running\n"
-
-
-def test_agents_lists_the_installed_ones_first(shared: Place) -> None:
-    lines = shared.call_here("agents").stdout.decode().splitlines()
-    assert lines[0].split()[:2] == ["AGENT", "NAME"]
-    assert lines[1].startswith("demo")
-
-
-def test_agents_says_which_of_them_were_seen_to_ask_before_they_act(shared: Place) -> None:
-    head, *rows = shared.call_here("agents").stdout.decode().splitlines()
-    at = head.index("ASKS FIRST")
-    asks = {row.split()[0]: row[at:].split("  ")[0].strip() for row in rows}
-    assert (asks["demo"], asks["gemini"], asks["codex-acp"]) == ("yes", "yes", "not seen")
 
 
 def test_the_callers_allowed_variables_reach_the_agent_and_ours_do_not(place: Place) -> None:

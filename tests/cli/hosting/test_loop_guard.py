@@ -31,7 +31,7 @@ Hold = Callable[[int], None]
 
 
 def sleeps(times: int = 1) -> None:
-    """What a call does that waits for a disk."""
+    """What a call does that waits for a disk. It really sleeps: real time is what the guard measures."""
     time.sleep(0.15 * times)
 
 
@@ -47,6 +47,11 @@ def computes_in_c(times: int = 1) -> None:
     re.match(r"(a+)+b", "a" * (20 + times.bit_length()))
 
 
+async def looks(times: int) -> None:
+    """Give the loop back for as long as the guard's thread needs to look so often: it does in real time."""
+    await asyncio.sleep(times * loop_guard.LOOK_S)
+
+
 @pytest.fixture
 def guarded(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) -> Callable[[Scenario], list[str]]:
     """Runs a scenario on a watched loop; gives what the guard told of."""
@@ -56,7 +61,7 @@ def guarded(request: pytest.FixtureRequest, caplog: pytest.LogCaptureFixture) ->
         guard.start()
         try:
             await scenario()
-            await asyncio.sleep(4 * loop_guard.LOOK_S)
+            await looks(4)
         finally:
             guard.stop()
 
@@ -85,7 +90,7 @@ def until_told(hold: Hold) -> Scenario:
         try:
             for attempt in range(20):
                 hold(1 + attempt // 2)
-                await asyncio.sleep(2 * loop_guard.LOOK_S)
+                await looks(2)
                 if heard.is_set():
                     return
         finally:
@@ -117,7 +122,7 @@ def test_a_call_that_keeps_the_interpreter_is_told_though_nobody_could_look(guar
         while attempts < 40 and not any("keeps" in record.getMessage() for record in caplog.records):
             attempts += 1
             asyncio.get_running_loop().call_soon(keeps, 1 + attempts // 2)
-            await asyncio.sleep(3 * loop_guard.LOOK_S)
+            await looks(3)
 
     told = [line for line in guarded(scenario) if line.startswith(HELD)]
     assert any("keeps" in line for line in told)
@@ -159,7 +164,7 @@ def test_waiting_for_another_threads_grip_on_the_interpreter_is_a_hold(guarded: 
 def test_a_commit_of_the_journal_is_told_of_as_one_and_is_no_hold(guarded: Callable[[Scenario], list[str]]) -> None:
     class SlowDisk(MemoryJournal):
         def append_now(self, group: Any) -> bool:
-            time.sleep(0.15)
+            sleeps()
             return super().append_now(group)
 
     def commits(times: int) -> None:
@@ -236,7 +241,7 @@ def test_a_thread_that_is_not_run_yet_is_waited_for_by_the_machines_fault(guarde
         until = time.monotonic() + 20
         while longest_s < 0.1 and time.monotonic() < until:
             asyncio.get_running_loop().call_soon(waits)
-            await asyncio.sleep(3 * loop_guard.LOOK_S)
+            await looks(3)
 
     crowd = [subprocess.Popen([sys.executable, "-S", "-c", spin]) for _ in range(2 * len(os.sched_getaffinity(0)))]
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.dialects.calls.names import ToolNames, name_of_kind, role_of_kind, role_of_name, usual_name
+from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, role_of_name, usual_name, verb_in
 from trunkline.dialects.calls.types import ToolRole
 
 NAMES = ToolNames(roles={"run_it": "terminal", "Scribble": "write"})
@@ -43,3 +43,21 @@ def test_every_kind_has_a_role_and_a_name_but_other() -> None:
     assert all(role_of_kind(kind) and name_of_kind(kind) for kind in kinds)
     assert role_of_kind("other") is None and name_of_kind("other") is None
     assert role_of_name("bash") == "terminal" and role_of_name("x") is None
+
+
+
+@pytest.mark.parametrize(("title", "is_one"), [
+    ("Bash", True), ("delete_files", True), ("mcp__fs__purge", True), ("WriteFile", True), ("run-command", True),
+    ("a.txt", False), ("echo hi", False), ("Read a.py", False), ("/etc/passwd", False), ("shell · ls", False), ("", False),
+    ("Preparing file…", False), ("x" * 65, False),
+])
+def test_a_title_is_a_name_where_it_reads_as_one(title: str, is_one: bool) -> None:
+    assert is_name(title) == is_one
+
+
+@pytest.mark.parametrize(("name", "verb"), [
+    ("mcp__fs__purge", "destroys"), ("mcp__delete__list", None), ("executeQuery", "destroys"), ("createIssue", "changes"),
+    ("get_weather", None), ("shred", "destroys"),
+])
+def test_a_verb_in_an_unknown_name_counts(name: str, verb: str | None) -> None:
+    assert verb_in(name) == verb

@@ -14,9 +14,11 @@ import pytest
 
 from tests.aio import run
 from tests.server.http.test_listen import AUTH, Served, answer, listening, request
+from tests.virtual_time import MovableTimeLoop, time_passes
 from trunkline.server import page
 from trunkline.server.auth.tries import TRIES
 from trunkline.server.http import protocol
+from trunkline.server.http.protocol import HubProtocol
 from trunkline.server.http.ws_protocol import ROOMY_BYTES, RoomyProtocol
 from trunkline.server.page import File
 
@@ -40,7 +42,7 @@ def served(tmp_path: Path, work: Callable[[Served], Awaitable[None]], **options:
         async with listening(tmp_path, **options) as here:  # type: ignore[arg-type]
             await work(here)
 
-    run(check(), 20)
+    run(check(), 20, MovableTimeLoop)
 
 
 async def ended(here: Served, said: bytes) -> bytes:
@@ -123,7 +125,7 @@ def test_a_friends_body_may_take_its_time_as_long_as_something_comes(tmp_path: P
         writer.write(f"POST /policy/explain HTTP/1.1\r\n{FRIEND}Content-Length: {len(body)}\r\n\r\n".encode())
         for at in range(0, len(body), 2):
             writer.write(body[at:at + 2])
-            await asyncio.sleep(SHORT_S * 0.8)  # in all longer than both limits
+            await time_passes(SHORT_S * 0.8)  # in all longer than both limits
         assert (await answer(reader))[0].startswith("HTTP/1.1 200")
         writer.close()
 
@@ -189,20 +191,38 @@ def test_a_stranger_that_does_not_take_its_answer_is_dropped_and_a_friend_is_not
     only(monkeypatch, "STALL_S", "STRANGER_IDLE_S")
     big = File(bytes(BIG), "application/octet-stream", "no-store", {})
     monkeypatch.setattr(page, "_files", lambda *_: {"assets/big.bin": big})
+    turned, late = calls_of(monkeypatch, "_turned"), calls_of(monkeypatch, "_late")
 
     async def work(here: Served) -> None:
         (here.hub.folder / "big.bin").write_bytes(bytes(BIG))
         session = await here.hub.session()
-        friend = await stalled(here.port, f"GET /sessions/{session.id}/files/content?path=big.bin HTTP/1.1\r\n{FRIEND}"
-                               "Connection: close\r\n\r\n")
-        stranger = await stalled(here.port, f"GET /assets/big.bin HTTP/1.1\r\n{STRANGER}\r\n")
+        friend = await silent(here.port, f"GET /sessions/{session.id}/files/content?path=big.bin HTTP/1.1\r\n{FRIEND}"
+                              "Connection: close\r\n\r\n")
+        while not (await turned.get()).flow.write_paused:
+            continue
+        stranger = await silent(here.port, f"GET /assets/big.bin HTTP/1.1\r\n{STRANGER}\r\n")
+        while (await late.get()).place.is_friend:  # it stalled first: if it were late too, then before the stranger
+            continue
         assert await rest(stranger) < BIG
         assert await rest(friend) > BIG
 
     served(tmp_path, work)
 
 
-async def stalled(port: int, said: str) -> socket.socket:
+def calls_of(monkeypatch: pytest.MonkeyPatch, name: str) -> asyncio.Queue[HubProtocol]:
+    """The connections whose method of that name is called, in their order."""
+    called: asyncio.Queue[HubProtocol] = asyncio.Queue()
+    real = getattr(HubProtocol, name)
+
+    def call(connection: HubProtocol) -> None:
+        real(connection)
+        called.put_nowait(connection)
+
+    monkeypatch.setattr(HubProtocol, name, call)
+    return called
+
+
+async def silent(port: int, said: str) -> socket.socket:
     """A client that asks and does not read."""
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -210,7 +230,6 @@ async def stalled(port: int, said: str) -> socket.socket:
     loop = asyncio.get_running_loop()
     await loop.sock_connect(connection, ("127.0.0.1", port))
     await loop.sock_sendall(connection, said.encode())
-    await asyncio.sleep(3 * SHORT_S)
     return connection
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.session.policy.test_decide import decided, deny, running
+from tests.session.policy.ask_builders import decided, deny, running
 from trunkline.dialects.risk.runners.git import CHARS
 from trunkline.session.approvals.gatekeeper import SUMMARY_CHARS, rule_summary
 from trunkline.session.policy.decide import Rule, Verdict

@@ -14,7 +14,11 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, update
-from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, TurnEnd
+from trunkline.dialects.signals import (
+    AskWithdrawn,
+    PermissionAsk,
+    TurnEnd,
+)
 from trunkline.errors import HubStopping
 from trunkline.session.commands.requests import Decision
 from trunkline.session.intake import disk_reader, intake
@@ -383,3 +387,20 @@ def test_an_agent_that_dies_while_the_disk_hangs_beforehand_ends_its_turn_at_onc
         assert not session.agent._intake._disk._foreseen
 
     run(scenario())
+
+
+
+def test_asks_in_a_row_give_way_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(intake, "HOLD_S", 0.0)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        plain = [PermissionAsk(f"req-{number}", b'{"toolCallId":"p%d","kind":"think"}' % number, OPTIONS) for number in range(9)]
+        await session.agent._intake._reading.prepare([*plain])
+        stage.driver.say(*plain)
+        assert len(session.fold.approvals) < 9, "the rest is taken when others had their turn"
+        await session.agent._intake.settled()
+        assert list(session.fold.approvals) == [f"req-{number}" for number in range(9)], "in order"
+
+    run(play())

@@ -8,6 +8,8 @@ from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import update
 from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Malformed
+from trunkline.session.interpret import conditions
+from trunkline.session.interpret.usage import CURRENCY_CHARS
 
 
 def test_usage_and_cost_are_told_with_their_difference() -> None:
@@ -78,3 +80,15 @@ def test_junk_and_notes_become_events() -> None:
     malformed, note = events(entries)
     assert (malformed["eventName"], malformed["data"]) == ("malformed", {"line": "no \ufffd json", "why": "not JSON", "size": 9})
     assert (note["namespace"], note["eventName"], note["data"]) == ("agent", "tomorrow", {"attempt": 2})
+
+
+
+def test_what_an_agent_offers_is_kept_up_to_a_bound() -> None:
+    told = Told()
+    option = {"id": "a", "name": "A", "type": "boolean", "currentValue": True, "description": "d" * conditions.OFFERED_BYTES}
+    told.hear(update(sessionUpdate="config_option_update", configOptions=[option]))
+    assert bytes(told.fold.config_options) == b"null", "what was known stays"
+    told.hear(update(sessionUpdate="current_mode_update", currentModeId="m" * (conditions.MODE_CHARS + 1)))
+    assert told.fold.mode is None
+    told.hear(update(sessionUpdate="usage_update", used=1, size=2, cost={"amount": 1.5, "currency": "E" * 1000}))
+    assert told.fold.cost is not None and len(told.fold.cost.currency) == CURRENCY_CHARS

@@ -11,7 +11,6 @@ from tests.session.interpret.told import Told, events, names, packets
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.notes import AgentNote, ArgsDelta
-from trunkline.session.interpret.calls.evidence import NAMED_BYTES, NAMED_PLACES
 
 NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
 
@@ -99,60 +98,6 @@ def test_arguments_of_a_call_that_nobody_knows_are_kept() -> None:
     assert names(listening().hear(AgentNote(ArgsDelta("c", "x")))) == ["args_delta"]
 
 
-def test_a_call_that_was_refused_under_another_id_did_not_run() -> None:
-    told = listening()
-    told.hear(call(kind="execute", status="pending", rawInput={"command": "touch x"}))
-    told.hear(ask(toolCallId="hash", rawInput={"command": "touch x"}))
-    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann")
-    entries = told.take() + told.hear(more(status="completed", content=[]))
-    assert only(events(entries), "tool:error")["error"]["code"] == "denied"
-
-
-NO = {"by": "ann", "resolvedBy": "user", "reason": "not on a Friday"}
-
-
-@pytest.mark.parametrize(("output", "message"), [
-    ([], "The tool call was not allowed by ann: not on a Friday"),
-    ([{"type": "content", "content": {"type": "text", "text": "refused"}}], "refused"),
-])
-def test_a_denied_call_ends_with_who_denied_it_and_why(output: list[Any], message: str) -> None:
-    told = listening()
-    told.hear(ask(toolCallId="c", rawInput={"command": "make"}))
-    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann", reason="not on a Friday")
-    ended = only(events(told.hear(more(status="failed", content=output))), "tool:error")
-    assert (ended["error"]["code"], ended["error"]["message"], ended["_meta"]["denied"]) == ("denied", message, NO)
-
-
-def test_a_denied_call_that_the_agent_leaves_open_or_ran_under_another_id_says_so_too() -> None:
-    told = listening()
-    told.hear(call(kind="execute", status="pending", rawInput={"command": "touch x"}))
-    told.hear(ask(toolCallId="hash", rawInput={"command": "touch x"}))
-    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann", reason="not on a Friday")
-    entries = told.take() + told.hear(more(status="completed", content=[]))
-    told.at().tools.close_all(cancelled=False)
-    assert [event["_meta"]["denied"] for event in of_type(events(entries + told.take()), "tool:error")] == [NO, NO]
-
-
-def test_a_call_that_was_asked_for_again_and_allowed_is_not_a_denied_one() -> None:
-    told = listening()
-    told.hear(ask(toolCallId="c", rawInput={"command": "make"}))
-    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann", reason="not on a Friday")
-    told.hear(ask(toolCallId="c", rawInput={"command": "make"}))
-    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
-    ended = only(events(told.hear(more(status="failed", content=[]))), "tool:error")
-    assert (ended["error"]["message"], ended.get("_meta")) == ("The tool failed.", None)
-
-
-def test_the_same_command_again_without_an_ask_did_run() -> None:
-    told = listening()
-    told.hear(call(toolCallId="1", kind="execute", rawInput={"command": "ls"}))
-    told.hear(ask(toolCallId="1", rawInput={"command": "ls"}))
-    told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann")
-    told.hear(more(toolCallId="1", status="failed"))
-    entries = told.hear(call(toolCallId="2", kind="execute", rawInput={"command": "ls"}, status="completed"))
-    assert of_type(events(entries), "tool:result")
-
-
 def test_a_title_that_turns_out_to_be_the_command_is_judged() -> None:
     told = listening()
     told.hear(call(title="Shell", kind="execute", status="in_progress"))
@@ -207,27 +152,3 @@ def test_a_doubt_is_told_with_the_risk() -> None:
     found = events(Told().turn().hear(call(name="Bash", kind="execute", rawInput={"command": "ls", "run_as": "root"})))
     assert found[1]["_meta"]["risk"]["sure"] is False
     assert found[1]["_meta"]["risk"]["doubts"] == ["a member of its input that is not known: run_as"]
-
-
-@pytest.mark.parametrize(("said", "name"), [
-    ({"title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}, "bash"),
-    ({"title": "make", "kind": "execute", "rawInput": {"command": "make all"}}, "bash"),
-    ({"title": "Makefile", "kind": "read", "locations": [{"path": "/w/Makefile"}]}, "read"),
-    ({"title": "Makefile", "kind": "read", "rawInput": {"path": "/w/Makefile"}}, "read"),
-    ({"title": "TODO", "kind": "search", "rawInput": {"pattern": "TODO"}}, "grep"),
-    ({"title": "purge", "kind": "read", "rawInput": {"path": "a", "description": "purge"}}, "purge"),
-])
-def test_a_title_that_is_what_the_call_is_about_is_no_tool(said: dict[str, Any], name: str) -> None:
-    assert events(Told().turn().hear(call(**said)))[0]["name"] in (name, "glob")
-
-
-@pytest.mark.parametrize(("before", "name"), [(NAMED_PLACES - 1, "read"), (NAMED_PLACES, "notes")])
-def test_a_title_may_be_the_name_of_one_of_the_first_places(before: int, name: str) -> None:
-    places = [{"path": f"/w/p/{number}.txt"} for number in range(before)] + [{"path": "/w/p/notes"}]
-    assert events(Told().turn().hear(call(kind="read", title="notes", locations=places)))[0]["name"] == name
-
-
-@pytest.mark.parametrize(("more_bytes", "name"), [(-40, "read"), (40, "notes")])
-def test_a_title_is_looked_for_in_a_short_input_only(more_bytes: int, name: str) -> None:
-    given = {"path": "/w/p/notes", "description": "x" * (NAMED_BYTES - 40 + more_bytes)}
-    assert events(Told().turn().hear(call(kind="read", title="notes", rawInput=given)))[0]["name"] == name

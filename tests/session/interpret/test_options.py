@@ -1,4 +1,4 @@
-"""What an agent's own settings mean, whatever it calls them; plan mode; questions asked through tools."""
+"""What an agent's own settings mean, whatever it calls them; plan mode."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, update
-from trunkline.agents import catalog
-from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.signals import PermissionAsk
-from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.asks.tool_questions import questions_in
 from trunkline.session.interpret.options import choice_of, current_model, model_of
 
 PLAN = {"toolCallId": "c", "title": "Ready?", "kind": "switch_mode", "rawInput": {"plan": "1. write it"}}
@@ -78,50 +74,3 @@ def test_a_plan_is_told_when_it_is_shown_and_when_plan_mode_ends_with_it() -> No
 def test_what_is_no_plan_is_not_told_as_one(given: dict[str, Any]) -> None:
     told = Told().turn()
     assert "progress:plan_mode" not in names(told.hear(update(sessionUpdate="tool_call", **{**PLAN, **given})))
-
-
-def asking(names_of_tools: dict[str, Any]) -> Told:
-    told = Told()
-    told.interpret = Interpreter(told.fold, tools=ToolNames(roles=names_of_tools))
-    return told.turn()
-
-
-def test_a_question_asked_through_a_tool_is_told_once_and_not_as_one_that_we_could_answer() -> None:
-    told = asking({"inquire": "ask_user"})
-    call = {"toolCallId": "c", "title": "inquire", "name": "inquire", "status": "in_progress"}
-    choices = [{"label": "Red", "description": "warm"}, {"label": "Blue"}]
-    asked = {"questions": [{"question": "Which colour?", "options": choices}, {"question": "Why?"}]}
-    told.hear(update(sessionUpdate="tool_call", **call))
-    entries = told.hear(update(sessionUpdate="tool_call_update", toolCallId="c", rawInput=asked),
-                        update(sessionUpdate="tool_call_update", toolCallId="c", status="completed"))
-    first, second = [event for event in events(entries) if event["type"] == "interaction:question"]
-    assert (first["questionId"], first["question"], first["options"]) == ("c", "Which colour?", ["Red", "Blue"])
-    assert (second["questionId"], second["question"], "options" in second) == ("c#2", "Why?", False)
-    assert first["_meta"] == {"toolCallId": "c", "answerable": False}
-    assert told.fold.questions == {} and "waiting_for_input" not in {event.get("to") for event in events(told.entries)}
-
-
-def test_a_question_is_known_by_the_name_that_the_catalog_has_for_it() -> None:
-    told = Told()
-    told.interpret = Interpreter(told.fold, tools=catalog.load()["claude-agent-acp"].tool_names)
-    asked = {"questions": [{"question": "Which colour?", "header": "Colour", "options": [{"label": "Red"}]}]}
-    entries = told.turn().hear(update(sessionUpdate="tool_call", toolCallId="c", title="Which colour?", kind="other",
-                                      rawInput=asked, _meta={"claudeCode": {"toolName": "AskUserQuestion"}}))
-    (question,) = [event for event in events(entries) if event["type"] == "interaction:question"]
-    assert (question["question"], question["options"]) == ("Which colour?", ["Red"])
-
-
-def test_a_tool_that_asks_nobody_asks_nothing() -> None:
-    told = asking({"other": "read"})
-    entries = told.hear(update(sessionUpdate="tool_call", toolCallId="c", title="inquire", name="inquire",
-                               rawInput={"question": "Which?"}))
-    assert "interaction:question" not in names(entries)
-
-
-@pytest.mark.parametrize(("given", "found"), [
-    (b'{"question":"Which?","choices":["a",{"title":"b"},7]}', [("Which?", ["a", "b"])]),
-    (b'{"questions":["One?",{"prompt":"Two?"},7,{}]}', [("One?", []), ("Two?", [])]),
-    (b'{"message":"Hm?"}', [("Hm?", [])]), (b"[]", []), (b"{}", []), (None, []), (b"{", []),
-])
-def test_questions_are_found_in_the_shapes_that_tools_use(given: bytes | None, found: list[tuple[str, list[str]]]) -> None:
-    assert questions_in(given) == found

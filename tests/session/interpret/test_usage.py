@@ -4,113 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
+from tests.session.interpret.token_counts import COUNTS, check_sums, spent, tokens, usage
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import update
 from trunkline.dialects.acp.usage import answer_usage, chunk_usage
-from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, read_note
+from trunkline.dialects.notes import AgentNote, CostSpent
 from trunkline.session.fold import KEPT_CURRENCIES
-
-COUNTS = st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 10_000)), min_size=1, max_size=8)
-
-
-def usage(entered: int, left: int) -> bytes:
-    return msgspec.json.encode({"inputTokens": entered, "outputTokens": left})
-
-
-def spent(told: Told) -> list[dict[str, Any]]:
-    told.take()
-    return [event for event in events(told.entries) if event["type"] == "resource:token_usage"]
-
-
-def tokens(entered: int, left: int, **more: Any) -> AgentNote | CustomNote:
-    return read_note("tokens", msgspec.json.encode({"input": entered, "output": left, **more}))
-
-
-@given(COUNTS)
-def test_turns_add_up_for_good_once_a_count_has_risen_by_less_than_the_earlier_total(counts: list[tuple[int, int]]) -> None:
-    counts = [(1000, 50), (1500, 60), *counts]
-    assert total_of(*counts) == (sum(entered for entered, _ in counts), sum(left for _, left in counts))
-
-
-@given(COUNTS, st.booleans())
-def test_nothing_is_ever_told_lower_than_before(counts: list[tuple[int, int]], of_session: bool) -> None:
-    told = Told()
-    for entered, left in counts:
-        told.turn().at().turns.end("end_turn", usage(entered, left), usage_of_session=of_session)
-    sums = [event["cumulative"] for event in spent(told)]
-    for key in ("inputTokens", "outputTokens"):
-        assert [each[key] for each in sums] == sorted(each[key] for each in sums)
-
-
-def total_of(*reports: tuple[int, int], of_session: bool = False) -> tuple[int, int]:
-    told = Told()
-    for entered, left in reports:
-        told.turn().at().turns.end("end_turn", usage(entered, left), usage_of_session=of_session)
-    found = told.fold.tokens
-    assert found is not None and spent(told)[-1]["cumulative"]["inputTokens"] == found.input_tokens
-    return found.input_tokens, found.output_tokens
-
-
-@pytest.mark.parametrize(("reports", "total"), [
-    ([(100, 10), (200, 20), (300, 30)], (300, 30)),
-    ([(100, 10), (150, 15), (200, 20)], (450, 45)),
-    ([(1000, 50), (1500, 60), (2100, 70), (2800, 80)], (7400, 260)),
-    ([(400, 0), (800, 0), (1200, 0)], (1200, 0)),
-    ([(100, 0), (250, 0), (400, 0), (560, 0), (720, 0)], (720, 0)),
-    ([(1000, 100), (2500, 130), (4700, 190), (7000, 300)], (7000, 300)),
-    ([(100, 10), (100, 10), (100, 10)], (300, 30)),
-    ([(100, 40), (120, 10), (140, 30), (90, 20)], (450, 100)),
-    ([(100, 10), (150, 15), (200, 20), (210, 5)], (660, 50)),
-])
-def test_whether_counts_are_of_the_turn_or_of_the_session_is_found_out(
-        reports: list[tuple[int, int]], total: tuple[int, int]) -> None:
-    assert total_of(*reports) == total
-
-
-def test_what_the_catalog_says_of_counts_is_only_a_first_guess() -> None:
-    assert total_of((100, 10), (100, 10), of_session=True) == (200, 20)
-
-
-def test_a_count_that_is_what_the_turn_told_is_of_the_turn() -> None:
-    told = Told()
-    for entered, left in [(100, 10), (300, 30), (700, 70)]:
-        told.turn().hear(tokens(entered, left))
-        told.at().turns.end("end_turn", usage(entered, left))
-    assert told.fold.tokens is not None and told.fold.tokens.input_tokens == 1100
-
-
-def test_what_was_counted_twice_is_made_up_for_by_what_comes() -> None:
-    told = Told()
-    for entered, left in [(100, 10), (250, 25), (400, 40), (600, 60)]:
-        told.turn().at().turns.end("end_turn", usage(entered, left))
-    assert [event["cumulative"]["inputTokens"] for event in spent(told)] == [100, 350, 400, 600]
-
-
-def test_a_count_of_the_session_that_was_found_out_stays_one_when_it_falls() -> None:
-    assert total_of((100, 10), (200, 20), (300, 30), (50, 5)) == (350, 35)
-
-
-def test_an_agent_that_was_started_again_may_begin_at_zero() -> None:
-    told = Told()
-    for entered in (100, 200, 300):
-        told.turn().at().turns.end("end_turn", usage(entered, entered // 10))
-    told.at().lifecycle.resumed(None, "resumed")
-    told.turn().at().turns.end("end_turn", usage(50, 5))
-    assert told.fold.tokens is not None and told.fold.tokens.input_tokens == 350
-
-
-@given(COUNTS.map(lambda counts: [(entered + 1, left + 1) for entered, left in counts]))
-def test_an_agent_that_counts_from_the_sessions_beginning_is_told_apart(counts: list[tuple[int, int]]) -> None:
-    told, entered, left = Told(), 0, 0
-    for more_in, more_out in counts:
-        entered, left = entered + more_in, left + more_out
-        told.turn().at().turns.end("end_turn", usage(entered, left), usage_of_session=True)
-    check_sums(spent(told), entered, left)
 
 
 @given(COUNTS)
@@ -120,15 +22,6 @@ def test_what_was_told_while_a_turn_ran_is_not_counted_again_at_its_end(counts: 
     entered, left = sum(entered for entered, _ in counts), sum(left for _, left in counts)
     told.at().turns.end("end_turn", usage(entered + 5, left))
     check_sums(spent(told), entered + 5, left)
-
-
-def check_sums(told: list[dict[str, Any]], entered: int, left: int) -> None:
-    """Each cumulative is the one before plus the delta, and the last is the truth."""
-    total = {"inputTokens": 0, "outputTokens": 0}
-    for event in told:
-        total = {key: total[key] + event["delta"][key] for key in total}
-        assert {key: event["cumulative"][key] for key in total} == total
-    assert total == {"inputTokens": entered, "outputTokens": left}
 
 
 def test_an_agent_that_begins_to_count_anew_goes_on_in_the_sessions_own_sum() -> None:

@@ -109,3 +109,23 @@ def test_a_prompt_that_may_wait_goes_behind_a_queue_that_a_failure_held_back(tmp
         assert [waiting.turn_id for waiting in session.fold.queue] == [behind.turn_id]
 
     run(scenario())
+
+
+
+def test_the_queue_takes_only_so_many_prompts_and_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play() -> None:
+        monkeypatch.setattr(prompts, "QUEUED_PROMPTS", 3)
+        monkeypatch.setattr(prompts, "QUEUED_BYTES", 1000)
+        stage = Stage(tmp_path)
+        session = await stage.open()
+        await stage.send()
+        for number in range(3):
+            await stage.send(f"later {number}", when_busy="queue")
+        with pytest.raises(TooManyRequests, match="3 prompts wait"):
+            await stage.send("one too many", when_busy="queue")
+        await session.turns.drop_queued(session.fold.queue[0].turn_id, by="test")
+        with pytest.raises(TooManyRequests, match="would hold more"):
+            await stage.send("x" * 1000, when_busy="queue")
+        assert len(session.fold.queue) == 2
+
+    run(play())

@@ -11,6 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import OPTIONS, Stage, text, update
+from tests.virtual_time import MovableTimeLoop, time_passes
 from trunkline.dialects.context.events import ToolCallErrorEvent
 from trunkline.dialects.signals import AgentFault, PermissionAsk, Signal, TurnEnd
 from trunkline.errors import AgentStartFailed
@@ -189,20 +190,21 @@ def test_an_agent_that_cannot_start_fails_the_turn_with_its_own_code(tmp_path: P
 
 def test_silence_cancels_then_ends_the_turn_but_not_while_a_person_is_waited_for(tmp_path: Path) -> None:
     async def scenario() -> None:
-        stage = Stage(tmp_path, limits=Limits(idle_timeout=0.05))
+        stage = Stage(tmp_path, limits=Limits(idle_timeout=1))
         session = await stage.open()
         await stage.send()
         stage.driver.ask()
         await stage.packets("approval_requested")
-        await asyncio.sleep(0.15)
+        await time_passes(3)
         assert not stage.driver.known_call("cancel"), "the clock stands still while an approval is open"
         await session.approvals.decide("req-1", Decision(decision="allow"), by="ann")
+        await time_passes(1)
         await stage.until(lambda: bool(stage.driver.known_call("cancel")))
         stage.driver.end("cancelled")
         packets = await stage.packets("error")
         assert packets[-1]["details"]["code"] == "idle_timeout"
 
-    run(scenario())
+    run(scenario(), loop=MovableTimeLoop)
 
 
 def test_whatever_goes_wrong_in_the_hub_a_turn_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

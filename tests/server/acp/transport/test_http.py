@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -14,6 +14,7 @@ import pytest
 from tests.aio import run
 from tests.server.acp.editor import Json, hub_site, when
 from tests.server.site import TOKEN, Answer, Exchange, Site
+from tests.virtual_time import MovableTimeLoop, time_passes
 from trunkline.server.acp.transport import http
 
 POST = {"content-type": "application/json"}
@@ -269,16 +270,16 @@ def test_delete_ends_the_connection_and_not_the_session(tmp_path: Path) -> None:
 
 def test_a_connection_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def check() -> None:
-        monkeypatch.setattr(http, "IDLE_S", 0.05)
+        monkeypatch.setattr(http, "IDLE_S", 2.0)
         async with hub_site(tmp_path) as site, connection(site) as made:
             conn = await made.listen()
-            await asyncio.sleep(0.15)  # time itself is tested
+            await time_passes(5)
             assert (await made.post({"id": 9, "method": "session/list", "params": {}})).status == 202, "a reader keeps it"
             await conn.exchange.leave()
-            await asyncio.sleep(0.15)
+            await time_passes(5)
             assert (await made.post({"id": 9, "method": "session/list", "params": {}})).status == 404
 
-    run(check())
+    run(check(), 20, MovableTimeLoop)
 
 
 @pytest.mark.parametrize(("message", "headers", "status"), [
@@ -344,7 +345,7 @@ def test_no_token_takes_the_connections_of_the_others(tmp_path: Path, monkeypatc
     run(check())
 
 
-@pytest.mark.parametrize("lifetime_s", [None, 2])
+@pytest.mark.parametrize("lifetime_s", [None, 5])
 @pytest.mark.parametrize("reads", [True, False])
 def test_a_connection_ends_with_its_token(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lifetime_s: float | None, reads: bool) -> None:
@@ -360,13 +361,12 @@ def test_a_connection_ends_with_its_token(
             if lifetime_s is None:
                 site.app.parts.tokens.revoke(token.id)
             else:
-                while site.app.parts.tokens.is_live(token.id):  # noqa: ASYNC110 - time itself is tested
-                    await asyncio.sleep(0.02)
-                await asyncio.sleep(0.15)
+                monkeypatch.setattr(site.app.parts.tokens, "_clock", lambda: time.time() + lifetime_s)
+                await time_passes(lifetime_s)
             assert (await greet(site)).status == 200
             assert stream is None or not await stream.piece()
 
-    run(check())
+    run(check(), 20, MovableTimeLoop)
 
 
 def test_a_handshake_that_fails_opens_nothing(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from trunkline.dialects.notes import CustomNote
 from trunkline.dialects.signals import Update
 from trunkline.errors import AgentError
 from trunkline.session.driver.acp import opening
-from trunkline.session.driver.acp.opening import EARLY_EACH, SESSION_ID_CHARS, AcpOpening, Inbox
+from trunkline.session.driver.acp.opening import EARLY_EACH, NOTED_BYTES, SESSION_ID_CHARS, AcpOpening, Inbox, noted
 
 
 def told(session_id: str, size: int) -> msgspec.Raw:
@@ -63,3 +63,9 @@ def test_a_start_fails_where_the_agents_id_is_too_long(size: int, opens: bool) -
         return
     with pytest.raises(AgentError, match="sessionId that is too long"):
         run(work.open(hello, None))
+
+
+
+def test_a_message_that_nobody_understands_is_told_by_its_size_where_it_is_long() -> None:
+    assert noted(msgspec.Raw(b'{"a":1}')) == msgspec.Raw(b'{"a":1}')
+    assert noted(msgspec.Raw(b"x" * (NOTED_BYTES + 1))) == {"truncated": {"bytes": NOTED_BYTES + 1}}

@@ -8,14 +8,15 @@ import os
 import shlex
 import sys
 import uuid
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from tests.aio import run
+from tests.aio import eventually, run
 from tests.tooling import fake_claude
+from tests.virtual_time import MovableTimeLoop
 from trunkline.agents import catalog
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
@@ -48,20 +49,30 @@ class Ears:
 
     async def until(self, kind: type[Signal], count: int = 1) -> Any:
         """The signal of that kind, once that many were heard."""
-        while len(found := [signal for signal in self.signals if isinstance(signal, kind)]) < count:
-            self._news.clear()
-            await self._news.wait()
-        return found[count - 1]
+        def found() -> list[Signal]:
+            return [signal for signal in self.signals if isinstance(signal, kind)]
+
+        await self.hear(lambda: len(found()) >= count)
+        return found()[count - 1]
 
     async def until_exit(self) -> tuple[Exit, str]:
-        while not self.exits:
+        await self.hear(lambda: self.exits)
+        return self.exits[0]
+
+    async def hear(self, enough: Callable[[], object]) -> None:
+        """Listen until it is enough."""
+        while not enough():
             self._news.clear()
             await self._news.wait()
-        return self.exits[0]
 
     def updates(self, kind: str) -> list[Json]:
         told = [msgspec.json.decode(signal.raw) for signal in self.signals if isinstance(signal, Update)]
         return [update for update in told if update["sessionUpdate"] == kind]
+
+    async def until_text(self, wanted: str = "") -> str:
+        """What was said, once that was."""
+        await self.hear(lambda: self.text() and wanted in self.text())
+        return self.text()
 
     def text(self) -> str:
         return "".join(update["content"]["text"] for update in self.updates("agent_message_chunk"))
@@ -113,9 +124,8 @@ class ClaudeStage:
         return [entry for entry in self.log() if kind in (entry.get("type"), entry.get("request", {}).get("subtype"))]
 
     async def until_sent(self, kind: str, count: int = 1) -> list[Json]:
-        while len(found := self.sent(kind)) < count:  # noqa: ASYNC110 - another process writes the file
-            await asyncio.sleep(0.005)
-        return found
+        await eventually(lambda: len(self.sent(kind)) >= count)
+        return self.sent(kind)
 
     async def has(self, session_id: str) -> bool:
         """Implements ``Past``."""
@@ -154,4 +164,4 @@ def played(stage: ClaudeStage, play: Coroutine[Any, Any, None]) -> None:
         finally:
             await stage.driver.stop()
 
-    run(both(), timeout_s=30)
+    run(both(), timeout_s=30, loop=MovableTimeLoop)

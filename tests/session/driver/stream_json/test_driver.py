@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 
@@ -10,15 +9,13 @@ import msgspec
 import pytest
 
 from tests.session.driver.stream_json.stage import ClaudeStage, played
-from tests.tooling.processes import is_alive
-from trunkline.dialects.signals import AskWithdrawn, Malformed, PermissionAsk, TurnEnd, Update
+from tests.virtual_time import time_passes
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, TurnEnd, Update
 from trunkline.errors import (
-    AgentError,
     Invalid,
     Unsupported,
 )
 from trunkline.session.driver.stream_json import driver as claude_driver
-from trunkline.session.driver.stream_json import process as claude_process
 
 
 def test_text_streams_and_the_turn_ends_once(tmp_path: Path) -> None:
@@ -129,55 +126,6 @@ def test_an_open_ask_is_withdrawn_by_an_interrupt(tmp_path: Path) -> None:
     played(stage, play())
 
 
-def test_a_prompt_waits_while_the_cli_works_of_its_own_accord(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-    go = tmp_path / "go"
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        stage.play(["own"], ["say", "by myself "], ["await", str(go)], ["own_end"])
-        await stage.ears.until(TurnEnd)
-        await _text(stage, "by myself")
-        stage.play(["say", "as you asked"])
-        await asyncio.sleep(0)
-        assert len(stage.sent("user")) == 1, "it would be folded into the other turn"
-        go.touch()
-        await stage.ears.until(TurnEnd, 2)
-        assert stage.ears.text() == "by myself as you asked"
-
-    played(stage, play())
-
-
-def test_a_prompt_that_waits_ends_at_once_when_it_is_cancelled(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        stage.play(["own"], ["say", "by myself"], ["wait"], ["own_end"])
-        await stage.ears.until(TurnEnd)
-        await _text(stage, "by myself")
-        stage.play(["say", "never said"])
-        stage.driver.cancel()
-        assert (await stage.ears.until(TurnEnd, 2)).stop == "cancelled"
-        assert (await stage.turn(["say", "!"])).stop == "end_turn"
-        assert stage.ears.text() == "by myself!"
-
-    played(stage, play())
-
-
-def test_a_long_line_and_a_broken_one_do_not_end_the_stream(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-    long = "x" * (5 << 20)
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        await stage.turn(["line", "this is no JSON"], ["say", long])
-        assert stage.ears.text() == long
-        assert (await stage.ears.until(Malformed)).line == b"this is no JSON"
-
-    played(stage, play())
-
-
 # Errors of a turn
 
 
@@ -232,9 +180,8 @@ def test_people_are_told_when_the_stream_falls_silent_and_once(tmp_path: Path, m
     async def play() -> None:
         await stage.driver.start(None)
         stage.play(["say", "one"], ["wait"])
-        while not stage.ears.updates("notice"):  # noqa: ASYNC110 - the notice is what is waited for
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.5)
+        await _notices(stage, 1)
+        await time_passes(1)
         (notice,) = stage.ears.updates("notice")
         assert "silent" in notice["title"]
         stage.driver.cancel()
@@ -253,7 +200,7 @@ def test_people_are_told_when_the_cli_falls_silent_in_a_turn_of_its_own_that_a_p
         await stage.driver.start(None)
         stage.play(["own"], ["say", "by myself"], ["await", str(go)], ["own_end"])
         await stage.ears.until(TurnEnd)
-        await _text(stage, "by myself")
+        await stage.ears.until_text("by myself")
         stage.play(["say", ", and now for you"], ["wait"])
         await _notices(stage, 1)
         go.touch()
@@ -261,7 +208,7 @@ def test_people_are_told_when_the_cli_falls_silent_in_a_turn_of_its_own_that_a_p
         assert stage.ears.text() == "by myself, and now for you", "and then of its own turn's silence too, once"
         stage.driver.cancel()
         assert (await stage.ears.until(TurnEnd, 2)).stop == "cancelled"
-        await asyncio.sleep(0.5)
+        await time_passes(1)
         assert len(stage.ears.updates("notice")) == 2
 
     played(stage, play())
@@ -275,7 +222,7 @@ def test_silence_means_nothing_while_a_person_is_asked(tmp_path: Path, monkeypat
         await stage.driver.start(None)
         stage.play(["ask", "Bash", {"command": "make"}])
         await stage.ears.until(PermissionAsk)
-        await asyncio.sleep(0.4)
+        await time_passes(1)
         assert stage.ears.updates("notice") == []
 
     played(stage, play())
@@ -313,66 +260,9 @@ def test_a_model_and_a_budget_of_thinking_are_set_and_all_options_come_back(tmp_
     played(stage, play())
 
 
-def test_what_the_cli_refuses_and_what_it_never_answers_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_process, "CALL_TIMEOUT_S", 0.2)
-    stage = ClaudeStage(tmp_path, refuse={"set_permission_mode": "not launched so"}, silent=["set_model"])
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        with pytest.raises(AgentError, match="not launched so"):
-            await stage.driver.set_mode("plan")
-        with pytest.raises(AgentError, match="did not answer"):
-            await stage.driver.set_config("model", "small")
-
-    played(stage, play())
-
-
-# The end
-
-
-def test_it_is_ended_by_an_interrupt_then_by_the_end_of_its_input(tmp_path: Path) -> None:
-    stage = ClaudeStage(tmp_path)
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        stage.play(["child"], ["wait"])
-        await stage.ears.until(Update)
-        child = await _text(stage, "")
-        await stage.driver.stop()
-        assert [entry.get("request", entry).get("subtype", "eof") for entry in stage.log()[-2:]] == ["interrupt", "eof"]
-        exit, _ = await stage.ears.until_exit()
-        assert exit.code == 0
-        assert not is_alive(int(child)), "a command in a session of its own is ended too"
-
-    played(stage, play())
-
-
-def test_one_that_hangs_is_ended_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("INTERRUPT_S", 0.1), ("CLOSE_STDIN_S", 0.1), ("TERM_S", 0.1)):
-        monkeypatch.setattr(claude_process, name, seconds)
-    stage = ClaudeStage(tmp_path, silent=["interrupt"])
-
-    async def play() -> None:
-        await stage.driver.start(None)
-        stage.play(["child"], ["hang"])
-        child = await _text(stage, "")
-        await stage.driver.stop()
-        assert not is_alive(stage.ears.pids[0]) and not is_alive(int(child))
-
-    played(stage, play())
-
-
 async def _notices(stage: ClaudeStage, count: int) -> None:
-    while len(stage.ears.updates("notice")) < count:  # noqa: ASYNC110 - the notice is what is waited for
-        await asyncio.sleep(0.01)
+    await stage.ears.hear(lambda: len(stage.ears.updates("notice")) >= count)
 
 
 def _option(ask: PermissionAsk, kind: str) -> str:
     return next(option.option_id for option in ask.options if option.kind == kind)
-
-
-async def _text(stage: ClaudeStage, wanted: str) -> str:
-    """What was said, once that was."""
-    while not (text := stage.ears.text()) or wanted not in text:  # noqa: ASYNC110 - the CLI says it when it does
-        await asyncio.sleep(0.005)
-    return text

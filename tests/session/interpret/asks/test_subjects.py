@@ -7,39 +7,17 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.session.interpret.asks.confirming import asked, confirm, decide, runs
 from tests.session.interpret.call_builders import call, listening, more, of_type, only, text
-from tests.session.interpret.told import Told, events
+from tests.session.interpret.told import events
 from tests.session.script import OPTIONS
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Invalid
 from trunkline.session.fold import ApprovalView, restore
-from trunkline.session.interpret.asks.requested import DESCRIPTION_CHARS
-from trunkline.session.interpret.asks.subjects import ASKED_CALLS, NOT_KNOWN, SHOWN_PATHS
-from trunkline.session.interpret.asks.waiting import ASKED_BYTES
+from trunkline.session.interpret.asks.subjects import NOT_KNOWN, SHOWN_PATHS
 from trunkline.session.policy.decide import Rule, always_rule
 from trunkline.session.policy.text import parse_policy
-
-CONFIRM: dict[str, Any] = {"kind": "other", "title": "Confirm Agent Actions", "toolCallId": "confirmation-1"}
-
-
-def confirm(request_id: str = "r", **fields: Any) -> PermissionAsk:
-    """An ask that says nothing of its own."""
-    return PermissionAsk(request_id, msgspec.json.encode({**CONFIRM, **fields}), OPTIONS)
-
-
-def runs(call_id: str, command: str, **fields: Any) -> Any:
-    return call(toolCallId=call_id, kind="execute", title=command, rawInput={"command": command}, **fields)
-
-
-def asked(told: Told, *signals: Any) -> tuple[ApprovalView, dict[str, Any]]:
-    """The approval that comes of these, and its event."""
-    found = events(told.hear(*signals))
-    return next(reversed(told.fold.approvals.values())), only(found, "approval:requested")
-
-
-def decide(told: Told, approved: bool, request_id: str = "r") -> None:
-    told.at().asks.resolve(request_id, approved=approved, resolved_by="user", who="ann")
 
 
 def test_an_ask_for_several_calls_is_judged_by_all_of_them() -> None:
@@ -236,30 +214,6 @@ def test_what_an_earlier_ask_said_under_the_same_id_is_no_part_of_the_next() -> 
     assert view.about is not None and (view.about.command, view.about.claimed) == (None, "touch x")
 
 
-def test_an_ask_about_more_calls_than_can_be_shown_is_refused() -> None:
-    told = listening()
-    told.hear(*(runs(f"c{number}", "touch x") for number in range(ASKED_CALLS)))
-    assert told.at().waiting.room_for(confirm()) is None
-    told.hear(runs("one more", "touch x"))
-    why = told.at().waiting.room_for(confirm())
-    assert why is not None and str(ASKED_CALLS + 1) in why
-    assert told.at().waiting.room_for(confirm(rawInput={"command": "ls"})) is None, "one that says something is about itself"
-    told.hear(call(toolCallId="blind", title="Bash", kind="execute"))
-    assert told.at().waiting.room_for(confirm(toolCallId="blind", title="Bash")) is not None
-    told_so = confirm(toolCallId="blind", rawInput={"command": "touch y"})
-    assert told.at().waiting.room_for(told_so) is None, "the call and the ask say it together"
-    assert told.at().waiting.room_for(confirm(toolCallId="c1")) is None and told.fold.calls["c1"].state.title == "touch x"
-
-
-def test_an_ask_about_calls_that_say_too_much_is_refused() -> None:
-    told = listening()
-    half = {"path": "/w/a", "content": "x" * (ASKED_BYTES // 2)}
-    told.hear(call(toolCallId="a", kind="edit", title="Write", rawInput=half))
-    assert told.at().waiting.room_for(confirm()) is None
-    told.hear(call(toolCallId="b", kind="edit", title="Write", rawInput=half))
-    assert "more than can be shown" in (told.at().waiting.room_for(confirm()) or "")
-
-
 def test_a_card_shows_the_first_paths_of_each_call_and_how_many_more_there_are() -> None:
     told = listening()
     paths = [f"/w/{number}" for number in range(SHOWN_PATHS + 5)]
@@ -267,23 +221,6 @@ def test_a_card_shows_the_first_paths_of_each_call_and_how_many_more_there_are()
     view, _ = asked(told, confirm())
     assert view.calls[0].paths == [*paths[:SHOWN_PATHS], "… and 5 more"]
     assert len(view.calls[1].command or "") < 40_000 and "more characters" in (view.calls[1].command or "")
-
-
-def test_what_is_not_sure_is_told_wherever_the_level_is() -> None:
-    told = listening()
-    view, event = asked(told, call(toolCallId="a", kind="execute", title="Bash", rawInput={"command": "ls", "run_as": "root"}),
-                        confirm())
-    risk = event["_meta"]["risk"]
-    assert risk["sure"] is False and "run_as" in risk["doubts"][0]
-    assert (view.sure, view.doubts, view.calls[0].doubts) == (False, risk["doubts"], risk["doubts"])
-    (executing, again) = of_type(events(told.entries), "tool:executing")
-    assert executing["_meta"]["risk"] == again["_meta"]["risk"] == risk
-
-
-def test_a_sure_call_says_nothing_of_being_sure() -> None:
-    told = listening()
-    _, event = asked(told, runs("a", "ls"), PermissionAsk("r", b'{"toolCallId":"a"}', OPTIONS))
-    assert set(event["_meta"]["risk"]) == {"reason"} and "calls" not in event["_meta"] and "disk" not in event["_meta"]
 
 
 def test_an_approval_of_an_older_hub_can_still_be_read() -> None:
@@ -349,10 +286,3 @@ def test_the_title_of_a_tool_is_never_its_command() -> None:
     view, event = said_in_words("Shall I?", arguments="thinking …")
     assert event["preview"] == {"type": "description", "text": "Shall I?"}
     assert (view.about and view.about.command, view.always, view.risk_reason) == (None, None, NOT_KNOWN)
-
-
-def test_the_line_that_describes_several_calls_is_cut_and_the_calls_are_whole_beside_it() -> None:
-    told = listening()
-    view, event = asked(told, *(runs(f"call-{number}", f"touch {number}" + "x" * 100) for number in range(9)), confirm())
-    assert len(event["description"]) == DESCRIPTION_CHARS == len(view.description)
-    assert [each["command"][-100:] for each in event["_meta"]["calls"]] == ["x" * 100] * 9

@@ -7,9 +7,13 @@ from typing import Any
 import msgspec
 
 from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.numbered import nth_call, nth_end
 from tests.session.interpret.told import Told, events
 from trunkline.dialects.calls import ToolNames
-from trunkline.dialects.notes import AgentNote, CustomNote, read_note
+from trunkline.dialects.notes import AgentNote, CustomNote, SubAgentReport, read_note
+from trunkline.session.fold import KEPT_ARTIFACTS, Artifact
+from trunkline.session.interpret.effects import subagents
+from trunkline.session.interpret.effects.changes import PATH_CHARS
 
 TASK = {"prompt": "Count the files", "description": "Count", "subagent_type": "explore"}
 NAMES = ToolNames(roles={"Helper": "task"}, parent_call="vendor.parentId")
@@ -120,3 +124,18 @@ def test_one_in_the_background_ends_with_its_agent_and_so_does_what_it_was_doing
     assert (completed["subAgentId"], completed["_meta"]) == ("c", {"failed": True})
     told.at().tools.agent_gone()
     assert told.take() == [], "once"
+
+
+def test_sub_agents_artifacts_and_files_are_kept_up_to_a_bound() -> None:
+    told = Told().turn()
+    for number in range(subagents.SENT_OFF + 10):
+        subagents.on_report(told.interpret.writer, SubAgentReport(sub_agent_id=f"s{number}", state="background"))
+    assert len(told.fold.sub_agents) == subagents.SENT_OFF
+    for number in range(KEPT_ARTIFACTS + 5):
+        told.at().artifact(Artifact(id=f"a{number}", type="file", name="n", path=f"/w/{number}", relative_path="n", created_at="",
+                                    updated_at=""), None)
+    assert len(told.fold.artifacts) == KEPT_ARTIFACTS
+    path = "/w/" + "p" * PATH_CHARS
+    shows = [{"type": "diff", "path": path, "newText": "a"}]
+    told.hear(nth_call(1, kind="edit", content=shows), nth_end(1))
+    assert path not in told.fold.files

@@ -1,0 +1,35 @@
+"""Which of what waits is meant."""
+
+from __future__ import annotations
+
+import pytest
+
+from trunkline.cli.waiting import check_was_seen, line_of, the_one
+from trunkline.client import ApprovalView, PendingAsk
+from trunkline.errors import Invalid, NotFound
+
+ASKS = [PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a")),
+        PendingAsk(session_id="ses_2", approval=ApprovalView(request_id="req_b"))]
+
+
+def test_what_waits_is_named_by_its_own_id_or_its_sessions() -> None:
+    assert the_one(ASKS, "approval", "req_b") is the_one(ASKS, "approval", "ses_2") is the_one(ASKS, "approval", "2") is ASKS[1]
+    with pytest.raises(Invalid, match="2 wait; name one of them"):
+        the_one(ASKS, "approval", None)
+    with pytest.raises(NotFound, match="did you mean req_b"):
+        the_one(ASKS, "approval", "rq_b")
+
+
+def test_what_was_asked_anew_is_approved_by_its_whole_id_alone() -> None:
+    ask = PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a-2", description="Run: touch other"))
+    for name in (None, "req_a", "req_a-", "ses_1", "1"):
+        assert the_one([ask], "approval", name) is ask
+        with pytest.raises(Invalid, match=r"changed while it waited(?s:.*)req_a-2  ses_1  Run: touch other"):
+            check_was_seen(ask, name)
+    check_was_seen(ask, "req_a-2")
+
+
+def test_a_line_of_what_waits_hides_nothing_and_says_where_it_is_cut() -> None:
+    about = "Run: touch a\x1b]0;; touch b\x07"
+    ask = PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a", description=about + "\ntouch c" + "x" * 100))
+    assert "touch a␛]0;; touch b␇ ⏎ touch c" in line_of(ask) and line_of(ask).endswith("x…")

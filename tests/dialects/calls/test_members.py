@@ -1,0 +1,121 @@
+"""Members of an input that change what a call means, and those that change nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.dialects.calls.announced import read
+from tests.tooling.rows import every_row
+from trunkline.agents import catalog
+from trunkline.dialects.calls import read_call
+
+
+@pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command"])
+def test_a_member_that_changes_what_a_call_means_is_a_doubt(member: str) -> None:
+    reading = read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", member: True}})
+    assert not reading.sure and member in reading.doubts[0]
+    assert read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", member: False}}).sure
+    harmless = {"command": "npm test", "description": "tests", "timeout": 5, "workdir": "src"}
+    assert read({"name": "Bash", "kind": "execute", "rawInput": harmless}).sure
+
+
+@pytest.mark.parametrize("members", [
+    {"sandboxMode": "off"}, {"session_id": "root-shell"}, {"mode": "yolo"}, {"type": "delete"},
+    {"description": {"run_as": "root"}},
+    {"options": [{"run_as": "root"}]}, {"path": {"then": "x"}}, {"sandbox_permissions": "require_escalated"},
+    {"parsed_cmd": ["make"]}, {"call_id": "1"}, {"variant": "x"}, {"content_length": 5},
+])
+def test_a_member_that_is_not_known_is_a_doubt_at_any_depth(members: dict[str, Any]) -> None:
+    assert not read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
+
+
+@pytest.mark.parametrize("members", [
+    {"sandbox_type": "none"}, {"run_as_name": "root"}, {"user_name": "root"}, {"hostname": "prod"}, {"container_name": "prod"},
+    {"file_path": "src/a.py", "content": "x"}, {"patch": "*** Delete File: src/a.py\n"}, {"text": "y\n"},
+    {"edits": [{"path": "src/a.py", "new_string": "x"}]}, {"from": "src/a.py", "to": "src/b.py"},
+])
+def test_a_command_that_comes_with_a_text_a_target_or_another_user_is_not_sure(members: dict[str, Any]) -> None:
+    assert not read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
+
+
+@pytest.mark.parametrize("call", [
+    {"name": "Read", "kind": "read", "rawInput": {"path": "src/a.py", **members}} for members in (
+        {"text": "x"}, {"body": "x"}, {"replace": "x"}, {"edit": "x"}, {"destination": "src/b.py"}, {"output": "src/b.py"},
+        {"rename_to": "src/b.py"}, {"new_name": "src/b.py"}, {"outfile": "src/b.py"}, {"sudo_type": "root"})
+] + [
+    {"name": "Grep", "kind": "search", "rawInput": {"pattern": "a", "path": "src", **members}} for members in (
+        {"replace": "b"}, {"output": "src/b.py"}, {"to": "src/b"})
+])
+def test_a_look_that_brings_a_text_or_a_target_is_no_look(call: dict[str, Any]) -> None:
+    assert not read(call).only_looks
+
+
+@pytest.mark.parametrize("members", [
+    {"env": {"CI": "1"}}, {"type": "py"}, {"output_format": "json"}, {"timeout_ms": 5, "run_in_background": True}, {"run_as": ""},
+])
+def test_a_member_that_changes_nothing_is_none(members: dict[str, Any]) -> None:
+    assert read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
+
+
+def test_the_members_that_the_catalog_lists_change_nothing_for_that_agent_and_no_other() -> None:
+    given = {"command": ["/bin/bash", "-lc", "cat a.txt"], "call_id": "c", "source": "unified_exec_startup", "parsed_cmd": [
+        {"type": "read", "cmd": "cat a.txt", "name": "a.txt", "path": "/w/a.txt"}], "available_decisions": ["approved", {
+            "approved_execpolicy_amendment": {"proposed_execpolicy_amendment": ["cat", "/w/a.txt"]}}]}
+    call = {"name": "exec_command", "kind": "execute", "rawInput": given}
+    codex = read(call, catalog.load()["codex-acp-zed"].tool_names)
+    assert (codex.sure, codex.command, codex.paths) == (True, "cat a.txt", ())
+    other = read(call, catalog.load()["goose"].tool_names)
+    assert not other.sure and "unified_exec_startup" in other.paths
+    hiding = {**given, "parsed_cmd": [{"cmd": "make install"}]}
+    assert "make install" in (read({**call, "rawInput": hiding}).command or ""), "another agent may run what stands there"
+
+
+def test_what_the_catalog_lists_is_still_looked_at_where_there_is_no_command_beside_it() -> None:
+    names = catalog.load()["codex-acp-zed"].tool_names
+    reading = read({"name": "exec_command", "kind": "execute", "rawInput": {"parsed_cmd": [{"cmd": "make install"}]}}, names)
+    assert reading.command == "make install"
+
+
+@every_row("member", ["type", "kind", "tool", "action"])
+@every_row("verb", ["unlink", "Unlink", "obliterate", "mv", "del", "chmod", "write"])
+def test_a_sort_that_is_not_known_may_be_something_to_do(member: str, verb: str) -> None:
+    reading = read_call("Read", "read", {"file_path": "a.py", member: verb})
+    assert any(member in doubt for doubt in reading.doubts), reading.doubts
+
+
+@every_row("member", ["type", "kind", "tool"])
+@every_row("value", [{"is": "file"}, [{"is": "file"}], [["file"]]])
+def test_a_sort_that_is_no_word_is_a_doubt_and_breaks_nothing(member: str, value: object) -> None:
+    assert read_call("Grep", "search", {"pattern": "x", member: value}).doubts
+    assert read_call("Bash", "execute", {"command": "ls", member: value}).doubts
+
+
+@pytest.mark.parametrize("given", [{"type": "py"}, {"type": "file"}, {"kind": "directory"}, {"type": "rust"}, {"tool": "grep"},
+                                   {"type": ["ts", "tsx"]}])
+def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:
+    assert not read_call("Grep", "search", {"pattern": "x", **given}).doubts
+
+
+@pytest.mark.parametrize(("call", "member"), [
+    ({"title": "read", "kind": "read", "rawInput": {"path": "a.txt", "url": "http://x.example/upload"}}, "url"),
+    ({"title": "write", "kind": "edit", "rawInput": {"path": "a.txt", "content": "x", "urls": ["http://x.example"]}}, "urls"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "recursive": True}}, "recursive"),
+    ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "depth": 9}}, "depth"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "context": "production"}}, "context"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "status": "x"}}, "status"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "id": "prod"}}, "id"),
+    ({"title": "Bash", "kind": "execute", "rawInput": {"command": "ls", "url": "http://x.example"}}, "url"),
+])
+def test_a_member_is_harmless_only_where_the_tool_has_a_harmless_use_for_it(call: dict[str, Any], member: str) -> None:
+    assert f"a member of its input that is not known: {member}" in read(call).doubts
+
+
+@pytest.mark.parametrize("call", [
+    {"title": "grep", "kind": "search", "rawInput": {"pattern": "x", "context": 3, "recursive": True, "depth": 2}},
+    {"title": "list", "kind": "read", "rawInput": {"path": "src", "recursive": True}},
+    {"title": "WebFetch", "kind": "fetch", "rawInput": {"url": "https://example.org"}},
+])
+def test_what_says_how_to_look_is_harmless_where_something_only_looks(call: dict[str, Any]) -> None:
+    assert read(call).sure
