@@ -65,6 +65,16 @@ class Terminal:
         while text not in self.text:
             assert time.monotonic() < until and self._read(), f"{text!r} was not shown:\n{self.text}"
 
+    def press_until(self, key: str, text: str) -> None:
+        """Press a key until ``text`` can be read: one that comes too early decides nothing."""
+        until = time.monotonic() + 3 * WITHIN_S
+        while text not in self.text:
+            assert time.monotonic() < until, f"{text!r} was not shown:\n{self.text}"
+            self.keys(key)
+            again = time.monotonic() + 4
+            while text not in self.text and time.monotonic() < again:
+                self._read()
+
     def see_gone(self, text: str) -> None:
         """Read until ``text`` can be read there no more."""
         until = time.monotonic() + WITHIN_S

@@ -42,5 +42,6 @@ def test_what_does_not_die_of_repeated_kills_is_left_and_told_of(heeds_after: in
     done = subprocess.run([sys.executable, "-c", END_FAMILY, str(heeds_after)], capture_output=True, text=True, timeout=20,
                           check=True)
     kills, is_left, is_gone, whole_time = done.stdout.split()
-    assert (is_left, is_gone, whole_time) == (str(left), str(not left), str(left))
+    assert (is_left, is_gone) == (str(left), str(not left))
+    assert whole_time == "True" or not left, "all of its time was used"
     assert int(kills) > 2 if left else int(kills) == 2
