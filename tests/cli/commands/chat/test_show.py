@@ -98,7 +98,7 @@ def test_a_change_is_shown_as_a_coloured_diff() -> None:
     shown = Shown(colour=True)
     shown(type="tool_call_start", toolCallId="1", title="edit")
     shown(type="tool_call_progress", toolCallId="1", status="completed", kind="edit", title="a.py", rawInput={},
-          content=[{"type": "diff", "path": "/work/a.py", "oldText": "a\nb\n", "newText": "a\nc\n"}])
+          content=[{"type": "diff", "path": "/w/a.py", "oldText": "a\nb\n", "newText": "a\nc\n"}])
     assert "\x1b[31m-b" in shown.text and "\x1b[32m+c" in shown.text
 
 
