@@ -24,6 +24,7 @@ class Person:
         self.url = url
         self.faults: list[str] = []
         self._expected: re.Pattern[str] | None = None
+        self._known: tuple[str, ...] = (url, "data:", "blob:")
         context.set_default_timeout(WAIT_MS)
         self._heard: dict[str, Callable[[Any], None]] = {
             "request": self._requested, "console": self._told, "weberror": self._failed, "dialog": self._asked}
@@ -70,6 +71,10 @@ class Person:
         """From now on the browser's own complaints about a lost network, or about something else, are no faults."""
         self._expected = re.compile(what)
 
+    def expect_requests_to(self, url: str) -> None:
+        """From now on a request to that address, however late, is no fault."""
+        self._known = (*self._known, url)
+
     def assert_no_faults(self) -> None:
         """Nothing happened that must never happen."""
         assert not self.faults, "\n".join(self.faults)
@@ -78,7 +83,7 @@ class Person:
         self.faults.append(f"error: {error.error}")
 
     def _requested(self, request: Request) -> None:
-        if not request.url.startswith((self.url, "data:", "blob:")):
+        if not request.url.startswith(self._known):
             self.faults.append(f"a request to elsewhere: {request.url[:200]}")
 
     def _told(self, message: ConsoleMessage) -> None:
