@@ -65,14 +65,16 @@ class Terminal:
         while text not in self.text:
             assert time.monotonic() < until and self._read(), f"{text!r} was not shown:\n{self.text}"
 
-    def press_until(self, key: str, text: str) -> None:
+    def press_until(self, key: str, text: str, every_s: float = 4) -> None:
         """Press a key until ``text`` can be read: one that comes too early decides nothing."""
         until = time.monotonic() + 3 * WITHIN_S
         while text not in self.text:
             assert time.monotonic() < until, f"{text!r} was not shown:\n{self.text}"
             self.keys(key)
-            again = time.monotonic() + 4
-            while text not in self.text and time.monotonic() < again:
+            again = time.monotonic() + every_s
+            while text not in self.text and (left_s := again - time.monotonic()) > 0:
+                if not self._is_more_within(left_s):
+                    break
                 self._read()
 
     def see_gone(self, text: str) -> None:
@@ -101,8 +103,11 @@ class Terminal:
         os.close(self._master)
         return self.process.wait(timeout=WITHIN_S)
 
+    def _is_more_within(self, seconds: float) -> bool:
+        return bool(select.select([self._master], [], [], seconds)[0])
+
     def _read(self) -> bytes:
-        assert select.select([self._master], [], [], WITHIN_S)[0], f"nothing more was shown after:\n{self.text}"
+        assert self._is_more_within(WITHIN_S), f"nothing more was shown after:\n{self.text}"
         try:
             data = os.read(self._master, 65536)
         except OSError:  # how Linux says that the other side of a terminal was closed

@@ -201,7 +201,7 @@ def test_a_person_at_a_terminal_is_asked(shared: Place, key: str, verdict: bytes
     terminal.type("perhaps")
     terminal.wait_for("that is none of the answers")
     terminal.wait_for("or a number > ")
-    terminal.type(key)
+    terminal.press_until(f"{key}\n", verdict.decode(), every_s=1.1)
     assert terminal.end() == 0
     assert verdict in terminal.seen
     assert b"\x1b[" in terminal.seen

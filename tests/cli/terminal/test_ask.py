@@ -7,13 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
+import pytest
 
 from tests.aio import run
 from tests.cli.terminal.test_screen import Out
 from tests.client.scripted import Exchange, served
 from trunkline.cli.terminal.ask import Keyboard, Policy, TerminalAsks
+from trunkline.cli.terminal.card import PREVIEW_LINES, REST_S
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client
+from trunkline.dialects.context.types import ASKED_ANEW
 
 
 class Typist(Keyboard):
@@ -22,6 +25,9 @@ class Typist(Keyboard):
     def __init__(self) -> None:
         super().__init__(-1)
         self.lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self.pace = REST_S
+        """Seconds until somebody answers."""
+        self.now = 0.0
         self.waiting = asyncio.Event()
 
     def forget(self) -> None:
@@ -32,6 +38,7 @@ class Typist(Keyboard):
         self.waiting.set()
         typed = await self.lines.get()
         self.waiting.clear()
+        self.now += self.pace
         if typed is None:
             raise EOFError
         return typed
@@ -74,7 +81,8 @@ class Stage:
 
         async def whole() -> None:
             async with served(self.handle) as hub, Client(hub.url) as client:
-                asks = TerminalAsks(client, "s", Screen(self.out, terminal=True, colour=False), self.policy, self.typist)
+                screen = Screen(self.out, terminal=True, colour=False)
+                asks = TerminalAsks(client, "s", screen, self.policy, self.typist, lambda: self.typist.now)
                 await scene(asks)
                 await asks.close()
 
@@ -140,6 +148,59 @@ def test_what_somebody_else_answered_is_not_asked_any_more() -> None:
         assert stage.answers.empty()
 
     stage.play(scene)
+
+
+def test_what_is_typed_as_one_ask_takes_the_place_of_another_approves_nothing() -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.waiting.wait()
+        stage.typist.waiting.clear()
+        asks.see({"type": "approval_resolved", "requestId": "r1", "approved": False, "reason": ASKED_ANEW})
+        asks.see(_approval(2))
+        stage.typist.pace = 0.3
+        for early in ("y", "a", "1"):
+            await stage.typist.waiting.wait()
+            stage.typist.waiting.clear()
+            await stage.typist.lines.put(early)
+        await stage.typist.waiting.wait()
+        stage.typist.pace = REST_S
+        await stage.typist.lines.put("y")
+        assert await stage.answers.get() == ("/sessions/s/permissions/r2", {"decision": "allow", "scope": "once"})
+
+    stage.play(scene)
+    assert stage.answers.empty()
+    assert stage.out.getvalue().count("only just appeared") == 3
+
+
+@pytest.mark.parametrize(("typed", "sent"), [("n", {"decision": "deny", "scope": "once"}), ("2", {"optionId": "no"})])
+def test_who_denies_need_not_wait(typed: str, sent: object) -> None:
+    stage = Stage("ask")
+    stage.typist.pace = 0
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.lines.put(typed)
+        assert (await stage.answers.get())[1] == sent
+
+    stage.play(scene)
+
+
+def test_what_is_cut_is_approved_after_all_of_it_was_shown() -> None:
+    stage = Stage("ask")
+    lines = "\n".join(f"+{number}" for number in range(PREVIEW_LINES + 10))
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see({**_approval(1), "preview": {"type": "diff", "diff": lines}})
+        for typed in ("y", "v", "y"):
+            await stage.typist.lines.put(typed)
+        assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "once"}
+
+    stage.play(scene)
+    shown = stage.out.getvalue()
+    assert stage.answers.empty() and "[v]iew all" in shown
+    assert shown.index("v shows the rest") < shown.index(f"+{PREVIEW_LINES + 9}")
 
 
 def test_an_answer_that_comes_too_late_is_told_and_the_next_is_asked() -> None:

@@ -75,8 +75,9 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
 
     PROMPT is the prompt's text, or - to read it from standard input. A hub is started if none is running.
 
-    Permissions are asked for in the terminal. Without one, somebody else decides (on the page, for one), unless --allow or
-    --deny is given.
+    Permissions are asked for in the terminal, and can be approved once they have stood there for a second, with all of their
+    lines (v shows what was cut). Without a terminal, somebody else decides (on the page, for one), unless --allow or --deny
+    is given.
 
     Ctrl-C cancels the turn; a second one leaves. Exit code: 0 the agent finished, 1 error, 2 wrong usage, 3 refusal,
     4 out of tokens, 5 too many requests in the turn, 130 cancelled.

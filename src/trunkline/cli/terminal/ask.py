@@ -1,7 +1,8 @@
 """Permissions and questions of a running turn, answered in the terminal.
 
 Rule 1: one thing is asked at a time; what somebody else answers meanwhile is withdrawn.
-Rule 2: what was typed before a question appeared is no answer to it.
+Rule 2: what was typed before a question appeared is no answer to it, and nothing is approved that nobody can have read
+(``card``).
 Rule 3: without a terminal nothing is answered, unless the caller gave ``--allow`` or ``--deny``: then somebody else decides,
 or the hub's timeout does (closed).
 """
@@ -11,11 +12,13 @@ from __future__ import annotations
 import asyncio
 import os
 import termios
+import time
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
+from trunkline.cli.terminal.card import ApprovalCard
 from trunkline.cli.terminal.form import Field, fields_of
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client, Scope
@@ -25,6 +28,7 @@ from trunkline.errors import Invalid, TrunklineError, Unsupported
 
 Policy = Literal["ask", "wait", "allow", "deny"]
 APPROVAL_KEYS = "[y]es, [a]lways, [n]o"
+YES = ("y", "yes", "a", "always")
 Fields = Mapping[str, Any]
 
 
@@ -57,13 +61,16 @@ class Keyboard:
 class TerminalAsks:
     """The open requests of a turn: approvals and questions that nobody has answered yet."""
 
-    def __init__(self, hub: Client, session_id: str, screen: Screen, policy: Policy, keyboard: Keyboard | None = None) -> None:
+    def __init__(self, hub: Client, session_id: str, screen: Screen, policy: Policy, keyboard: Keyboard | None = None,
+                 clock: Callable[[], float] = time.monotonic) -> None:
         self._hub = hub
         self._session_id = session_id
         self._screen = screen
         self._policy = policy
         self._keyboard = keyboard or Keyboard()
+        self._clock = clock
         self._open: deque[Fields] = deque()
+        self._cards: dict[str, ApprovalCard] = {}
         self._task: asyncio.Task[None] | None = None
         self._current = ""
         self._typing = False
@@ -74,10 +81,12 @@ class TerminalAsks:
         return self._typing
 
     def see(self, packet: Fields) -> None:
-        """Take note of a packet: a new ask is queued, a resolved one withdrawn."""
+        """Take note of a packet that was just shown: a new ask is queued, a resolved one withdrawn."""
         kind = packet.get("type")
         if kind in ("approval_requested", "question_requested"):
             self._open.append(packet)
+            if kind == "approval_requested":
+                self._cards[_id_of(packet)] = ApprovalCard(self._screen, packet, self._clock)
             self._go_on()
         elif kind in ("approval_resolved", "question_resolved"):
             self._withdraw(_id_of(packet))
@@ -96,6 +105,7 @@ class TerminalAsks:
 
     def _withdraw(self, ask_id: str) -> None:
         self._open = deque(packet for packet in self._open if _id_of(packet) != ask_id)
+        self._cards.pop(ask_id, None)
         # While our own answer is on its way, its resolution is no surprise: only an open prompt is taken back.
         if self._current == ask_id and self._typing and self._task is not None:
             self._task.cancel()
@@ -134,27 +144,39 @@ class TerminalAsks:
         if self._policy != "ask":
             await self._hub.decide(self._session_id, request_id, allow=self._policy == "allow")
             return
-        options = [option for option in packet.get("options", ()) if isinstance(option, Mapping)]
-        for number, option in enumerate(options, 1):
-            self._screen.line(f"{number}  {one_line(str(option.get('name', '')))}", indent="    ")
+        card = self._cards.pop(request_id)
+        card.bring_up()
         while True:
-            answer = (await self._prompt(f"{APPROVAL_KEYS}, or a number")).lower()
+            answer = (await self._prompt(f"{APPROVAL_KEYS}, {'' if card.is_whole else '[v]iew all, '}or a number")).lower()
             try:
-                if await self._decide(request_id, answer, options):
+                if answer in ("v", "view"):
+                    card.print_whole()
+                elif not self._may_count(card, answer):
+                    continue
+                elif await self._decide(request_id, answer, card.options):
                     return
-                self._screen.line("that is none of the answers", dim=True, indent="    ")
+                else:
+                    self._screen.line("that is none of the answers", dim=True, indent="    ")
             except (Invalid, Unsupported) as error:  # there is no "always" for this, say: the ask still waits
                 self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
 
+    def _may_count(self, card: ApprovalCard, answer: str) -> bool:
+        """Whether the answer may decide: one that approves needs somebody who can have read what it is for."""
+        why_not = card.rests() if _approves(answer, card.options) else ""
+        if why_not:
+            self._screen.line(why_not, mark="!", colour="yellow", indent="    ")
+            card.stay()
+        return not why_not
+
     async def _decide(self, request_id: str, answer: str, options: Sequence[Fields]) -> bool:
         """Send what was typed to the hub; False when it is no answer."""
-        if answer in ("y", "yes", "a", "always"):
+        if answer in YES:
             scope: Scope = "always" if answer.startswith("a") else "once"
             await self._hub.decide(self._session_id, request_id, allow=True, scope=scope)
         elif answer in ("n", "no"):
             await self._hub.decide(self._session_id, request_id, allow=False)
-        elif is_whole_number(answer) and 1 <= int(answer) <= len(options):
-            await self._hub.decide(self._session_id, request_id, option_id=str(options[int(answer) - 1]["optionId"]))
+        elif (option := _option(answer, options)) is not None:
+            await self._hub.decide(self._session_id, request_id, option_id=str(option["optionId"]))
         else:
             return False
         return True
@@ -205,6 +227,16 @@ class TerminalAsks:
         self._typing = False
         self._screen.answered()
         return answer
+
+
+def _approves(answer: str, options: Sequence[Fields]) -> bool:
+    option = _option(answer, options)
+    return answer in YES or (option is not None and not str(option.get("kind", "")).startswith("reject"))
+
+
+def _option(answer: str, options: Sequence[Fields]) -> Fields | None:
+    """The option with the number that was typed."""
+    return options[int(answer) - 1] if is_whole_number(answer) and 1 <= int(answer) <= len(options) else None
 
 
 def _settle(ready: asyncio.Future[None]) -> None:

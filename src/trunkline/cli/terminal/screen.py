@@ -32,7 +32,7 @@ class Screen:
         self._last_line = ""
         self._prompting = False
         self.rows = 0
-        """How many rows of the terminal the whole lines took so far, or a few more."""
+        """How many rows of the terminal everything took so far, or a few more."""
 
     def stream(self, text: str, *, colour: str | None = None, dim: bool = False) -> None:
         """Add to the running text."""
@@ -42,6 +42,7 @@ class Screen:
         self._hide_last_line()
         self._out.write(self.styled(text, colour=colour, dim=dim))
         self._at_line_start = text.endswith("\n")
+        self.rows += self.rows_of(text) - 1
         self._show_last_line()
         self._out.flush()
 
@@ -52,7 +53,7 @@ class Screen:
         styled = self.styled(printable(text), colour=None if mark else colour, dim=dim)
         lead = self.styled(self.mark(mark), colour=colour) + " " if mark else ""
         self._out.write(f"{indent}{lead}{styled}\n")
-        self._count(f"{indent}{lead}{styled}")
+        self.rows += self.rows_of(f"{indent}{lead}{styled}")
         self._show_last_line()
         self._out.flush()
 
@@ -61,7 +62,7 @@ class Screen:
         self._hide_last_line()
         self._break()
         self._out.write(text)
-        self._count(text)
+        self.rows += self.rows_of(text)
         self._show_last_line()
         self._out.flush()
 
@@ -118,9 +119,10 @@ class Screen:
         text = one_line(text)
         return text if len(text) <= width else text[:max(width - 1, 1)] + ("…" if self._unicode else "~")
 
-    def _count(self, text: str) -> None:
+    def rows_of(self, text: str) -> int:
+        """How many rows of the terminal a text takes, or a few more."""
         width = max(shutil.get_terminal_size().columns, 1)
-        self.rows += sum(1 + len(line) // width for line in text.split("\n"))
+        return sum(1 + len(line) // width for line in text.split("\n"))
 
     def _break(self) -> None:
         if not self._at_line_start:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from trunkline.cli.terminal.card import approval_lines
 from trunkline.cli.terminal.screen import Screen
 from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.context.types import ASKED_ANEW
-from trunkline.dialects.visible import one_line, one_revealed_line, revealed
+from trunkline.dialects.visible import one_line
 
 STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
-PREVIEW_LINES = 20
 ANSWER = frozenset({"agent_message_chunk"})
 """The agent's own words alone."""
 ASKS = frozenset({"approval_requested", "approval_resolved", "question_requested", "question_resolved"})
@@ -135,14 +135,8 @@ class Show:
         self._usage = packet
 
     def _approval_requested(self, packet: Fields) -> None:
-        why = f": {one_line(str(packet['riskReason']))}" if packet.get("riskReason") else ""
-        about = str(packet.get("description") or packet.get("title") or packet.get("toolName") or "a tool")
-        wanted = f"permission wanted ({packet.get('riskLevel', '')} risk{why}): {one_revealed_line(about)}"
-        self._screen.line(wanted, mark="?", colour="yellow", indent="  ")
-        for doubt in _beside(packet, "doubts"):
-            self._screen.line(f"not sure: {one_revealed_line(str(doubt))}", mark="!", colour="yellow", indent="    ")
-        for line in _preview_lines(packet):
-            self._screen.line(revealed(line), dim=True, indent="    ")
+        for line in approval_lines(packet):
+            line.print(self._screen)
 
     def _approval_resolved(self, packet: Fields) -> None:
         if packet.get("reason") == ASKED_ANEW:
@@ -200,26 +194,6 @@ def _failure(packet: Fields) -> str:
             if isinstance(output.get(key), str):
                 return one_line(output[key])
     return one_line(output) if isinstance(output, str) else ""
-
-
-def _preview_lines(packet: Fields) -> list[str]:
-    """What the permission is for, every act of it: commands, diffs and descriptions, each cut where it would fill the screen."""
-    first = packet.get("preview")
-    acts = [act for act in (first, *_beside(packet, "acts")) if isinstance(act, Mapping)]
-    texts = [str(act.get("diff") or act.get("command") or act.get("text") or "") for act in acts]
-    return [line for text in texts or [str(packet.get("description") or "")] for line in _first_lines(text)]
-
-
-def _first_lines(text: str) -> list[str]:
-    lines = text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
-    return lines if len(lines) <= PREVIEW_LINES else [*lines[:PREVIEW_LINES], f"… {len(lines) - PREVIEW_LINES} more lines"]
-
-
-def _beside(packet: Fields, name: str) -> list[Any]:
-    """A list that rides in a permission's ``_meta``."""
-    meta = packet.get("_meta")
-    found = meta.get(name) if isinstance(meta, Mapping) else None
-    return found if isinstance(found, list) else []
 
 
 def usage_words(usage: Fields | None) -> str:

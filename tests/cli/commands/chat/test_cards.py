@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 
-from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S, REST_S, Ask, Cards, left_words, print_card
+from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S, Ask, Cards, left_words, print_card
+from trunkline.cli.terminal.card import REST_S
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import ApprovalView, QuestionView
 

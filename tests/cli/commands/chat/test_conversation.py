@@ -10,12 +10,13 @@ import pytest
 
 from tests.aio import run
 from tests.cli.commands.chat.test_cards import Clock
-from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S, REST_S
+from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S
 from trunkline.cli.commands.chat.completing import ranked, suggestions
 from trunkline.cli.commands.chat.conversation import Conversation
 from trunkline.cli.commands.chat.modes import Editing, Filling, Gone, Longer, OnCard, Reason, Writing
 from trunkline.cli.commands.chat.paint import Paint
 from trunkline.cli.commands.chat.show import ChatShow
+from trunkline.cli.terminal.card import REST_S
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Accepted, ApprovalView, Client, FileEntry, FilesFound, Packet, PolicyRule, QuestionView, SessionView
 from trunkline.client.hub_views import RulePreview

@@ -19,11 +19,11 @@ from typing import Any
 import msgspec
 
 from trunkline.cli.commands.chat.paint import colour_of
+from trunkline.cli.terminal.card import REST_S
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import ApprovalView, QuestionView, SessionView
 from trunkline.dialects.visible import one_revealed_line, revealed
 
-REST_S = 1.0
 PAUSE_S = 1.0
 CARD_LINES = 100
 """Lines of one act that a card shows before somebody asks for all of them."""
