@@ -7,11 +7,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.aio import run
 from tests.discovery.test_notice import written_until
 from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.discovery import notice, watch
 from trunkline.discovery.claude import ClaudeStore
+from trunkline.discovery.notice import What
 
 ONE = "11111111-2222-4333-8444-555555555555"
 
@@ -102,3 +105,15 @@ def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
         stop()
 
     run(scenario(), 30)
+
+
+@pytest.mark.parametrize(("burst", "kind"), [
+    (("changed",), "session_updated"),
+    (("deleted", "changed"), "session_removed"),
+    (("changed", "deleted"), "session_removed"),
+    (("deleted", "added", "changed"), "session_created"),
+    (("added", "deleted"), "session_created"),
+])
+def test_a_burst_of_changes_is_one_piece_of_news_in_any_order(tmp_path: Path, burst: tuple[What, ...], kind: str) -> None:
+    path = str(tmp_path / "-p" / f"{ONE}.jsonl")
+    assert watch._news(ClaudeStore(str(tmp_path)), [(what, path) for what in burst]) == [(kind, ONE)]

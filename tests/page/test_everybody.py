@@ -116,6 +116,24 @@ def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: in
     assert not found
 
 
+def test_on_a_narrow_phone_no_tab_is_cut_off(busy: Busy, make_person: MakePerson) -> None:
+    stage, cast = busy
+    person = make_person(stage.hub.url, "phone", viewport={"width": 320, "height": 640})
+    page = person.log_in(stage.hub)
+    seen, cut = 0, {}
+    for view in VIEWS:
+        person.go(path_of(view, cast))
+        settle(page)
+        seen += page.get_by_role("tab").count()
+        cut[view] = page.evaluate("""() => [...document.querySelectorAll('[role=tab]')].filter(tab => {
+          const row = tab.parentElement.getBoundingClientRect(), box = tab.getBoundingClientRect();
+          const isOut = box.right > Math.min(row.right, innerWidth) + 0.5 || box.left < row.left - 0.5;
+          return isOut || tab.scrollWidth > tab.clientWidth;
+        }).map(tab => tab.textContent)""")
+    assert seen > 4
+    assert not {view: tabs for view, tabs in cut.items() if tabs}
+
+
 def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, make_person: MakePerson) -> None:
     stage, cast = busy
     person = make_person(stage.hub.url, "phone", viewport={"width": 320, "height": 640})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 
 import pytest
@@ -14,8 +15,8 @@ from tests.page.person import until
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 
-LONGEST_MS = 1_000
-"""For a machine that does much else meanwhile; the figure is printed."""
+LONGEST_MS = int(os.environ.get("LONGEST_TASK_MS", "1000"))
+"""For a machine that does much else meanwhile; the figure is printed. On a quiet one LONGEST_TASK_MS=200 holds."""
 SECTION = "## Part {n}\n\nSome *words* of part {n}, `code`, a [link](https://example.org/{n}) " + "and more of them " * 40 + """
 
 - one of {n}
@@ -65,12 +66,31 @@ def write_reply(hub: HubProcess, parts: int) -> str:
     return str(file)
 
 
+def write_code(hub: HubProcess) -> str:
+    """The file of a reply that is one long block of code."""
+    file = hub.root / "code.md"
+    part = "def part_{n}(a: int, b: int) -> int:\n    return {n} + a * b  # and some words\n\n"
+    file.write_text("```python\n" + "".join(part.format(n=number) for number in range(12_000)) + "```\n\nthe very end")
+    return str(file)
+
+
 @pytest.mark.parametrize("size", [512, 8_192])
 def test_a_reply_of_4_mb_streams_without_holding_the_tab(clear_hub: HubProcess, make_person: MakePerson, size: int,
                                                          capsys: pytest.CaptureFixture[str]) -> None:
-    file = write_reply(clear_hub, PARTS)
-    session = clear_hub.new_session("puppet", title="Long")
-    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    longest = stream(clear_hub, make_person, capsys, write_reply(clear_hub, PARTS), size)
+    assert longest < LONGEST_MS
+
+
+def test_one_long_block_of_code_streams_without_holding_the_tab(clear_hub: HubProcess, make_person: MakePerson,
+                                                                capsys: pytest.CaptureFixture[str]) -> None:
+    longest = stream(clear_hub, make_person, capsys, write_code(clear_hub), 8_192)
+    assert longest < LONGEST_MS
+
+
+def stream(hub: HubProcess, make_person: MakePerson, capsys: pytest.CaptureFixture[str], file: str, size: int) -> int:
+    """Have a reply streamed to a page that shows it; returns how long its longest task took, in milliseconds."""
+    session = hub.new_session("puppet", title="Long")
+    page = make_person(hub.url).log_in(hub, f"#/s/{session.id}")
     expect(page.get_by_role("textbox", name="Message to the agent")).to_be_visible()
     page.evaluate(WATCH)
     tell(session, json.dumps([["recite", file, size]]))
@@ -78,8 +98,8 @@ def test_a_reply_of_4_mb_streams_without_holding_the_tab(clear_hub: HubProcess, 
     until(page, AT_THE_END, within_s=120)
     found = stalls(page)
     with capsys.disabled():
-        print(f"\n4 MB in pieces of {size}: longest tasks {found[:8]} ms, {len(found)} over 50 ms, sum {sum(found)}")
-    assert max(found, default=0) < LONGEST_MS
+        print(f"\n{file} in pieces of {size}: longest tasks {found[:8]} ms, {len(found)} over 50 ms, sum {sum(found)}")
+    return max(found, default=0)
 
 
 def test_after_a_reload_the_rest_of_a_long_reply_comes_on_request_all_of_it(

@@ -151,7 +151,7 @@ class Player:
     def _cancel(self, now: Interpreter) -> None:
         now.turns.cancelling(by="tester")
         for request_id in list(self.fold.approvals):
-            now.asks.resolve(request_id, approved=False, resolved_by="user", who="tester", reason="the turn was cancelled")
+            now.asks.resolve(request_id, approved=False, resolved_by="user", who="tester", reason="the work was cancelled")
         for question_id in list(self.fold.questions):
             now.questions.answered(question_id, action="cancel", content=None, who="tester")
 
@@ -179,7 +179,7 @@ class Player:
         now.on_signals([signal])
         turn = self.fold.turn
         if isinstance(signal, PermissionAsk) and (turn is None or turn.cancelled):
-            now.asks.resolve(signal.request_id, approved=False, resolved_by="user", who="hub", reason="the turn was cancelled")
+            now.asks.resolve(signal.request_id, approved=False, resolved_by="user", who="hub", reason="the work was cancelled")
 
 
 def played(steps: Sequence[Step], tools: ToolNames | None = None) -> Player:

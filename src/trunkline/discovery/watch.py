@@ -22,6 +22,9 @@ NewsKind = Literal["session_created", "session_removed", "session_updated"]
 Callback = Callable[[SessionDiscoveryEvent], None]
 
 _KINDS: dict[What, NewsKind] = {"added": "session_created", "deleted": "session_removed", "changed": "session_updated"}
+_WEIGHTS: tuple[NewsKind, ...] = ("session_updated", "session_removed", "session_created")
+"""Of several in one burst the last of these counts: in which order they happened is not told. A file that is written by putting
+another in its place is deleted and added; one that is written to and deleted is gone."""
 
 
 def watch_store(find: Callable[[], AgentStore | None], agent: str, callback: Callback) -> Callable[[], None]:
@@ -60,6 +63,6 @@ def _news(store: AgentStore, changes: Changes) -> list[tuple[NewsKind, str]]:
     news: dict[str, NewsKind] = {}
     for what, path in changes:
         session_id = store.session_of(path)
-        if session_id is not None and news.get(session_id) != "session_created":
-            news[session_id] = _KINDS[what]
+        if session_id is not None:
+            news[session_id] = max(news.get(session_id, "session_updated"), _KINDS[what], key=_WEIGHTS.index)
     return [(kind, session_id) for session_id, kind in sorted(news.items())]

@@ -46,7 +46,7 @@ async def recover_sessions(journal: Journal, sessions: Sessions, audit: AuditNot
 
 async def _recover(row: SessionRow, journal: Journal, sessions: Sessions, audit: AuditNotes) -> bool:
     """Returns whether a question is still open in it."""
-    restarted = HubRestarted("the hub was restarted in the middle of this turn; send the prompt again")
+    restarted = HubRestarted("Trunkline was restarted while the agent worked on this; send the prompt again")
     try:
         session = await sessions.restored(row)
     except SessionUnreadable as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from pathlib import Path
@@ -18,6 +19,11 @@ END = {"stopReason": "end_turn"}
 
 def test_every_documented_prompt_is_there_and_every_prompt_is_documented() -> None:
     assert set(SCRIPTS) == {prompt.name for prompt in DEMO_PROMPTS}
+
+
+def test_what_the_table_says_needs_no_glossary() -> None:
+    inner = re.compile(r"\b(?:artifacts?|hubs?|polic(?:y|ies)|turns?)\b")
+    assert [prompt.does for prompt in DEMO_PROMPTS if inner.search(prompt.does)] == []
 
 
 @pytest.mark.parametrize("text", ["/help", "/no-such-prompt"])

@@ -53,10 +53,10 @@ def test_permissions_are_answered_by_flag(shared: Place, flag: str, verdict: str
 def test_a_failed_turn_is_exit_code_one_and_says_why(shared: Place) -> None:
     done = shared.call("run", "demo", "/crash")
     assert done.returncode == 1
-    assert "the agent ended in the middle of its turn" in done.stdout.decode()
+    assert "the agent ended in the middle of its work" in done.stdout.decode()
     quiet = shared.call("run", "demo", "/crash", "--quiet")
     assert quiet.returncode == 1
-    assert "the agent ended in the middle of its turn" in quiet.stderr.decode()
+    assert "the agent ended in the middle of its work" in quiet.stderr.decode()
 
 
 @pytest.mark.parametrize(

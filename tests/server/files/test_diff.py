@@ -417,6 +417,34 @@ def test_without_a_repository_recorded_changes_are_taken_back_to_find_the_first_
     run(check())
 
 
+def test_what_a_turn_wrote_into_an_inner_repository_is_counted_as_the_turn_and_the_diff_count_it(tmp_path: Path) -> None:
+    texts = {"a.txt": "one\ntwo\n", "deep/b.txt": "no newline\r\nat the end", "empty.txt": "",
+             "deeper/inner/c.txt": "\n\n+ plus\n"}
+
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            repository(hub.folder)
+            session = await hub.session()
+            for name in ("inner", "inner/deeper/inner"):
+                (hub.folder / name).mkdir(parents=True)
+                git(hub.folder / name, "init", "-q")
+            for name, text in texts.items():
+                file = hub.folder / "inner" / name
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(text.encode())
+                await hub.turn(session, change(file, None, text))
+            git(hub.folder / "inner", "add", "a.txt")
+            git(hub.folder / "inner", "commit", "-qm", "of its own")
+            found = await asked(hub, session)
+            counted = {each["path"]: each["additions"] for each in found["files"]}
+            assert counted == {"inner/a.txt": 2, "inner/deep/b.txt": 2, "inner/deeper/inner/c.txt": 3, "inner/empty.txt": 0}
+            assert {each.path: each.additions for each in sections(found["diff"])} == counted
+            view = (await hub.ask("GET", f"/sessions/{session.id}")).json()
+            assert view["changes"] == {"files": len(texts), "linesAdded": sum(counted.values()), "linesRemoved": 0}
+
+    run(check())
+
+
 def test_a_change_that_cannot_be_found_again_is_counted_not_guessed(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:

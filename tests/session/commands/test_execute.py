@@ -460,7 +460,7 @@ def test_an_ask_outside_of_a_turn_is_denied_by_the_hub_and_says_why(tmp_path: Pa
         await stage.open()
         stage.driver.ask()
         (resolved,) = [p for p in await stage.packets("approval_resolved") if p["type"] == "approval_resolved"]
-        assert (resolved["resolvedBy"], resolved["reason"]) == ("policy", "no turn is running")
+        assert (resolved["resolvedBy"], resolved["reason"]) == ("policy", "the agent is not at work")
 
     run(scenario())
 

@@ -203,7 +203,7 @@ def test_a_turn_is_cancelled_while_the_disk_hangs_and_its_ask_ends_with_it(tmp_p
         assert stage.driver.known_call("cancel")
         disk.answers.set()
         (resolved,) = [each for each in await stage.packets("approval_resolved") if each["type"] == "approval_resolved"]
-        assert (resolved["approved"], resolved["reason"]) == (False, "the turn was cancelled")
+        assert (resolved["approved"], resolved["reason"]) == (False, "the work was cancelled")
 
     run(scenario())
 

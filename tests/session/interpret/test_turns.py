@@ -109,7 +109,7 @@ def test_what_was_asked_is_resolved_before_the_call_ends_that_waited_for_it(ende
     entries = told.take()
     assert [name for name in names(entries) if name in ("approval:resolved", "tool:error")] == ["approval:resolved", "tool:error"]
     error = next(event for event in events(entries) if event["type"] == "tool:error")
-    why = "the turn ended" if ended == "stop" else "agent_error"
+    why = "the agent is done" if ended == "stop" else "agent_error"
     assert (error["error"]["code"], error["_meta"]["denied"]) == (
         "denied", {"by": "hub", "resolvedBy": "policy", "reason": why})
     assert why in error["error"]["message"]

@@ -130,7 +130,7 @@ def test_always_for_this_session_or_this_turn_ends_with_it() -> None:
     for_turn = always_rule(ask, allow=True, scope="turn", session_id="s1", turn_id="t1", reason=None)
     assert [decided(replace(ask, turn_id="t2"), rule).action for rule in (for_session, for_turn)] == ["allow", "ask"]
     assert [decided(replace(ask, session_id="s2"), rule).action for rule in (for_session, for_turn)] == ["ask", "ask"]
-    with pytest.raises(Invalid, match="no turn"):
+    with pytest.raises(Invalid, match="not at work"):
         always_rule(ask, allow=True, scope="turn", session_id="s1", turn_id=None, reason=None)
 
 

@@ -1,8 +1,8 @@
 /** Across the page while the hub cannot be reached: since when, and a way to try at once. */
 import type { JSX } from 'preact';
 import { connection } from '../hub/connection';
-import { language, t } from '../i18n';
-import { Button } from '../ui';
+import { t } from '../i18n';
+import { Button, clockTime } from '../ui';
 
 export function Banner(): JSX.Element | null {
   if (connection.state.value !== 'offline') return null;
@@ -14,10 +14,9 @@ export function Banner(): JSX.Element | null {
       </div>
     );
   }
-  const time = new Date(connection.since.value).toLocaleTimeString(language(), { hour: '2-digit', minute: '2-digit' });
   return (
     <div class="shell-banner" role="alert">
-      <span>{t('common.offlineSince', { time })}</span>
+      <span>{t('common.offlineSince', { time: clockTime(connection.since.value) })}</span>
       <Button kind="quiet" icon="refresh" onClick={() => connection.retryNow()}>{t('common.retry')}</Button>
     </div>
   );

@@ -11,5 +11,5 @@ export { Sheet } from './sheet';
 export { sizeInWords } from './size';
 export { Spinner } from './spinner';
 export { Tabs, type Tab } from './tabs';
-export { ago, Elapsed, now, span, Time } from './time';
+export { ago, clockTime, Elapsed, now, span, Time } from './time';
 export { toast, Toasts } from './toast';

@@ -71,6 +71,22 @@ describe('markdown', () => {
   });
 });
 
+describe('a long complete text', () => {
+  it('is not drawn in one piece', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const before = counted.blocks;
+    const root = await drawn(<Markdown text={Array.from({ length: 1_800 }, (_, at) => `paragraph ${at}.`).join('\n\n')} />);
+    expect(counted.blocks - before).toBeLessThan(600);
+    await drawOn();
+    expect(root.querySelectorAll('p').length).toBe(1_800);
+  });
+  it('that is short is drawn at once, and once', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    await drawn(<Markdown text={'one\n\ntwo'} />);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
 describe('a long live text', () => {
   it('is not drawn in one piece when it is complete', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -88,6 +104,47 @@ describe('a long live text', () => {
     while (vi.getTimerCount() > 0 && steps.length < 50) await noting(() => void vi.runOnlyPendingTimers());
     expect(Math.max(...steps)).toBeLessThan(600);
     expect(root.querySelectorAll('p').length).toBeGreaterThan(3 * live);
+  });
+});
+
+describe('long code', () => {
+  const code = (lines: number): string => `\`\`\`text\n${Array.from({ length: lines }, (_, at) => `line ${at}`).join('\n')}\n`;
+
+  it('is drawn in part while it is written, the last part, and the same part when it is complete', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const root = await drawn(<Markdown text={code(20_000)} live />);
+    await drawOn();
+    const shown = (): string => root.querySelector('pre')?.textContent ?? '';
+    expect(shown().length).toBeLessThan(20_000);
+    expect(shown()).toContain('line 19999');
+    await act(() => render(<Markdown text={`${code(20_000)}\`\`\`\n`} />, root));
+    await drawOn();
+    expect(shown().length).toBeLessThan(20_000);
+    expect(shown().endsWith('line 19999')).toBe(true);
+  });
+  it('of a complete message is drawn from its beginning, and more on demand, every line of it', async () => {
+    const root = await drawn(<Markdown text={`${code(3_000)}\`\`\`\n`} />);
+    const shown = (): string[] => (root.querySelector('pre')?.textContent ?? '').split('\n');
+    expect(shown().filter((line) => line !== '')).toHaveLength(1_000);
+    await press(root, /Show more/);
+    expect(shown()).toEqual(Array.from({ length: 3_000 }, (_, at) => `line ${at}`));
+  });
+  it('that is one long line is drawn in part, and has its line in one piece', async () => {
+    const line = 'x'.repeat(150_000);
+    const root = await drawn(<Markdown text={`\`\`\`js\nfirst\n${line}\nlast\n\`\`\`\n`} />);
+    expect(root.querySelector('pre')?.textContent?.length).toBeLessThan(110_000);
+    await press(root, /Show more/);
+    expect(root.querySelector('pre')?.textContent).toBe(`first\n${line}\nlast`);
+    expect([...root.querySelectorAll('.content-code-piece')].map((piece) => piece.textContent)).toEqual(['first\n', 'last']);
+  });
+  it('changes one of its pieces when a line comes', async () => {
+    const root = await drawn(<Markdown text={code(500)} live />);
+    const before = [...root.querySelectorAll('.content-code-piece')];
+    await act(() => render(<Markdown text={`${code(500)}one more`} live />, root));
+    const after = [...root.querySelectorAll('.content-code-piece')];
+    expect(before.length).toBeGreaterThan(5);
+    expect(after.slice(0, before.length)).toEqual(before);
+    expect(root.querySelector('pre')?.textContent?.endsWith('line 499\none more')).toBe(true);
   });
 });
 

@@ -205,7 +205,7 @@ class Agent:
     def _prompt(self, request_id: object, params: Json) -> None:
         session = self._session(params)
         if session.turn is not None:
-            raise Refused(ErrorCode.INVALID_REQUEST, "a turn is running already")
+            raise Refused(ErrorCode.INVALID_REQUEST, "another prompt is being answered already")
         blocks = [block for block in params.get("prompt") or [] if isinstance(block, dict)]
         text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
         attachments = sum(block.get("type") != "text" for block in blocks)

@@ -122,7 +122,7 @@ def _fail(turn: DemoTurn, rest: str) -> None:
 def _crash(turn: DemoTurn, rest: str) -> None:
     turn.say("I am about to crash.")
     turn.call("bash", "execute").start({"command": "crash", "description": "Crash"})
-    os.write(2, b"demo: crashing in the middle of a turn, as /crash asks\n")
+    os.write(2, b"demo: crashing in the middle of its answer, as /crash asks\n")
     os._exit(number(rest.split(), 0, "CODE") if rest else 1)
 
 

@@ -29,7 +29,7 @@ OPTIONS = (
     {"optionId": "reject-always", "name": "Never allow", "kind": "reject_always"},
 )
 
-CANCELLED_CALL = "Error: The turn was cancelled before this tool call ended."
+CANCELLED_CALL = "Error: This was cancelled before the tool call ended."
 
 
 class TurnCancelled(Exception):

@@ -12,11 +12,9 @@ import click
 from trunkline.cli.common import finish, setting_flags
 from trunkline.cli.completing import session_ids
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.hosting.way_in import has_display, session_page, tunnel
+from trunkline.cli.hosting.way_in import has_display, link_to_session, tunnel
 from trunkline.cli.naming import named
 from trunkline.cli.read_settings import load
-from trunkline.client import Client
-from trunkline.errors import Forbidden
 from trunkline.settings import Settings
 
 
@@ -36,7 +34,7 @@ async def _open(settings: Settings, session_id: str | None, only_print: bool) ->
     endpoint = await find_or_start(settings, tell=True)
     async with connected(endpoint, settings) as hub:
         session = None if session_id is None else (await named(hub, session_id)).id
-        url = endpoint.url + (await hub.new_code()).path if session is None else await _link_to(hub, endpoint.url, session)
+        url = endpoint.url + (await hub.new_code()).path if session is None else await link_to_session(hub, endpoint.url, session)
     if only_print or not has_display(os.environ, sys.platform):
         click.echo(url)
         if away := tunnel(endpoint.url):
@@ -46,11 +44,3 @@ async def _open(settings: Settings, session_id: str | None, only_print: bool) ->
 
     if not await asyncio.to_thread(webbrowser.open, url):
         click.echo(url)
-
-
-async def _link_to(hub: Client, url: str, session_id: str) -> str:
-    """A link to a session that logs in on its way; its plain address for who may not let others in."""
-    try:
-        return session_page(url, session_id, (await hub.new_code()).path)
-    except Forbidden:
-        return session_page(url, session_id)

@@ -17,8 +17,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
 from trunkline.cli.read_settings import usual_data
+from trunkline.errors import Forbidden
 
 if TYPE_CHECKING:
+    from trunkline.client import Client
     from trunkline.settings import Settings
 
 NEAR = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -28,6 +30,14 @@ def session_page(url: str, session_id: str, login: str = "") -> str:
     """Where the page shows a session: to a browser that is logged in, or with a ``login`` path (``/#code=…``) to any, once."""
     place = f"/s/{quote(session_id, safe='')}"
     return f"{url}{login}&to={place}" if login else f"{url}/#{place}"
+
+
+async def link_to_session(hub: Client, url: str, session_id: str) -> str:
+    """A link to a session that logs in on its way; its plain address for who may not let others in."""
+    try:
+        return session_page(url, session_id, (await hub.new_code()).path)
+    except Forbidden:
+        return session_page(url, session_id)
 
 
 def own_command(python: str = sys.executable, path: str | None = None) -> str:

@@ -116,7 +116,7 @@ class Codes:
         # Found by its hash: how long that takes says nothing about the code.
         grant, until = self._open.pop(_digest(code), (None, 0.0))
         if grant is None or until <= self._clock():
-            raise Unauthorized("the code is unknown, used or expired; ask the hub for a new one")
+            raise Unauthorized("the code is unknown, used or expired; make a new one")
         return grant
 
 

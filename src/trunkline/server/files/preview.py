@@ -99,7 +99,7 @@ class Previews:
         """What a key shows, or NotFound."""
         found = self._keys.get(key)
         if found is None or found.expires_at <= self._clock() or not self._has_owner(found):
-            raise NotFound("this preview is gone; ask for the artifact again")
+            raise NotFound("this preview is gone; open it again")
         return found
 
     def drop_dead(self) -> None:

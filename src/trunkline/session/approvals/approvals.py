@@ -72,10 +72,11 @@ class Approvals:
             for each in _each_call(self._recorder.fold.approvals[ask.request_id]):
                 self._grants.on_ask(each, look)
         if turn is None and not ask.beyond_turn:
-            self._end(ask.request_id, Resolution(approved=False, resolved_by="policy", who="hub", reason="no turn is running"))
+            self._end(ask.request_id, Resolution(approved=False, resolved_by="policy", who="hub",
+                                                 reason="the agent is not at work"))
         elif turn is not None and turn.cancelled and not ask.beyond_turn:
             self._end(ask.request_id, Resolution(approved=False, resolved_by="user", who=turn.by,
-                                                  reason="the turn was cancelled"))
+                                                  reason="the work was cancelled"))
         elif not self._decided_by_rule(ask.request_id):
             self.timeouts.start(ask.request_id, partial(self._time_out, ask.request_id))
 
@@ -135,7 +136,7 @@ class Approvals:
             if view.cap is not None:
                 self._recorder.at().questions.answered(question_id, action="cancel", content=None, who=by)
 
-    def withdraw_all(self, *, by: str, reason: str = "the turn was cancelled",
+    def withdraw_all(self, *, by: str, reason: str = "the work was cancelled",
                      but: Collection[str] = ()) -> tuple[list[str], list[str]]:
         """The turn is being ended: resolve everything that is open (``but`` these); returns what is to be dismissed yet."""
         fold = self._recorder.fold

@@ -42,7 +42,7 @@ class TurnCommands:
     def check_not_cancelled(self) -> None:
         """Forbidden where nothing is started any more."""
         if self.is_cancelled:
-            raise Forbidden("the turn was cancelled: no command is started in it any more", details={"reason": "cancelled"})
+            raise Forbidden("the work was cancelled: no command is started any more", details={"reason": "cancelled"})
 
 
 class Terminals:

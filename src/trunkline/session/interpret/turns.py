@@ -167,7 +167,7 @@ class TurnInterpreter:
         writer.fold.messages += 1
         entitle(writer.fold, content)
 
-    def _close(self, stop: StopReason | None, *, why: str = "the turn ended") -> Turn:
+    def _close(self, stop: StopReason | None, *, why: str = "the agent is done") -> Turn:
         fold = self._writer.fold
         turn = fold.turn
         assert turn is not None, "only a running turn ends"

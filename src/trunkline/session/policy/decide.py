@@ -98,7 +98,7 @@ class Policy(Struct, frozen=True):
         for one in sorted(denying, key=lambda one: one.fit.maybe):
             return _by_rule(one) if one.fit.ok else _perhaps(one)
         if self.problem is not None:
-            return Verdict("ask", None, "policy file", f"the policy cannot be read, so nothing is allowed by it: {self.problem}")
+            return Verdict("ask", None, "policy file", f"the rules cannot be read, so nothing is allowed by them: {self.problem}")
         for one in looked_at:
             if one.fit.ok or one.fit.maybe:
                 return _by_rule(one) if one.fit.ok else _perhaps(one)
@@ -133,7 +133,7 @@ def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, t
     if allow and ask.command is None and not ask.paths and not ask.input:
         raise Invalid(f"what {ask.tool} is given is more than a rule can name, so it can be approved only once")
     if scope == "turn" and turn_id is None:
-        raise Invalid("no turn is running, so a rule for this turn would never count")
+        raise Invalid("the agent is not at work, so a rule until it is done would never count")
     by_command, subject = ask.command is not None, Subject(ask)
     rule = Rule(
         action="allow" if allow else "deny",

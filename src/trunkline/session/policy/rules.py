@@ -109,7 +109,7 @@ def _in_force(rule: Rule, ask: PolicyAsk, now_us: int) -> Fit:
     if rule.session is not None and rule.session != ask.session_id:
         return Fit(False, "it is for another session")
     if rule.turn is not None and rule.turn != ask.turn_id:
-        return Fit(False, "it is for another turn")
+        return Fit(False, "it is for another message")
     if rule.root is not None and not _is_root(rule.root, ask):
         return Fit(False, f"it is for sessions in {rule.root}")
     if rule.category and not _is_category(rule, ask):

@@ -91,7 +91,7 @@ class TurnPlayer:
         else:
             reason = last_words(stderr)
             end = self._silent or AgentExited(
-                f"the agent ended in the middle of its turn ({exit})" + (f": {reason}" if reason else ""),
+                f"the agent ended in the middle of its work ({exit})" + (f": {reason}" if reason else ""),
                 details={"exitCode": exit.code, "signal": exit.signal, "stderr": stderr})
         if not self._settle(end) and turn is None:
             self._recorder.at().lifecycle.agent_left()
@@ -182,7 +182,7 @@ class TurnPlayer:
             self._settle(error)
         except Exception as error:  # the turn's boundary: whatever went wrong, a turn ends
             report_fault("a turn failed", error)
-            self._settle(TrunklineError(f"the hub failed in the middle of this turn: {error!r}"))
+            self._settle(TrunklineError(f"Trunkline failed while the agent worked on this: {error!r}"))
         await self._finish(turn, end.result())
 
     async def _begin(self, turn: Turn, content: list[msgspec.Raw], end: asyncio.Future[End]) -> None:

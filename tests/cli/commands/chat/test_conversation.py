@@ -19,8 +19,10 @@ from trunkline.cli.commands.chat.show import ChatShow
 from trunkline.cli.terminal.card import REST_S
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Accepted, ApprovalView, Client, FileEntry, FilesFound, Packet, PolicyRule, QuestionView, SessionView
+from trunkline.client.http import Endpoint
 from trunkline.client.hub_views import RulePreview
-from trunkline.errors import AlreadyResolved, Conflict, TrunklineError
+from trunkline.client.views import Code
+from trunkline.errors import AlreadyResolved, Conflict, Forbidden, TrunklineError
 
 
 class Hub:
@@ -30,6 +32,13 @@ class Hub:
         self.view = view
         self.told: list[Any] = []
         self.refuses: TrunklineError | None = None
+        self.endpoint = Endpoint("http://127.0.0.1:1")
+        self.may_let_in = True
+
+    async def new_code(self) -> Code:
+        if not self.may_let_in:
+            raise Forbidden("only an admin lets others in")
+        return Code(code="secret", path="/#code=secret")
 
     async def session(self, session_id: str) -> SessionView:
         return self.view
@@ -104,6 +113,7 @@ class Scene:
 
 RUN = ApprovalView(request_id="req_1", description="Run: npm test", risk_level="medium", editable=True,
                    tool_input={"command": "npm test", "cwd": "/w"}, preview={"type": "command", "command": "npm test"})
+WRITE = ApprovalView(request_id="req_3", description="Write a.txt", editable=True, tool_input={"path": "a.txt"})
 OTHER = ApprovalView(request_id="req_2", description="Run: make")
 FORM = QuestionView(question_id="q_1", question="Who?", schema={"properties": {
     "name": {"type": "string"}, "steps": {"type": "integer", "default": 3}}, "required": ["name"]})
@@ -286,6 +296,24 @@ def test_e_edits_the_command_and_approves_exactly_that() -> None:
     assert scene.hub.told == [("req_1", {"allow": True, "scope": "once", "updated_input": edited})]
 
 
+def test_an_edited_input_that_is_no_json_is_there_again_to_be_mended() -> None:
+    async def play(scene: Scene) -> None:
+        await scene.wait(WRITE)
+        await scene.press("e")
+        scene.clock.now += REST_S
+        await scene.talk.enter('{"path": "b.txt"')
+        mode = scene.talk.mode()
+        assert isinstance(mode, Editing) and mode.first == '{"path": "b.txt"'
+        assert "no JSON object" in scene.out.getvalue()
+        await scene.talk.enter(" ")
+        assert mode.first == '{"path": "b.txt"', "nothing is no text to go on with"
+        await scene.talk.enter('{"path": "b.txt"}')
+
+    scene = Scene()
+    run(play(scene))
+    assert scene.hub.told == [("req_3", {"allow": True, "scope": "once", "updated_input": {"path": "b.txt"}})]
+
+
 def test_an_input_that_cannot_be_edited_says_so() -> None:
     async def play(scene: Scene) -> None:
         await scene.wait(OTHER)
@@ -434,6 +462,16 @@ def test_help_lists_keys_and_words_and_quit_leaves() -> None:
         assert word in scene.out.getvalue()
     run(scene.talk.enter(":quit"))
     assert scene.has_left
+
+
+@pytest.mark.parametrize(("may", "link"), [
+    (True, "http://127.0.0.1:1/#code=secret&to=/s/ses_1"), (False, "http://127.0.0.1:1/#/s/ses_1")])
+def test_open_gives_a_link_that_logs_in_to_who_may_have_one(monkeypatch: pytest.MonkeyPatch, may: bool, link: str) -> None:
+    monkeypatch.delenv("SSH_CONNECTION", raising=False)
+    scene = Scene()
+    scene.hub.may_let_in = may
+    run(scene.talk.enter(":open"))
+    assert scene.out.getvalue().strip() == link
 
 
 def test_ctrl_c_cancels_a_turn_and_says_how_to_leave_where_there_is_none() -> None:

@@ -9,7 +9,7 @@ import type { BlockToken, OpenCode } from '../../text/markdown/lexer';
 import type { Block } from '../../text/markdown/stream';
 import { safeTree } from '../../text/markdown/sanitise';
 import { Button } from '../../ui';
-import { CodeBlock, OpenCodeBlock } from './code_block';
+import { CodeBlock } from './code_block';
 import { type Direction, Heading, Inline, Nodes } from './inline';
 import { skipUnchanged } from '../skip_unchanged';
 import { VisibleText } from '../visible_text';
@@ -30,7 +30,7 @@ export const BlockView = skipUnchanged(({ block }: { block: Block }): JSX.Elemen
 
 function One({ token, open, dir }: { token: BlockToken; open: boolean; dir?: Direction }): JSX.Element | null {
   switch (token.type) {
-    case 'open_code': return <OpenCodeBlock token={token as OpenCode} />;
+    case 'open_code': return <CodeBlock info={(token as OpenCode).info} live={token as OpenCode} />;
     case 'code': return <CodeBlock text={(token as Tokens.Code).text} info={(token as Tokens.Code).lang ?? ''} open={open} />;
     case 'heading': return <Heading depth={(token as Tokens.Heading).depth} dir={dir}><Inline tokens={(token as Tokens.Heading).tokens} /></Heading>;
     case 'paragraph': return <p dir={dir}><Inline tokens={(token as Tokens.Paragraph).tokens} /></p>;

@@ -5,14 +5,16 @@
 // Rule 3: a chunk of a live text draws only the blocks that it changed.
 
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { t } from '../../i18n';
 import { type Block, MarkdownStream, PAGE_BLOCKS } from '../../text/markdown/stream';
 import { isAppended } from '../../text/appended';
 import { Button, sizeInWords } from '../../ui';
 import '../../style/content/index.css';
 import { BlockView } from './block';
+import { codeWeight } from './code_block';
 import { skipUnchanged } from '../skip_unchanged';
+import { useGrowing } from '../use_growing';
 
 interface MarkdownProps {
   text: string;
@@ -27,8 +29,6 @@ interface MarkdownProps {
 const SHOWN_FIRST = 200_000;
 /** How much of a long text is parsed at once. */
 const PARSED_AT_ONCE = 16_384;
-/** Between two steps: what was drawn is seen, and whatever else waits has its turn. */
-const FRAME_MS = 16;
 /** Blocks and what is inside them: about as many elements are drawn. */
 const FIRST_WEIGHT = 4_000;
 /** While a long text grows all of what is drawn is laid out again and again, and its end is what is read. */
@@ -46,7 +46,10 @@ export function Markdown({ text, live = false, breaks = true, rest }: MarkdownPr
   const [fromEnd] = useState(live);
   const pages = pagesOf(stream);
   const grows = fromEnd && text.length > SHOWN_FIRST && (live || parsed < wanted);
-  const weight = useGrowing((grows ? LIVE_WEIGHT : FIRST_WEIGHT) * times, FIRST_WEIGHT, LIVE_WEIGHT, true);
+  const most = (grows ? LIVE_WEIGHT : FIRST_WEIGHT) * times;
+  // What is complete is drawn in steps as well, as many as there is something to draw in.
+  const target = live || grows ? most : Math.min(most, Math.max(LIVE_WEIGHT, pages.reduce((sum, page) => sum + weightOf(page), 0)));
+  const weight = useGrowing(target, live ? FIRST_WEIGHT : LIVE_WEIGHT, LIVE_WEIGHT, grows);
   const [start, end] = shownPages(pages, weight, fromEnd);
   const more = end - start < pages.length && <Button kind="quiet" onClick={() => setTimes(times * MORE_TIMES)}>{t('content.showMore')}</Button>;
   return (
@@ -79,25 +82,6 @@ export function ShowRest({ bytes, load, onShow }: ShowRestProps): JSX.Element {
   );
 }
 
-/** A number that grows to `target` a step at a time, with time for everything else between: what is new each time is done at once.
- * `falls`: where the target was lower meanwhile, it grows from there. */
-function useGrowing(target: number, first: number, step: number, falls = false): number {
-  const [reached, setReached] = useState(first);
-  const timer = useRef<ReturnType<typeof setTimeout>>();
-  const now = Math.min(target, reached);
-  useEffect(() => {
-    if (falls && reached > target) setReached(target);
-    if (reached >= target) return undefined;
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      setReached((so) => so + step);
-    }, FRAME_MS);
-    return undefined;
-  }, [reached, target]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  return now;
-}
-
 const PageView = skipUnchanged(({ page }: { page: readonly Block[] }): JSX.Element => <>{page.map((block) => <BlockView key={block.key} block={block} />)}</>);
 
 /** The first pages, or, of a text that was seen while it was written, the last ones, that are not too much to draw; one at least. */
@@ -116,7 +100,7 @@ const weights = new WeakMap<readonly Block[], number>();
 function weightOf(page: readonly Block[]): number {
   const known = weights.get(page);
   if (known !== undefined) return known;
-  const weight = page.reduce((sum, block) => sum + 1 + weightIn(block.token as Inside), 0);
+  const weight = page.reduce((sum, { token }) => sum + 1 + (token.type.endsWith('code') ? codeWeight(token) : weightIn(token as Inside)), 0);
   weights.set(page, weight);
   return weight;
 }

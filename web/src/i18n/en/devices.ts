@@ -17,7 +17,7 @@ export const devices = {
   pairInsecure: 'Over plain HTTP the phone gets no notifications.',
   pairOver: 'This code is over. Make a new one.',
   pairUsed: 'Paired: {name}',
-  pairLoopback: 'Trunkline is reached at {host}, which means only this machine. To pair a phone, make it reachable first: trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file>.',
+  pairLoopback: 'Trunkline is reached at {host}, which means only this machine. To pair a phone, make it reachable first:',
   noScopePair: 'This device may not pair others.',
   claimTitle: 'Pair this device',
   claimText: 'A pairing code was opened. Give this device a name, so that you know it in the list.',

@@ -3,8 +3,8 @@
 // Rule 1: a line costs what it is long, however long the block already is: what is finished is kept in pieces that never change.
 // Rule 2: no markdown is parsed in here; only the closing fence ends it.
 
-const PIECE_LINES = 40;
-const LONGEST_LINE = 4_096;
+export const PIECE_LINES = 40;
+export const LONGEST_LINE = 4_096;
 const OPENING = /^( {0,3})(`{3,}|~{3,})([^\n]*)\n/;
 
 /** What an opening fence says. */

@@ -32,6 +32,7 @@ interface Shown extends Pairing {
 }
 
 const LIFE_MS = 600_000;
+const REACHABLE = 'trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file>';
 const OFFERED: Scope[] = ['control', 'approve', 'view', 'admin'];
 
 export function Pair({ devices, onPairing }: { devices: Device[]; onPairing: (pairing: boolean) => void }): JSX.Element {
@@ -84,7 +85,12 @@ function CodeShown({ shown, busy, onAgain, onHide }: { shown: Shown; busy: boole
     <div class="devices-code">
       <Qr text={shown.url} />
       <div class="devices-code-words">
-        {shown.reach === 'machine' && <p class="devices-warning" role="status">{t('devices.pairLoopback', { host: location.host })}</p>}
+        {shown.reach === 'machine' && (
+          <div class="devices-warning" role="status">
+            <p>{t('devices.pairLoopback', { host: location.host })}</p>
+            <p class="devices-url"><code>{REACHABLE}</code> <Copy text={REACHABLE} label={t('content.copyCommand')} /></p>
+          </div>
+        )}
         <p>{t('devices.pairScan')}</p>
         <p class="devices-url"><code>{shown.url}</code> <Copy text={shown.url} /></p>
         <p class="approvals-note" role="timer">{t('devices.pairOnce', { time: clockText(left) })}{!shown.secure && ` ${t('devices.pairInsecure')}`}</p>

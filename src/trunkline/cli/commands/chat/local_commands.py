@@ -66,9 +66,12 @@ async def _title(talk: Conversation, rest: str) -> None:
 
 
 async def _open(talk: Conversation, rest: str) -> None:
-    from trunkline.cli.hosting.way_in import session_page
+    from trunkline.cli.hosting.way_in import link_to_session, tunnel
 
-    talk.screen.line(session_page(talk.hub.endpoint.url, talk.view.id), indent="  ")
+    url = talk.hub.endpoint.url
+    talk.screen.line(await link_to_session(talk.hub, url, talk.view.id), indent="  ")
+    if away := tunnel(url):
+        talk.screen.line(f"from your own machine, first run: {away}", indent="  ")
 
 
 async def _cancel(talk: Conversation, rest: str) -> None:
@@ -84,7 +87,7 @@ LOCAL: dict[str, tuple[str, Callable[[Conversation, str], Awaitable[None]]]] = {
     ":mode": ("switch the agent's mode", _mode),
     ":set": ("one of the agent's options, such as its model: :set OPTION VALUE", _set),
     ":title": ("name the session", _title),
-    ":open": ("the session's address on the page", _open),
+    ":open": ("a link to the session on the page, which logs a browser in, once", _open),
     ":cancel": ("cancel the turn", _cancel),
     ":quit": ("leave; the session stays", _quit),
 }

@@ -161,8 +161,9 @@ class Editing(Mode):
         self.first = self._input["command"] if self._is_command else msgspec.json.encode(self._input).decode()
 
     async def enter(self, text: str) -> None:
-        """Approve it so."""
+        """Approve it so. Where that cannot be, what was typed is there again."""
         assert self.ask is not None
+        self.first = text if text.strip() else self.first
         if why := self.talk.cards.rests_for_text():
             self.talk.refuse(why)
             return

@@ -73,7 +73,7 @@ class _Receipt(msgspec.Struct):
 
 
 def _fault(result: ResultFrame, error: str | None) -> AgentFault:
-    text = _error_text(result) or result.terminal_reason or result.subtype or "the turn failed"
+    text = _error_text(result) or result.terminal_reason or result.subtype or "the agent could not finish"
     reason = "prompt_too_long" if result.terminal_reason == "prompt_too_long" else _reason(result, error, text)
     code = ErrorCode.AUTH_REQUIRED if reason in _LOGIN else ErrorCode.INTERNAL_ERROR
     data = {"subtype": result.subtype, "terminalReason": result.terminal_reason, "apiErrorStatus": result.api_error_status,

@@ -224,7 +224,7 @@ class StreamJsonDriver:
     def _fell_silent(self) -> None:
         self._emit_signals([faults.notice(
             f"{self._spec.display_name} is silent", f"Nothing was heard for {STALL_S:.0f} s; its model may be slow or out of "
-            "reach. It may still go on; cancel the turn to stop waiting.")])
+            "reach. It may still go on; cancel it to stop waiting.")])
 
     def _exited(self, exit: Exit, stderr: str) -> None:
         self._watch.stop()

@@ -29,8 +29,8 @@ from trunkline.session.interpret.writer import Carried, Writer
 Ending = Literal["denied", "cancelled", "abandoned"]
 
 _ENDINGS: dict[str, str] = {
-    "cancelled": "The turn was cancelled before the tool call ended.",
-    "abandoned": "The turn ended and the agent never said how this tool call went.",
+    "cancelled": "The work was cancelled before this tool call ended.",
+    "abandoned": "The agent stopped and never said how this tool call went.",
 }
 
 

@@ -139,7 +139,8 @@ class ToolInterpreter:
             writer.add(NotificationEvent(
                 level="warning", title="Not all tool calls are followed",
                 message=f"More than {OPEN_CALLS} tool calls are open, or one has an id of over {ID_CHARS} characters. These are "
-                "only written down, and whatever this turn asks for is taken for dangerous and left to a person."))
+                "only written down, and whatever the agent asks for until it is done is taken for dangerous and left to a "
+                "person."))
         if carried.update is not None:
             writer.custom("tool_call_untracked", {"toolCallId": tool_call_id[:ID_CHARS]}, update=carried.update, raw=carried.raw)
 

@@ -75,10 +75,3 @@ export function gitInWords(operation: GitOperation): { title: string; text?: str
     case 'stash': return { title: t(operation.action === 'pop' ? 'session.stashPop' : 'session.stashPush') };
   }
 }
-
-/** A time of day, and the date where it is not today. */
-export function clockTime(at: number): string {
-  const then = new Date(at);
-  const today = new Date().toDateString() === then.toDateString();
-  return then.toLocaleString(language(), today ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' });
-}

@@ -8,8 +8,7 @@ import { Image } from '../../../content/markdown/image';
 import { Markdown, ShowRest } from '../../../content/markdown/markdown';
 import { VisibleText } from '../../../content/visible_text';
 import type { MessageItem } from '../../../model/timeline/items';
-import { Copy } from '../../../ui';
-import { clockTime } from './labels';
+import { clockTime, Copy } from '../../../ui';
 import { CopyLink } from './copy_link';
 import { useRest } from './rest';
 
