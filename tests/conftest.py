@@ -12,6 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+from tests.tooling.compiling import compile_share
 from tests.tooling.examples import examples
 
 # Deadlines measure the machine, not the code: the suite runs beside other work, and so does whoever makes the examples. Failures
@@ -23,6 +24,11 @@ hypothesis.settings.load_profile("trunkline")
 # A shell starts what it runs in the background with Ctrl-C ignored, and that is inherited: tests that press it would hang.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Before anything is collected."""
+    compile_share(session.config)
 
 
 def pytest_collection_finish() -> None:

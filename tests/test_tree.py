@@ -7,12 +7,12 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 import trunkline
+from tests.tooling.sources import tree_of
 from trunkline.agents import catalog
 
 ROOT = Path(__file__).parent.parent
@@ -22,12 +22,6 @@ LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
 WORDS = {"cursor", "demo", "fast", "pi"}
 """Agents whose names are also words that our code needs."""
-
-
-@cache
-def tree_of(path: Path) -> ast.Module:
-    """A source taken apart, once for all that is asked of it."""
-    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def named(path: Path) -> str:

@@ -21,9 +21,10 @@ AGENTS = {
 }
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HubProcess]:
-    """The hub that most tests share; at the end nothing of it may be left."""
+    """The hub that most tests share; at the end nothing of it may be left. It ends before tests elsewhere run, which would pay
+    for its guard (kept_hubs.py)."""
     with HubProcess(tmp_path_factory.mktemp("hub"), agents=AGENTS) as hub:
         yield hub
 
@@ -60,7 +61,7 @@ def new_hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., 
         hub.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def kept_hubs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeptHubs]:
     """What ``some_hub`` gives from."""
     hubs = KeptHubs(tmp_path_factory.mktemp)

@@ -9,13 +9,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from click.testing import CliRunner
 
-from trunkline.cli.commands import trunkline
 from trunkline.cli.commands.stop import end
 from trunkline.cli.hosting.datadir import DataDir
+from trunkline.cli.main import main
 from trunkline.cli.read_settings import load
 from trunkline.settings import Settings
 
@@ -48,9 +49,13 @@ class Place:
                   ) -> subprocess.CompletedProcess[bytes]:
         """As ``call``, but in this process: for tests of what a command says, not of how a process begins and ends."""
         command = [*words, "--data", str(self.data.path)]
-        with chdir(self.work):
-            result = CliRunner().invoke(trunkline, command, input=stdin, env=env, prog_name="trunkline", catch_exceptions=False)
-        return subprocess.CompletedProcess(command, result.exit_code, result.stdout_bytes, result.stderr_bytes)
+        with (chdir(self.work), CliRunner().isolation(stdin, env) as (out, err, _), patch("sys.argv", ["trunkline", *command]),
+              patch("trunkline.cli.main.leave_on_interrupt")):
+            with pytest.raises(SystemExit) as ended:
+                main()
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return subprocess.CompletedProcess(command, int(ended.value.code or 0), out.getvalue(), err.getvalue())
 
     def start(self, *words: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
         """Start a command; it ends with the test at the latest."""

@@ -8,10 +8,10 @@ from trunkline.cli.naming import meant
 
 
 def test_what_is_mistyped_is_answered_with_what_may_have_been_meant(shared: Place) -> None:
-    assert b"Did you mean sessions" in shared.call("sesions").stderr
-    assert b"Did you mean delete?" in shared.call("sessions", "delte", "x").stderr
+    assert b"Did you mean sessions" in shared.call_here("sesions").stderr
+    assert b"Did you mean delete?" in shared.call_here("sessions", "delte", "x").stderr
     session = begun(shared)
     wrong = session[:-1] + ("0" if session[-1] != "0" else "1")
-    told = shared.call("tail", wrong)
+    told = shared.call_here("tail", wrong)
     assert told.returncode == 1 and session.encode() in told.stderr
     assert meant("zzz", ["demo"]) == ""

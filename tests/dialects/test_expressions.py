@@ -10,13 +10,14 @@ import pkgutil
 import re
 import time
 from collections.abc import Iterator
+from functools import cache
 from types import ModuleType
 from typing import Any
 
 import trunkline
 
-SMALL, LARGE = 4 << 10, 16 << 10
-QUICK_S, SLOW_S = 0.004, 0.25
+SMALL, LARGE = 2 << 10, 8 << 10
+QUICK_S, SLOW_S = 0.002, 0.25
 """What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
 UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/",
          "$(", "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title",
@@ -49,10 +50,21 @@ def patterns_in(value: object) -> Iterator[re.Pattern[Any]]:
             yield from patterns_in(each) if isinstance(each, re.Pattern | tuple) else ()
 
 
+CALLS = re.compile(r"\b(\w+)\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b")
+
+
+@cache
+def calls_in(module: ModuleType) -> dict[str, set[str]]:
+    """What the module calls of each name that might be an expression's."""
+    calls: dict[str, set[str]] = {}
+    for name, call in CALLS.findall(inspect.getsource(module)):
+        calls.setdefault(name, set()).add(call)
+    return calls
+
+
 def uses(module: ModuleType, name: str) -> set[str]:
     """How the module calls it; a search, too, where that cannot be seen."""
-    calls = rf"\b{name}\.(match|fullmatch|search|finditer|findall|sub|subn|split)\b"
-    return set(re.findall(calls, inspect.getsource(module))) or {"?"}
+    return calls_in(module).get(name) or {"?"}
 
 
 def cost_s(pattern: re.Pattern[Any], calls: set[str], text: Any) -> float:

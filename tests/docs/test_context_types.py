@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from typing import Any
 
 import jsonschema
@@ -21,9 +22,15 @@ TYPESCRIPT = (REFERENCE / "agent-context.ts").read_text(encoding="utf-8")
 ENVELOPE = {"seq": 7, "sessionId": "s-1", "timestamp": "2026-01-22T19:13:30.917Z"}
 
 
+@cache
+def validator_of(name: str) -> Any:
+    """The published schema of the named type."""
+    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+
+
 def takes(name: str, value: object) -> bool:
     """Whether a value is of the named type, as the published schema says."""
-    return bool(jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]}).is_valid(value))
+    return bool(validator_of(name).is_valid(value))
 
 
 def event(name: str, *, optional: bool) -> dict[str, Any]:

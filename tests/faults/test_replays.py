@@ -25,6 +25,8 @@ LongSessions = Callable[[int], Session]
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="waiting is read from /proc")
 
 CLIENTS = 250
+FEW = 80
+"""Read one behind the other, what so many ask for would take whole seconds: enough to see who waits for them."""
 PROMPTS = 5
 OTHER = "shorter"
 """What the session is called that others read meanwhile."""
@@ -113,28 +115,28 @@ def probers(hub: HubProcess) -> list[Prober]:
     return [Prober(hub.pid, hub.url, path, hub.token) for path in paths]
 
 
-def crowd_of_readers(session: Session, report: Report, kind: str, count: int) -> None:
+def crowd_of_readers(session: Session, report: Report, kind: str, count: int, clients: int) -> None:
     hub = session.hub
     third = hub.new_session("fast")
     prompt(third)
     path, until = replay(session, kind)
     with ExitStack() as stack:
         others = [stack.enter_context(prober) for prober in probers(hub)]
-        crowd = stack.enter_context(Crowd(hub.wire, path, CLIENTS, until))
+        crowd = stack.enter_context(Crowd(hub.wire, path, clients, until))
         waits = [prompt(third) for _ in range(PROMPTS)]
         done = crowd.done(300)
     worst = max(*waits, *(prober.worst_ms for prober in others))
     told = f"prompts {max(waits):.0f} ms, others {[round(prober.worst_ms) for prober in others]} ms"
     assert worst < WAIT_MS * BUSY, told
-    report(2, f"{CLIENTS} clients read {count:,} entries at once: {kind}", tried=CLIENTS, held=done, worst_ms=worst)
+    report(2, f"{clients} clients read {count:,} entries at once: {kind}", tried=clients, held=done, worst_ms=worst)
 
 
 @pytest.mark.parametrize("kind", ["stream", "stream of the hub"])
 def test_whoever_replays_with_a_filter_holds_nobody_up(long_sessions: LongSessions, report: Report, kind: str) -> None:
-    crowd_of_readers(long_sessions(10_000), report, kind, 10_000)
+    crowd_of_readers(long_sessions(8_000), report, kind, 8_000, FEW)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_whoever_replays_a_very_long_session_holds_nobody_up(long_sessions: LongSessions, report: Report, kind: str) -> None:
-    crowd_of_readers(long_sessions(60_000), report, kind, 60_000)
+    crowd_of_readers(long_sessions(60_000), report, kind, 60_000, CLIENTS)

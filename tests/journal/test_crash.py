@@ -13,6 +13,7 @@ import pytest
 from tests.aio import run
 from tests.journal.appender import UPKEEP, body, row
 from tests.journal.samples import entries, group, read_all, read_hub_all
+from tests.tooling.examples import examples
 from trunkline.journal.base import Entry, Group, RowFilter
 from trunkline.journal.stores.sqlite.housekeeping import Upkeep
 from trunkline.journal.stores.sqlite.store import SqliteJournal
@@ -59,7 +60,7 @@ async def check_whole_groups(path: Path) -> dict[int, list[Entry]]:
 def test_a_killed_process_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     newest_pos = 0
-    for seed in range(10):
+    for seed in range(examples(5)):
         acknowledged = append_and_kill(path, seed)
         assert acknowledged
         found = run(check_whole_groups(path), timeout_s=30)

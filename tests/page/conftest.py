@@ -134,8 +134,8 @@ def make_person(profiles: Profiles) -> Iterator[MakePerson]:
 
     yield make
     for person, size, usual in people:
-        person.leave()
         if usual:
+            person.leave()
             profiles.give_back(person.context, size, person.url)
         else:
             person.context.close()

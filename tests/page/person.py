@@ -30,7 +30,7 @@ class Person:
             "request": self._requested, "console": self._told, "weberror": self._failed, "dialog": self._asked}
         for name, heard in self._heard.items():
             context.on(name, heard)  # type: ignore[call-overload]
-        self.page: Page = context.new_page()
+        self.page: Page = context.pages[0] if context.pages else context.new_page()
 
     def log_in(self, hub: HubProcess, path: str = "#/", scope: str = "admin") -> Page:
         """Come in by a one-time code, as the page that ``trunkline serve`` opens does, and go to a view."""
@@ -60,9 +60,12 @@ class Person:
             self._expected = None
 
     def leave(self) -> None:
-        """Close the page, before the hub goes. What happens after that is not seen."""
+        """Close the pages, before the hub goes. What happens after that is not seen. An empty one stays: the last page takes a
+        browser's window with it, and to open another takes longer than to open a page."""
+        empty = self.context.new_page()
         for page in self.context.pages:
-            page.close()
+            if page is not empty:
+                page.close()
         for name, heard in self._heard.items():
             self.context.remove_listener(name, heard)
         self._heard.clear()

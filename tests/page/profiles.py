@@ -39,15 +39,12 @@ class Profiles:
         return made
 
     def give_back(self, profile: BrowserContext, size: str, origin: str) -> None:
-        """For the next one, as if it were new."""
-        page = profile.new_page()  # before the others go: the last page takes a browser's window with it
-        for other in profile.pages:
-            if other is not page:
-                other.close()
+        """For the next one, as if it were new. Of its pages only an empty one is left."""
+        (page,) = profile.pages
         profile.set_offline(False)
         profile.clear_cookies()
         profile.clear_permissions()
         tools = profile.new_cdp_session(page)
         tools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "local_storage,indexeddb"})
-        page.close()
+        tools.detach()
         self._free[size].append(profile)

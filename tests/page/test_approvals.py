@@ -16,6 +16,7 @@ from tests.page.journal import Event, happened, history, tell, texts, wait_until
 from tests.page.person import Person, until
 from tests.page.stage import Stage, permission
 from tests.session.driver.stream_json.stage import fake_program
+from tests.tooling.examples import THOROUGH
 from tests.tooling.hub_process import HubProcess, Session
 from tests.tooling.processes import eventually
 
@@ -238,6 +239,8 @@ SHORT = [(844, 390), (667, 375), (390, 420)]
 """Phones on their side, and one with its keyboard open."""
 TIGHTEST = SHORT[-1]
 LINES_FIRST = 6
+STEP = 16 if THOROUGH else 32
+"""By how many pixels it is scrolled on; a button is higher than that."""
 
 
 def short_screens() -> list[Any]:
@@ -245,10 +248,10 @@ def short_screens() -> list[Any]:
     return [pytest.param(size, id=f"{size[0]}x{size[1]}", marks=[] if size == TIGHTEST else pytest.mark.slow) for size in SHORT]
 
 
-COVERED = """async lines => {
+COVERED = """async ([lines, step]) => {
   const found = [], pressed = new Set();
   const view = document.querySelector('[role=feed]') ?? document.documentElement;
-  for (let top = 0; ; top += 16) {
+  for (let top = 0; ; top += step) {
     view.scrollTop = top;
     await new Promise(requestAnimationFrame);
     for (const card of document.querySelectorAll('[data-ask]')) {
@@ -291,7 +294,7 @@ def test_on_a_phone_nothing_is_approved_that_was_not_shown(stage: Stage, make_pe
         page.set_viewport_size({"width": width, "height": height})
         until(page, "([width, height]) => innerWidth === width && innerHeight === height", [width, height])
         expect(page.locator("[data-ask]").last.get_by_text("line 12")).to_be_attached()
-        assert page.evaluate(COVERED, LINES_FIRST) == [2, []], f"on a phone of {width}x{height}"
+        assert page.evaluate(COVERED, [LINES_FIRST, STEP]) == [2, []], f"on a phone of {width}x{height}"
 
 
 def put_to_somebody(stage: Stage, page: Page, *ask: Any) -> Locator:

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 POLL_S = 0.01
+LONGEST_POLL_S = 0.05
+"""How often it is looked whether something holds: at first often, then at each tenth of the time that was waited. A look may go
+through all processes of the machine, and takes time from those that are waited for."""
 
 
 class Process(NamedTuple):
@@ -58,10 +61,11 @@ def resident_bytes(pid: int) -> int:
 
 def eventually(holds: Callable[[], object], what: str, within_s: float = 10.0) -> None:
     """Wait until it holds, for things that tell nobody when they happen (processes, files)."""
-    until = time.monotonic() + within_s
+    began = time.monotonic()
     while not holds():
-        assert time.monotonic() < until, f"not within {within_s:g} s: {what}"
-        time.sleep(POLL_S)
+        waited_s = time.monotonic() - began
+        assert waited_s < within_s, f"not within {within_s:g} s: {what}"
+        time.sleep(min(max(POLL_S, waited_s / 10), LONGEST_POLL_S))
 
 
 def _below(pid: int, everybody: list[Process]) -> list[Process]:

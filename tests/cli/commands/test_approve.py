@@ -13,15 +13,15 @@ from tests.tooling.processes import eventually
 
 def test_the_only_request_that_waits_is_approved_or_denied_without_naming_it(place: Place) -> None:
     place.serve()
-    nothing = place.call("approve")
+    nothing = place.call_here("approve")
     assert (nothing.returncode, nothing.stderr) == (1, b"trunkline: no approval waits for anybody\n")
     session = begun(place, "/ask")
     wait_for(place, session, "pendingApprovals")
-    assert place.call("approve").stdout.startswith(b"approved req_")
+    assert place.call_here("approve").stdout.startswith(b"approved req_")
     eventually(lambda: "allow-once" in state(place, session)["lastText"], "the agent was told", 20)
-    place.call("send", session, "/ask")
+    place.call_here("send", session, "/ask")
     wait_for(place, session, "pendingApprovals")
-    assert place.call("deny", session[:14], "--reason", "not today").stdout.startswith(b"denied req_")
+    assert place.call_here("deny", session[:14], "--reason", "not today").stdout.startswith(b"denied req_")
     eventually(lambda: "reject-once" in state(place, session)["lastText"], "the agent was told", 20)
 
 
@@ -29,18 +29,18 @@ def test_where_several_wait_they_are_listed_and_nothing_is_decided(place: Place)
     place.serve()
     session = begun(place, "/ask 2")
     eventually(lambda: len(state(place, session)["pendingApprovals"]) == 2, "both wait", 20)
-    refused = place.call("approve", session)
+    refused = place.call_here("approve", session)
     assert refused.returncode == 2
     ids = re.findall(r"req_\w+", refused.stderr.decode())
     assert len(set(ids)) == 2
     assert len(state(place, session)["pendingApprovals"]) == 2
-    assert place.call("approve", ids[1]).returncode == 0
+    assert place.call_here("approve", ids[1]).returncode == 0
     eventually(lambda: [each["requestId"] for each in state(place, session)["pendingApprovals"]] == [ids[0]], "one is left", 20)
 
 
 @pytest.mark.parametrize("command", ["approve", "deny", "answer"])
 def test_without_a_hub_nothing_waits_and_none_is_started(place: Place, command: str) -> None:
-    done = place.call(command, *(["-"] if command == "answer" else []))
+    done = place.call_here(command, *(["-"] if command == "answer" else []))
     assert done.returncode == 1 and b"no hub is running" in done.stderr
     assert place.data.holder() is None
 

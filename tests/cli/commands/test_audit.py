@@ -183,7 +183,7 @@ def test_another_chain_than_the_noted_one_shows(place: Place) -> None:
 def test_a_log_that_was_touched_shows(place: Place, change: Callable[[Path], object], why: bytes) -> None:
     written(place, "aaa", 3)
     change(place.data.path / "audit.log")
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1 and why in done.stderr
 
 
@@ -193,7 +193,7 @@ def test_a_log_that_was_begun_anew_shows(place: Place) -> None:
     path.unlink()
     with patch("time.time_ns", return_value=(AT + 60_000_000) * 1000):
         AuditLog(path, audit_key(place.data.path / "audit.key")).open()
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1 and b"was begun after the first approval" in done.stderr
 
 
@@ -219,15 +219,15 @@ def test_a_packet_that_says_something_else_than_its_approval_shows(place: Place)
 
 def test_a_noted_head_must_still_be_in_the_chain(place: Place) -> None:
     chain = written(place, "aaa", 3)
-    assert place.call("audit", "verify", "a", "--head", chain.head).returncode == 0
-    done = place.call("audit", "verify", "--head", "0" * 64)
+    assert place.call_here("audit", "verify", "a", "--head", chain.head).returncode == 0
+    done = place.call_here("audit", "verify", "--head", "0" * 64)
     assert done.returncode == 1 and b"no record has the head" in done.stderr
 
 
 def test_another_key_breaks_every_chain(place: Place) -> None:
     written(place, "aaa", 2)
     (place.data.path / "audit.key").write_text("00" * 32)
-    done = place.call("audit", "verify", "--json")
+    done = place.call_here("audit", "verify", "--json")
     assert done.returncode == 1
     assert msgspec.json.decode(done.stdout) == [
         {"sessionId": "aaa", "ok": False, "count": 0, "head": "", "firstBad": 1,
@@ -250,7 +250,7 @@ def test_an_export_has_every_approval_on_a_line_of_its_own(place: Place) -> None
 
 @pytest.mark.parametrize("words", [("verify",), ("export",), ("verify", "zzz")])
 def test_where_there_is_nothing_it_says_so_and_makes_nothing(place: Place, words: tuple[str, ...]) -> None:
-    done = place.call("audit", *words)
+    done = place.call_here("audit", *words)
     assert done.returncode == 1 and b"there is no journal" in done.stderr
     assert not place.data.path.exists() or not list(place.data.path.iterdir())
 
@@ -258,7 +258,7 @@ def test_where_there_is_nothing_it_says_so_and_makes_nothing(place: Place, words
 def test_without_the_key_nothing_can_be_checked(place: Place) -> None:
     written(place, "aaa", 1)
     (place.data.path / "audit.key").unlink()
-    done = place.call("audit", "verify")
+    done = place.call_here("audit", "verify")
     assert done.returncode == 1 and b"there is no key" in done.stderr
     assert not (place.data.path / "audit.key").exists()
 
@@ -266,9 +266,9 @@ def test_without_the_key_nothing_can_be_checked(place: Place) -> None:
 def test_a_session_is_named_by_the_beginning_of_its_id(place: Place) -> None:
     written(place, "abc", 1)
     written(place, "abd", 1)
-    assert place.call("audit", "verify", "abc").returncode == 0
-    assert b"2 sessions" in place.call("audit", "verify", "ab").stderr
-    assert b"no session" in place.call("audit", "verify", "x").stderr
+    assert place.call_here("audit", "verify", "abc").returncode == 0
+    assert b"2 sessions" in place.call_here("audit", "verify", "ab").stderr
+    assert b"no session" in place.call_here("audit", "verify", "x").stderr
 
 
 def test_checking_leaves_the_database_as_it_is(place: Place) -> None:

@@ -1,4 +1,4 @@
-"""``trunkline run`` as a person or a script uses it: by subprocess, with the demo agent."""
+"""``trunkline run`` as a person or a script uses it: by subprocess (but where it only refuses), with the demo agent."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_failed_turn_is_exit_code_one_and_says_why(shared: Place) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(shared: Place, words: tuple[str, ...], code: int, complaint: str) -> None:
-    done = shared.call("run", *words)
+    done = shared.call_here("run", *words)
     assert (done.returncode, done.stdout) == (code, b"")
     assert complaint in done.stderr.decode()
 

@@ -15,8 +15,8 @@ def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
     shown = place.call_here("sessions", "show", listed["id"][:8]).stdout.decode()
     assert listed["id"] in shown
     assert place.call_here("sessions", "cancel", listed["id"]).stdout == b"no turn was running\n"
-    replay = place.call("sessions", "tail", listed["id"], "--no-follow", "--after", "0", "--json").stdout.splitlines()
+    replay = place.call_here("sessions", "tail", listed["id"], "--no-follow", "--after", "0", "--json").stdout.splitlines()
     assert [json.loads(line)["type"] for line in replay][-3:] == ["user_message_chunk", "agent_message_chunk", "prompt_response"]
     assert place.call_here("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
-    gone = place.call("sessions", "show", listed["id"])
+    gone = place.call_here("sessions", "show", listed["id"])
     assert (gone.returncode, b"no session has an id that begins with" in gone.stderr) == (1, True)

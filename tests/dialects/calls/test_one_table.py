@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import trunkline
+from tests.tooling.sources import tree_of
 from trunkline.dialects.calls.files import _FILE_KEYS
 from trunkline.dialects.calls.inputs import _COMMAND_KEYS
 from trunkline.dialects.calls.names import _SPELLINGS
@@ -41,7 +42,7 @@ COMMANDS = set(_COMMAND_KEYS) - {"script"}
 
 def literals_in(path: Path) -> Iterator[tuple[int, set[str]]]:
     """The texts of every literal collection of a module, keys of tables included."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         parts = [*node.keys, *node.values] if isinstance(node, ast.Dict) else getattr(node, "elts", [])
         if parts:
             texts = (each.value for each in parts if isinstance(each, ast.Constant))

@@ -66,7 +66,7 @@ def test_a_line_that_was_begun_before_an_ask_came_is_sent_as_it_is(shared: Place
     chat.see(":help")
     chat.keys("/echo later")
     chat.see("› /echo later")
-    shared.call("send", str(newest(shared)["id"]), "/ask")
+    shared.call_here("send", str(newest(shared)["id"]), "/ask")
     chat.see("1 waiting: Esc")
     chat.keys(ENTER)
     chat.see("queued: /echo later")
@@ -97,7 +97,7 @@ def test_a_turn_goes_on_when_the_chat_is_left(shared: Place) -> None:
     assert chat.end() == 0
     session = newest(shared)
     eventually(lambda: newest(shared)["status"] == "idle", "it ended by itself", 20)
-    tail = shared.call("tail", str(session["id"]), "--no-follow", "--after", "0", "--json").stdout.splitlines()
+    tail = shared.call_here("tail", str(session["id"]), "--no-follow", "--after", "0", "--json").stdout.splitlines()
     assert json.loads(tail[-1])["stopReason"] == "end_turn"
 
 
@@ -141,13 +141,13 @@ def test_without_a_terminal_every_line_is_a_prompt(shared: Place) -> None:
     (("chat", "--continue", "--cwd", "/"), 2, "no session was in / yet"),
 ])
 def test_what_cannot_be_is_refused_and_named(shared: Place, words: tuple[str, ...], code: int, complaint: str) -> None:
-    done = shared.call(*words)
+    done = shared.call_here(*words)
     assert (done.returncode, done.stdout) == (code, b""), done.stderr
     assert complaint in done.stderr.decode()
 
 
 def test_a_hub_that_is_not_there_is_named(place: Place) -> None:
-    done = place.call("chat", "demo", "--url", "http://127.0.0.1:9")
+    done = place.call_here("chat", "demo", "--url", "http://127.0.0.1:9")
     assert done.returncode == 1
     assert b"http://127.0.0.1:9" in done.stderr
 
