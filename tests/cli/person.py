@@ -88,6 +88,11 @@ class Terminal:
         """What can be read on the terminal now, and above it."""
         return self._glass.text()
 
+    @property
+    def window(self) -> str:
+        """What can be read on it now."""
+        return "\n".join(self._glass.display)
+
     def type(self, text: str) -> None:
         """Type a line."""
         self.keys(text + "\n")

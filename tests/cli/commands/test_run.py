@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +18,8 @@ from tests.cli.person import WITHIN_S, Terminal
 from trunkline.cli.commands.run import EXIT_CODES, allowed_env, caller_env, exit_code
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.client import Client, Packet
+
+TALKING = Path(__file__).parent / "talking_agent.py"
 
 
 def test_a_prompt_is_answered_and_the_exit_code_is_zero(place: Place) -> None:
@@ -205,6 +208,45 @@ def test_a_person_at_a_terminal_is_asked(shared: Place, key: str, verdict: bytes
     assert terminal.end() == 0
     assert verdict in terminal.seen
     assert b"\x1b[" in terminal.seen
+
+
+def _talking(place: Place, commands: list[str], *flags: str) -> Terminal:
+    place.serve("--agent", f"talking={sys.executable} {TALKING}")
+    return Terminal(place, "run", "talking", json.dumps({"commands": commands, "words": 60}), *flags, rows=24, columns=80)
+
+
+@pytest.mark.parametrize("flags", [(), ("--quiet",), ("--json",)])
+def test_an_agent_cannot_write_below_what_it_asks_for(place: Place, flags: tuple[str, ...]) -> None:
+    terminal = _talking(place, ["touch kept.txt"], *flags)
+    terminal.wait_for("or a number > ")
+    terminal.press_until("perhaps\n", "that is none of the answers", every_s=1.1)
+    assert "Run: touch kept.txt" in terminal.window and "w59" not in terminal.text
+    terminal.press_until("y\n", "ask0=yes", every_s=1.1)
+    assert terminal.end() == 0
+    assert "w59" in terminal.text, "what was said meanwhile is shown after the answer"
+
+
+def test_asks_that_come_at_once_are_shown_one_after_the_other(place: Place) -> None:
+    terminal = _talking(place, ["touch first.txt", "touch second.txt"])
+    terminal.wait_for("or a number > ")
+    assert "Run: touch first.txt" in terminal.text and "Run: touch second.txt" not in terminal.text
+    terminal.type("n")
+    terminal.wait_for("Run: touch second.txt")
+    terminal.press_until("y\n", "ask0=no ask1=yes", every_s=1.1)
+    assert terminal.end() == 0
+
+
+def test_a_command_that_is_taller_than_the_window_is_looked_through_first(place: Place) -> None:
+    terminal = _talking(place, ["touch begins.txt; echo " + "x " * 1_500])
+    terminal.wait_for("[v]iew all, or a number > ")
+    terminal.press_until("y\n", "not all of it is shown", every_s=1.1)
+    terminal.type("v")
+    terminal.wait_for("Enter shows more")
+    assert "begins.txt" in terminal.window
+    terminal.type("all")
+    terminal.wait_for("or a number > ")
+    terminal.press_until("y\n", "ask0=yes", every_s=1.1)
+    assert terminal.end() == 0
 
 
 def test_a_person_is_told_at_the_start_that_an_agent_may_act_without_asking(place: Place) -> None:

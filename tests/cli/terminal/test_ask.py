@@ -193,7 +193,7 @@ def test_what_is_cut_is_approved_after_all_of_it_was_shown() -> None:
 
     async def scene(asks: TerminalAsks) -> None:
         asks.see({**_approval(1), "preview": {"type": "diff", "diff": lines}})
-        for typed in ("y", "v", "y"):
+        for typed in ("y", "v", "", "y"):
             await stage.typist.lines.put(typed)
         assert (await stage.answers.get())[1] == {"decision": "allow", "scope": "once"}
 

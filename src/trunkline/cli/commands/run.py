@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from fnmatch import fnmatchcase
@@ -29,7 +30,7 @@ from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.ask import Policy, TerminalAsks
 from trunkline.cli.terminal.screen import Screen
-from trunkline.cli.terminal.show import ANSWER, ASKS, Show
+from trunkline.cli.terminal.show import ANSWER, ASKED, ASKS, Show
 from trunkline.client import Client, Packet
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
@@ -38,6 +39,8 @@ from trunkline.settings import Settings
 EXIT_CODES = {"end_turn": 0, "refusal": EXIT_REFUSAL, "max_tokens": EXIT_MAX_TOKENS, "max_turn_requests": EXIT_MAX_REQUESTS,
               "cancelled": EXIT_INTERRUPTED}
 TICK_S = 0.2
+HELD_MOST = 8 << 20
+"""Bytes of packets that are kept while a person is asked; beyond that they are shown, and the ask once more behind them."""
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
 
@@ -134,12 +137,16 @@ class TurnOnScreen:
         self._session_id = session_id
         self._order = order
         self._screen = Screen(output())
-        self._show = Show(self._screen, only=ANSWER if order.quiet else None, root=order.cwd)
         # Asks are shown on stdout with all the rest, unless only packets or the answer belong there, or nobody sits behind it.
         shown_there = not (order.as_json or order.quiet) and (self._screen.terminal or order.policy != "ask")
         talk = self._screen if shown_there else Screen(sys.stderr)
-        self._asks_show = None if shown_there else Show(talk, only=ASKS)
-        self._asks = TerminalAsks(hub, session_id, talk, order.policy)
+        policy = order.policy if order.policy != "ask" or talk.terminal else "wait"  # nobody would see what is asked
+        but = ASKED if policy == "ask" else frozenset[str]()  # whoever asks shows it, when its turn comes
+        self._show = Show(self._screen, only=ANSWER if order.quiet else None, but=but, root=order.cwd)
+        self._asks_show = None if shown_there else Show(talk, only=ASKS, but=but)
+        self._asks = TerminalAsks(hub, session_id, talk, policy, when_free=self._show_held)
+        self._held: deque[Packet] = deque()
+        self._held_bytes = 0
         self._interrupts = 0
         self._started = time.monotonic()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -182,6 +189,22 @@ class TurnOnScreen:
             self._screen.line(f"{self._order.agent} in {self._order.cwd} (session {self._session_id})", dim=True)
 
     def _packet(self, packet: Packet) -> None:
+        """Show it, or keep it while a person is asked at the same terminal."""
+        self._asks.see(packet)
+        self._held.append(packet)
+        self._held_bytes += len(packet.raw)
+        if not (self._asks.holds_screen and self._screen.terminal):
+            self._show_held()
+        elif self._held_bytes > HELD_MOST:
+            self._show_held()
+            self._asks.show_again()
+
+    def _show_held(self) -> None:
+        self._held_bytes = 0
+        while self._held:
+            self._show_packet(self._held.popleft())
+
+    def _show_packet(self, packet: Packet) -> None:
         if self._order.as_json:
             sys.stdout.buffer.write(packet.raw + b"\n")
             sys.stdout.buffer.flush()
@@ -189,7 +212,6 @@ class TurnOnScreen:
             self._show.packet(packet)
         if self._asks_show is not None:
             self._asks_show.packet(packet)
-        self._asks.see(packet)
 
     def _interrupted(self, main: asyncio.Task[Any]) -> None:
         self._interrupts += 1
@@ -227,6 +249,7 @@ class TurnOnScreen:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._asks.close()
+        self._show_held()
         if not self._order.as_json:
             self._screen.end()
 

@@ -2,7 +2,8 @@
 
 Rule 1: one thing is asked at a time; what somebody else answers meanwhile is withdrawn.
 Rule 2: what was typed before a question appeared is no answer to it, and nothing is approved that nobody can have read
-(``card``).
+(``card``). So where a person is asked, whatever else is to be shown waits (``holds_screen``): an agent cannot push what it asks
+for out of the window, nor write something else below it.
 Rule 3: without a terminal nothing is answered, unless the caller gave ``--allow`` or ``--deny``: then somebody else decides,
 or the hub's timeout does (closed).
 """
@@ -18,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from trunkline.cli.terminal.card import ApprovalCard
+from trunkline.cli.terminal.card import ApprovalCard, question_lines
 from trunkline.cli.terminal.form import Field, fields_of
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client, Scope
@@ -27,7 +28,6 @@ from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError, Unsupported
 
 Policy = Literal["ask", "wait", "allow", "deny"]
-APPROVAL_KEYS = "[y]es, [a]lways, [n]o"
 YES = ("y", "yes", "a", "always")
 Fields = Mapping[str, Any]
 
@@ -62,17 +62,18 @@ class TerminalAsks:
     """The open requests of a turn: approvals and questions that nobody has answered yet."""
 
     def __init__(self, hub: Client, session_id: str, screen: Screen, policy: Policy, keyboard: Keyboard | None = None,
-                 clock: Callable[[], float] = time.monotonic) -> None:
+                 clock: Callable[[], float] = time.monotonic, when_free: Callable[[], None] = lambda: None) -> None:
         self._hub = hub
         self._session_id = session_id
         self._screen = screen
         self._policy = policy
         self._keyboard = keyboard or Keyboard()
         self._clock = clock
+        self._when_free = when_free
         self._open: deque[Fields] = deque()
-        self._cards: dict[str, ApprovalCard] = {}
         self._task: asyncio.Task[None] | None = None
         self._current = ""
+        self._card: ApprovalCard | None = None
         self._typing = False
 
     @property
@@ -80,16 +81,24 @@ class TerminalAsks:
         """Whether the terminal's last line is a prompt now."""
         return self._typing
 
+    @property
+    def holds_screen(self) -> bool:
+        """Whether a person is being asked, so that nothing else may be written."""
+        return self._policy == "ask" and bool(self._open or self._current)
+
     def see(self, packet: Fields) -> None:
-        """Take note of a packet that was just shown: a new ask is queued, a resolved one withdrawn."""
+        """Take note of a packet: a new ask is queued, a resolved one withdrawn."""
         kind = packet.get("type")
         if kind in ("approval_requested", "question_requested"):
             self._open.append(packet)
-            if kind == "approval_requested":
-                self._cards[_id_of(packet)] = ApprovalCard(self._screen, packet, self._clock)
             self._go_on()
         elif kind in ("approval_resolved", "question_resolved"):
             self._withdraw(_id_of(packet))
+
+    def show_again(self) -> None:
+        """Other things had to be written below what is asked for."""
+        if self._card is not None:
+            self._card.print()
 
     async def close(self) -> None:
         """Stop asking."""
@@ -105,13 +114,13 @@ class TerminalAsks:
 
     def _withdraw(self, ask_id: str) -> None:
         self._open = deque(packet for packet in self._open if _id_of(packet) != ask_id)
-        self._cards.pop(ask_id, None)
         # While our own answer is on its way, its resolution is no surprise: only an open prompt is taken back.
         if self._current == ask_id and self._typing and self._task is not None:
             self._task.cancel()
             self._task = None
             self._done()
             self._go_on()
+            self._release()
 
     async def _answer_all(self) -> None:
         while self._open:
@@ -124,9 +133,15 @@ class TerminalAsks:
             except EOFError:
                 self._screen.line("left for somebody else to answer", dim=True, indent="  ")
             self._done()
+        self._release()
+
+    def _release(self) -> None:
+        if not self.holds_screen:
+            self._when_free()
 
     def _done(self) -> None:
         self._current = ""
+        self._card = None
         self._typing = False
         self._screen.last_line("")
 
@@ -144,15 +159,16 @@ class TerminalAsks:
         if self._policy != "ask":
             await self._hub.decide(self._session_id, request_id, allow=self._policy == "allow")
             return
-        card = self._cards.pop(request_id)
-        card.bring_up()
+        self._card = card = ApprovalCard(self._screen, packet, self._clock)
+        card.print()
         while True:
-            answer = (await self._prompt(f"{APPROVAL_KEYS}, {'' if card.is_whole else '[v]iew all, '}or a number")).lower()
+            card.stay()
+            answer = (await self._prompt(card.prompt)).lower()
             try:
                 if answer in ("v", "view"):
-                    card.print_whole()
-                elif not self._may_count(card, answer):
-                    continue
+                    await self._page_through(card)
+                elif _approves(answer, card.options) and (why_not := card.rests()):
+                    self._screen.line(why_not, mark="!", colour="yellow", indent="    ")
                 elif await self._decide(request_id, answer, card.options):
                     return
                 else:
@@ -160,13 +176,19 @@ class TerminalAsks:
             except (Invalid, Unsupported) as error:  # there is no "always" for this, say: the ask still waits
                 self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
 
-    def _may_count(self, card: ApprovalCard, answer: str) -> bool:
-        """Whether the answer may decide: one that approves needs somebody who can have read what it is for."""
-        why_not = card.rests() if _approves(answer, card.options) else ""
-        if why_not:
-            self._screen.line(why_not, mark="!", colour="yellow", indent="    ")
-            card.stay()
-        return not why_not
+    async def _page_through(self, card: ApprovalCard) -> None:
+        """Show all of it, a window at a time."""
+        pages, is_asked, before = card.pages(), True, card.prints
+        for number, page in enumerate(pages, 1):
+            for line in page:
+                line.print(self._screen)
+            if is_asked and number < len(pages):
+                answer = await self._prompt(f"  {number} of {len(pages)}: Enter shows more, [a]ll, [q]uit > ")
+                if answer.lower() in ("q", "quit"):
+                    return
+                is_asked = answer.lower() not in ("a", "all")
+        if card.prints == before:  # nothing was written between the pages
+            card.was_paged()
 
     async def _decide(self, request_id: str, answer: str, options: Sequence[Fields]) -> bool:
         """Send what was typed to the hub; False when it is no answer."""
@@ -186,12 +208,14 @@ class TerminalAsks:
         if self._policy != "ask":  # --allow is about permissions; nobody has decided what to answer
             await self._hub.answer_question(self._session_id, question_id, None, action="decline")
             return
+        for line in question_lines(packet):
+            line.print(self._screen)
         if packet.get("url"):
-            done = (await self._prompt("Enter when you are done there, n to decline")).lower() not in ("n", "no")
+            done = (await self._prompt("  Enter when you are done there, n to decline > ")).lower() not in ("n", "no")
             await self._hub.answer_question(self._session_id, question_id, None, action="accept" if done else "decline")
             return
         fields = fields_of(packet)
-        if not fields and (await self._prompt("Enter to agree, n to decline")).lower() in ("n", "no"):
+        if not fields and (await self._prompt("  Enter to agree, n to decline > ")).lower() in ("n", "no"):
             await self._hub.answer_question(self._session_id, question_id, None, action="decline")
             return
         while not await self._filled_in(question_id, fields):
@@ -215,14 +239,14 @@ class TerminalAsks:
             self._screen.line(f"{number}  {one_line(choice.title)}", indent="    ")
         while True:
             try:
-                return field.read(await self._prompt(field.title))
+                return field.read(await self._prompt(f"  {one_line(field.title)} > "))
             except ValueError as error:
                 self._screen.line(str(error), dim=True, indent="    ")
 
     async def _prompt(self, text: str) -> str:
         self._typing = True
         self._keyboard.forget()
-        self._screen.prompt(f"  {one_line(text)} > ")
+        self._screen.prompt(text)
         answer = await self._keyboard.line()
         self._typing = False
         self._screen.answered()

@@ -1,28 +1,29 @@
-"""A permission that an agent wants, as lines of a terminal, and whether an answer that was typed may approve it.
+"""A permission or a question as lines of a terminal, and whether an answer that was typed may approve it.
 
 Rule 1: nothing is approved before it has stood on the screen for REST_S; cards of the page and of ``chat`` rest as long. What
 somebody typed while one ask took the place of another is no answer to the new one.
-Rule 2: nothing is approved of which lines were left out, or that has left the screen since.
+Rule 2: nothing is approved of which lines were left out, or that is taller than the window: that is looked through first, page by
+page.
 Rule 3: what is decided about is shown as it is: nothing unseen in it is left out.
 """
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from trunkline.cli.terminal.screen import Screen
+from trunkline.cli.terminal.screen import Screen, in_rows
 from trunkline.dialects.visible import one_line, one_revealed_line, revealed
 
 REST_S = 1.0
 PREVIEW_LINES = 20
 """Lines of one act that are shown before somebody asks for all of them."""
-BOTTOM_LINES = 2
-"""The prompt, and the line above it that may be half of something."""
+KEYS = "[y]es, [a]lways, [n]o"
+VIEW = "[v]iew all"
+PROMPT = "  {}, or a number > "
 
 Fields = Mapping[str, Any]
 
@@ -40,66 +41,87 @@ class Line(msgspec.Struct, frozen=True):
         """Write it."""
         screen.line(self.text, mark=self.mark, colour=self.colour, dim=self.dim, indent=self.indent)
 
+    def wrapped(self, columns: int) -> list[Line]:
+        """As lines that take a row each."""
+        lead = len(self.indent) + (2 if self.mark else 0)
+        first, *rest = in_rows(self.text, columns - lead)
+        return [msgspec.structs.replace(self, text=first),
+                *(msgspec.structs.replace(self, text=piece, mark="", indent=" " * lead) for piece in rest)]
+
 
 class ApprovalCard:
-    """One permission that is asked for on a screen. When it is made, ``Show`` has just written its lines there."""
+    """One permission that is asked for on a screen, with nothing but notes of ours below it."""
 
     def __init__(self, screen: Screen, packet: Fields, clock: Callable[[], float] = time.monotonic) -> None:
         self._screen = screen
         self._packet = packet
         self._clock = clock
         self.options = [option for option in packet.get("options", ()) if isinstance(option, Mapping)]
-        self.is_whole = not any(len(lines) > PREVIEW_LINES for lines in _acts(packet))
-        self._first = screen.rows - sum(screen.rows_of(line.indent + line.text) for line in approval_lines(packet))
-        self._behind = screen.rows
         self._seen_at = float("inf")
+        self._first = -1
+        self._window = (0, 0)
+        self._paged = False
+        self.prints = 0
+        """How often it was written."""
 
-    def bring_up(self) -> None:
-        """Have it on the screen, with what can be answered: it is asked for now."""
-        if self._screen.rows != self._behind:
-            self.print()
-        else:
-            self._print_options()
-            self._stands()
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it can have been read."""
+        return self._paged or (not any(len(lines) > PREVIEW_LINES for lines in _acts(self._packet)) and self._fits())
 
-    def stay(self) -> None:
-        """Have it still on the screen: it goes on being asked for."""
-        if not self.is_in_sight():
-            self.print()
+    @property
+    def prompt(self) -> str:
+        """What can be answered now."""
+        return PROMPT.format(KEYS if self.is_whole else f"{KEYS}, {VIEW}")
 
     def print(self) -> None:
-        """Write it anew; its rest begins."""
+        """Write it anew, as far as it goes; its rest begins."""
+        self.prints += 1
+        self._paged = False
+        self._window = self._screen.size()
         self._first = self._screen.rows
-        for line in approval_lines(self._packet, whole=self.is_whole):
+        for line in self._lines(whole=False):
             line.print(self._screen)
-        self._print_options()
-        self._stands()
+        self._seen_at = self._clock()
 
-    def print_whole(self) -> None:
-        """Write it with all of its lines."""
-        self.is_whole = True
-        self.print()
+    def pages(self) -> list[list[Line]]:
+        """All of it, in parts that fit into the window."""
+        columns, page = self._screen.size()[0], max(self._room(), 1)
+        lines = [row for line in self._lines(whole=True) for row in line.wrapped(columns)]
+        return [lines[at:at + page] for at in range(0, len(lines), page)]
+
+    def was_paged(self) -> None:
+        """All pages were shown, the last one just now."""
+        self._paged = True
+        self._window = self._screen.size()
+        self._seen_at = self._clock()
+
+    def stay(self) -> None:
+        """Have it on the screen: it goes on being asked for."""
+        is_pushed_out = self._fits() and not self._paged and self._screen.rows - self._first > self._room()
+        if is_pushed_out or self._window != self._screen.size():
+            self.print()
 
     def rests(self) -> str:
         """Why it cannot be approved now; empty where it can."""
-        if not self.is_in_sight():
-            return "other things were written below it: here it is again"
+        if self._window != self._screen.size():
+            return "the window has changed: here it is again"
         if self._clock() - self._seen_at < REST_S:
             return "this has only just appeared: look at it, and answer again"
         return "" if self.is_whole else "not all of it is shown: v shows the rest"
 
-    def is_in_sight(self) -> bool:
-        """Whether it stands on the screen, as far as it fits there, with nothing below that could have pushed it out."""
-        end = self._screen.rows
-        return end == self._behind or end - self._first < shutil.get_terminal_size().lines - BOTTOM_LINES
+    def _fits(self) -> bool:
+        columns = self._screen.size()[0]
+        return sum(len(line.wrapped(columns)) for line in self._lines(whole=False)) <= self._room()
 
-    def _print_options(self) -> None:
-        for number, option in enumerate(self.options, 1):
-            self._screen.line(f"{number}  {one_line(str(option.get('name', '')))}", indent="    ")
+    def _room(self) -> int:
+        """Rows of the window that a card may take: above the prompt, and a note."""
+        return self._screen.size()[1] - 1 - self._screen.rows_of(PROMPT.format(f"{KEYS}, {VIEW}"))
 
-    def _stands(self) -> None:
-        self._behind = self._screen.rows
-        self._seen_at = self._clock()
+    def _lines(self, *, whole: bool) -> list[Line]:
+        names = [one_revealed_line(str(option.get("name", ""))) for option in self.options]
+        options = [Line(f"{number}  {name}") for number, name in enumerate(names, 1)]
+        return [*approval_lines(self._packet, whole=whole), *options]
 
 
 def approval_lines(packet: Fields, *, whole: bool = False) -> list[Line]:
@@ -111,6 +133,12 @@ def approval_lines(packet: Fields, *, whole: bool = False) -> list[Line]:
               for doubt in _beside(packet, "doubts")]
     acts = [line for lines in _acts(packet) for line in _act_lines(lines, whole)]
     return [Line(wanted, mark="?", colour="yellow", indent="  "), *doubts, *acts]
+
+
+def question_lines(packet: Fields) -> list[Line]:
+    """What an agent wants to know."""
+    question = Line(str(packet.get("question", "")), mark="?", colour="yellow", indent="  ")
+    return [question, Line(str(packet["url"]))] if packet.get("url") else [question]
 
 
 def _act_lines(lines: Sequence[str], whole: bool) -> list[Line]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import unicodedata
 from typing import TextIO
 
 import click
@@ -17,6 +18,7 @@ from trunkline.dialects.visible import one_line, printable
 PLAIN_WIDTH = 200
 """Where a line is cut when there is no terminal whose width would say."""
 
+TAB_COLUMNS = 8
 _ERASE_LINE = "\r\x1b[K"
 
 
@@ -42,7 +44,7 @@ class Screen:
         self._hide_last_line()
         self._out.write(self.styled(text, colour=colour, dim=dim))
         self._at_line_start = text.endswith("\n")
-        self.rows += self.rows_of(text) - 1
+        self.rows += self.rows_of(text)
         self._show_last_line()
         self._out.flush()
 
@@ -50,10 +52,11 @@ class Screen:
         """A line of its own; the mark before it carries the colour."""
         self._hide_last_line()
         self._break()
-        styled = self.styled(printable(text), colour=None if mark else colour, dim=dim)
+        text = printable(text)
+        styled = self.styled(text, colour=None if mark else colour, dim=dim)
         lead = self.styled(self.mark(mark), colour=colour) + " " if mark else ""
         self._out.write(f"{indent}{lead}{styled}\n")
-        self.rows += self.rows_of(f"{indent}{lead}{styled}")
+        self.rows += self.rows_of(indent + ("? " if mark else "") + text)
         self._show_last_line()
         self._out.flush()
 
@@ -93,6 +96,7 @@ class Screen:
 
     def answered(self) -> None:
         """Somebody typed a line: it stays where it is, with its prompt."""
+        self.rows += self.rows_of(self._last_line)
         self._last_line = ""
         self._prompting = False
         self._at_line_start = True
@@ -119,10 +123,18 @@ class Screen:
         text = one_line(text)
         return text if len(text) <= width else text[:max(width - 1, 1)] + ("…" if self._unicode else "~")
 
+    def size(self) -> tuple[int, int]:
+        """Columns and rows of the terminal."""
+        try:
+            found = os.get_terminal_size(self._out.fileno())
+        except (OSError, ValueError):  # no terminal of its own: what the environment says
+            found = shutil.get_terminal_size()
+        return found.columns, found.lines
+
     def rows_of(self, text: str) -> int:
         """How many rows of the terminal a text takes, or a few more."""
-        width = max(shutil.get_terminal_size().columns, 1)
-        return sum(1 + len(line) // width for line in text.split("\n"))
+        columns = self.size()[0]
+        return sum(len(in_rows(line, columns)) for line in text.split("\n"))
 
     def _break(self) -> None:
         if not self._at_line_start:
@@ -138,6 +150,26 @@ class Screen:
             self._break()  # a prompt must be seen, even in the middle of streamed text
         if self._last_line and self._at_line_start:
             self._out.write(self._last_line)
+
+
+def in_rows(line: str, columns: int) -> list[str]:
+    """The line in pieces that take a row of that many columns each."""
+    columns = max(columns, 1)
+    if line.isascii() and "\t" not in line:
+        return [line[at:at + columns] for at in range(0, len(line), columns)] or [""]
+    pieces, start, taken = [], 0, 0
+    for at, character in enumerate(line):
+        taken += (wide := _columns(character))
+        if taken > columns and at > start:
+            pieces.append(line[start:at])
+            start, taken = at, wide
+    return [*pieces, line[start:]]
+
+
+def _columns(character: str) -> int:
+    if character == "\t":
+        return TAB_COLUMNS
+    return 2 if unicodedata.east_asian_width(character) in "WFA" else 1
 
 
 _ASCII_MARKS = {"✓": "+", "✗": "x", "●": "*", "○": "o", "→": ">", "▸": ">", "?": "?", "!": "!", "…": "~"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from trunkline.cli.terminal.card import approval_lines
+from trunkline.cli.terminal.card import approval_lines, question_lines
 from trunkline.cli.terminal.screen import Screen
 from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.context.types import ASKED_ANEW
@@ -19,7 +19,8 @@ from trunkline.dialects.visible import one_line
 STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
 ANSWER = frozenset({"agent_message_chunk"})
 """The agent's own words alone."""
-ASKS = frozenset({"approval_requested", "approval_resolved", "question_requested", "question_resolved"})
+ASKED = frozenset({"approval_requested", "question_requested"})
+ASKS = ASKED | {"approval_resolved", "question_resolved"}
 
 Fields = Mapping[str, Any]
 
@@ -27,8 +28,8 @@ Fields = Mapping[str, Any]
 class Show:
     """Writes packets to a screen."""
 
-    def __init__(self, screen: Screen, *, only: frozenset[str] | None = None, prompts: bool = False,
-                 root: str = "") -> None:
+    def __init__(self, screen: Screen, *, only: frozenset[str] | None = None, but: frozenset[str] = frozenset(),
+                 prompts: bool = False, root: str = "") -> None:
         self._screen = screen
         self._root = root.rstrip("/") + "/"
         self._prompts = prompts
@@ -38,6 +39,7 @@ class Show:
         self._usage: Fields | None = None
         self._thinking = False
         self._only = only
+        self._but = but
         self._handlers: dict[str, Callable[[Fields], None]] = {
             "agent_message_chunk": self._message,
             "agent_thought_chunk": self._thought,
@@ -60,7 +62,7 @@ class Show:
     def packet(self, packet: Fields) -> None:
         """Show one packet."""
         kind = str(packet.get("type", ""))
-        if kind in self._handlers and (self._only is None or kind in self._only):
+        if kind in self._handlers and kind not in self._but and (self._only is None or kind in self._only):
             self._handlers[kind](packet)
 
     @property
@@ -147,9 +149,8 @@ class Show:
         self._screen.line(f"{verdict} by {packet.get('resolvedBy', 'somebody')}{reason}", dim=True, indent="  ")
 
     def _question_requested(self, packet: Fields) -> None:
-        self._screen.line(str(packet.get("question", "")), mark="?", colour="yellow", indent="  ")
-        if packet.get("url"):
-            self._screen.line(str(packet["url"]), indent="    ")
+        for line in question_lines(packet):
+            line.print(self._screen)
 
     def _question_resolved(self, packet: Fields) -> None:
         word = {"accept": "answered", "decline": "declined", "cancel": "cancelled"}.get(str(packet.get("action")), "resolved")
