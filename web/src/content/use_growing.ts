@@ -9,16 +9,18 @@ const FRAME_MS = 16;
 export function useGrowing(target: number, first: number, step: number, falls = false): number {
   const [reached, setReached] = useState(first);
   const timer = useRef<ReturnType<typeof setTimeout>>();
-  const now = Math.min(target, reached);
+  const isDue = reached < target;
+  // An effect for each chunk of a text would cost as much as drawing it: it runs only where there is something to do.
+  const fallsTo = falls && reached > target ? target : undefined;
   useEffect(() => {
-    if (falls && reached > target) setReached(target);
-    if (reached >= target) return undefined;
+    if (fallsTo !== undefined) setReached(fallsTo);
+    if (!isDue) return undefined;
     timer.current ??= setTimeout(() => {
       timer.current = undefined;
       setReached((so) => so + step);
     }, FRAME_MS);
     return undefined;
-  }, [reached, target]);
+  }, [reached, isDue, fallsTo]);
   useEffect(() => () => clearTimeout(timer.current), []);
-  return now;
+  return Math.min(target, reached);
 }

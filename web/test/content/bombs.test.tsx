@@ -137,6 +137,11 @@ describe('long code', () => {
     expect(root.querySelector('pre')?.textContent).toBe(`first\n${line}\nlast`);
     expect([...root.querySelectorAll('.content-code-piece')].map((piece) => piece.textContent)).toEqual(['first\n', 'last']);
   });
+  it('that is one long line is not cut inside of a character', async () => {
+    const line = `x${'😀'.repeat(6_000)}`;
+    const root = await drawn(<Markdown text={`\`\`\`\n${line}\n\`\`\`\n`} />);
+    expect(root.querySelector('pre')?.textContent?.trimEnd()).toBe(line);
+  });
   it('changes one of its pieces when a line comes', async () => {
     const root = await drawn(<Markdown text={code(500)} live />);
     const before = [...root.querySelectorAll('.content-code-piece')];

@@ -99,7 +99,10 @@ function inPieces(text: string): CodePieces {
     const end = (text.indexOf('\n', at) + 1) || text.length;
     if (end - at > LONGEST_LINE) {
       add(start, at, first);
-      for (let part = at; part < end; part += LONGEST_LINE) add(part, Math.min(end, part + LONGEST_LINE));
+      for (let part = at, next = at; part < end; part = next) {
+        next = Math.min(end, betweenCharacters(text, part + LONGEST_LINE));
+        add(part, next);
+      }
       [start, first] = [end, line + 1];
     } else if (line + 1 - first === PIECE_LINES) {
       add(start, end, first);
@@ -109,4 +112,9 @@ function inPieces(text: string): CodePieces {
   }
   add(start, text.length, first);
   return found;
+}
+
+/** That place, or the next one where it is inside of a character. */
+function betweenCharacters(text: string, at: number): number {
+  return /[\uDC00-\uDFFF]/.test(text.charAt(at)) ? at + 1 : at;
 }

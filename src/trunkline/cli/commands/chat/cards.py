@@ -4,7 +4,8 @@ Rule 1: a press decides only a card that has been on the screen for REST_S; the 
 Rule 2: letters that follow a text, or a press that was refused, are the rest of a sentence until nobody has typed for PAUSE_S. So
 a key that is held down decides one card at most.
 Rule 3: nothing is approved of which not everything was shown, or that has left the screen since: what an agent wants done is
-printed when its card is selected, and once more where other things were written below it.
+printed when its card is selected, and once more where other things were written below it. What is taller than the window counts
+as shown when somebody had it shown.
 Rule 4: what is decided about is shown as it is: nothing unseen in it is left out, and a line is what a shell or a file takes for
 one.
 """

@@ -8,7 +8,6 @@ Rule 3: an error of the hub's is a line on the screen; only a hub that is gone e
 from __future__ import annotations
 
 import asyncio
-import shutil
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
@@ -114,7 +113,8 @@ class Conversation:
         """Print what waits; its rest begins."""
         self.show.end_text()
         first = self.screen.rows
-        if print_card(self.screen, ask, whole=whole or ask.id in self.cards.whole):
+        is_complete = print_card(self.screen, ask, whole=whole or ask.id in self.cards.whole)
+        if is_complete and (whole or self.screen.rows - first <= self._window()):
             self.cards.whole.add(ask.id)
         self._printed[ask.id] = first, self.screen.rows
         self.cards.hide()
@@ -126,7 +126,11 @@ class Conversation:
         first, behind = self._printed.get(ask.id, (0, -1))
         growing = self.show.growing()
         end = self.screen.rows + (growing.count("\n") + 1 if growing else 0)
-        return behind >= 0 and (end == behind or end - first < shutil.get_terminal_size().lines - BOTTOM_LINES)
+        return behind >= 0 and (end == behind or end - first < self._window())
+
+    def _window(self) -> int:
+        """Rows above the line and what stands below it."""
+        return self.screen.size()[1] - BOTTOM_LINES
 
     async def _replay(self) -> int:
         """Show the last prompt and what came of it; returns the place behind it."""
