@@ -244,7 +244,7 @@ def interpretation(scale: Scale) -> list[Figure]:
     rounds = max(1, int(scale.rounds * scale.factor))
     chunk, result, risk = chunk_ratio(rounds), result_ratio(rounds), risk_ratio(rounds)
     return [Figure("i  interpreting a chunk, in decodes of it", f"{chunk:.1f} x", "<= 6 x", chunk <= 6),
-            Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 4 x", result <= 4),
+            Figure("i  interpreting a result of 100 KB", f"{result:.1f} x", "<= 9 x", result <= 9),
             Figure("i  judging 1 KB of tiny commands, in parses of it", f"{risk:.1f} x", "<= 12 x", risk <= 12)]
 
 
