@@ -11,6 +11,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pyte
 
@@ -40,7 +41,7 @@ class Terminal:
     """Reads what is shown, types answers."""
 
     def __init__(self, place: Place, *words: str, env: Mapping[str, str] | None = None, rows: int = 40,
-                 columns: int = 100) -> None:
+                 columns: int = 100, stdout: Path | None = None) -> None:
         self.seen = b""
         self._read_to = 0
         self._master, slave = pty.openpty()
@@ -48,8 +49,11 @@ class Terminal:
         self._stream = pyte.ByteStream(self._glass)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         full = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
-        self.process = subprocess.Popen(place.command(*words), cwd=place.work, env=full, stdin=slave, stdout=slave, stderr=slave,
+        out = slave if stdout is None else os.open(stdout, os.O_WRONLY | os.O_CREAT, 0o600)
+        self.process = subprocess.Popen(place.command(*words), cwd=place.work, env=full, stdin=slave, stdout=out, stderr=slave,
                                         start_new_session=True)
+        if out != slave:
+            os.close(out)
         place.watch(self.process)
         os.close(slave)
 

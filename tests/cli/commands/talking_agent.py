@@ -1,7 +1,7 @@
 """An agent that asks whether it may run a command and goes on talking below. Stdlib only; runs by itself.
 
 The prompt is a JSON object: ``commands`` (each is asked for), ``words`` (how many it says while they wait, before it writes
-something that looks like another ask).
+something that looks like another ask), ``withdrawn`` (how many more it asks for and takes back at once).
 """
 
 from __future__ import annotations
@@ -38,12 +38,15 @@ def turn(script: Json) -> None:
     """Ask, talk, wait for all answers, and say what they were."""
     for number, command in enumerate(script["commands"]):
         ask(number, command)
+    for number in range(script.get("withdrawn", 0)):
+        ask(100 + number, "touch other.txt")
+        send(method="$/cancel_request", params={"requestId": f"ask{100 + number}"})
     for chunk in [*(f"w{number} " for number in range(script["words"])), FAKE]:
         update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": chunk})
     answers: dict[str, str | None] = {}
     while len(answers) < len(script["commands"]):
         message = json.loads(sys.stdin.readline())
-        if str(message.get("id", "")).startswith("ask"):
+        if message.get("id") in {f"ask{number}" for number in range(len(script["commands"]))}:
             answers[message["id"]] = message["result"]["outcome"].get("optionId")
     words = " ".join(f"{name}={answers[name]}" for name in sorted(answers))
     update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": f"\n{words}\n"})

@@ -226,6 +226,18 @@ def test_an_agent_cannot_write_below_what_it_asks_for(place: Place, flags: tuple
     assert "w59" in terminal.text, "what was said meanwhile is shown after the answer"
 
 
+def test_what_becomes_of_others_is_not_written_below_an_ask_either(place: Place) -> None:
+    place.serve("--agent", f"talking={sys.executable} {TALKING}")
+    order = json.dumps({"commands": ["touch kept.txt"], "words": 0, "withdrawn": 30})
+    terminal = Terminal(place, "run", "talking", order, rows=24, columns=80, stdout=place.work / "out")
+    terminal.wait_for("or a number > ")
+    terminal.press_until("perhaps\n", "that is none of the answers", every_s=1.1)
+    assert "Run: touch kept.txt" in terminal.window and "denied by" not in terminal.text
+    terminal.press_until("y\n", "allowed by", every_s=1.1)
+    assert terminal.end() == 0
+    assert "ask0=yes" in (place.work / "out").read_text()
+
+
 def test_asks_that_come_at_once_are_shown_one_after_the_other(place: Place) -> None:
     terminal = _talking(place, ["touch first.txt", "touch second.txt"])
     terminal.wait_for("or a number > ")

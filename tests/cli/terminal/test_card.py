@@ -113,7 +113,7 @@ def test_lines_that_were_left_out_must_be_shown_before_it_can_be_approved() -> N
     assert stage.shown() == "", "what somebody looked through is not written again"
 
 
-@pytest.mark.parametrize("character", ["x", "漢", "\t", "é", "…"])
+@pytest.mark.parametrize("character", ["x", "漢", "\t", "é", "…", "\u4dc0"])
 def test_a_line_that_fills_the_window_is_looked_through_in_pages_that_fit(character: str) -> None:
     packet = {**permission(1), "preview": {"command": "touch a; echo " + character * 2_000}}
     stage = Stage(packet)
@@ -124,6 +124,30 @@ def test_a_line_that_fills_the_window_is_looked_through_in_pages_that_fit(charac
     for page in pages:
         assert sum(stage.screen.rows_of(line.indent + line.text) for line in page) <= ROWS - 2
     assert "".join(line.text for page in pages for line in page).count(character) >= 2_000
+
+
+def test_a_carriage_return_in_a_command_is_shown() -> None:
+    texts = [line.text for line in approval_lines({"preview": {"command": "cd build\r\ntouch a"}})]
+    assert texts[1:] == ["cd build[U+000D]", "touch a"]
+    assert [line.text for line in approval_lines({"preview": {"diff": "+a\r\n+b"}})][1:] == ["+a", "+b"]
+
+
+def test_pages_that_were_made_for_another_window_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage(permission(PREVIEW_LINES + 1))
+    pages = stage.card.pages()
+    monkeypatch.setenv("LINES", "6")
+    assert pages
+    stage.card.was_paged()
+    stage.clock.now += REST_S
+    assert not stage.card.is_whole and stage.card.rests() != ""
+
+
+def test_what_others_wrote_below_it_counts_at_once() -> None:
+    stage = Stage(permission(3))
+    stage.clock.now += REST_S
+    for _ in range(ROWS):
+        stage.screen.line("denied by policy")
+    assert "written below it" in stage.card.rests()
 
 
 def test_options_count_too() -> None:
@@ -149,5 +173,5 @@ def test_every_act_of_it_counts() -> None:
 def test_rows_of_a_line_are_all_of_it_and_none_is_too_wide(text: str, columns: int) -> None:
     rows = in_rows(text, columns)
     assert "".join(rows) == text
-    assert all(len(row) <= columns for row in rows)
+    assert all(len(row) <= columns for row in rows if len(row) > 1)
     assert all(len(in_rows(row, columns)) == 1 for row in rows)

@@ -60,3 +60,17 @@ def test_a_question_without_a_form_takes_an_option_or_any_text() -> None:
 def test_a_form_without_fields_asks_for_nothing() -> None:
     assert fields_of({"question": "agreed?", "schema": {"type": "object"}}) == []
     assert fields_of({"question": "agreed?", "schema": {"type": "object", "properties": {}}}) == []
+
+
+@pytest.mark.parametrize("schema", [
+    {"properties": {"a": {}}, "required": None},
+    {"properties": {"a": {}}, "required": 7},
+    {"properties": {"a": {"oneOf": [1]}}},
+    {"properties": {"a": {"enum": [1], "enumNames": 3}}},
+    {"properties": {"a": {"type": "array", "items": 1}}},
+    {"properties": {"a": 4}},
+    {"properties": []},
+])
+def test_a_form_of_any_shape_is_read_as_far_as_it_can_be(schema: object) -> None:
+    assert [field.name for field in fields_of({"schema": schema})] in ([], ["a"])
+    assert fields_of({"options": 5})[0].choices == ()

@@ -189,11 +189,13 @@ class TurnOnScreen:
             self._screen.line(f"{self._order.agent} in {self._order.cwd} (session {self._session_id})", dim=True)
 
     def _packet(self, packet: Packet) -> None:
-        """Show it, or keep it while a person is asked at the same terminal."""
+        """Show it, or keep it while a person is asked: nothing is written to the terminal where they read."""
         self._asks.see(packet)
+        if not self._screen.terminal:
+            self._print(packet)
         self._held.append(packet)
         self._held_bytes += len(packet.raw)
-        if not (self._asks.holds_screen and self._screen.terminal):
+        if not self._asks.holds_screen:
             self._show_held()
         elif self._held_bytes > HELD_MOST:
             self._show_held()
@@ -202,16 +204,19 @@ class TurnOnScreen:
     def _show_held(self) -> None:
         self._held_bytes = 0
         while self._held:
-            self._show_packet(self._held.popleft())
+            packet = self._held.popleft()
+            if self._screen.terminal:
+                self._print(packet)
+            if self._asks_show is not None:
+                self._asks_show.packet(packet)
 
-    def _show_packet(self, packet: Packet) -> None:
+    def _print(self, packet: Packet) -> None:
+        """What belongs on stdout."""
         if self._order.as_json:
             sys.stdout.buffer.write(packet.raw + b"\n")
             sys.stdout.buffer.flush()
         else:
             self._show.packet(packet)
-        if self._asks_show is not None:
-            self._asks_show.packet(packet)
 
     def _interrupted(self, main: asyncio.Task[Any]) -> None:
         self._interrupts += 1
@@ -248,8 +253,10 @@ class TurnOnScreen:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._asks.close()
-        self._show_held()
+        try:
+            await self._asks.close()
+        finally:
+            self._show_held()
         if not self._order.as_json:
             self._screen.end()
 

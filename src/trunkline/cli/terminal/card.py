@@ -86,14 +86,14 @@ class ApprovalCard:
 
     def pages(self) -> list[list[Line]]:
         """All of it, in parts that fit into the window."""
-        columns, page = self._screen.size()[0], max(self._room(), 1)
+        self._window = self._screen.size()
+        columns, page = self._window[0], max(self._room(), 1)
         lines = [row for line in self._lines(whole=True) for row in line.wrapped(columns)]
         return [lines[at:at + page] for at in range(0, len(lines), page)]
 
     def was_paged(self) -> None:
-        """All pages were shown, the last one just now."""
-        self._paged = True
-        self._window = self._screen.size()
+        """All pages were shown, the last one just now, in a window that they were made for."""
+        self._paged = self._window == self._screen.size()
         self._seen_at = self._clock()
 
     def stay(self) -> None:
@@ -106,6 +106,8 @@ class ApprovalCard:
         """Why it cannot be approved now; empty where it can."""
         if self._window != self._screen.size():
             return "the window has changed: here it is again"
+        if not self._paged and self._fits() and self._screen.rows - self._first > self._window[1]:
+            return "other things were written below it: here it is again"
         if self._clock() - self._seen_at < REST_S:
             return "this has only just appeared: look at it, and answer again"
         return "" if self.is_whole else "not all of it is shown: v shows the rest"
@@ -150,12 +152,16 @@ def _act_lines(lines: Sequence[str], whole: bool) -> list[Line]:
 def _acts(packet: Fields) -> list[list[str]]:
     """The lines of each command, diff and description; of the permission's own words where it has none of these."""
     acts = [act for act in (packet.get("preview"), *_beside(packet, "acts")) if isinstance(act, Mapping)]
-    texts = [str(act.get("diff") or act.get("command") or act.get("text") or "") for act in acts]
-    return [_lines_of(text) for text in texts or [str(packet.get("description") or "")]]
+    return [_lines_of(act) for act in acts or [{"text": packet.get("description")}]]
 
 
-def _lines_of(text: str) -> list[str]:
-    return text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else []
+def _lines_of(act: Fields) -> list[str]:
+    """Its lines. In a command a carriage return is a part of a word, also before a newline."""
+    if act.get("diff") or not act.get("command"):
+        text = str(act.get("diff") or act.get("text") or "").replace("\r\n", "\n")
+    else:
+        text = str(act["command"])
+    return text.removesuffix("\n").split("\n") if text else []
 
 
 def _beside(packet: Fields, name: str) -> list[Any]:

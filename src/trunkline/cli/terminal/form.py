@@ -1,11 +1,12 @@
 """A question's form, one field at a time: what JSON Schema says of a flat object, as far as questions use it.
 
 Rule 1: an empty answer takes the field's default; without one it is refused, unless the field may stay away.
+Rule 2: the form is an agent's, and may be of any shape: what cannot be read of it is not there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -68,9 +69,9 @@ def fields_of(question: Mapping[str, Any]) -> list[Field]:
     """The fields of a question: its form's, which may have none; without a form one that takes an option or any text."""
     schema = question.get("schema")
     if not isinstance(schema, Mapping):
-        options = tuple(Choice(str(option), str(option)) for option in question.get("options") or ())
+        options = tuple(Choice(str(option), str(option)) for option in _listed(question.get("options")))
         return [Field("answer", "answer", choices=options)]
-    properties, required = schema.get("properties"), schema.get("required", ())
+    properties, required = schema.get("properties"), _listed(schema.get("required"))
     if not isinstance(properties, Mapping):
         return []
     return [_field(str(name), rules, name in required) for name, rules in properties.items() if isinstance(rules, Mapping)]
@@ -88,12 +89,14 @@ def _choices(rules: Mapping[str, Any]) -> tuple[Choice, ...]:
     if rules.get("type") == "array" and isinstance(items, Mapping):
         return _choices(items)
     if isinstance(rules.get("enum"), list):
-        names = rules.get("enumNames") or rules["enum"]
+        names = _listed(rules.get("enumNames")) or rules["enum"]
         return tuple(Choice(value, str(name)) for value, name in zip(rules["enum"], names, strict=False))
-    titled = rules.get("oneOf") or rules.get("anyOf")
-    if isinstance(titled, list):
-        return tuple(Choice(one["const"], str(one.get("title", one["const"]))) for one in titled if "const" in one)
-    return ()
+    titled = [one for one in _listed(rules.get("oneOf") or rules.get("anyOf")) if isinstance(one, Mapping)]
+    return tuple(Choice(one["const"], str(one.get("title", one["const"]))) for one in titled if "const" in one)
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else ()
 
 
 def _boolean(typed: str) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import unicodedata
 from typing import TextIO
 
 import click
@@ -167,9 +166,8 @@ def in_rows(line: str, columns: int) -> list[str]:
 
 
 def _columns(character: str) -> int:
-    if character == "\t":
-        return TAB_COLUMNS
-    return 2 if unicodedata.east_asian_width(character) in "WFA" else 1
+    """Terminals do not agree on what is wide, and know of newer characters than we do: two is the most."""
+    return TAB_COLUMNS if character == "\t" else 1 if character.isascii() else 2
 
 
 _ASCII_MARKS = {"✓": "+", "✗": "x", "●": "*", "○": "o", "→": ">", "▸": ">", "?": "?", "!": "!", "…": "~"}
