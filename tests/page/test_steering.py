@@ -218,10 +218,10 @@ def test_a_spend_cap_pauses_the_session_and_asks(clear_hub: HubProcess, make_per
     page.get_by_role("button", name="More controls").click()
     page.get_by_role("menuitem", name="Limits …").click()
     sheet = page.get_by_role("dialog", name="Limits of this session")
-    sheet.get_by_label("Answers").fill("none")
+    sheet.get_by_role("textbox", name="Answers").fill("none")
     expect(sheet.get_by_role("alert")).to_have_text("This is not a number.")
     expect(sheet.get_by_role("button", name="Save")).to_be_disabled()
-    sheet.get_by_label("Answers").fill("1")
+    sheet.get_by_role("textbox", name="Answers").fill("1")
     sheet.get_by_role("button", name="Save").click()
     expect(sheet).to_have_count(0)
     assert session.view()["caps"] == {"turns": 1}
