@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -299,18 +298,3 @@ def test_of_several_places_the_most_telling_failure_is_told(run: Run, tmp_path: 
             await AgentProcess.spawn(["tool"], cwd=str(tmp_path), env=env, on_data=ignore, on_exit=_nothing)
 
     run(scenario())
-
-
-def test_what_a_keeper_sent_before_it_went_is_read_although_its_end_is_asked_for(run: Run) -> None:
-    async def check() -> None:
-        ours, theirs = socket.socketpair()
-        ours.setblocking(False)
-        kept = KeptAgent()
-        await asyncio.get_running_loop().create_unix_connection(lambda: kept, sock=ours)
-        theirs.sendall(b"started 11 12 1\nexited 0\nspared 13 0\ngone\n")
-        theirs.close()
-        kept.end(1.0)
-        await eventually(lambda: kept.is_gone)
-        assert kept.ended_well and kept.spared == [(13, 0)] and kept.exit_code == 0
-
-    run(check())

@@ -21,7 +21,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
@@ -111,12 +110,9 @@ class KeptAgent(asyncio.Protocol):
         self._transport = cast("asyncio.WriteTransport", transport)
 
     def end(self, term_s: float) -> None:
-        """Have the agent ended: SIGTERM, that long, SIGKILL; then all that it started.
-
-        Past the transport: where the keeper has just ended by itself, that would fail, and drop what it sent last."""
+        """Have the agent ended: SIGTERM, that long, SIGKILL; then all that it started."""
         if self._transport is not None:
-            with suppress(OSError):  # it has gone: what it sent is still to be read, and then its end
-                os.write(self._transport.get_extra_info("socket").fileno(), f"end {term_s:.3f}\n".encode())
+            self._transport.write(f"end {term_s:.3f}\n".encode())
 
     def close(self) -> None:
         """Let go of the keeper, which then ends what it keeps."""
