@@ -299,7 +299,7 @@ class ChildCommand:
 class _Leader:
     """The process at the head of its own session, from its start until nothing is left of it."""
 
-    def __init__(self, kept: KeptAgent, marker: str, resources: Resources, daemons: Sequence[Daemon]) -> None:
+    def __init__(self, kept: KeptAgent, marker: str, resources: Resources, daemons: Sequence[Daemon], lingers: bool) -> None:
         self.pid: Final = kept.pid
         self.start_time: Final = start_time(kept.pid)
         self.marker: Final = marker
@@ -308,6 +308,7 @@ class _Leader:
         self._keeper = Identity(kept.keeper_pid, start_time(kept.keeper_pid) or -1)
         self._resources = resources
         self._daemons = daemons
+        self._lingers = lingers
         self._on_exit: Callable[[Exit], None] | None = None
         self._has_exited = asyncio.Event()
         self._is_gone = asyncio.Event()
@@ -332,7 +333,7 @@ class _Leader:
         except (OSError, ValueError) as error:
             raise AgentStartFailed(f"command {command[0]!r} cannot be run: {error}",
                                    details={"command": list(command)}) from error
-        return cls(kept, env[MARKER], resources, daemons)
+        return cls(kept, env[MARKER], resources, daemons, lingers)
 
     @property
     def left_running(self) -> list[tuple[int, str]]:
@@ -356,7 +357,9 @@ class _Leader:
     async def end(self, term_s: float) -> Exit:
         """SIGTERM to the group, wait, SIGKILL, then whatever is left of its family; returns when nothing is."""
         if not self._is_gone.is_set():
-            self._kept.end(term_s)
+            if self.exit is None or self._lingers:
+                self._kept.end(term_s)
+            # Else the keeper ends the family by itself. To ask it to while it goes would fail, and drop what it sent last.
             wake(self._keeper)  # its agent may have stopped it, and then it reads nothing
             await _happens(self._is_gone, term_s + KILL_S)
         if not (self._kept.ended_well and self._kept.has_subreaper):
