@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from pathlib import Path
 
 import pytest
@@ -78,10 +79,26 @@ def test_the_page_has_the_same_list() -> None:
 @pytest.mark.parametrize(("text", "number"), [
     ("cat notes\u3164.txt", "U+3164"), ("a\u200bb", "U+200B"), ("a\u202eb", "U+202E"), ("a\x1bb", "U+001B"), ("a\rb", "U+000D"),
     ("a\ufe0fb", "U+FE0F"), ("a\u200db", "U+200D"), ("a\u2800b", "U+2800"), ("x\U000e0041", "U+E0041"),
+    ("a\U0001d173b", "U+1D173"), ("a\U0001bca0b", "U+1BCA0"), ("a\ufff0b", "U+FFF0"), ("a\U000e01f0b", "U+E01F0"),
+    ("a\U00016fe4b", "U+16FE4"), ("a\u2d7fb", "U+2D7F"),
 ])
 def test_what_is_not_seen_is_found_by_its_number(text: str, number: str) -> None:
     assert unseen_in(text) == number
     assert explain_risk("Bash", {"command": f"ls '{text}'"}).level == "high"
+
+
+DRAWN = (*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD)
+"""Signs that Unicode has among the format characters, and that are drawn: numbers and pounds stand upon them."""
+
+
+def test_of_all_format_characters_only_those_are_seen_that_are_drawn() -> None:
+    formats = [code for code in range(0x110000) if unicodedata.category(chr(code)) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    assert [code for code in formats if not unseen_in(f"a{chr(code)}b")] == [0x09, 0x0A, *DRAWN]
+
+
+def test_what_is_reserved_for_characters_that_are_not_drawn_is_not_seen() -> None:
+    reserved = (0x2065, *range(0xFFF0, 0xFFF9), *range(0xE0000, 0xE1000))
+    assert [code for code in reserved if not unseen_in(chr(code))] == []
 
 
 @pytest.mark.parametrize("text", ["a\tb\nc", "né", "👩\u200d💻", "❤️", "☺️\u200d👍", "1️⃣", "日本語", "שלום", "ok ✅"])

@@ -53,6 +53,18 @@ def test_a_look_that_brings_a_text_or_a_target_is_no_look(call: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("members", [
+    {"path": "--pre=touch"}, {"glob": "--pre=touch"}, {"paths": ["src", "-f"]}, {"include": "--files"},
+])
+def test_an_option_where_a_place_belongs_makes_a_search_none(members: dict[str, Any]) -> None:
+    reading = read({"name": "Grep", "kind": "search", "rawInput": {"pattern": "a", **members}})
+    assert not reading.only_looks and reading.judged_as == "other" and any("an option" in doubt for doubt in reading.doubts)
+
+
+def test_a_search_may_look_for_what_begins_with_a_dash() -> None:
+    assert read({"name": "Grep", "kind": "search", "rawInput": {"pattern": "--no-verify", "path": "src"}}).only_looks
+
+
+@pytest.mark.parametrize("members", [
     {"env": {"CI": "1"}}, {"type": "py"}, {"output_format": "json"}, {"timeout_ms": 5, "run_in_background": True}, {"run_as": ""},
 ])
 def test_a_member_that_changes_nothing_is_none(members: dict[str, Any]) -> None:
@@ -119,3 +131,23 @@ def test_a_member_is_harmless_only_where_the_tool_has_a_harmless_use_for_it(call
 ])
 def test_what_says_how_to_look_is_harmless_where_something_only_looks(call: dict[str, Any]) -> None:
     assert read(call).sure
+
+
+@every_row("members", [
+    {"args": ["--pre", "touch"]}, {"args": "--pre touch"}, {"arguments": ["--pre=touch"]}, {"Args": ["-f", "x"]},
+    {"env": {"RIPGREP_CONFIG_PATH": "x"}}, {"environment": ["A=b"]}, {"env": "A=b"},
+    {"options": ["--pre", "touch"]}, {"flags": "--pre=x"},
+])
+@every_row(("tool", "kind", "given"), [
+    ("Grep", "search", {"pattern": "x"}), ("Glob", "search", {"pattern": "*.py"}), ("Read", "read", {"path": "src/a.py"}),
+    ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b"}), ("WebFetch", "fetch", {"url": "https://x.example"}),
+])
+def test_words_and_variables_for_a_program_that_a_tool_does_not_show_are_a_doubt(
+        tool: str, kind: str, given: dict[str, Any], members: dict[str, Any]) -> None:
+    reading = read_call(tool, kind, {**given, **members})
+    assert not reading.sure and not reading.only_looks
+
+
+def test_arguments_that_wrap_the_members_are_no_words_for_a_program() -> None:
+    assert read_call("Grep", "search", {"arguments": {"pattern": "x", "path": "src"}}).only_looks
+    assert read_call("Grep", "search", {"pattern": "x", "args": []}).only_looks

@@ -93,6 +93,16 @@ def test_an_approval_request_is_exactly_so(preview: ApprovalPreview | None, show
     )
 
 
+def test_what_a_preview_has_no_room_for_is_beside_it() -> None:
+    packet = approval_requested_packet(
+        at_us=AT, request_id="r1", tool_call_id="t1", tool_name="x", title="x", description="x", risk_level="high", options=[],
+        expires_at="2026-01-22T19:23:30.917Z", acts=[DescriptionPreview(text="t")], beside={"cwd": "/tmp", "n": 1},
+        doubts=["a variable"])
+    validate_packet(json.loads(packet))
+    assert packet.endswith(b',"_meta":{"acts":[{"type":"description","text":"t"}],"input":{"cwd":"/tmp","n":1},'
+                           b'"doubts":["a variable"]}}')
+
+
 def test_an_approval_decision_is_exactly_so() -> None:
     written(
         approval_resolved_packet(at_us=AT, request_id="r1", tool_call_id="t1", approved=True, resolved_by="user"),

@@ -157,4 +157,38 @@ def test_the_reason_names_the_worst_and_the_parts_name_the_rest() -> None:
 
 
 def test_a_long_argument_is_shortened_in_the_reason() -> None:
-    assert len(explain_risk("Bash", {"command": "rm " + "x" * 500}).reason) < 100
+    assert len(explain_risk("Bash", {"command": "rm " + "x" * 500}).reason) < 250
+
+
+def test_the_file_that_is_written_is_named_whole() -> None:
+    path = f"{ROOT}/a/folder/of/some/depth/in/the/project/that/has/a/long/name.py"
+    assert explain_risk("Write", {"file_path": path}, cwd=ROOT, roots=[ROOT], home="/home/u").reason.endswith(path)
+
+
+KEPT = "changes what git keeps of the project"
+
+
+@every_row(("name", "input", "kind", "expected", "reason"), [
+    ("apply_patch", {"patch": "*** Begin Patch\n*** Delete File: src/x.py\n*** End Patch"}, "edit", "high",
+     "deletes files: src/x.py"),
+    ("apply_patch", {"patch": "--- a/src/x.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"}, "edit", "high", "deletes files: src/x.py"),
+    ("Edit", {"path": "a", "patch": "*** Delete File: src/x.py"}, "edit", "high", "deletes files: src/x.py"),
+    ("apply_patch", {"patch": "*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n"}, "edit", "medium", "moves a file: a to b"),
+    ("apply_patch", {"patch": "*** Update File: a\n*** Move to: ../b\n@@\n-x\n+y\n"}, "edit", "high",
+     "writes into the home folder: ../b"),
+    ("apply_patch", {"patch": "rename from .git/HEAD\nrename to x\n"}, "edit", "high", f"{KEPT}: .git/HEAD"),
+    ("Move", {"source": ".git", "destination": "x"}, "move", "high", f"{KEPT}: .git"),
+    ("Move", {"source": f"{ROOT}/.git", "destination": "x"}, "move", "high", f"{KEPT}: {ROOT}/.git"),
+    ("rename", {"from": "x", "to": ".git/index"}, "move", "high", f"{KEPT}: .git/index"),
+    ("Write", {"path": ".git/HEAD", "content": "x"}, "edit", "high", f"{KEPT}: .git/HEAD"),
+    ("Write", {"path": ".git/refs/heads/main", "content": "x"}, "edit", "high",
+     f"{KEPT}: .git/refs/heads/main"),
+    ("Write", {"path": ".GIT/config", "content": "x"}, "edit", "high", "changes what git runs by itself: .GIT/config"),
+    ("Write", {"path": ".git/info/exclude", "content": "x"}, "edit", "medium", "writes a file of the project: .git/info/exclude"),
+    ("Write", {"path": ".gitignore", "content": "x"}, "edit", "medium", "writes a file of the project: .gitignore"),
+    ("Read", {"path": ".git/HEAD"}, "read", "low", "reads only"),
+])
+def test_what_a_patch_or_a_move_takes_away_is_judged_as_that(
+        name: str, input: Any, kind: str | None, expected: str, reason: str) -> None:
+    risk = explain_risk(name, input, cwd=ROOT, roots=[ROOT], home="/home/u", kind=kind)
+    assert (risk.level, risk.reason) == (expected, reason)

@@ -444,6 +444,20 @@ WHOLE = [
     ("Read", "read", {}, "ask"),
     ("mcp__x__y", "other", {"path": "src/a"}, "ask"),
     ("WebFetch", "fetch", {"url": "https://x.example"}, "ask"),
+    ("Grep", "search", {"pattern": "x", "args": ["--pre", "touch"]}, "ask"),
+    ("Grep", "search", {"pattern": "x", "env": {"RIPGREP_CONFIG_PATH": "x"}}, "ask"),
+    ("Read", "read", {"path": "src/a", "args": ["x"]}, "ask"),
+    ("apply_patch", "edit", {"patch": "*** Begin Patch\n*** Update File: src/a\n@@\n-x\n+y\n*** End Patch"}, "allow"),
+    ("apply_patch", "edit", {"patch": "*** Begin Patch\n*** Delete File: src/a\n*** End Patch"}, "ask"),
+    ("apply_patch", "edit", {"patch": "--- a/src/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"}, "ask"),
+    ("Bash", "execute", {"command": "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: src/a\n*** End Patch\nE"}, "ask"),
+    ("Write", "edit", {"path": ".git/HEAD", "content": "x"}, "ask"),
+    ("Bash", "execute", {"command": "cd src && make"}, "allow"),
+    ("Bash", "execute", {"command": "cd /srv/x && make"}, "ask"),
+    ("Bash", "execute", {"command": "cd ../other && npm install"}, "ask"),
+    ("Bash", "execute", {"command": "pytest --basetemp=src"}, "ask"),
+    ("Bash", "execute", {"command": "jest --config /tmp/x.js"}, "ask"),
+    ("Bash", "execute", {"command": "HOME=/tmp/x git status"}, "ask"),
 ]
 
 
@@ -467,4 +481,4 @@ def test_no_rule_is_made_of_more_than_can_be_shown(monkeypatch: pytest.MonkeyPat
     """To make one and try it on three megabytes took seconds, and it was thrown away then."""
     monkeypatch.setattr(requested, "always_rule", lambda *_, **__: pytest.fail("it was made"))
     ask = PolicyAsk(tool="bash", category="terminal", agent="a", risk="low", root="/work", **long)
-    assert requested.offered_rule(ask) is None
+    assert requested.offered_rule(ask) == (None, requested.TOO_LONG)

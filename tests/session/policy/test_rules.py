@@ -239,7 +239,7 @@ def test_a_deny_rule_finds_a_command_anywhere_in_a_line(pattern: str, command: s
     ("rm *", "tar --checkpoint-action=exec='rm x' -xf a"),
     ("rm *", "python3 -c \"os.system('rm x')\""),
     ("rm *", "some-wrapper --fast rm x"),
-    ("npm publish*", "npm --prefix x publish"),
+    ("npm publish*", "npm --newest x publish"),
     ("rm *", "unknown " + "x " * 400),
     ("rm *", "unknown a b c;" * 500),
     ("rm *", "unknown '" + "a;" * 500 + "rm x'"),
@@ -293,6 +293,11 @@ def test_what_cannot_be_denied_is_not_held_up(command: str) -> None:
     ("~/.ssh", 'cat "${HOME}/.ssh/id_rsa"', "deny"),
     ("~/.ssh", "cat ../.ssh/id_rsa", "deny"),
     ("/etc/**", "tee -a /etc/hosts", "deny"),
+    ("~/secrets/**", "cat .?/secrets/x", "ask"),
+    ("~/secrets/**", "cat .*/secr*/x", "ask"),
+    ("~/secrets/**", "cd .[.] && cat secrets/x", "deny"),
+    ("~/secrets/**", "cat .?/.?/.?/.?/.?/x", "ask"),
+    ("~/secrets/**", "cat .[!.]*/secrets/x", "allow"),
 ])
 def test_a_deny_rule_by_path_sees_the_words_of_a_command(pattern: str, command: str, action: str) -> None:
     assert decided(running(command), allow(category=["terminal"]), deny(path=[pattern])).action == action

@@ -7,6 +7,10 @@
     machine.py   processes, services, disks, users     docker.py    containers
     clouds.py    kubectl, terraform, aws               databases.py psql, sqlite3
     frameworks.py tasks that lose data                 paths.py     who only reads the paths that it names
+    elsewhere.py what stands outside the session       loading.py   code from outside that options and words name
+    outputs.py   folders that an option empties        releases.py  tasks that publish or deploy
+    requests.py  requests that change something        patches.py   patches in words, or on the input
+    consoles.py  what frameworks run on their input    clients.py   which words of a database's client are statements
 
 A new rule is a row in the file of its program (``ROWS``); how rows are matched is ``risk/row_matching.py``.
 
@@ -34,6 +38,7 @@ from trunkline.dialects.risk.rules import (
     machine,
     network,
     packages,
+    patches,
     reading,
     running,
 )
@@ -45,6 +50,7 @@ _JUDGES: Final[dict[str, Judge]] = {
     **dict.fromkeys(WRAPPERS, reading.silent),
     **reading.JUDGES,
     **files.JUDGES,
+    **patches.JUDGES,
     **archives.JUDGES,
     **git.JUDGES,
     **github.JUDGES,
@@ -100,4 +106,4 @@ def _unknown(call: ProgramCall) -> None:
 
 
 _TASK_RUNNERS: Final = frozenset(
-    {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase"))})
+    {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase", "bq"))})

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import Final, Literal
 
+from trunkline.dialects.calls.variables import replaced
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.table import ROWS, VERBS
 from trunkline.dialects.risk.runners.words import base_name
-from trunkline.dialects.shell import SHELLS, SimpleCommand
+from trunkline.dialects.shell import SHELLS, SimpleCommand, bound_by
 
 
 class Unknown(Enum):
@@ -74,6 +75,9 @@ class _NamesMade:
     def learn(self, command: SimpleCommand) -> None:
         """Remember what a command makes another name of, or writes."""
         words, name = command.sketch, command.name
+        for assignment in (*command.assignments, *bound_by(command)):
+            if (new := replaced(assignment)) is not None:
+                self._named(new[0], next(iter(new[1].split()), ""))
         if name == "git" and "config" in words:
             self.aliases.update(git.aliases_set(command))
         elif name in _COPIERS:

@@ -12,7 +12,7 @@ from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.names import UNKNOWN, Ran, joined, line_names, real_name
 from trunkline.dialects.risk.runners.table import Runner
 from trunkline.dialects.risk.runners.words import base_name, operands_of, options_of, row_of
-from trunkline.dialects.shell import SimpleCommand
+from trunkline.dialects.shell import SimpleCommand, bound_by
 
 _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl"))
 
@@ -39,8 +39,8 @@ def runs_other(command: SimpleCommand) -> Ran:
         return UNKNOWN if found is None else tuple([text[:git.CHARS] for text in found if text])
     if _sets_what_runs(command):
         return UNKNOWN
-    if command.name in ("export", "declare", "typeset", "readonly", "local"):
-        return UNKNOWN if any(loading_level(word) == "high" for word in command.sketch[1:]) else ()
+    if any(loading_level(one) == "high" for one in bound_by(command)):
+        return UNKNOWN
     inside = _entrypoint(command) if command.name in _CONTAINERS else ()
     command, row = row_of(command)
     ran = _by_row(command, row) if row is not None else ()

@@ -205,7 +205,10 @@ _BUILDERS: Final[dict[str, Runner]] = {
                                    "--cov-report --junitxml --basetemp --log-file --ignore --deselect --numprocesses --dist")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
-               changes="-gccgoflags -pkgdir -compiler", dashes=True),
+               changes="-gccgoflags -pkgdir -compiler", dashes=True, targets=True,
+               takes="-o -run -skip -count -timeout -bench -benchtime -parallel -p -tags -mod -cpu -fuzz -fuzztime -shuffle "
+               "-list -coverprofile -covermode -coverpkg -cpuprofile -memprofile -mutexprofile -blockprofile -trace -outputdir "
+               "-f -buildmode -installsuffix -pgo -vet"),
     **_same("gcc g++ cc c++ clang clang++", _row("-wrapper", loads="-B -fplugin -specs",
                                                  changes="-fuse-ld -Xclang -ccc-install-dir", dashes=True)),
     **_same("ld gold lld ld.gold ld.lld", _row(loads="-plugin --plugin", dashes=True)),
@@ -241,7 +244,7 @@ _BUILDERS: Final[dict[str, Runner]] = {
     **_same("apt apt-get aptitude", _row(loads="-o --option -c --config-file")),
     **_same("pip pip3", _row("--python", changes="-i --index-url --extra-index-url -f --find-links -C --config-settings "
                              "--global-option --trusted-host --proxy -e --editable")),
-    **_same("uv", _row(changes="--python -p --with --with-editable --with-requirements --env-file --index-url --index "
+    **_same("uv uvx", _row(changes="--python -p --with --with-editable --with-requirements --env-file --index-url --index "
                        "--default-index --extra-index-url --config-file", folders="--directory --project")),
     **_same("poetry pdm pipenv", _row(changes="--python", folders="-C --directory -P --project")),
     **_same("virtualenv", _row("-p --python")),
