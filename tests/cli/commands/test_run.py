@@ -210,20 +210,40 @@ def test_a_person_at_a_terminal_is_asked(shared: Place, key: str, verdict: bytes
     assert b"\x1b[" in terminal.seen
 
 
-def _talking(place: Place, commands: list[str], *flags: str) -> Terminal:
+def _talking(place: Place, commands: list[str], *flags: str, through: tuple[str, ...] = ()) -> Terminal:
     place.serve("--agent", f"talking={sys.executable} {TALKING}")
-    return Terminal(place, "run", "talking", json.dumps({"commands": commands, "words": 60}), *flags, rows=24, columns=80)
+    order = json.dumps({"commands": commands, "words": 60})
+    return Terminal(place, "run", "talking", order, *flags, rows=24, columns=80, through=through)
 
 
+def _asking(place: Place, rows: int = 24, columns: int = 80, **script: object) -> Terminal:
+    place.serve("--agent", f"talking={sys.executable} {TALKING}")
+    return Terminal(place, "run", "talking", json.dumps({"words": 0, **script}), rows=rows, columns=columns)
+
+
+@pytest.mark.parametrize("through", [(), ("cat",)])
 @pytest.mark.parametrize("flags", [(), ("--quiet",), ("--json",)])
-def test_an_agent_cannot_write_below_what_it_asks_for(place: Place, flags: tuple[str, ...]) -> None:
-    terminal = _talking(place, ["touch kept.txt"], *flags)
+def test_an_agent_cannot_write_below_what_it_asks_for(place: Place, flags: tuple[str, ...], through: tuple[str, ...]) -> None:
+    terminal = _talking(place, ["touch kept.txt"], *flags, through=through)
     terminal.wait_for("or a number > ")
     terminal.press_until("perhaps\n", "that is none of the answers", every_s=1.1)
     assert "Run: touch kept.txt" in terminal.window and "w59" not in terminal.text
     terminal.press_until("y\n", "ask0=yes", every_s=1.1)
     assert terminal.end() == 0
     assert "w59" in terminal.text, "what was said meanwhile is shown after the answer"
+
+
+def test_what_an_agent_says_just_before_it_asks_stands_above_also_behind_a_slow_pipe(place: Place) -> None:
+    place.serve("--agent", f"talking={sys.executable} {TALKING}")
+    order = json.dumps({"words": 0, "before": "\n" * 30 + "said before\n", "commands": ["touch kept.txt"]})
+    slow = (sys.executable, "-c", "import sys, time; time.sleep(1); [print(line, end='', flush=True) for line in sys.stdin]")
+    terminal = Terminal(place, "run", "talking", order, rows=24, columns=80, through=slow)
+    terminal.wait_for("or a number > ")
+    terminal.press_until("perhaps\n", "that is none of the answers", every_s=1.1)
+    assert terminal.text.index("said before") < terminal.text.index("Run: touch kept.txt")
+    assert "Run: touch kept.txt" in terminal.window
+    terminal.press_until("n\n", "denied by", every_s=1.1)
+    assert terminal.end() == 0
 
 
 def test_what_becomes_of_others_is_not_written_below_an_ask_either(place: Place) -> None:
@@ -253,9 +273,11 @@ def test_a_command_that_is_taller_than_the_window_is_looked_through_first(place:
     terminal.wait_for("[v]iew all, or a number > ")
     terminal.press_until("y\n", "not all of it is shown", every_s=1.1)
     terminal.type("v")
-    terminal.wait_for("Enter shows more")
+    terminal.wait_for("Enter shows more, [q]uit")
     assert "begins.txt" in terminal.window
-    terminal.type("all")
+    terminal.type("all")  # which is for who has looked through it
+    terminal.wait_for("2 of 3: Enter shows more")
+    terminal.type("")
     terminal.wait_for("or a number > ")
     terminal.press_until("y\n", "ask0=yes", every_s=1.1)
     assert terminal.end() == 0
@@ -292,7 +314,9 @@ def test_what_somebody_else_answers_is_withdrawn_from_the_terminal(place: Place)
 
 def test_a_question_is_asked_field_by_field(shared: Place) -> None:
     terminal = Terminal(shared, "run", "demo", "/question")
-    for shown, answer in (("Your name > ", ""), ("an answer is needed", None), ("Your name > ", "Ada"),
+    terminal.wait_for("Your name > ")
+    terminal.press_until("\n", "an answer is needed", every_s=1.1)
+    for shown, answer in (("an answer is needed", None), ("Your name > ", "Ada"),
                           ("A colour [blue] > ", "1"), ("How many steps [3] > ", "many"), ("expected a whole number", None),
                           ("How many steps [3] > ", "4"), ("Are you sure? [True] > ", "")):
         terminal.wait_for(shown)
@@ -304,8 +328,103 @@ def test_a_question_is_asked_field_by_field(shared: Place) -> None:
 
 def test_a_question_that_sends_somebody_to_a_page_waits_for_them(shared: Place) -> None:
     terminal = Terminal(shared, "run", "demo", "/question url")
-    terminal.wait_for("Enter when you are done there")
+    terminal.wait_for("Enter when you are done there, n to decline > ")
     assert b"https://example.com/demo" in terminal.seen
     terminal.type("n")
     assert terminal.end() == 0
     assert b'"action": "decline"' in terminal.seen
+
+
+def test_a_question_in_a_form_can_be_declined(shared: Place) -> None:
+    terminal = Terminal(shared, "run", "demo", "/question")
+    terminal.wait_for("Your name > ")
+    terminal.type(":decline")
+    assert terminal.end() == 0
+    assert b'"action": "decline"' in terminal.seen
+
+
+def test_what_is_typed_as_a_question_appears_agrees_to_nothing(place: Place) -> None:
+    terminal = _asking(place, question={"mode": "form", "message": "Delete all?", "requestedSchema": {"type": "object"}})
+    terminal.wait_for("Enter to agree")
+    terminal.type("")
+    terminal.wait_for("this has only just appeared")
+    terminal.press_until("\n", '"action": "accept"', every_s=1.1)
+    assert terminal.end() == 0
+
+
+CARD = "permission wanted (low risk: nothing dangerous in it): Run: ls\n    ls\n    1  Allow\n    2  Reject"
+
+
+def test_a_question_cannot_be_drawn_as_a_permission_and_hides_nothing_in_its_address(place: Place) -> None:
+    url = "https://good.example\u200b\u3164/\n  ? permission wanted"
+    terminal = _asking(place, question={"mode": "url", "elicitationId": "e", "message": CARD, "url": url})
+    terminal.wait_for("n to decline > ")
+    for line in CARD.split("\n"):
+        assert f"    | {line}" in terminal.text
+    assert "| https://good.example[U+200B][U+3164]/ ⏎ ? permission wanted" in terminal.text
+    assert "\u200b".encode() not in terminal.seen and "\u3164".encode() not in terminal.seen
+    terminal.type("n")
+    assert terminal.end() == 0
+
+
+def test_an_option_says_what_becomes_of_it_whatever_the_agent_calls_it(place: Place) -> None:
+    offered = [{"optionId": "x", "name": "Deny", "kind": "allow_once"},
+               {"optionId": "y", "name": "Allow once", "kind": "allow_always"},
+               {"optionId": "n", "name": "Allow", "kind": "reject_once"}]
+    terminal = _asking(place, commands=["touch kept.txt"], options=offered)
+    terminal.wait_for("or a number > ")
+    for words in ("1  approves, once: Deny", "2  approves, and writes a rule", "3  denies, once: Allow"):
+        assert words in terminal.text
+    terminal.type("1")
+    terminal.wait_for("this has only just appeared")
+    terminal.wait_for("or a number > ")
+    terminal.type("3")
+    terminal.wait_for("denied by")
+    assert terminal.end() == 0
+
+
+def test_an_error_cannot_be_drawn_as_another_ask(place: Place) -> None:
+    offered = [{"optionId": f"x\n\n  ? {CARD}", "name": "Allow", "kind": "allow_always"},
+               {"optionId": "no", "name": "Reject", "kind": "reject_once"}]
+    terminal = _asking(place, commands=["touch kept.txt"], options=offered)
+    terminal.wait_for("or a number > ")
+    terminal.press_until("y\n", "for good only", every_s=1.1)
+    terminal.press_until("n\n", "denied by", every_s=1.1)
+    assert terminal.end() == 0
+    assert "Run: ls\n    ls" not in terminal.text
+
+
+@pytest.mark.parametrize(("call", "seen"), [
+    ({"title": "mcp__x__y", "kind": "other", "rawInput": {"a": {"b": ["touch deep"]}, "n": 7}}, ['a.b: ["touch deep"]', "n: 7"]),
+    ({"title": "Task", "kind": "other", "rawInput": {"prompt": "empty it\nall", "description": "look"}},
+     ["prompt: 2 lines", "| empty it", "| all", "description: look"]),
+    ({"title": "Read", "kind": "read", "rawInput": {"path": "x", "after_command": "touch after"}},
+     ["after_command: touch after"]),
+    ({"rawInput": {"command": "make", "cwd": "/tmp"}}, ["cwd: /tmp"]),
+])
+def test_all_that_an_agent_gives_a_tool_is_on_the_card(place: Place, call: dict[str, object], seen: list[str]) -> None:
+    terminal = _asking(place, calls=[call])
+    terminal.wait_for("or a number > ")
+    for fact in seen:
+        assert fact in terminal.window
+    terminal.type("n")
+    terminal.wait_for("denied by")
+    assert terminal.end() == 0
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 20), (5, 20)])
+def test_in_a_window_that_is_too_small_for_it_nothing_is_approved(place: Place, rows: int, columns: int) -> None:
+    terminal = _asking(place, rows, columns, commands=["touch kept.txt"])
+    terminal.wait_for("number > ")
+    terminal.press_until("y\n", "too small", every_s=1.1)
+    terminal.press_until("n\n", "denied by", every_s=1.1)
+    assert terminal.end() == 0
+
+
+def test_a_window_of_no_size_is_taken_for_a_usual_one(place: Place) -> None:
+    terminal = _asking(place, 0, 0, commands=["touch kept.txt"])
+    terminal.wait_for("or a number > ")
+    assert b"[v]iew all" not in terminal.seen
+    terminal.type("n")
+    terminal.wait_for("denied by")
+    assert terminal.end() == 0

@@ -51,12 +51,12 @@ def test_an_ask_is_answered_with_the_pages_key_and_the_session_can_be_taken_up_a
     chat.keys("a")
     chat.see("this has only just appeared")
     chat.see_gone("one moment")
-    chat.press_until("a", "You chose allow-once")
+    chat.press_until("a", "Approved.")
     chat.keys("\x15" + CTRL_D)
     assert chat.end() == 0
     again = Terminal(shared, "chat", str(newest(shared)["id"])[:12])
     again.see("▸ /ask")
-    again.see("You chose allow-once")
+    again.see("Approved.")
     again.keys(":quit" + ENTER)
     assert again.end() == 0
 
