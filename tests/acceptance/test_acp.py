@@ -121,7 +121,7 @@ async def minimal_sequence(client: Client, conn: ClientSideConnection, folder: P
     assert await turn(conn, session_id, "/echo say hello") == "end_turn"
     assert client.text() == "say hello" and client.text("user_message_chunk") == ""
     assert await turn(conn, session_id, "/ask") == "end_turn"
-    assert len(client.asks) == 1 and "You chose allow-once" in client.text()
+    assert len(client.asks) == 1 and "Approved." in client.text()
     running = asyncio.create_task(turn(conn, session_id, "/slow 60"))
     await client.until(lambda: client.text().endswith("1 "))
     await conn.cancel(session_id=session_id)
@@ -292,7 +292,7 @@ def test_an_ask_that_another_editor_answers_is_over_for_the_first(some_hub: Call
                 await other.until(lambda: other.asks)
             assert await running == "end_turn", "the second editor allowed it"
             waits.set_result(None)
-            assert "You chose allow-once" in client.text()
+            assert "Approved." in client.text()
 
     run(check(), 60)
 

@@ -153,6 +153,20 @@ def test_who_watched_until_a_moment_ago_is_remembered_for_what_happened_before()
     run(check())
 
 
+def test_the_end_of_a_stream_says_whose_it_was() -> None:
+    async def check() -> None:
+        left: list[str] = []
+        streams = Streams(on_left=left.append)
+        pump = asyncio.create_task(asyncio.sleep(0))
+        streams.opened(pump, lambda session_id, event_type: True, "phone")
+        assert left == []
+        await pump
+        await asyncio.sleep(0)  # for the callback of its end
+        assert left == ["phone"]
+
+    run(check())
+
+
 def test_ending_all_streams_closes_each_of_them_properly() -> None:
     async def check() -> None:
         streams = Streams()

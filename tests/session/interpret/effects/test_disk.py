@@ -133,3 +133,38 @@ def test_an_empty_file_that_is_overwritten_is_changed_and_not_created(shown: dic
     (change,) = [event for event in events(told.entries) if event["type"] == "file:change"]
     assert (change["changeType"], change["linesAdded"], change["linesRemoved"]) == ("modified", 1, 0)
     assert change["diff"].startswith("--- a/")
+
+
+def _diff(path: str, old: str | None = None) -> dict[str, Any]:
+    return {"type": "diff", "path": path, "oldText": old, "newText": "new\n"}
+
+
+SHOWN = {"name": "Write", "kind": "edit", "rawInput": {"path": "a.py"}, "content": [_diff("a.py")]}
+
+
+@pytest.mark.parametrize("said", [
+    SHOWN, {**SHOWN, "content": [_diff("a.py", "")]}, {**SHOWN, "name": "Edit"},
+    {"title": "does something", "content": [_diff("a.py")]},
+    {**SHOWN, "rawInput": {"path": "a.py", "content": "new\n"}},
+])
+def test_a_file_that_was_shown_as_new_is_told_where_the_disk_has_it(said: dict[str, Any]) -> None:
+    assert changes(ended(said), a_py=SeenFile(False)) == []
+    (change,) = changes(ended(said), a_py=SeenFile(True, 4, "new\n"))
+    assert (change["changeType"], change["path"], change["_meta"]["seen"]) == ("created", PATH, {"exists": True})
+
+
+def test_of_two_files_that_were_shown_as_new_the_one_that_is_there_is_told() -> None:
+    told = ended({**SHOWN, "content": [_diff("a.py"), _diff("b.py")]})
+    assert [change["path"] for change in changes(told, a_py=SeenFile(True, 4, "new\n"), b_py=SeenFile(False))] == [PATH]
+
+
+@pytest.mark.parametrize("more", [{"rawOutput": {"success": True}}, {"rawOutput": {"success": False}}, {"status": "failed"},
+                                  {"content": [_diff("a.py", "old")]}])
+def test_a_new_file_that_the_agent_confirms_or_takes_back_is_not_looked_for(more: dict[str, Any]) -> None:
+    said = {**SHOWN, "content": more["content"]} if "content" in more else SHOWN
+    assert ended(said, **more).interpret.tools.disk.wanted is None
+
+
+def test_a_new_file_that_nobody_saw_in_time_is_told_as_it_was_shown() -> None:
+    (change,) = changes(ended(SHOWN))
+    assert change["changeType"] == "created"
