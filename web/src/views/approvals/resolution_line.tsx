@@ -1,7 +1,7 @@
 /** How an ask ended, and by whose word: as a line, and for all that is in its card, where nothing decides any more and the clock stands. */
 import { createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
-import { byWhom } from '../../hub/connection';
+import { byWhom, withNames } from '../../hub/people';
 import { askId, pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { Icon, type IconName } from '../../ui';
@@ -30,7 +30,7 @@ export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.
     <p class={`approvals-resolution approvals-resolution-${resolution.how}`} role="status">
       <Icon name={ICONS[resolution.how]} size={16} />
       <span>{resolutionWords(resolution)}</span>
-      {resolution.reason && <span class="approvals-reason"><MarkedText text={resolution.reason} /></span>}
+      {resolution.reason && resolution.how !== 'timeout' && <span class="approvals-reason"><MarkedText text={withNames(resolution.reason)} /></span>}
     </p>
   );
 }

@@ -6,11 +6,12 @@ import { t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
 import { AgentSign, Button, Spinner, Time } from '../../ui';
 import { projectOf } from './groups';
-import { search, searchAgain } from './search';
+import { isSearchable, search, searchAgain } from './search';
 
 export function HomeSearchHits(): JSX.Element {
   const { query, busy, page, error } = search.value;
   const hits = page?.hits ?? [];
+  if (!isSearchable(query)) return <p class="home-hint" role="status">{t('home.nothingToSearch', { query: query.trim() })}</p>;
   return (
     <section class="home-group" aria-labelledby="home-hits">
       <header class="home-group-head">

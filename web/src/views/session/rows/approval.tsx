@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../../hub/session_list';
-import { byWhom } from '../../../hub/connection';
+import { byWhom } from '../../../hub/people';
 import { t } from '../../../i18n';
 import type { ApprovalItem, QuestionItem } from '../../../model/timeline/items';
 import { Icon } from '../../../ui';

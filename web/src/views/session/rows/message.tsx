@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import type { ImagePart } from '../../../generated/agent-context';
-import { whoIs } from '../../../hub/connection';
+import { whoIs } from '../../../hub/people';
 import { t } from '../../../i18n';
 import { Image } from '../../../content/markdown/image';
 import { Markdown, ShowRest } from '../../../content/markdown/markdown';

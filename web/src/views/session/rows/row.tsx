@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
-import { whoIs } from '../../../hub/connection';
+import { whoIs } from '../../../hub/people';
 import { t } from '../../../i18n';
 import type { Item } from '../../../model/timeline/items';
 import type { Row } from '../../../model/timeline/rows';

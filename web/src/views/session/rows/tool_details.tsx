@@ -6,7 +6,7 @@ import type { ApprovalResolvedEvent } from '../../../generated/agent-context';
 import type { Diff } from '../../../generated/api';
 import { savedByOf, wasAskedAnew } from '../../../hub/approval_meta';
 import { asHubError } from '../../../hub/http';
-import { byWhom } from '../../../hub/connection';
+import { byWhom, withNames } from '../../../hub/people';
 import { t } from '../../../i18n';
 import { CodeView } from '../../../content/code';
 import { Command } from '../../../content/terminal';
@@ -59,10 +59,11 @@ function About({ call }: { call: Call }): JSX.Element | null {
 /** Who decided, and why. */
 export function Decision({ decision }: { decision: ApprovalResolvedEvent }): JSX.Element {
   const what = decidedInWords(decision);
+  const why = decision.resolvedBy === 'timeout' ? undefined : decision.reason; // that nobody answered is said already
   return (
     <span class={decision.approved ? 'session-decision' : 'session-decision session-decision-no'}>
       <Icon name={decision.approved ? 'check' : 'cross'} size={14} />
-      {decision.reason !== undefined ? t('session.because', { what, why: decision.reason }) : what}
+      {why !== undefined ? t('session.because', { what, why: withNames(why) }) : what}
     </span>
   );
 }
