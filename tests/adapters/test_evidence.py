@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from tests.adapters.agents import library
 from tests.adapters.evidence import RECORDED, SHOWN, shown_by, shown_by_file, shown_by_recording, shown_by_stream
-from tests.aio import run
 from tests.session.golden import STREAM_AGENT
 from tests.session.test_coverage import visited
 from trunkline import discovery
-from trunkline.adapters.capabilities import agent_capabilities
 from trunkline.agents import catalog
-from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS, features_of, flags_of
-from trunkline.dialects.context.types import StartSessionOptions
-from trunkline.errors import Invalid
+from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS
 
 UNRECORDED = sorted(catalog.load().keys() - set(RECORDED) - {"demo", STREAM_AGENT})
 BY_THE_HUB = {"sessionControl.pause", "sessionControl.resume"}
@@ -49,17 +43,6 @@ def test_the_demo_has_the_flags_that_a_live_run_shows(tmp_path: Path) -> None:
     assert shown_by(events) <= claimed
 
 
-def test_what_a_running_agent_says_of_itself_counts_for_its_session(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with library(tmp_path) as line:
-            adapter = line.adapter("demo-fast")
-            assert "multimodal" not in flags_of(adapter.get_capabilities().features), "of this command nothing is known yet"
-            session = await adapter.start_session(StartSessionOptions(project_path=str(tmp_path), prompt="/silent"))
-            assert "multimodal" in flags_of(session.capabilities.features)
-
-    run(scenario(), 20)
-
-
 def test_a_store_has_the_flags_that_following_its_recorded_file_shows() -> None:
     store = discovery.store_of("claude", "/nowhere")
     assert store is not None and sorted(store.features) == sorted(shown_by_file())
@@ -72,19 +55,3 @@ def test_every_flag_has_its_evidence() -> None:
 def test_agents_that_were_not_seen_to_ask_do_not_promise_to() -> None:
     asking = {name for name, spec in catalog.load().items() if "approval.toolCalls" in spec.features}
     assert asking == {*RECORDED, "demo", STREAM_AGENT}
-
-
-def test_features_and_flags_are_two_spellings_of_the_same() -> None:
-    for flags in (set(), {"git"}, {"approval.preview", "thinking"}, {*FLAGS}):
-        assert flags_of(features_of(flags)) == flags
-
-
-def test_a_flag_that_is_none_is_refused_with_those_there_are() -> None:
-    with pytest.raises(Invalid, match=r"\[agents.x\]: features: no flag 'telepathy'; the flags are: .*approval.preview"):
-        catalog.spec_from_table("x", {"command": ["x"], "features": ["telepathy"]})
-
-
-def test_only_an_agent_that_can_be_told_says_that_a_tools_input_can_be_changed() -> None:
-    told = {name: agent_capabilities(spec).meta for name, spec in catalog.load().items()}
-    assert told.pop(STREAM_AGENT) == {"approval": {"updatedInput": True}}
-    assert set(told.values()) == {msgspec.UNSET}
