@@ -17,14 +17,14 @@ from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.places import Places
 from trunkline.dialects.risk.rules import Program, program_of, runs_tasks
-from trunkline.dialects.risk.rules.consoles import note_console
-from trunkline.dialects.risk.rules.elsewhere import note_elsewhere
-from trunkline.dialects.risk.rules.frameworks import note_lost
-from trunkline.dialects.risk.rules.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.consoles import note_console
+from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
+from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
+from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
+from trunkline.dialects.risk.rules.all_programs.paths import note_outside
+from trunkline.dialects.risk.rules.all_programs.releases import note_released
 from trunkline.dialects.risk.rules.network import sends_on
-from trunkline.dialects.risk.rules.outputs import note_outputs
-from trunkline.dialects.risk.rules.paths import note_outside
-from trunkline.dialects.risk.rules.releases import note_released
 from trunkline.dialects.risk.rules.running import run_file
 from trunkline.dialects.risk.runners.names import UNKNOWN
 from trunkline.dialects.risk.runners.runs import line_runs

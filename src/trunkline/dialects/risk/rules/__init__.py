@@ -6,11 +6,10 @@
     packages.py  package managers                      network.py   programs that talk to other machines
     machine.py   processes, services, disks, users     docker.py    containers
     clouds.py    kubectl, terraform, aws               databases.py psql, sqlite3
-    frameworks.py tasks that lose data                 paths.py     who only reads the paths that it names
-    elsewhere.py what stands outside the session       loading.py   code from outside that options and words name
-    outputs.py   folders that an option empties        releases.py  tasks that publish or deploy
-    requests.py  requests that change something        patches.py   patches in words, or on the input
-    consoles.py  what frameworks run on their input    clients.py   which words of a database's client are statements
+    clients.py   which words of a client are statements requests.py requests that change something
+    patches.py   patches in words, or on the input
+
+What holds for whatever program there is stands in ``all_programs/``.
 
 A new rule is a row in the file of its program (``ROWS``); how rows are matched is ``risk/row_matching.py``.
 

@@ -1,7 +1,7 @@
 """Options and arguments that name code to be loaded: configurations, plugins, tests. Outside the session's folders it is code
 from outside.
 
-Rule 1: which options those are says ``runners/table.py``, which policies go by as well; here is only what it leaves out.
+Rule 1: which options those are says ``risk/runners/table.py``, which policies go by as well; here is only what it leaves out.
 Rule 2: what is installed with the system is no code that somebody put there, and a file in a folder above the session's is what
 these programs find by themselves.
 """
