@@ -475,7 +475,8 @@ os._exit(0)
     run(scenario())
 
 
-def test_an_exception_of_the_reader_does_not_swallow_the_exit(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("early", [False, True], ids=["as it runs", "before it is read"])
+def test_an_exception_of_the_reader_does_not_swallow_the_exit(run: Run, tmp_path: Path, early: bool) -> None:
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _loop, _context: None)
@@ -491,6 +492,8 @@ def test_an_exception_of_the_reader_does_not_swallow_the_exit(run: Run, tmp_path
             on_data=fail,
             on_exit=lambda _: exited.set(),
         )
+        if early:
+            process._stdout_pipe.data_received(b"as if it had been quicker than the loop")
         await exited.wait()
         await process.stop()
 
