@@ -35,12 +35,8 @@ def option_values(word: str) -> tuple[str, ...]:
 def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
     """The row of a program, and the command as the row sees it: behind ``python -m`` the module is the program, and a wrapper's
     options end where the command begins that it runs."""
-    for _ in range(3):
-        name = command.name or ""
-        at = command.sketch.index("-m") + 1 if _MODULES.fullmatch(name) and "-m" in command.sketch[:-1] else 0
-        if not at or any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]):
-            break
-        command = structs.replace(command, words=command.words[at:], sketch=command.sketch[at:])
+    if "-m" in command.sketch:
+        command = _module_of(command)
     name = command.name or ""
     row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
     if row is not None:
@@ -50,6 +46,16 @@ def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
             end = min(begins)
             command = structs.replace(command, words=command.words[:end], sketch=command.sketch[:end])
     return command, row
+
+
+def _module_of(command: SimpleCommand) -> SimpleCommand:
+    """The module behind ``python -m`` as a command of its own, also where that is one which runs another (``coverage``)."""
+    for _ in range(3):
+        at = command.sketch.index("-m") + 1 if "-m" in command.sketch[:-1] and _MODULES.fullmatch(command.name or "") else 0
+        if not at or any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]):
+            break
+        command = structs.replace(command, words=command.words[at:], sketch=command.sketch[at:])
+    return command
 
 
 def options_of(command: SimpleCommand, row: Runner) -> list[tuple[str, str | None]]:
