@@ -29,7 +29,7 @@ def read_redirect(node: Node, source: bytes, nested: Nested) -> Redirect:
 
 def mistaken_word(node: Node, source: bytes) -> str:
     """The word that the grammar has taken for a redirection's descriptor: ``-l2`` of ``ls -l2>f``."""
-    first = next((child for child in node.children if child.is_named), None)
+    first = node.children[0] if node.child_count else None
     if first is None or first.type != "file_descriptor":
         return ""
     written = _slice(first, source)

@@ -102,7 +102,7 @@ class CommandReader(ABC):
         words: list[Word] = []
         assignments: list[str] = []
         redirects: list[Redirect] = []
-        source, ends_at, joins = self._source, -1, False
+        source, ends_at, before = self._source, -1, ""
         for child in node.children if node is not None else ():
             kind, start, end = child.type, child.start_byte, child.end_byte
             if kind == "variable_assignment":
@@ -110,14 +110,15 @@ class CommandReader(ABC):
             elif kind in REDIRECTS:
                 redirects.extend(self._redirects([child], deeper))
             elif kind != "comment":
-                word = self._simple_word(child, kind, source[start:end], deeper)
+                written = source[start:end]
+                word = bare_word(written) if kind in _BARE else self._simple_word(child, kind, written, deeper)
                 gap = b" " if ends_at < 0 else source[ends_at:start]
                 if word is not None and gap == b" ":
                     words.append(word)
                 else:
                     more = [word] if word is not None else self._words(child, self._nested(deeper))
-                    self._doubt(add_words(words, more, gap, joins))
-            ends_at, joins = end, kind in ARGUMENTS or kind == "command_name"
+                    self._doubt(add_words(words, more, gap, before in ARGUMENTS or before == "command_name"))
+            ends_at, before = end, kind
         if behind:
             found, more = self._behind(behind, deeper)
             redirects.extend(found)
@@ -138,9 +139,7 @@ class CommandReader(ABC):
         return tuple(redirects), words
 
     def _simple_word(self, node: Node, kind: str, written: bytes, place: ShellPlace) -> Word | None:
-        """A word that needs no look at what its node is made of; None: it does."""
-        if kind in _BARE:
-            return bare_word(written)
+        """A word in quotes, or a substitution, that needs no look at what its node is made of; None: it does."""
         if kind in _STRINGS:
             return quoted_word(written)
         if kind in _SUBSTITUTIONS:

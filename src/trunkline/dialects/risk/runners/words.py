@@ -22,6 +22,8 @@ _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 
 def option_values(word: str) -> tuple[str, ...]:
     """Every value that a word may give to an option, or to a setting: ``--a=b``, ``a=b``, ``-ob``, and each end of a bundle."""
+    if word[:1] != "-" and "=" not in word:
+        return ()
     found = [word.partition("=")[2]] if "=" in word else []
     if word[:1] == "-" and word[1:2] not in ("", "-"):
         letters = next((at for at, sign in enumerate(word[1:], 1) if not sign.isalnum()), len(word) - 1)
