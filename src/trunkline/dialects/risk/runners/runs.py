@@ -77,7 +77,7 @@ def _entrypoint(command: SimpleCommand) -> Ran:
 def _by_row(command: SimpleCommand, row: Runner) -> Ran:
     found: list[str] = []
     texts: list[str | None] = []
-    if (row.always and len(command.words) > 1) or any(word in row.flags for word in command.sketch[1:]):
+    if (row.always and len(command.words) > 1) or not row.flags.isdisjoint(command.sketch[1:]):
         return UNKNOWN
     for option, value in options_of(command, row):
         if option in row.loads:

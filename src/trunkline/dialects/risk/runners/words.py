@@ -113,14 +113,13 @@ def _bundled(sketch: str, word: str | None, known: frozenset[str], following: st
 
 def operands_of(command: SimpleCommand, row: Runner) -> list[int]:
     """Where the words are that are no options, and no values of options of the table."""
-    taking = row.known | row.takes
     found: list[int] = []
     skip = False
     for at, word in enumerate(command.words[1:], 1):
         if skip:
             skip = False
         elif word is not None and word[:1] == "-" and len(word) > 1:
-            skip = word in taking
+            skip = word in row.taking
         else:
             found.append(at)
     return found
