@@ -262,7 +262,7 @@ def test_a_commit_that_waited_for_a_processor_is_not_a_slow_one(monkeypatch: pyt
             await committer.committed("a")
         return journal.places
 
-    monkeypatch.setattr(RunDelay, "since", lambda self, before: SLOW_COMMIT_S * 1.5)
+    monkeypatch.setattr(RunDelay, "since_mark", lambda self: SLOW_COMMIT_S * 1.5)
     assert run_in_virtual_time(scenario()) == ["loop"] * 3
 
 

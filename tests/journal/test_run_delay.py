@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from trunkline.journal.run_delay import RunDelay
+from trunkline.journal.run_delay import MARK_S, RunDelay
 
 
 def test_to_wait_is_no_delay() -> None:
@@ -25,4 +25,16 @@ def test_a_system_that_does_not_tell_has_no_delays(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "open", refuse)
     delay = RunDelay()
     assert delay.since(delay.read()) == 0
+    delay.close()
+
+
+def test_delays_are_counted_from_a_mark_that_is_renewed_when_it_is_old_or_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    readings = iter(f"0 {seconds}000000000 0".encode() for seconds in (1, 4, 9, 9))
+    monkeypatch.setattr(RunDelay, "read", lambda self: next(readings))
+    delay = RunDelay()
+    delay.mark(10.0)
+    delay.mark(10.0 + MARK_S / 2)
+    assert delay.since_mark() == 3, "from the first mark, which was young enough"
+    delay.mark(10.0 + MARK_S / 2)
+    assert delay.since_mark() == 0, "from a new one"
     delay.close()
