@@ -45,6 +45,27 @@ def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_pers
     expect(page.get_by_text("Approved by you")).to_be_visible()
 
 
+def test_that_an_answer_failed_is_said_once_and_why(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="It crashes")
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}")
+    tell(session, "/crash 3")
+    wait_until_idle(session)
+    banner = page.get_by_role("group", name="The answer failed")
+    expect(banner).to_contain_text("the agent ended in the middle of its work")
+    said = re.compile("failed", re.IGNORECASE)
+    expect(page.get_by_role("main").get_by_text(said)).to_have_count(1)
+    expect(page.get_by_title(re.compile("^Failed: the agent ended in the middle of its work"))).to_be_visible()
+    person.go("#/")
+    row = page.get_by_role("listitem").filter(has_text="It crashes")
+    expect(row).to_contain_text("the agent ended in the middle of its work")
+    expect(row.get_by_text(said)).to_have_count(1)
+    tell(session, "/echo again")
+    person.go(f"#/s/{session.id}")
+    expect(page.get_by_role("status").filter(has_text="Ready")).to_be_visible()
+    expect(banner).to_contain_text("The answer failed")
+
+
 def test_the_home_of_a_session_that_talks_never_says_that_nothing_was_said(
         clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("puppet", title="Talks")
