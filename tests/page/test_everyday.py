@@ -66,6 +66,33 @@ def test_that_an_answer_failed_is_said_once_and_why(clear_hub: HubProcess, make_
     expect(banner).to_contain_text("The answer failed")
 
 
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_long_message_of_ones_own_is_folded_and_opens_in_its_place(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = clear_hub.new_session("puppet", title="Long words")
+    lines = [f"{number} of what was pasted" for number in range(1, 301)]
+    usage = {"sessionUpdate": "usage_update", "used": 1, "size": 2, "_meta": {"lines": lines}}
+    prompt = json.dumps([["update", usage], ["say", "read"]], indent=1)
+    page = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
+    composer(page).fill(prompt)
+    page.get_by_role("button", name="Send", exact=True).click()
+    wait_until_idle(session)
+    own = page.get_by_role("article", name="You said")
+    show = own.get_by_role("button", name=f"Show all {len(prompt.splitlines())} lines")
+    expect(show).to_be_visible()
+    expect(own).to_contain_text("1 of what was pasted")
+    expect(own).not_to_contain_text("200 of what was pasted")
+    before = own.bounding_box()
+    show.click()
+    expect(own).to_contain_text("300 of what was pasted")
+    expect(show).to_have_count(0)
+    expect(own).to_be_focused()
+    after = own.bounding_box()
+    assert before is not None and after is not None
+    assert before["height"] < 400 < after["height"]
+    assert abs(before["y"] - after["y"]) < 2
+
+
 def test_the_home_of_a_session_that_talks_never_says_that_nothing_was_said(
         clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("puppet", title="Talks")
