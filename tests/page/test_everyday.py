@@ -15,6 +15,7 @@ from tests.page.journal import puppet_says, tell, wait_until_idle
 from tests.page.person import sideways, until
 from tests.page.stage import permission
 from tests.page.test_approvals import ask
+from tests.page.test_devices import paired_phone
 from tests.page.test_following import composer
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
@@ -41,8 +42,57 @@ def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_pers
     expect(page.get_by_role("article", name="You said")).to_be_visible()
     wait_until_idle(session)
     page.reload()
-    page.get_by_role("button", name="bash echo permission 1 was given: Done").click()
-    expect(page.get_by_text("Approved by you")).to_be_visible()
+    line = page.get_by_role("button", name="bash echo permission 1 was given: Done, Approved by you")
+    expect(line.get_by_text("Approved by you", exact=True)).to_be_visible()
+    line.click()
+    expect(page.get_by_text("Approved by you", exact=True)).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_who_decided_is_read_in_the_line_of_the_call(own_hub: HubProcess, make_person: MakePerson, width: int) -> None:
+    session = own_hub.new_session("fast", title="Decided")
+    desk = make_person(own_hub.url, viewport={"width": width, "height": 800})
+    page = desk.log_in(own_hub, "#/devices")
+    phone = paired_phone(own_hub, make_person, page, "Phone of Ada Lovelace")
+    desk.go(f"#/s/{session.id}")
+    phone.go(f"#/s/{session.id}")
+    for decider, answer in ((page, "Approve"), (phone.page, "Deny")):
+        tell(session, "/ask")
+        decider.get_by_role("button", name=answer, exact=True).click()
+        if answer == "Deny":
+            decider.get_by_role("button", name="Deny", exact=True).last.click()
+        wait_until_idle(session)
+    session.post("limits", {"waits": {"approvalS": 1}})
+    tell(session, "/ask")
+    wait_until_idle(session)
+    own_hub.wire.ask("PUT", "/policy", {"text": '[[rules]]\ncommand = ["echo *"]\naction = "allow"\n'}).expect(200)
+    tell(session, "/ask")
+    wait_until_idle(session)
+
+    lines = page.get_by_role("feed").locator(".session-card-line")
+    expect(lines).to_have_count(4)
+    said = ("Approved by you", "Denied by Phone of Ada Lovelace", "Nobody answered in time", "Allowed by a rule")
+    for line, words in zip(lines.all(), said, strict=True):
+        line.scroll_into_view_if_needed()
+        if line.get_attribute("aria-expanded") == "true":  # what was denied is open, and says it inside
+            line.click()
+        expect(line).to_have_accessible_name(re.compile(f", {words}$"))
+        note = line.get_by_text(words, exact=True)
+        expect(note).to_be_visible()
+        assert note.evaluate("note => note.scrollWidth - note.clientWidth") == 0, "whole"
+        subject = line.locator(".session-subject")
+        assert subject.evaluate("subject => subject.clientWidth") > 100, "and so much of what it is about"
+    assert sideways(page) == 0
+
+
+def test_a_run_of_calls_that_one_person_let_happen_says_so(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "Two of them", "/ask 2")
+    page = make_person(clear_hub.url, viewport={"width": 1280, "height": 1000}).log_in(clear_hub, f"#/s/{session.id}")
+    for _ in range(2):
+        page.get_by_role("button", name="Approve", exact=True).first.click()
+    wait_until_idle(session)
+    group = page.get_by_role("button", name="Ran 2 commands")
+    expect(group).to_contain_text("Approved by you")
 
 
 def test_that_an_answer_failed_is_said_once_and_why(clear_hub: HubProcess, make_person: MakePerson) -> None:

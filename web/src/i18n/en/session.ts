@@ -102,8 +102,6 @@ export const session = {
   approvedBy: 'Approved by {who}',
   deniedBy: 'Denied by {who}',
   timedOut: 'Nobody answered in time',
-  byPolicy: 'the rules',
-  byRuleOf: 'a rule that {who} saved',
   withdrawn: 'Withdrawn',
   because: '{what}: {why}',
   longDiff: 'Show the whole diff ({lines} lines)',
