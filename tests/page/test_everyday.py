@@ -169,6 +169,19 @@ def test_no_search_hides_what_waits_and_each_session_is_found_once(clear_hub: Hu
     expect(page).to_have_url(re.compile(f"#/s/{often.id}/e/"))
 
 
+def test_a_session_that_is_found_by_its_name_is_named_once(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("puppet", title="About zyzzyvas")
+    talked = clear_hub.new_session("puppet", title="More about zyzzyvas")
+    puppet_says(talked, [["say", "The zyzzyvas are weevils."]])
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    page.get_by_role("searchbox", name="Search sessions").fill("zyzzyvas")
+    hits = page.get_by_role("region", name=re.compile("passage"))
+    found = hits.get_by_role("listitem").filter(has=page.get_by_text("are weevils"))
+    expect(found.get_by_role("link", name="More about zyzzyvas", exact=True).locator("mark")).to_have_text("zyzzyvas")
+    assert found.inner_text().count("More about zyzzyvas") == 1
+    expect(page.get_by_role("link", name="About zyzzyvas", exact=True)).to_have_count(1)
+
+
 @pytest.mark.parametrize("size", ["desk", "phone"])
 def test_a_pause_says_what_is_held_and_a_notice_covers_no_button(
         clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:

@@ -102,7 +102,7 @@ export const session = {
   approvedBy: 'Approved by {who}',
   deniedBy: 'Denied by {who}',
   timedOut: 'Nobody answered in time',
-  withdrawn: 'Withdrawn',
+  withdrawn: 'Taken back',
   because: '{what}: {why}',
   longDiff: 'Show the whole diff ({lines} lines)',
   longDiffShow: 'Show the diff',
