@@ -179,6 +179,8 @@ def test_a_session_that_is_found_by_its_name_is_named_once(clear_hub: HubProcess
     found = hits.get_by_role("listitem").filter(has=page.get_by_text("are weevils"))
     expect(found.get_by_role("link", name="More about zyzzyvas", exact=True).locator("mark")).to_have_text("zyzzyvas")
     assert found.inner_text().count("More about zyzzyvas") == 1
+    looks = found.locator("mark").evaluate_all("all => all.map(each => getComputedStyle(each).backgroundColor)")
+    assert len(looks) > 1 and len(set(looks)) == 1, "what was found looks alike in names and passages"
     expect(page.get_by_role("link", name="About zyzzyvas", exact=True)).to_have_count(1)
 
 
