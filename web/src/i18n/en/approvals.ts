@@ -89,8 +89,6 @@ export const approvals = {
   withdrawn: 'Taken back',
   over: 'No longer waits for anybody',
   timedOut: 'Nobody answered in time, so it was denied',
-  byPolicy: 'the rules',
-  byRuleOf: 'a rule that {who} saved',
   byYou: 'you',
   somebody: 'somebody',
   noScopeApprove: 'This device may watch, but not decide.',

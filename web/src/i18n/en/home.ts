@@ -11,7 +11,6 @@ export const home = {
   readingOn: 'The index is still being read; more may come.',
   searchFailed: 'The search failed: {why}',
   notSearched: 'Not searched yet',
-  kind_title: 'Title',
   kind_user: 'You',
   kind_assistant: 'Agent',
   kind_tool: 'Tool',

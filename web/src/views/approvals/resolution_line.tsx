@@ -13,16 +13,23 @@ const ICONS: Record<Resolution['how'], IconName> = {
 };
 
 export function resolutionWords(resolution: Resolution): string {
-  const policy = resolution.savedBy ? t('approvals.byRuleOf', { who: byWhom(resolution.savedBy) }) : t('approvals.byPolicy');
-  const who = resolution.here ? t('approvals.byYou') : resolution.by === 'policy' ? policy : resolution.by !== undefined ? byWhom(resolution.by) : t('approvals.somebody');
+  const who = resolution.here ? t('approvals.byYou') : resolution.by !== undefined ? byWhom(resolution.by) : t('approvals.somebody');
   switch (resolution.how) {
-    case 'approved': return t('approvals.approvedBy', { who });
-    case 'denied': return t('approvals.deniedBy', { who });
+    case 'approved': return ruleWords(resolution) ?? t('approvals.approvedBy', { who });
+    case 'denied': return ruleWords(resolution) ?? t('approvals.deniedBy', { who });
     case 'answered': return t('approvals.answeredBy', { who });
     case 'declined': return t('approvals.declinedBy', { who });
     case 'withdrawn': return t('approvals.withdrawn');
     case 'timeout': return t('approvals.timedOut');
   }
+}
+
+/** Where a rule decided. */
+function ruleWords({ how, by, here, savedBy }: Resolution): string | undefined {
+  const allowed = how === 'approved';
+  if (by !== 'policy' || here) return undefined;
+  if (savedBy === undefined) return t(allowed ? 'common.allowedByRule' : 'common.deniedByRule');
+  return t(allowed ? 'common.allowedBySaved' : 'common.deniedBySaved', { who: byWhom(savedBy) });
 }
 
 export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.Element {

@@ -139,7 +139,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
       })}
       {!sessions.value.length && !searching && <Empty />}
       {sessions.value.length > 0 && !fitting.length && !searching && (sessionList.searching.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
-      {searching && <HomeSearchHits />}
+      {searching && <HomeSearchHits listed={new Set(fitting.map((view) => view.id))} />}
       {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
       <DiscoveredList want={want} />
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}

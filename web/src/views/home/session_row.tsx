@@ -67,7 +67,7 @@ function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean })
     case 'thinking':
       return <Badge tone="accent"><Spinner size={12} />{text}</Badge>;
     case 'error':
-      return <Badge tone="bad">{text}</Badge>;
+      return failedOf(view) ? null : <Badge tone="bad">{text}</Badge>; // that its answer failed is said beside it
     case 'paused':
       return <Badge tone="warn"><Icon name="pause" size={12} />{text}</Badge>;
     default:

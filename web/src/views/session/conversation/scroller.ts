@@ -158,12 +158,11 @@ export class Scroller {
     this.heldUntil = performance.now() + HELD_MS;
   }
 
-  /** Keep this row where it is while it changes: the reader works on it. */
+  /** Keep this row where it is while it changes: the reader works on it. What is no row is below them, and what is seen first stays. */
   hold(key: string): void {
     const { parts } = this;
-    const at = this.heights.indexOf(key);
-    if (parts === undefined || at === undefined) return;
-    this.anchor = { key, below: this.topOf(at) - parts.view.scrollTop };
+    if (parts === undefined) return;
+    this.anchor = this.anchorAt(parts, this.heights.indexOf(key)) ?? this.firstSeen(parts);
     this.heldUntil = performance.now() + HELD_MS;
     this._stuck.value = false;
   }

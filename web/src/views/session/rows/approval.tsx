@@ -14,7 +14,7 @@ import { typedIn } from '../../approvals/typing';
 import { useSessionView } from '../view_state';
 import { oneLine } from './labels';
 import { KeepStill } from '../conversation/keep_still';
-import { Decision } from './tool_details';
+import { Decision } from './decision';
 
 export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
   const decision = item.resolved.value;

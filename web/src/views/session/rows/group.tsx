@@ -7,6 +7,7 @@ import type { Row } from '../../../model/timeline/rows';
 import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
 import { useSessionView } from '../view_state';
+import { decisionOnAll } from './decision';
 import { summaryInWords } from './labels';
 import { LineCounts } from './tool_card';
 
@@ -20,7 +21,7 @@ export function GroupRow({ row }: { row: Extract<Row, { kind: 'group' }> }): JSX
   };
   return (
     <Card icon={<CardIcon name="layers" />} look="group" open={row.open} onToggle={toggle} title={summaryInWords(row.members)}
-      end={<>
+      note={decisionOnAll(row.members)} end={<>
         <LineCounts added={summary.linesAdded} removed={summary.linesRemoved} />
         {summary.failed > 0 && <span class="session-exit">{t('session.didFailed', { n: summary.failed })}</span>}
         <GroupMark summary={summary} />
