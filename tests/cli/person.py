@@ -17,7 +17,7 @@ import pyte
 
 from tests.cli.conftest import Place
 
-WITHIN_S = 20
+WITHIN_S = 60
 
 
 class Glass(pyte.HistoryScreen):

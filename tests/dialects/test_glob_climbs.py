@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from tests.tooling.pace import own_s
 from trunkline.dialects.glob_climbs import ANYWHERE, PARTS, climbing
 
 
@@ -37,7 +36,5 @@ def test_very_many_such_parts_may_lead_anywhere() -> None:
 
 
 def test_a_long_path_takes_no_longer_than_it_is_long() -> None:
-    began = time.perf_counter()
-    for path in (".[" * 50_000, ".@(" * 50_000, "." + "*" * 100_000, ".[[:" * 30_000, "/.x*" * 30_000):
-        climbing(path)
-    assert time.perf_counter() - began < 2
+    paths = (".[" * 50_000, ".@(" * 50_000, "." + "*" * 100_000, ".[[:" * 30_000, "/.x*" * 30_000)
+    assert own_s(lambda: [climbing(path) for path in paths]) < 2

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+WITHIN_S = 60.0
+"""What comes at all comes long before: it is for a machine that is busy with others."""
 POLL_S = 0.01
 LONGEST_POLL_S = 0.05
 """How often it is looked whether something holds: at first often, then at each tenth of the time that was waited. A look may go
@@ -59,7 +61,7 @@ def resident_bytes(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def eventually(holds: Callable[[], object], what: str, within_s: float = 10.0) -> None:
+def eventually(holds: Callable[[], object], what: str, within_s: float = WITHIN_S) -> None:
     """Wait until it holds, for things that tell nobody when they happen (processes, files)."""
     began = time.monotonic()
     while not holds():

@@ -156,9 +156,9 @@ def _ratio(first: Callable[[], None], second: Callable[[], None], bound: float) 
 
 
 def _seconds(work: Callable[[], None]) -> float:
-    started = time.perf_counter()
+    started = time.thread_time()
     work()
-    return time.perf_counter() - started
+    return time.thread_time() - started
 
 
 def test_judging_opens_no_file_and_starts_no_process() -> None:

@@ -65,7 +65,7 @@ def test_what_is_always_told_is_required_and_what_may_be_unset_is_not() -> None:
 
 
 def test_everything_the_hub_says_is_in_the_schema(tmp_path: Path) -> None:
-    heard = run(conversation(tmp_path), 20)
+    heard = run(conversation(tmp_path))
     assert {frame["type"] for frame in heard} == {"welcome", "ack", "snapshot", "resumed", "gap", "event", "pong"}
     told = validator("Told")
     for frame in heard:
