@@ -78,6 +78,13 @@ class Terminal:
         while text not in self.text:
             assert time.monotonic() < until and self._read(), f"{text!r} was not shown:\n{self.text}"
 
+    def shows(self, text: str) -> bool:
+        """Read until ``text`` can be read, or the command is over."""
+        while text not in self.text:
+            if not self._read():
+                return False
+        return True
+
     def press_until(self, key: str, text: str, every_s: float = 4) -> None:
         """Press a key until ``text`` can be read: one that comes too early decides nothing."""
         until = time.monotonic() + 3 * WITHIN_S
