@@ -9,6 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.client.scripted import Exchange, served
+from tests.tooling.rows import every_row
 from trunkline.client import Client
 from trunkline.client.http import Endpoint, HttpRequest, HttpResponse, Pool, error_of, is_loopback
 from trunkline.errors import (
@@ -139,7 +140,7 @@ def test_an_address_that_is_none_is_the_callers_mistake(url: str) -> None:
         Endpoint(url).parts()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("host", "expected"),
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False),
      ("192.168.1.2", False), ("example.org", False), ("localhost.example.org", False), ("", False)],
@@ -149,7 +150,7 @@ def test_only_addresses_that_cannot_leave_this_machine_are_loopback(host: str, e
 
 
 
-@pytest.mark.parametrize("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])
+@every_row("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])
 def test_an_answer_that_is_not_the_hubs_is_told_as_such(body: bytes) -> None:
     async def handler(exchange: Exchange) -> None:
         await exchange.send(200, body)
@@ -162,7 +163,7 @@ def test_an_answer_that_is_not_the_hubs_is_told_as_such(body: bytes) -> None:
     run(scene())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("status", "body", "expected"),
     [
         (400, b'{"code":"invalid","message":"m","recoverable":true}', Invalid),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.tooling.pace import own_s
+from tests.tooling.rows import every_row
 from trunkline.dialects.glob_climbs import ANYWHERE, PARTS, climbing
 
 
-@pytest.mark.parametrize(("path", "above"), [
+@every_row(("path", "above"), [
     (".?/x", "../x"), (".*/x", "../x"), (".[.]/x", "../x"), (".[!a]/x", "../x"), (".[^a-z]/x", "../x"), (".[+-9]/x", "../x"),
     (".[[:punct:]]/x", "../x"), (".[.]*/x", "../x"), ("..*/x", "../x"), ("[.]./x", "../x"), ("[.]?/x", "../x"),
     (".{.,x}/y", "../y"), ("{.,x}./y", "../y"), (".{-..0}/y", "../y"), (".@(.|x)/y", "../y"), (".!(a)/y", "../y"),
@@ -18,7 +17,7 @@ def test_a_part_that_can_be_the_folder_above_climbs(path: str, above: str) -> No
     assert climbing(path) == (above,)
 
 
-@pytest.mark.parametrize("path", [
+@every_row("path", [
     "x", "..", "../x", "*", "?.", "*./x", "*../x", ".env", ".env*", ".*rc", ".??", ".?x/y", "..?", ".[!.]*", ".[a-z]*",
     "[id]/page", "[...slug]/page", "src/**/*.py", "!(a)", "!(*.md)", ".[", "[", r".\?/x", "{a,b}/x", ".github/*", ".[]a]",
 ])

@@ -12,6 +12,7 @@ import pytest
 
 from tests.agents.demo.client import Client, check, demo
 from tests.aio import WITHIN_S
+from tests.tooling.rows import every_row
 from trunkline import __version__
 from trunkline.agents.demo import FAULTS
 
@@ -86,7 +87,7 @@ def run_demo(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("arguments", [["--speed"], ["--speed", "0"], ["--speed", "x"], ["--fault", "none"], ["--nonsense"]])
+@every_row("arguments", [["--speed"], ["--speed", "0"], ["--speed", "x"], ["--fault", "none"], ["--nonsense"]])
 def test_bad_options_print_the_usage(arguments: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "trunkline.agents.demo", *arguments], capture_output=True, text=True, check=False

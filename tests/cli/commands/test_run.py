@@ -16,6 +16,7 @@ import pytest
 from tests.aio import run
 from tests.cli.conftest import Place
 from tests.cli.person import WITHIN_S, Terminal
+from tests.tooling.rows import every_row
 from trunkline.cli.commands.run import EXIT_CODES, allowed_env, caller_env, exit_code
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.client import Client, Packet
@@ -90,7 +91,7 @@ def test_what_cannot_be_is_refused(shared: Place, words: tuple[str, ...], code: 
     assert complaint in done.stderr.decode()
 
 
-@pytest.mark.parametrize(("reason", "code"), [("end_turn", 0), ("refusal", 3), ("max_tokens", 4), ("max_turn_requests", 5),
+@every_row(("reason", "code"), [("end_turn", 0), ("refusal", 3), ("max_tokens", 4), ("max_turn_requests", 5),
                                               ("cancelled", 130), ("something_new", 1)])
 def test_the_exit_code_follows_the_stop_reason(reason: str, code: int) -> None:
     assert exit_code(Packet(b'{"type":"prompt_response","stopReason":"%b"}' % reason.encode())) == code

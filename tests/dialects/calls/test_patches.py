@@ -34,7 +34,7 @@ def test_what_a_patch_deletes_and_moves_is_found(text: str, taken: Taken) -> Non
     assert taken_by(text) == taken
 
 
-@pytest.mark.parametrize("given", [
+@every_row("given", [
     {"patch": "*** Begin Patch\n*** Delete File: src/x.py\n*** End Patch"},
     {"input": "*** Begin Patch\n*** Delete File: src/x.py\n"},
     {"patch": "*** Delete File: src/x.py"}, {"changes": [{"diff": "--- a/src/x.py\n+++ /dev/null\n"}]},
@@ -83,7 +83,7 @@ def _link(target: str, mode: str = "new file mode 120000") -> str:
             f"@@ -0,0 +1 @@\n{target}\n\\ No newline at end of file\n")
 
 
-@pytest.mark.parametrize(("patch", "level", "is_sure"), [
+@every_row(("patch", "level", "is_sure"), [
     (_link("+/etc"), "high", True), (_link("+../../other"), "high", True), (_link("+/tmp/x"), "high", True),
     (_link("+../docs"), "medium", True), (_link("+/etc", "new mode 120000"), "high", True),
     (_link("+a\n+b"), "high", False), (_link(""), "high", False), (_link("+/etc", "new file mode 100644"), "medium", True),
