@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,13 +28,13 @@ class Process(NamedTuple):
 def processes_with(variable: str) -> list[Process]:
     """Processes whose environment has exactly this ``NAME=value``; zombies have no environment any more."""
     wanted = variable.encode()
-    return [process for process in _all() if wanted in _environment(process.pid)]
+    return _known(pid for pid in _pids() if wanted in _file(pid, "environ").split(b"\0"))
 
 
 def processes_named(token: str) -> list[Process]:
     """Processes that have ``token`` among their arguments; zombies have no arguments any more."""
     wanted = token.encode()
-    return [process for process in _all() if wanted in _file(process.pid, "cmdline").split(b"\0")]
+    return _known(pid for pid in _pids() if wanted in _file(pid, "cmdline").split(b"\0"))
 
 
 def below(pid: int) -> list[Process]:
@@ -76,13 +76,20 @@ def _below(pid: int, everybody: list[Process]) -> list[Process]:
 
 
 def _all() -> list[Process]:
+    return _known(_pids())
+
+
+def _pids() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def _known(pids: Iterable[int]) -> list[Process]:
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                found.append(_process(int(entry)))
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # ended while we looked
+    for pid in pids:
+        try:
+            found.append(_process(pid))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # ended while we looked
     return found
 
 
@@ -92,12 +99,9 @@ def _process(pid: int) -> Process:
     return Process(pid, int(parent), state, head.partition("(")[2])
 
 
-def _environment(pid: int) -> list[bytes]:
-    return _file(pid, "environ").split(b"\0")
-
-
 def _file(pid: int, name: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
+        with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+            return file.read()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return b""
