@@ -25,7 +25,7 @@ def test_what_a_running_agent_says_of_itself_counts_for_its_session(tmp_path: Pa
             session = await adapter.start_session(StartSessionOptions(project_path=str(tmp_path), prompt="/silent"))
             assert "multimodal" in flags_of(session.capabilities.features)
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_only_an_agent_that_can_be_told_says_that_a_tools_input_can_be_changed() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.adapters.evidence import RECORDED, SHOWN, shown_by, shown_by_file, shown_by_recording, shown_by_stream
 from tests.session.golden import STREAM_AGENT
 from tests.session.test_coverage import visited
+from tests.tooling.rows import every_row
 from trunkline import discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS
@@ -18,7 +17,7 @@ BY_THE_HUB = {"sessionControl.pause", "sessionControl.resume"}
 """What the hub does itself, for any agent."""
 
 
-@pytest.mark.parametrize("agent", RECORDED)
+@every_row("agent", RECORDED)
 def test_a_recorded_agent_has_the_flags_that_its_recording_shows_and_no_other(agent: str) -> None:
     shown = shown_by_recording(agent)
     assert {*BY_PROTOCOL} - BY_THE_HUB <= shown, "what every agent has by protocol, this one was seen to have"
@@ -31,7 +30,7 @@ def test_the_agent_with_a_stream_of_its_own_has_the_flags_that_its_runs_show_and
     assert sorted(catalog.load()[STREAM_AGENT].features) == sorted(shown - {*BY_PROTOCOL}), "python -m tests.adapters.evidence"
 
 
-@pytest.mark.parametrize("agent", UNRECORDED)
+@every_row("agent", UNRECORDED)
 def test_an_agent_that_was_never_recorded_claims_nothing_of_its_own(agent: str) -> None:
     assert catalog.load()[agent].features == ()
 

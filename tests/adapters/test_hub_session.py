@@ -23,7 +23,7 @@ def test_a_command_may_be_given_as_the_object_that_it_is(tmp_path: Path) -> None
                 with pytest.raises(Invalid):
                     await session.execute(wrong)
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_what_no_wire_could_carry_is_refused_as_a_command_and_written_down(tmp_path: Path) -> None:
@@ -50,4 +50,4 @@ def test_what_no_wire_could_carry_is_refused_as_a_command_and_written_down(tmp_p
             assert len(written) == len(wrong)
             await session.execute({"command": "cancel"}, command_id="x" * 255)
 
-    run(scenario(), 20)
+    run(scenario())

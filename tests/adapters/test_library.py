@@ -40,7 +40,7 @@ def test_in_memory_nothing_is_left_neither_files_nor_processes(tmp_path: Path) -
             assert processes_with(f"HOME={tmp_path / 'home'}")
             return session.session_id
 
-    run(scenario(), 20)
+    run(scenario())
     assert processes_with(f"HOME={tmp_path / 'home'}") == []
     assert list(work.iterdir()) == []
 
@@ -63,7 +63,7 @@ def test_in_a_folder_sessions_last(tmp_path: Path) -> None:
             with pytest.raises(SessionNotFound):
                 await line.delete(session_id)
 
-    run(second(run(first(), 20)), 20)
+    run(second(run(first())), 20)
 
 
 def test_a_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_folder_that_is_in_use_is_refused(tmp_path: Path) -> None:
         async with library(tmp_path, tmp_path / "data"):
             """It is free again."""
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_whoever_fails_to_open_gives_the_folder_back(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_whoever_fails_to_open_gives_the_folder_back(tmp_path: Path) -> None:
                     raise AssertionError("it cannot be opened")
             assert not isinstance(failed.value, HubLocked)
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_session_nobody_opened_cannot_be_deleted() -> None:
@@ -104,7 +104,7 @@ def test_a_session_is_not_started_with_a_prompt_that_says_nothing(tmp_path: Path
                 await line.adapter("demo-fast").start_session(options(tmp_path, prompt))
             assert await line.adapter("demo-fast").discover_sessions() == []
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_library_that_is_closed_says_so(tmp_path: Path) -> None:
@@ -114,4 +114,4 @@ def test_a_library_that_is_closed_says_so(tmp_path: Path) -> None:
         with pytest.raises(HubStopping):
             await adapter.discover_sessions()
 
-    run(scenario(), 20)
+    run(scenario())

@@ -25,7 +25,7 @@ def test_a_watch_that_nobody_ended_ends_with_the_library(tmp_path: Path) -> None
         gc.collect()
         return failures
 
-    assert run(scenario(), 20) == []
+    assert run(scenario()) == []
 
 
 def test_a_watcher_that_the_hub_stops_under_ends_quietly(tmp_path: Path) -> None:
@@ -34,4 +34,4 @@ def test_a_watcher_that_the_hub_stops_under_ends_quietly(tmp_path: Path) -> None
             watching = watch_hub(hub, "demo", lambda event: None)
         await watching
 
-    run(scenario(), 20)
+    run(scenario())

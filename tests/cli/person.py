@@ -17,7 +17,7 @@ import pyte
 
 from tests.cli.conftest import Place
 
-WITHIN_S = 20
+WITHIN_S = 60
 
 
 class Glass(pyte.HistoryScreen):
@@ -77,6 +77,13 @@ class Terminal:
         until = time.monotonic() + WITHIN_S
         while text not in self.text:
             assert time.monotonic() < until and self._read(), f"{text!r} was not shown:\n{self.text}"
+
+    def shows(self, text: str) -> bool:
+        """Read until ``text`` can be read, or the command is over."""
+        while text not in self.text:
+            if not self._read():
+                return False
+        return True
 
     def press_until(self, key: str, text: str, every_s: float = 4) -> None:
         """Press a key until ``text`` can be read: one that comes too early decides nothing."""

@@ -10,6 +10,7 @@ import click
 import pytest
 
 from tests.cli.conftest import Place
+from tests.tooling.rows import every_row
 from trunkline import __version__
 from trunkline.cli.commands import COMMANDS, trunkline
 
@@ -55,7 +56,7 @@ def test_the_version_is_the_packages() -> None:
     assert done.stdout == f"trunkline {__version__}\n"
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@every_row("name", COMMANDS)
 def test_the_list_of_commands_says_what_each_says_of_itself(name: str) -> None:
     command = trunkline.get_command(click.Context(trunkline), name)
     assert command is not None

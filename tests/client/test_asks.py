@@ -9,12 +9,13 @@ import msgspec
 import pytest
 
 from tests.aio import run
+from tests.tooling.rows import every_row
 from trunkline.client import ContextEvent
 from trunkline.client.asks import OpenAsks
 from trunkline.errors import Unavailable
 
 
-@pytest.mark.parametrize("raw", [
+@every_row("raw", [
     b'{"type":"approval:requested"}', b'{"type":"approval:requested","sessionId":"s","_meta":[]}',
     b'{"type":"interaction:question","sessionId":"s","options":3}', b'{"type":"custom","eventName":"question_resolved","data":7}',
     b'{"type":"approval:requested","sessionId":7}',

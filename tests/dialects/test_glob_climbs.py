@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import time
-
-import pytest
-
+from tests.tooling.pace import own_s
+from tests.tooling.rows import every_row
 from trunkline.dialects.glob_climbs import ANYWHERE, PARTS, climbing
 
 
-@pytest.mark.parametrize(("path", "above"), [
+@every_row(("path", "above"), [
     (".?/x", "../x"), (".*/x", "../x"), (".[.]/x", "../x"), (".[!a]/x", "../x"), (".[^a-z]/x", "../x"), (".[+-9]/x", "../x"),
     (".[[:punct:]]/x", "../x"), (".[.]*/x", "../x"), ("..*/x", "../x"), ("[.]./x", "../x"), ("[.]?/x", "../x"),
     (".{.,x}/y", "../y"), ("{.,x}./y", "../y"), (".{-..0}/y", "../y"), (".@(.|x)/y", "../y"), (".!(a)/y", "../y"),
@@ -19,7 +17,7 @@ def test_a_part_that_can_be_the_folder_above_climbs(path: str, above: str) -> No
     assert climbing(path) == (above,)
 
 
-@pytest.mark.parametrize("path", [
+@every_row("path", [
     "x", "..", "../x", "*", "?.", "*./x", "*../x", ".env", ".env*", ".*rc", ".??", ".?x/y", "..?", ".[!.]*", ".[a-z]*",
     "[id]/page", "[...slug]/page", "src/**/*.py", "!(a)", "!(*.md)", ".[", "[", r".\?/x", "{a,b}/x", ".github/*", ".[]a]",
 ])
@@ -37,7 +35,5 @@ def test_very_many_such_parts_may_lead_anywhere() -> None:
 
 
 def test_a_long_path_takes_no_longer_than_it_is_long() -> None:
-    began = time.perf_counter()
-    for path in (".[" * 50_000, ".@(" * 50_000, "." + "*" * 100_000, ".[[:" * 30_000, "/.x*" * 30_000):
-        climbing(path)
-    assert time.perf_counter() - began < 2
+    paths = (".[" * 50_000, ".@(" * 50_000, "." + "*" * 100_000, ".[[:" * 30_000, "/.x*" * 30_000)
+    assert own_s(lambda: [climbing(path) for path in paths]) < 2

@@ -76,7 +76,7 @@ def test_on_sqlite_a_lock_of_another_program_holds_nobody_but_the_writers_thread
             stranger.execute("BEGIN IMMEDIATE")
             before_s = time.perf_counter()
             assert not journal.append_now(group(b=entries(1, 1)))
-            assert time.perf_counter() - before_s < 2, "the loop waited for a lock, which is given up after 5 s"
+            assert time.perf_counter() - before_s < 4, "the loop waited for a lock, which is given up after 5 s"
             for seq in range(2, 6):
                 committer.submit("a", [entry(seq)], lambda: row("a"))
                 await asyncio.sleep(0)
@@ -88,7 +88,7 @@ def test_on_sqlite_a_lock_of_another_program_holds_nobody_but_the_writers_thread
             assert ([seq for told in sink.told for seq in told], sink.lost) == ([1, 2, 3, 4, 5], [])
             assert seqs(await journal.read("a")) == [1, 2, 3, 4, 5]
 
-    run(scenario(), timeout_s=30)
+    run(scenario())
 
 
 def test_on_sqlite_a_slow_disk_is_waited_for_once_on_the_loop_and_then_in_the_thread(
@@ -123,5 +123,5 @@ def test_on_sqlite_a_slow_disk_is_waited_for_once_on_the_loop_and_then_in_the_th
             assert [seq for told in sink.told for seq in told] == seqs(await journal.read("a")) == written
             return journal.threads
 
-    threads = run(scenario(), timeout_s=30)
+    threads = run(scenario())
     assert threads[0] == "MainThread" and not any("MainThread" in name for name in threads[1:5 + QUICK_COMMITS])

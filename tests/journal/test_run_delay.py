@@ -14,7 +14,7 @@ def test_to_wait_is_no_delay() -> None:
     delay = RunDelay()
     before, started = delay.read(), time.perf_counter()
     time.sleep(0.2)  # real time: what the system counts of a thread that waits is what is tested
-    assert 0 <= delay.since(before) < (time.perf_counter() - started) / 2
+    assert 0 <= delay.since(before) < time.perf_counter() - started - 0.15, "what comes on top of the wait may be a delay"
     delay.close()
 
 

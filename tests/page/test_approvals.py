@@ -493,7 +493,7 @@ def test_what_a_tool_is_called_with_is_changed_before_it_is_approved(tmp_path: P
     with HubProcess(tmp_path / "hub", env={"PATH": f"{program.parent}:{os.environ['PATH']}"}) as hub:
         session = hub.new_session("claude-code", mode="default")
         tell(session, json.dumps([["ask", "Bash", {"command": "rm -rf build", "timeout": 5000}]]))
-        eventually(lambda: session.view()["pendingApprovals"], "somebody is asked", 20)
+        eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
         person = make_person(hub.url)
         page = person.log_in(hub, "#/approvals")
         card(page, "rm -rf build").get_by_role("button", name="Edit", exact=True).click()

@@ -11,6 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import STREAM, site
+from tests.tooling.rows import every_row
 from trunkline import errors
 from trunkline.server.app import error_reply
 from trunkline.server.routes import ROUTES
@@ -124,7 +125,7 @@ def _every(kind: type[errors.TrunklineError]) -> list[type[errors.TrunklineError
     return [kind, *(each for child in kind.__subclasses__() for each in _every(child))]
 
 
-@pytest.mark.parametrize("kind", _every(errors.TrunklineError))
+@every_row("kind", _every(errors.TrunklineError))
 def test_every_error_becomes_a_response_with_its_status_and_code(kind: type[errors.TrunklineError]) -> None:
     from starlette.requests import Request
 

@@ -292,7 +292,7 @@ def test_a_reader_that_stalls_and_comes_back_gets_everything_and_held_nothing_me
             assert len(chunks) == 9000
             assert [seq for seq, _ in seen] == sorted({seq for seq, _ in seen})
 
-    run(check(), 40)
+    run(check())
 
 
 def test_no_write_is_much_larger_than_a_quarter_of_a_mebibyte(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_no_write_is_much_larger_than_a_quarter_of_a_mebibyte(tmp_path: Path) ->
             assert len(sizes) > 3
             assert max(sizes) < 600_000
 
-    run(check(), 40)
+    run(check())
 
 
 def test_readers_at_one_position_share_their_bytes(tmp_path: Path) -> None:
@@ -348,4 +348,4 @@ def test_a_reader_that_lags_behind_when_the_hub_stops_is_let_go_quietly(tmp_path
         assert len(seen) < 8000
         assert "error" not in {packet["type"] for _, packet in seen}
 
-    run(check(), 30)
+    run(check())

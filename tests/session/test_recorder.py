@@ -52,7 +52,7 @@ def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch:
         assert len(fold.calls) == 200
         assert fold == restore(checkpoint(stage.session.fold))
 
-    run(play(), timeout_s=30)
+    run(play())
 
 
 def test_a_row_that_is_due_follows_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_what_is_said_at_once_is_heard_in_pieces_and_in_order(tmp_path: Path, mo
         assert said == "".join(f"{number} " for number in range(intake.TEXT_PIECE + 100)) + "last"
         assert not stage.driver.paused
 
-    run(play(), timeout_s=30)
+    run(play())
 
 
 class Pipe:

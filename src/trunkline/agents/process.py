@@ -181,7 +181,7 @@ class AgentProcess:
     def _begin(self) -> None:
         try:
             self._stdout_pipe.start()
-        finally:
+        finally:  # whoever fails to read what came before hears of the end all the same
             self._leader.watch(self._report)
 
     def _report(self, exit_: Exit) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.demo.client import TAKES_ALL, choose, demo, notes_of, text_of
+from tests.aio import WITHIN_S
 
 END = {"stopReason": "end_turn"}
 
@@ -43,4 +44,4 @@ def test_note_sends_any_note_to_a_client_that_takes_them(tmp_path: Path) -> None
 def test_leave_ends_its_turn_before_it_exits_in_good_order(tmp_path: Path) -> None:
     with demo(tmp_path) as client:
         answer, _ = client.prompt(client.open(), "/leave")
-        assert answer["result"] == END and client.process.wait(5) == 0
+        assert answer["result"] == END and client.process.wait(WITHIN_S) == 0

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.demo.client import Json, calls_of, demo, text_of, update_of
+from tests.aio import WITHIN_S
 from trunkline.agents.demo import DEMO_PROMPTS, REJECTED
 from trunkline.agents.demo.scripts import SCRIPTS
 
@@ -130,7 +131,7 @@ def test_crash_exits_in_the_middle_of_the_turn(tmp_path: Path, text: str, code: 
     with demo(tmp_path) as client:
         running = client.begin_prompt(client.open(), text)
         client.until(lambda message: update_of(message).get("status") == "in_progress")
-        assert client.process.wait(5) == code
+        assert client.process.wait(WITHIN_S) == code
         assert client.process.stderr and b"crashing" in client.process.stderr.read()
         assert running not in [message.get("id") for message in client.messages]
 

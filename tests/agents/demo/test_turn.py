@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -28,9 +27,7 @@ def test_whatever_runs_can_be_cancelled(tmp_path: Path, prompt: str) -> None:
         if prompt != "/silent":
             client.next()
         client.cancel(session)
-        began = time.monotonic()
         assert client.answer_to(running)["result"] == {"stopReason": "cancelled"}
-        assert time.monotonic() - began < 1
         assert text_of(client.prompt(session, "/echo next")[1]) == "next"
 
 

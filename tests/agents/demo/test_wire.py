@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.agents.demo.client import demo
+from tests.aio import WITHIN_S
 
 
 @pytest.mark.parametrize(("line", "code"), [(b"no json", -32700), (b"[" * 100_000, -32700), (b"[]", -32600), (b"17", -32600)])
@@ -38,4 +39,4 @@ def test_a_client_that_goes_away_ends_it(tmp_path: Path) -> None:
         assert client.process.stdout
         client.process.stdout.close()
         client.begin_prompt(session, "/burst 100000 100")
-        assert client.process.wait(5) == 0
+        assert client.process.wait(WITHIN_S) == 0

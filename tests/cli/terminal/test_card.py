@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.terminal.test_screen import Out
+from tests.tooling.rows import every_row
 from trunkline.cli.terminal.card import KINDS, PREVIEW_LINES, QUOTE, REST_S, ApprovalCard, approval_lines, question_lines
 from trunkline.cli.terminal.screen import Screen, in_rows
 
@@ -113,7 +114,7 @@ def test_lines_that_were_left_out_must_be_shown_before_it_can_be_approved() -> N
     assert stage.shown() == "", "what somebody looked through is not written again"
 
 
-@pytest.mark.parametrize("character", ["x", "漢", "\t", "é", "…", "\u4dc0"])
+@every_row("character", ["x", "漢", "\t", "é", "…", "\u4dc0"])
 def test_a_line_that_fills_the_window_is_looked_through_in_pages_that_fit(character: str) -> None:
     packet = {**permission(1), "preview": {"command": "touch a; echo " + character * 2_000}}
     stage = Stage(packet)
@@ -162,7 +163,7 @@ def test_nothing_is_hidden_in_the_name_of_an_option() -> None:
     assert ": Do[U+2800]it[U+202E]\n" in Stage({**permission(1), "options": named}).shown()
 
 
-@pytest.mark.parametrize(("kind", "does"), [
+@every_row(("kind", "does"), [
     ("allow_once", "approves, once"), ("allow_always", "approves, and writes a rule"), ("reject_once", "denies, once"),
     ("reject_always", "denies, and writes a rule"), ("other", "only the agent knows"), (None, "only the agent knows"),
 ])

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.cli.terminal.screen import COLUMNS_MOST, NOTE_CHARS, ROWS_MOST, Screen
 from trunkline.dialects.visible import one_line, printable
 
@@ -29,7 +30,7 @@ class Plain(io.StringIO):
     encoding = "ascii"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "shown"),
     [
         ("plain\n\ttext ✓", "plain\n\ttext ✓"),

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.cli.terminal.test_screen import Out
+from tests.tooling.rows import every_row
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKS, Show
 from trunkline.dialects.context.types import PASSED_ON
@@ -149,7 +148,7 @@ def test_a_permission_is_shown_with_every_act_and_what_is_not_sure() -> None:
         "    ls", "    Runs in /w", "    +one", "    Names:", "      b"]
 
 
-@pytest.mark.parametrize(("told", "words"), [
+@every_row(("told", "words"), [
     ({"resolvedBy": "user", "_meta": {"by": "main"}}, "you"),
     ({"resolvedBy": "user", "_meta": {"by": "main (zed)"}}, "you (zed)"),
     ({"resolvedBy": "user", "_meta": {"by": "Ann's phone (bd97ee34b91c)"}}, "Ann's phone"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.usage import TokenCount, answer_stop, answer_usage, chunk_usage
 
 
-@pytest.mark.parametrize(("answer", "count"), [
+@every_row(("answer", "count"), [
     (b'{"stopReason":"end_turn","usage":{"inputTokens":3,"outputTokens":4}}', {"inputTokens": 3, "outputTokens": 4}),
     (b'{"usage":null,"_meta":{"quota":{"token_count":{"input_tokens":3,"output_tokens":4}}}}',
      {"inputTokens": 3, "outputTokens": 4}),

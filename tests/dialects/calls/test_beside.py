@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls.beside import DEPTH, MARK, facts_of, members_beside
 
 RUN = [{"type": "command", "command": "make"}]
 CHANGE = [{"type": "diff", "path": "a.txt", "diff": "--- a/a.txt\n+++ b/a.txt\n@@ -1,2 +1,2 @@\n one\n-two\n+three"}]
 
 
-@pytest.mark.parametrize(("tool_input", "acts", "description"), [
+@every_row(("tool_input", "acts", "description"), [
     ({"command": "make"}, RUN, "Run: make"),
     ({"command": ["bash", "-lc", "make"]}, RUN, "Run: make"),
     ({"arguments": {"command": "make"}}, RUN, "Run: make"),
@@ -32,7 +32,7 @@ def test_what_an_act_shows_word_by_word_is_not_told_again(tool_input: Any, acts:
     assert members_beside(tool_input, acts, description) == {}
 
 
-@pytest.mark.parametrize(("tool_input", "acts", "description", "told"), [
+@every_row(("tool_input", "acts", "description", "told"), [
     ({"command": "make", "cwd": "/tmp"}, RUN, "Run: make", ["cwd"]),
     ({"command": "make", "note": "make"}, RUN, "Run: make", ["note"]),
     ({"command": "mak"}, RUN, "Run: make", ["command"]),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from tests.tooling.pace import own_s
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls.loaders import PATHS, loaded_paths, names_program
 
@@ -29,8 +28,9 @@ def test_a_variable_whose_value_is_a_program_is_known_by_its_name(assignment: st
 
 
 def test_a_long_value_takes_no_longer_than_it_is_long() -> None:
-    began = time.perf_counter()
-    assert len(list(loaded_paths("JAVA_OPTS=" + "/x:" * 200_000))) == PATHS
-    assert list(loaded_paths("A" * 200_000 + "_OPTS=/x")) == []
-    assert list(loaded_paths("JAVA_OPTS=" + "-" * 400_000 + "/x")) in ([], ["/x"])
-    assert time.perf_counter() - began < 2
+    def read() -> None:
+        assert len(list(loaded_paths("JAVA_OPTS=" + "/x:" * 200_000))) == PATHS
+        assert list(loaded_paths("A" * 200_000 + "_OPTS=/x")) == []
+        assert list(loaded_paths("JAVA_OPTS=" + "-" * 400_000 + "/x")) in ([], ["/x"])
+
+    assert own_s(read) < 2

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import get_args
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "kind", "category"),
     [
         (None, "read", "file_read"),

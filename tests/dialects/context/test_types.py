@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.events import CustomEvent
 from trunkline.dialects.context.types import StartSessionOptions, as_object, to_raw
@@ -43,7 +44,7 @@ def test_capabilities_need_every_member() -> None:
         msgspec.convert(CAPABILITIES | {"features": features}, Capabilities)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("value", "wire"),
     [
         (None, b"{}"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.content import (
     AudioContent,
     ContentBlock,
@@ -18,7 +18,7 @@ from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallLocati
 from trunkline.dialects.packets.contents import ANY_TEXT, block_json, items_json, locations_of, on_one_line, with_text
 
 
-@pytest.mark.parametrize(("block", "kind"), [
+@every_row(("block", "kind"), [
     (TextContent(text="hi"), "text"), (ImageContent(data="aGk=", mime_type="image/png"), "image"),
     (AudioContent(data="aGk=", mime_type="audio/wav"), "audio"), (ResourceLink(name="a", uri="file:///a"), "resource_link"),
     (EmbeddedResource(resource=ResourceContents(uri="file:///a", text="x")), "resource"),

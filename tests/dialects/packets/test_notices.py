@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, STAMP
 from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.permission import PermissionOption as AcpPermissionOption
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
 from trunkline.dialects.packets.notices import (
@@ -32,7 +33,7 @@ def written(packet: bytes, exactly: bytes) -> None:
     validate_packet(json.loads(packet))
 
 
-@pytest.mark.parametrize("stop", get_args(StopReason))
+@every_row("stop", get_args(StopReason))
 def test_the_end_of_a_turn_is_exactly_so(stop: StopReason) -> None:
     expected = b'{"_meta":{},"stopReason":"%b","type":"prompt_response",%b}' % (stop.encode(), HEAD)
     written(prompt_response_packet(stop, AT), expected)

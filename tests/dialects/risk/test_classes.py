@@ -6,8 +6,6 @@ import time
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
 
@@ -15,7 +13,7 @@ ROOT = "/home/u/proj"
 TABLE: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "classes.toml").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("group", TABLE)
+@every_row("group", TABLE)
 def test_every_line_of_a_class_gets_its_level(group: str) -> None:
     @every_row(("line", "level"), [(line, level) for level, lines in TABLE[group].items() for line in lines])
     def check(line: str, level: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tooling.pace import own_s
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.shell import READ_AT_ONCE_CHARS, is_long, known_line, parse_shell
 
@@ -86,7 +87,7 @@ def test_a_short_line_is_read_at_once() -> None:
     assert explain_risk("Bash", {"command": line}, at_once=True).level == "low"
 
 
-@pytest.mark.parametrize("command", [
+@every_row("command", [
     "0" * 4_000 + "x", "pip" + "1" * 4_000 + "x install a", "ssh -o " + "proxy_" * 600 + " host", "chmod " + "ugoa" * 999 + " a",
     "test " + "a[" * 2_000, "[ " + "a[" * 1_000 + " ]",
 ])

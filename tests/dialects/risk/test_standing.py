@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
 
 ROOT = "/srv/app"
@@ -15,7 +16,7 @@ def is_outside(line: str) -> bool:
     return found.level in ("high", "critical")
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     "cd ../other && touch x", "cd /srv/other; touch x", "cd ~/other && touch x", "pushd /srv/other; touch x",
     "D=/srv/other; cd $D; touch x", "D=/srv; cd ${D}/other; touch x", "cd /srv/other; cd sub; touch x",
     "(cd /srv/other; touch x)", "cd /srv/other; (touch x)", "cd /srv/other; cd /srv/app; cd -; touch x",
@@ -30,7 +31,7 @@ def test_what_follows_a_cd_out_of_the_folder_is_judged_there(line: str) -> None:
     assert is_outside(line)
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     "cd sub && touch x", "cd /srv/app/sub; touch x", "(cd /srv/other; ls); touch x", "pushd /srv/other; popd; touch x",
     "cd /srv/other; cd -; touch x", "D=sub; cd $D; touch x", "cd ../app && touch x", "touch x; cd /srv/other",
     'cd "$(git rev-parse --show-toplevel)" && touch x', "d=src; echo x > $d/hosts", "for d in a b; do (cd $d && touch x); done",

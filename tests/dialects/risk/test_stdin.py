@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
 
 READS = "select 1"
@@ -13,7 +14,7 @@ def level(line: str) -> str:
     return explain_risk("Bash", {"command": line}, cwd="/srv/app", roots=["/srv/app"], home="/home/u").level
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     "echo 'select 1' | psql", "printf '%s' 'select 1' | psql", "psql <<< 'select 1'", "psql <<END\nselect 1\nEND",
     "cat <<END | psql\nselect 1\nEND", "psql < /dev/null",
 ])
@@ -21,7 +22,7 @@ def test_a_text_that_the_line_itself_has_is_read(line: str) -> None:
     assert level(line) in ("low", "medium")
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     "psql < dump.sql", "cat dump.sql | psql", "make sql | psql", 'psql <<< "$STATEMENT"', 'echo "$STATEMENT" | psql',
     "{ echo 'select 1'; cat dump.sql; } | psql",
 ])
@@ -37,7 +38,7 @@ def test_an_input_says_no_more_than_the_same_words_as_an_argument() -> None:
     assert level(f"psql -c '{READS}'") == level(f"psql <<< '{READS}'")
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     r"printf 'sel%s %d\n' ect 1 | psql", r"printf '\163elect 1' | psql", r"printf '%b' '\0163elect 1' | psql",
     "(printf sel; echo 'ect 1') | psql", "printf '%s\\n' 'select 1;' 'select 2;' | psql",
 ])

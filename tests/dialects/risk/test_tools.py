@@ -17,7 +17,7 @@ def level(name: str, input: Any = None, kind: str | None = None) -> str:
     return explain_risk(name, input, cwd=ROOT, roots=[ROOT], home="/home/u", kind=kind).level
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "input", "expected"),
     [
         ("Read", {"file_path": "/src/index.ts"}, "low"),
@@ -37,7 +37,7 @@ def test_a_level_is_a_plain_string_of_the_protocol() -> None:
     assert [rank(one) for one in LEVELS] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "name", ["Bash", "bash", "BASH", "run_shell_command", "execute_command", "run_terminal_cmd", "shell", "exec_command"]
 )
 def test_a_terminal_tool_is_judged_by_its_command_whatever_its_name(name: str) -> None:
@@ -47,7 +47,7 @@ def test_a_terminal_tool_is_judged_by_its_command_whatever_its_name(name: str) -
     assert level(name) == "low"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "input",
     [
         {"command": "rm x"},
@@ -64,7 +64,7 @@ def test_the_command_is_found_in_many_shapes(input: Any) -> None:
     assert level("Bash", input) == "high"
 
 
-@pytest.mark.parametrize("input", [{"command": 123}, {"command": None}, {"command": ""}, {"command": []}, [], 5, {"command": {}}])
+@every_row("input", [{"command": 123}, {"command": None}, {"command": ""}, {"command": []}, [], 5, {"command": {}}])
 def test_an_input_without_a_command_runs_nothing(input: Any) -> None:
     assert level("Bash", input) == "low"
 
@@ -79,7 +79,7 @@ def test_the_folder_of_the_call_counts() -> None:
     assert level("Bash", {"command": "echo x > hosts", "cwd": ROOT}) == "medium"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "expected"),
     [
         ("src/x.py", "medium"),
@@ -101,7 +101,7 @@ def test_a_file_tool_is_judged_by_where_it_writes(path: str, expected: str) -> N
     assert level("some_tool", {"path": path}, "edit") == expected
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "expected"),
     [
         ("src/x.py", "low"),

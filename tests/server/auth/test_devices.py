@@ -10,6 +10,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import HOST, STREAM, TOKEN, Answer, Site, browser, site
+from tests.tooling.rows import every_row
 from trunkline.errors import Unauthorized
 from trunkline.server.auth import reach
 from trunkline.server.auth.devices import LETTERS, OPEN_MOST, PAIR_S, WRONG_MOST, Pairings
@@ -83,7 +84,7 @@ def test_codes_are_random_and_the_number_of_open_ones_is_bounded() -> None:
     pairings.claim(made[-1])
 
 
-@pytest.mark.parametrize("code", ["", "x", "----", "\udcff", "0" * 10_000])
+@every_row("code", ["", "x", "----", "\udcff", "0" * 10_000])
 def test_what_is_no_code_is_refused(code: str) -> None:
     with pytest.raises(Unauthorized):
         Pairings().claim(code)

@@ -325,7 +325,7 @@ def test_nothing_from_outside_is_shown_while_a_folder_is_swapped_for_a_link(tmp_
                     answer = await hub.ask("GET", f"/sessions/{session.id}/diff")
                     assert b"SECRET" not in answer.body and b"secretname" not in answer.body
 
-    run(check(), 30)
+    run(check())
 
 
 SWAP = """

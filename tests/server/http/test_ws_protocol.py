@@ -30,7 +30,7 @@ def greeted(tmp_path: Path, work: Callable[[asyncio.StreamReader, asyncio.Stream
             await work(reader, writer)
             writer.close()
 
-    run(check(), 20)
+    run(check())
 
 
 async def upgraded(here: Served) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:

@@ -34,7 +34,7 @@ def test_readers_cut_after_every_packet_all_end_with_the_same_list(tmp_path: Pat
                 rest = [each async for each in reading(hub, session, after, session.feed.last_seq)]
                 assert rest == whole[position:]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_cursor_between_packets_is_as_good_as_one_on_a_packet(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_a_cursor_between_packets_is_as_good_as_one_on_a_packet(tmp_path: Path) 
                 rest = [each async for each in reading(hub, session, after, session.feed.last_seq)]
                 assert rest == [each for each in whole if each[0] > after]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_reader_that_lost_its_tail_in_memory_reads_the_same_from_the_journal(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_reader_that_lost_its_tail_in_memory_reads_the_same_from_the_journal(t
             session.feed.forget_tail()
             assert [each for each in await stored(hub, session) if each[0] >= whole[0][0]] == whole
 
-    run(check(), 30)
+    run(check())
 
 
 def test_live_readers_cut_at_random_miss_nothing_and_see_nothing_twice(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_live_readers_cut_at_random_miss_nothing_and_see_nothing_twice(tmp_path:
             assert all(each == found[0] for each in found)
             assert len(texts(found[0])) == 2000
 
-    run(check(), 40)
+    run(check())
 
 
 async def _restless(hub: Site, session: Session, chance: random.Random) -> list[Numbered]:
@@ -187,7 +187,7 @@ def test_after_inside_a_run_returns_the_rest_only(tmp_path: Path) -> None:
                 found = numbered(await page(hub, session, f"?after={after}"))
                 assert joined(found) == joined([each for each in whole if each[0] > after])
 
-    run(check(), 30)
+    run(check())
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
@@ -204,7 +204,7 @@ def test_pages_forward_add_up_to_the_whole(tmp_path: Path, limit: int) -> None:
                 after = one["nextAfter"]
             assert found == numbered(await page(hub, session, "?limit=1000"))
 
-    run(check(), 30)
+    run(check())
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 50])
@@ -222,7 +222,7 @@ def test_pages_backward_add_up_to_the_whole(tmp_path: Path, limit: int) -> None:
                 before = one["nextBefore"]
             assert found == numbered(await page(hub, session, "?limit=1000"))
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_page_backward_is_bounded_in_bytes_and_goes_on_in_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -242,7 +242,7 @@ def test_a_page_backward_is_bounded_in_bytes_and_goes_on_in_the_next(tmp_path: P
             assert pages > 3
             assert joined(found) == joined(await stored(hub, session))
 
-    run(check(), 30)
+    run(check())
 
 
 def test_after_and_before_bound_a_page_on_both_sides(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def writing(path: str, text: str = "new\n", **more: Any) -> dict[str, Any]:
 
 async def until(happened: Callable[[], bool]) -> None:
     """Let others run until something is so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not happened():  # noqa: ASYNC110  # what is looked at has no event
             await asyncio.sleep(0)
 

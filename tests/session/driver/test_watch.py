@@ -10,6 +10,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, text
+from tests.tooling.rows import every_row
 from trunkline.dialects.signals import Signal, TurnEnd
 from trunkline.errors import Unsupported
 from trunkline.session.driver.watch import ELSEWHERE, WatchDriver
@@ -40,7 +41,7 @@ def asked(words: str, message_id: str = "") -> Signal:
     return text(words, "user_message_chunk", **({"messageId": message_id} if message_id else {}))
 
 
-@pytest.mark.parametrize("order", [
+@every_row("order", [
     lambda driver: driver.prompt([]), lambda driver: driver.check_prompt([]), lambda driver: driver.cancel(),
     lambda driver: driver.answer_permission("r", "yes"), lambda driver: driver.answer_question("q", "accept", None)])
 def test_who_is_only_watched_takes_no_orders(order: Callable[[WatchDriver], None]) -> None:

@@ -79,7 +79,7 @@ def test_an_editor_s_verb_is_no_command() -> None:
     assert ask.command is None and ask.paths == (f"{ROOT}/src/a.py",) and ask.category == "file_edit"
 
 
-@pytest.mark.parametrize(("tool", "kind"), [
+@every_row(("tool", "kind"), [
     ("Read", "read"), ("Grep", "search"), ("think", "think"), ("Edit", "edit"), ("x", None),
 ])
 def test_what_has_a_command_is_a_command_whatever_it_calls_itself(tool: str, kind: str | None) -> None:
@@ -276,7 +276,7 @@ def test_what_an_input_hides_is_asked(kind: str, tool_input: dict[str, Any]) -> 
     assert Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US).action == "ask"
 
 
-@pytest.mark.parametrize(("kind", "tool_input"), PLAIN)
+@every_row(("kind", "tool_input"), PLAIN)
 def test_an_input_that_hides_nothing_is_approved(kind: str, tool_input: dict[str, Any]) -> None:
     tool = {"read": "Read", "search": "Search"}.get(kind, "x")  # an unknown tool is no read, whatever its kind
     verdict = Policy((), USUAL).decide(asked(tool, kind, tool_input), now_us=NOW_US)
@@ -310,7 +310,7 @@ CATEGORIES = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
+@every_row(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
 def test_a_rule_restricts_by_either_category_and_allows_by_both(
     tool: str, kind: str, tool_input: dict[str, Any], told_as: ToolCategory, judged_as: ToolCategory,
 ) -> None:
@@ -324,7 +324,7 @@ def test_a_rule_restricts_by_either_category_and_allows_by_both(
     assert action(ask, Rule(action="deny", category=["web"]), Rule(action="allow", tool=["*"])) == "allow"
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input"), [
+@every_row(("tool", "kind", "tool_input"), [
     ("Read", "read", {"path": "src/a.py", "command": "make deploy"}), ("Read", "read", {"command": "make deploy"}),
     ("Grep", "search", {"pattern": "x", "exec": "make deploy"}),
     ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b", "script": "make deploy"}),
@@ -380,7 +380,7 @@ FOLDERS = [({}, "allow"), ({"cwd": "sub"}, "allow"), ({"workdir": ROOT}, "allow"
            ({"workingDirectory": "../x"}, "ask"), ({"cwd": "sub/../../x"}, "ask")]
 
 
-@pytest.mark.parametrize(("folder", "verdict"), FOLDERS)
+@every_row(("folder", "verdict"), FOLDERS)
 def test_a_command_in_another_folder_is_another_command(folder: dict[str, str], verdict: str) -> None:
     ask = asked("Bash", "execute", {"command": "ls", **folder})
     assert action(ask, Rule(action="allow", command=["ls"])) == verdict
@@ -461,7 +461,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input", "verdict"), WHOLE)
+@every_row(("tool", "kind", "tool_input", "verdict"), WHOLE)
 def test_even_a_policy_that_approves_everything_asks_about_what_is_dangerous(
     tool: str, kind: str, tool_input: dict[str, Any], verdict: str,
 ) -> None:

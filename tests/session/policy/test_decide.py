@@ -83,7 +83,7 @@ def test_of_allow_and_ask_the_first_that_fits_decides_and_the_session_comes_befo
     assert decided(running("make x; ls"), asking, allow(category=["terminal"])).action == "ask"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching(f"{DATA}/policy.toml", root=HOME), touching(".local/share/trunkline/audit.key", root=HOME),
     touching(f"{DATA}", root=HOME), touching(f"{DATA.upper()}/policy.toml", root=HOME.upper()),
     running("tee ~/.local/share/trunkline/policy.toml", root=HOME),
@@ -105,7 +105,7 @@ def test_no_rule_opens_the_hub_s_own_files(ask: PolicyAsk) -> None:
 PLAYGROUND = f"{DATA}/playground"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching("a.py", root=PLAYGROUND), touching(".git/x", root=PLAYGROUND), touching(f"{PLAYGROUND}/x/a.py", root=PLAYGROUND),
     running("touch a.py", root=PLAYGROUND), running("ls *.py", root=PLAYGROUND), running("git add .", root=PLAYGROUND),
     running(f"cat {PLAYGROUND}/a.py > b", root=PLAYGROUND), running("make", root=PLAYGROUND, cwd="sub"),
@@ -116,7 +116,7 @@ def test_the_playground_is_for_agents_and_rules_may_be_about_it(ask: PolicyAsk) 
     assert decided(ask, rule).action == "allow"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching("../token", root=PLAYGROUND), touching("x/../../token", root=PLAYGROUND), touching("x/../y", root=PLAYGROUND),
     touching("link", f"{DATA}/token", root=PLAYGROUND), touching(f"{PLAYGROUND}x/a", root=PLAYGROUND),
     touching("..", root=PLAYGROUND), touching(f"{DATA}/Playground/a", root=PLAYGROUND),
@@ -133,7 +133,7 @@ def test_what_leads_out_of_the_playground_is_the_hubs_own(ask: PolicyAsk) -> Non
         always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None)
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     running("cat .?/policy.toml", root=PLAYGROUND), running("cat .*/token", root=PLAYGROUND),
     running("cat .[.]/token", root=PLAYGROUND), running("cp mine.toml .?/policy.toml", root=PLAYGROUND),
     running("cat .{.,x}/token", root=PLAYGROUND), running("cat .@(.|x)/token", root=PLAYGROUND),
@@ -148,13 +148,13 @@ def test_a_glob_that_may_climb_leads_out_as_well(ask: PolicyAsk) -> None:
     assert decided(replace(ask, guarded=(DATA,)), allow(command=["*"]), session_policy=auto(commands=True)).action == "ask"
 
 
-@pytest.mark.parametrize("command", ["ls .[!.]*", "cat .env*", "ls *.py", "cat app/[id]/page.tsx", "ls .[a-z]*",
+@every_row("command", ["ls .[!.]*", "cat .env*", "ls *.py", "cat app/[id]/page.tsx", "ls .[a-z]*",
                                      "find . -name '.*'", "grep -rn '.*' x"])
 def test_globs_of_hidden_names_climb_no_more_than_names(command: str) -> None:
     assert decided(replace(running(command, root=PLAYGROUND), guarded=(DATA,)), allow(command=["*"])).action == "allow"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     running(f"mv {PLAYGROUND} x", root=PLAYGROUND), running(f"mv {PLAYGROUND}/ x", root=PLAYGROUND),
     running(f"rm -r {PLAYGROUND}", root=PLAYGROUND), running(f"rmdir {PLAYGROUND}", root=PLAYGROUND),
     running(f"ln -sfn . {PLAYGROUND}", root=PLAYGROUND), running(f"d={PLAYGROUND}; mv $d x", root=PLAYGROUND),
@@ -171,7 +171,7 @@ def test_where_the_playground_is_is_the_hubs_own(ask: PolicyAsk) -> None:
     assert verdict.action == "ask"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     running(f"mkdir -p {PLAYGROUND}", root=PLAYGROUND), running(f"ls -la {PLAYGROUND}", root=PLAYGROUND),
     running(f"cd {PLAYGROUND} && make", root=PLAYGROUND), running(f"git -C {PLAYGROUND} status", root=PLAYGROUND),
     running(f"find {PLAYGROUND} -name '*.py' -type f", root=PLAYGROUND), running("git add .", root=PLAYGROUND),
@@ -194,7 +194,7 @@ def test_always_means_exactly_this_command_in_this_folder() -> None:
     assert decided(replace(ask, session_id="s2", turn_id="t9"), rule).action == "allow"
 
 
-@pytest.mark.parametrize("path", [
+@every_row("path", [
     "src/a[1]*.ts", ".env", "!odd", "/etc/hosts", "/home/ann/notes/{x}.md", "~/notes", "a b/ü?.txt",
 ])
 def test_always_means_exactly_this_path(path: str) -> None:
@@ -255,7 +255,7 @@ def test_a_line_too_long_to_be_read_is_asked() -> None:
     assert decided(running(line), allow(category=["terminal"]), deny(command=["rm *"])).action == "ask"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching("src\\a"), touching("src/a\nb"), touching("~bob/a"), touching("https://x.example/a"), touching("src/../a"),
     touching(f"{DATA}/policy.toml", guarded=(DATA,)), running("ls", cwd="sub\\x"),
 ])
@@ -266,7 +266,7 @@ def test_always_is_refused_where_the_rule_would_never_fit_again(ask: PolicyAsk) 
     assert decided(ask, never).action == "deny"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching("src/[id]/{a}*?!.ts"), touching("!src"), touching("src/" + "a" * 250 + "/" + "b" * 2000), touching("/etc/passwd"),
     running("echo '\\*?[x]{a,b}' \\\\ \n!"), running("!x"), running("echo " + "x" * 10_000), running("ls", cwd="/elsewhere"),
 ])
@@ -304,7 +304,7 @@ def test_no_rule_is_made_of_an_input_that_is_too_large_to_be_named() -> None:
         always_rule(ask, allow=True, scope="session", session_id="s1", turn_id=None, reason=None)
 
 
-@pytest.mark.parametrize("command", ["for x in *.py; do cat $x; done", 'echo "a\\n$x" a/b', 'find . -name "$x"',
+@every_row("command", ["for x in *.py; do cat $x; done", 'echo "a\\n$x" a/b', 'find . -name "$x"',
                                      f"cd {PLAYGROUND} && cat $x", f"git -C {PLAYGROUND} log $x"])
 def test_a_word_that_only_the_shell_knows_makes_nothing_the_hubs_own(command: str) -> None:
     ask = replace(running(command, root=PLAYGROUND), guarded=(DATA,))

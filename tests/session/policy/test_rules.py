@@ -158,7 +158,7 @@ def test_a_rule_that_denies_finds_the_command_behind_them_too(command: str) -> N
     assert decided(running(command), allow(category=["terminal"]), deny(command=["git push"])).action == "deny"
 
 
-@pytest.mark.parametrize(("patterns", "command"), COVERED)
+@every_row(("patterns", "command"), COVERED)
 def test_a_command_pattern_covers_each_simple_command_of_a_line(patterns: str, command: str) -> None:
     assert decided(running(command), allow(command=patterns.split("|"))).action == "allow"
     assert decided(running(command), session_policy=auto(commands=patterns.split("|"))).action == "allow"
@@ -303,7 +303,7 @@ def test_a_deny_rule_by_path_sees_the_words_of_a_command(pattern: str, command: 
     assert decided(running(command), allow(category=["terminal"]), deny(path=[pattern])).action == action
 
 
-@pytest.mark.parametrize("command", [
+@every_row("command", [
     "git commit -m 'rm x'", "echo rm x", "grep 'rm x' a", "npm rm x", "git rm x", "docker rm x", "sh build.sh $X",
     "cat a | python3 b.py", "python3 b.py $X", "git -C sub log", "npm test",
 ])
@@ -311,7 +311,7 @@ def test_what_only_speaks_of_a_denied_command_is_not_held_up(command: str) -> No
     assert decided(running(command), allow(category=["terminal"]), deny(command=["rm *"])).action == "allow"
 
 
-@pytest.mark.parametrize(("command", "action"), [
+@every_row(("command", "action"), [
     ("git log", "allow"), ("git push", "ask"), ("git -C . push", "ask"), ("git bisect run git push", "ask"),
     ("cat x | sh", "ask"),
 ])
@@ -336,7 +336,7 @@ WRITES = [
 ]
 
 
-@pytest.mark.parametrize(("patterns", "paths", "allowed"), WRITES)
+@every_row(("patterns", "paths", "allowed"), WRITES)
 def test_a_path_pattern_must_cover_every_path(patterns: str, paths: list[str], allowed: bool) -> None:
     action = "allow" if allowed else "ask"
     assert decided(touching(*paths), allow(path=patterns.split("|"))).action == action
@@ -351,7 +351,7 @@ RISKS = [
 ]
 
 
-@pytest.mark.parametrize(("named", "risk", "allowed"), RISKS)
+@every_row(("named", "risk", "allowed"), RISKS)
 def test_high_risk_is_allowed_only_by_its_name(named: list[Any], risk: Any, allowed: bool) -> None:
     verdict = decided(running("make", risk=risk), allow(command=["make*"], risk=named))
     assert verdict.action == ("allow" if allowed else "ask")
@@ -388,7 +388,7 @@ def test_a_rule_counts_only_within_its_limits(limits: dict[str, Any], fits: bool
     assert decided(running("make"), deny(command=["make"], **limits)).action == ("deny" if fits else "ask")
 
 
-@pytest.mark.parametrize("stamp", ["", "soon", "2027-13-01T00:00:00Z", "2027-01-15T23:00:00", "0001-01-01T00:00:00+23:59"])
+@every_row("stamp", ["", "soon", "2027-13-01T00:00:00Z", "2027-01-15T23:00:00", "0001-01-01T00:00:00+23:59"])
 def test_a_rule_whose_end_cannot_be_read_never_allows_and_still_denies(stamp: str) -> None:
     assert decided(running("make"), allow(command=["make"], expires_at=stamp)).action == "ask"
     assert decided(running("make"), deny(command=["make"], expires_at=stamp)).action == "deny"

@@ -196,7 +196,7 @@ def test_a_rule_that_is_taken_out_goes_with_its_lines_and_nothing_else() -> None
     assert without_rule(f"# mine\n\n{written_rule(first)}", 1) == "# mine\n"
 
 
-@pytest.mark.parametrize(("text", "number", "says"), [
+@every_row(("text", "number", "says"), [
     ("", 1, "there is no rule 1: the policy has no rules"),
     (written_rule(Rule(action="deny", path=["x"])), 2, "there is no rule 2: the policy has one rule"),
     (COMMENTED, 0, "there is no rule 0: the policy has 2 rules"),

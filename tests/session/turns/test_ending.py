@@ -38,7 +38,7 @@ def test_a_call_that_was_asked_about_still_says_why_it_did_not_run(tmp_path: Pat
         await stage.packets("prompt_response")
         assert ("asked", "denied") in await ends(stage)
 
-    run(play(), timeout_s=30)
+    run(play())
 
 
 def test_a_few_open_calls_are_left_to_the_end_itself(tmp_path: Path) -> None:

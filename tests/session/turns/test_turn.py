@@ -58,7 +58,7 @@ def test_the_calls_that_a_turn_left_open_end_in_pieces_where_they_are_many(
         assert await ends(stage) == [(f"c{number}", "abandoned") for number in range(count)]
         assert not stage.driver.paused and (await stage.packets("prompt_response"))[-1]["type"] == "prompt_response"
 
-    run(play(), timeout_s=30)
+    run(play())
 
 
 def test_a_turn_streams_its_text_and_ends_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import json
 import pytest
 from msgspec import UNSET, Raw
 
+from tests.tooling.rows import every_row
 from trunkline.cli.commands.acp import messages
 
 
@@ -17,7 +18,7 @@ def test_what_we_add_leaves_alone_what_is_there() -> None:
         "a": 1, "_meta": {"x": 2, "trunkline": {"key": "mine", "env": {}}}}
 
 
-@pytest.mark.parametrize("line", [b"", b"[]", b"no message", b'{"method":3}', b"{" * 100_000])
+@every_row("line", [b"", b"[]", b"no message", b'{"method":3}', b"{" * 100_000])
 def test_what_is_no_message_is_none(line: bytes) -> None:
     assert messages.read(line) is None
 

@@ -32,7 +32,7 @@ def test_a_chat_streams_markdown_and_tools_and_leaves_the_session_as_it_is(share
     chat.see("▸ Show me around")
     chat.see("✓")
     chat.see("tokens")
-    eventually(lambda: newest(shared)["status"] == "idle", "the turn is over", 20)
+    eventually(lambda: newest(shared)["status"] == "idle", "the turn is over")
     chat.keys("/echo **bold** words" + ENTER)
     chat.see("\nbold words\n")
     chat.keys(CTRL_D)
@@ -96,7 +96,7 @@ def test_a_turn_goes_on_when_the_chat_is_left(shared: Place) -> None:
     chat.keys(CTRL_D)
     assert chat.end() == 0
     session = newest(shared)
-    eventually(lambda: newest(shared)["status"] == "idle", "it ended by itself", 20)
+    eventually(lambda: newest(shared)["status"] == "idle", "it ended by itself")
     tail = shared.call_here("tail", str(session["id"]), "--no-follow", "--after", "0", "--json").stdout.splitlines()
     assert json.loads(tail[-1])["stopReason"] == "end_turn"
 
@@ -119,7 +119,7 @@ def test_commands_are_completed_by_tab(shared: Place) -> None:
     chat = Terminal(shared, "chat", "demo")
     chat.see(":help")
     shown = ("sessions", "show", str(newest(shared)["id"]), "--json")
-    eventually(lambda: json.loads(shared.call_here(*shown).stdout)["commands"], "the agent has named its commands", 20)
+    eventually(lambda: json.loads(shared.call_here(*shown).stdout)["commands"], "the agent has named its commands")
     chat.keys("/burs")
     chat.see(" /burst ")
     chat.keys("\t" + "2 5" + ENTER)

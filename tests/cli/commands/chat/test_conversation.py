@@ -9,6 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.cli.commands.chat.scene import OTHER, RUN, Scene
+from tests.tooling.rows import every_row
 from trunkline.cli.commands.chat.cards import CARD_LINES, PAUSE_S
 from trunkline.cli.commands.chat.conversation import LOOK_BACK
 from trunkline.cli.commands.chat.modes import Gone, OnCard, Over, Writing
@@ -205,7 +206,7 @@ def said(*prompts: str) -> list[tuple[int, Packet]]:
     return [(seq, Packet(msgspec.json.encode(packet))) for seq, packet in enumerate(packets, 1)]
 
 
-@pytest.mark.parametrize(("prompts", "last_seq", "words"), [
+@every_row(("prompts", "last_seq", "words"), [
     (["one"], 2, None), (["one", "two"], 4, "1 earlier message: :open shows it on the page"),
     (["one", "two", "three"], 6, "2 earlier messages: :open shows them on the page"),
     (["one", "two", "three"], LOOK_BACK + 6, "2 or more earlier messages: :open shows them on the page"),

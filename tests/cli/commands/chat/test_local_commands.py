@@ -9,10 +9,11 @@ import pytest
 
 from tests.aio import run
 from tests.cli.commands.chat.scene import MODES, Scene
+from tests.tooling.rows import every_row
 from trunkline.cli.commands.chat.conversation import Conversation
 
 
-@pytest.mark.parametrize(("do", "told"), [
+@every_row(("do", "told"), [
     (lambda talk: talk.next_mode(), [("mode", "auto")]),
     (lambda talk: talk.enter(":mode auto"), [("mode", "auto")]),
     (lambda talk: talk.enter(":cancel"), ["cancel"]),

@@ -11,6 +11,7 @@ import pytest
 
 from tests.aio import run
 from tests.session.driver.acp.wire import NotedProcess
+from tests.tooling.rows import every_row
 from trunkline.agents.process import AgentProcess, Exit
 from trunkline.cli.commands.check.examinee import AgentRefused, CheckPrompts, Examinee, Failed, Skipped, wait
 
@@ -31,7 +32,7 @@ def update(words: str) -> bytes:
     return line(method="session/update", params={"sessionId": "s", "update": chunk})
 
 
-@pytest.mark.parametrize(("said", "why"), [
+@every_row(("said", "why"), [
     (b"no JSON\n", "no JSON in UTF-8"), (b"\xff\n", "no JSON in UTF-8"), (b"{}\n", "no JSON-RPC 2.0 message"),
     (line(id=1), "exactly one of result and error"), (line(id=1, result={}, error={}), "exactly one of result and error"),
     (line(method="session/update", params={}), "needs sessionId and update"),

@@ -260,7 +260,7 @@ def test_packets_that_are_no_updates_and_usage_without_a_window_stay_unknown(pac
     assert normalise_update(raw) is raw
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wrong", "right"),
     [
         ("stop_sequence", "end_turn"),
@@ -275,7 +275,7 @@ def test_stop_reasons_come_down_to_the_five(wrong: str, right: str) -> None:
     assert answer == PromptResponse(stop_reason=right)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wrong", "right"),
     [
         ("allow", "allow_once"), ("deny", "reject_once"), ("allowOnce", "allow_once"), ("allowAlways", "allow_always"),
@@ -311,7 +311,7 @@ def test_a_permission_request_as_the_quick_reference_writes_it() -> None:
 # -- methods -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wrong", "right", "side"),
     [
         ("session/notification", "session/update", "client"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.content import ContentBlock, ImageContent, TextContent
 from trunkline.dialects.acp.initialize import AgentCapabilities, Implementation
 from trunkline.dialects.acp.reading.lenient import read_lenient
@@ -26,7 +27,7 @@ def test_a_missing_or_bad_required_member_refuses_the_object_by_its_name(raw: by
         read_lenient(raw, ToolCallLocation)
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"3", b"{" * 100_000, b"\xff"])
+@every_row("raw", [b"", b"[]", b"3", b"{" * 100_000, b"\xff"])
 def test_what_is_no_object_is_refused_and_nothing_else_is_raised(raw: bytes) -> None:
     with pytest.raises(Invalid):
         read_lenient(raw, Implementation)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.acp.strategies import json_values
+from tests.tooling.rows import every_row
 from trunkline.dialects.claude.calls import patches, results
 from trunkline.dialects.claude.calls.results import RAW_CHARS, ended
 
@@ -42,7 +43,7 @@ def test_a_change_that_failed_shows_why_and_no_diff() -> None:
     assert update["content"] == [{"type": "content", "content": {"type": "text", "text": "String not found"}}]
 
 
-@pytest.mark.parametrize(("answer", "record", "failed", "output"), [
+@every_row(("answer", "record", "failed", "output"), [
     ("hi", {"stdout": "hi", "stderr": ""}, False, {"stdout": "hi", "stderr": ""}),
     ("Exit code 3\nout\nerr", "Error: Exit code 3\nout\nerr", True, {"exitCode": 3, "output": "out\nerr"}),
     ("none", {"stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}, False,

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
+from tests.tooling.rows import every_row
 
 
-@pytest.mark.parametrize(("name", "given", "kind", "title", "places"), [
+@every_row(("name", "given", "kind", "title", "places"), [
     ("Read", {"file_path": "/p/a", "offset": 5, "limit": 3}, "read", "Read /p/a (5 - 7)", [{"path": "/p/a", "line": 5}]),
     ("Write", {"file_path": "/p/a", "content": "x"}, "edit", "Write /p/a", [{"path": "/p/a"}]),
     ("MultiEdit", {"file_path": "/p/a", "edits": []}, "edit", "Edit /p/a", [{"path": "/p/a"}]),

@@ -10,6 +10,7 @@ import pytest
 from tests.dialects.acp.schema import faults
 from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.permission import choose_option
 from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk
@@ -82,7 +83,7 @@ def test_always_is_a_rule_of_the_clis_session_only(suggestions: list[Any], rules
     assert f.answered(translate.control.answer_permission(asked.request_id, "allow_always"))["updatedPermissions"] == rules
 
 
-@pytest.mark.parametrize(("option", "reason", "told"), [
+@every_row(("option", "reason", "told"), [
     ("reject", "not on a Friday", {"behavior": "deny", "message": "not on a Friday"}),
     ("reject", None, {"behavior": "deny", "message": "The person did not allow this."}),
     ("cancel", "stop", {"behavior": "deny", "message": "stop", "interrupt": True}),

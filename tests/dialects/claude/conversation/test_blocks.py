@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
+from tests.tooling.rows import every_row
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
 
 
-@pytest.mark.parametrize(("pieces", "whole", "told"), [
+@every_row(("pieces", "whole", "told"), [
     (["", "hello"], ["hello"], "hello"),
     (["", "hello"], ["", "hello"], "hello"),
     (["a", "", "b"], ["a", "b"], "ab"),

@@ -8,6 +8,7 @@ import pytest
 
 from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
+from tests.tooling.rows import every_row
 from trunkline.dialects.signals import TurnEnd
 
 
@@ -62,7 +63,7 @@ def interrupted(*uuids: str) -> bytes:
     return f.frame("control_response", response={"subtype": "success", "request_id": "r", "response": response})
 
 
-@pytest.mark.parametrize("frames", [
+@every_row("frames", [
     [became("queued"), became("cancelled"), interrupted("p")], [became("queued"), interrupted("p"), became("cancelled")],
     [became("cancelled")], [interrupted("p")], [became("started"), became("cancelled")],
 ])
@@ -112,7 +113,7 @@ def test_a_turn_of_the_clis_own_goes_on_when_the_prompt_behind_it_is_taken_back(
     assert (f.ends(told), len(f.notes(told, "background_turn")), translate.working) == ([], 1, False)
 
 
-@pytest.mark.parametrize("response", [
+@every_row("response", [
     {"cancelled": True}, {"cancelled": [1]}, {"cancelled": ["other"]}, {"cancelled": None}, [], None])
 def test_the_answer_to_another_request_takes_no_prompt_back(response: Any) -> None:
     translate = f.prompted("p")

@@ -8,11 +8,12 @@ import pytest
 
 from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import translator
+from tests.tooling.rows import every_row
 from trunkline.dialects.notes import AgentNote, CustomNote
 from trunkline.dialects.signals import Malformed, TurnEnd, Update
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     b"not json", b"[1]", b"7", b'"x"', b"{}", b'{"type":7}', b'{"type":""}', b"{" * 9000, b"\xff\xfe",
     b'{"type":"user","message":{"content":"\\ud800"}}'])
 def test_a_line_that_is_no_frame_is_malformed(line: bytes) -> None:
@@ -54,7 +55,7 @@ NO_TEXT = [b'{"type":"system","subtype":"init","cwd":"\xff"}', b'{"type":"system
            b'{"type":"tomorrow","x":"\xed\xa0\x80"}']
 
 
-@pytest.mark.parametrize("line", NO_TEXT)
+@every_row("line", NO_TEXT)
 def test_a_frame_that_is_no_utf8_is_malformed_and_goes_nowhere(line: bytes) -> None:
     translate = f.prompted()
     (told,) = translate.receive(line)

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.tooling.rows import every_row
 from tests.tooling.story import Player
 from tests.tooling.transcripts import Prompt
 from trunkline.dialects.calls.beside import members_beside
@@ -67,7 +68,7 @@ def test_a_call_that_shows_what_its_input_says_is_not_doubted() -> None:
     assert doubts(event) == [] and len(previews(event)) == 1
 
 
-@pytest.mark.parametrize(("given", "old", "new"), [
+@every_row(("given", "old", "new"), [
     ({"content": "keep\n"}, "keep\nother\n", "keep\nother\nmore\n"),
     ({"content": "two\none\n"}, "keep\n", "one\ntwo\n"),
     ({"content": ""}, "keep\n", "keep\nmore\n"),
@@ -81,7 +82,7 @@ def test_an_input_that_makes_something_else_of_a_file_than_is_shown_is_doubted_a
     assert members_beside(event["toolInput"], previews(event), event["description"]) == given
 
 
-@pytest.mark.parametrize(("given", "old", "new"), [
+@every_row(("given", "old", "new"), [
     ({"content": "keep\nmore"}, "keep\n", "keep\nmore\n"),
     ({"old_string": "keep", "new_string": "gone"}, "keep\nother\n", "gone\nother\n"),
     ({"old_string": "keep", "new_string": ""}, "keep\nother\n", "\nother\n"),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.session.interpret.call_builders import only
 from tests.session.interpret.told import Told, events, names, packets
+from tests.tooling.rows import every_row
 from trunkline.dialects.signals import QuestionAsk
 
 
@@ -20,7 +21,7 @@ def asked(schema: bytes | None) -> dict[str, Any]:
     return only(events(Told().turn().hear(QuestionAsk("q", "Which?", schema))), "interaction:question")
 
 
-@pytest.mark.parametrize(("field", "options"), [
+@every_row(("field", "options"), [
     ({"type": "string", "enum": ["a", "b"]}, ["a", "b"]),
     ({"type": "integer", "oneOf": [{"const": 1, "title": "One"}, {"const": 2}]}, ["1", "2"]),
     ({"type": "array", "items": {"enum": ["x", "y"]}}, ["x", "y"]),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 
 from tests.session.interpret.asks.confirming import asked, confirm, runs
 from tests.session.interpret.call_builders import call, listening, of_type
 from tests.session.interpret.told import Told, events, packets
 from tests.session.script import OPTIONS
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.unions import DescriptionPreview
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.fold import ApprovalView
@@ -74,7 +74,7 @@ def asked_for_tool(**fields: Any) -> tuple[ApprovalView, dict[str, Any]]:
     return view, packet
 
 
-@pytest.mark.parametrize(("fields", "beside"), [
+@every_row(("fields", "beside"), [
     ({"title": "mcp__x__y", "kind": "other", "rawInput": {"a": {"b": ["touch deep"]}, "n": 7}},
      {"a": {"b": ["touch deep"]}, "n": 7}),
     ({"title": "Task", "kind": "other", "rawInput": {"prompt": "empty it", "description": "look"}}, {"prompt": "empty it"}),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.session.interpret.told import Told, names
 from tests.session.script import update
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.unions import ToolResultPart, ToolUsePart
 from trunkline.session.interpret.calls.blocks import tool_part
 from trunkline.session.interpret.writer import TEXT_LIMIT
@@ -39,7 +40,7 @@ def test_a_tool_result_is_a_part_with_its_text(block: dict[str, Any], text: str,
     assert (part.tool_call_id, part.content, part.is_error) == ("t1", text, failed)
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     chunk(type="tool_use", name="Bash"),  # of no call
     chunk("tool_call", type="tool_use", id="t1"), chunk(type="text", id="t1", text="hi"), b"{", b'{"content":3}',
     chunk(type="tool_use", id="t1", input={"x": "y" * TEXT_LIMIT}),

@@ -27,7 +27,7 @@ def test_arguments_that_came_as_a_text_are_the_input_where_there_is_no_other() -
     assert facts_of({"path": "b.txt"}, evidence=evidence).input == {"path": "b.txt"}
 
 
-@pytest.mark.parametrize(("answer", "text"), [
+@every_row(("answer", "text"), [
     ("done", "done"), ({"stdout": "out", "error": "no"}, "out"), ({"n": 1}, '{"n":1}'), ([1, 2], "[1,2]"), (None, ""),
 ])
 def test_the_text_of_an_output_is_itself_or_the_member_that_holds_it_or_its_json(answer: object, text: str) -> None:

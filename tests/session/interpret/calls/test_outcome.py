@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tests.session.interpret.call_builders import change, diff, made, of_type, only, text
+from tests.tooling.rows import every_row
 
 
-@pytest.mark.parametrize("ending", [
+@every_row("ending", [
     {"rawOutput": {"success": False}},
     {"rawOutput": {"output": "x", "metadata": {"ok": False}}},
     {"rawOutput": {"error": "old_string was not found"}},

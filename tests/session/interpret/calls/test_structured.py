@@ -8,6 +8,7 @@ import pytest
 
 from tests.session.interpret.call_builders import ask, call, listening, made, more, only, text
 from tests.session.interpret.told import events
+from tests.tooling.rows import every_row
 from trunkline.session.interpret.calls.structured import STRUCTURED_CHARS
 
 RUN: dict[str, Any] = {"rawInput": {"command": "make"}}
@@ -18,7 +19,7 @@ def structured(kind: str, **fields: Any) -> dict[str, Any] | None:
     return found
 
 
-@pytest.mark.parametrize(("fields", "code", "stdout", "stderr"), [
+@every_row(("fields", "code", "stdout", "stderr"), [
     ({"rawOutput": {"stdout": "hi\n", "stderr": "oh\n", "exit_code": 0, "aggregated_output": "hi\noh\n"}}, 0, "hi\n", "oh\n"),
     ({"rawOutput": {"output": "hi\n", "metadata": {"output": "hi\n", "exit": 2}}}, 2, "hi\n", ""),
     ({"rawOutput": {"type": "shell_result", "output": "hi", "exitCode": 0}}, 0, "hi", ""),

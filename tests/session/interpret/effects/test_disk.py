@@ -8,6 +8,7 @@ import pytest
 
 from tests.session.interpret.call_builders import ask, call
 from tests.session.interpret.told import Told, events
+from tests.tooling.rows import every_row
 from trunkline.session.fold import SeenFile
 from trunkline.session.interpret.asks.joined import NEAR_CALLS
 from trunkline.session.interpret.calls.evidence import BEFORE_CHARS, evidence_of, keep_before
@@ -34,7 +35,7 @@ def changes(told: Told, **seen: SeenFile) -> list[dict[str, Any]]:
     return [event for event in events(told.interpret.take()) if event["type"].startswith("file:")]
 
 
-@pytest.mark.parametrize(("said", "seen", "told"), [
+@every_row(("said", "seen", "told"), [
     (WRITE, SeenFile(True, 4, "new\n"), {"exists": True, "size": 4, "asSaid": True}),
     (WRITE, SeenFile(True, 4, "formatted"), {"exists": True, "size": 4, "asSaid": False}),
     (WRITE, SeenFile(True, 10**6), {"exists": True}),
@@ -70,7 +71,7 @@ def test_what_was_not_seen_in_time_is_told_as_it_was_said() -> None:
     assert [change["path"] for change in found] == [PATH] and "seen" not in found[0].get("_meta", {})
 
 
-@pytest.mark.parametrize("more", [
+@every_row("more", [
     {"content": [{"type": "diff", "path": "a.py", "oldText": "old", "newText": "new"}]}, {"rawOutput": {"success": True}},
     {"rawOutput": {"success": False}}, {"rawOutput": "Error: no"}, {"status": "failed"},
 ])
@@ -142,7 +143,7 @@ def _diff(path: str, old: str | None = None) -> dict[str, Any]:
 SHOWN = {"name": "Write", "kind": "edit", "rawInput": {"path": "a.py"}, "content": [_diff("a.py")]}
 
 
-@pytest.mark.parametrize("said", [
+@every_row("said", [
     SHOWN, {**SHOWN, "content": [_diff("a.py", "")]}, {**SHOWN, "name": "Edit"},
     {"title": "does something", "content": [_diff("a.py")]},
     {**SHOWN, "rawInput": {"path": "a.py", "content": "new\n"}},

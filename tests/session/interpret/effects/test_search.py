@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.session.interpret.call_builders import made, only, text
+from tests.tooling.rows import every_row
 from trunkline.session.interpret.effects.search import RESULTS
 
 
@@ -18,7 +17,7 @@ def structured(kind: str, **fields: Any) -> dict[str, Any] | None:
 SEARCH: dict[str, Any] = {"rawInput": {"pattern": "x", "path": "/w"}}
 
 
-@pytest.mark.parametrize(("fields", "results"), [
+@every_row(("fields", "results"), [
     ({"content": text("src/a.py:12:x = 1\nsrc/b.py:3:y")}, [("src/a.py", 12, "x = 1"), ("src/b.py", 3, "y")]),
     ({"content": text("src/a.py:12:5: x = 1")}, [("src/a.py", 12, "x = 1")]),
     ({"content": text("Found 2 matches\n/w/a.ts:\n  Line 4: foo\n  Line 9: bar")},

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.reading.aliases.media import with_mime_types
 
 
@@ -19,7 +20,7 @@ def test_a_block_and_the_resource_in_it_say_their_type_as_the_schema_does(name: 
     assert found["x"] == {"mediaType": "y"}, "what is no block is nobody's to change"
 
 
-@pytest.mark.parametrize("body", [
+@every_row("body", [
     b'{"content": [{"type":"text"}]}', b'{"other": [{"mediaType": "x"}]}', b'["mediaType"]',
     b'{"mediaType"', b"",
 ])

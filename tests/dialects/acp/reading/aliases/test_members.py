@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
 from msgspec import Raw
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.reading.aliases.members import is_null, items_of, members_of, rename, text_of
 
 
-@pytest.mark.parametrize("raw", [None, b"", b"3", b'"x', b"[" * 100_000])
+@every_row("raw", [None, b"", b"3", b'"x', b"[" * 100_000])
 def test_what_is_not_of_the_right_sort_is_none(raw: bytes | None) -> None:
     assert [members_of(raw), items_of(raw), text_of(raw)] == [None] * 3
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.initialize import (
     AuthMethodAgent,
@@ -22,7 +21,7 @@ from trunkline.dialects.acp.shape import encode_acp
 TEXT = {"type": "text", "text": "hi"}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("field", "value"),
     [
         ("content", [TEXT]),
@@ -39,7 +38,7 @@ def test_a_prompt_goes_by_other_names_and_shapes(field: str, value: Any) -> None
     assert decode_params("session/prompt", params) == PromptRequest(session_id="s", prompt=[TextContent(text="hi")])
 
 
-@pytest.mark.parametrize(("said", "version"), [(1, 1), ("1", 1), ("1.0", 1), ("1.0.0", 1), ("2025-06-18", 1), ("2", 2), (2, 2)])
+@every_row(("said", "version"), [(1, 1), ("1", 1), ("1.0", 1), ("1.0.0", 1), ("2025-06-18", 1), ("2", 2), (2, 2)])
 def test_a_protocol_version_is_a_number_however_it_is_written(said: Any, version: int) -> None:
     raw = json.dumps({"protocolVersion": said}).encode()
     assert decode_params("initialize", raw).protocol_version == version
@@ -59,7 +58,7 @@ def test_a_capability_that_is_true_instead_of_an_object_is_offered() -> None:
     assert json.loads(encode_acp(session)) == {"list": {}, "close": {}}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("came", "meant"),
     [
         (
