@@ -121,7 +121,7 @@ async def minimal_sequence(client: Client, conn: ClientSideConnection, folder: P
     assert await turn(conn, session_id, "/echo say hello") == "end_turn"
     assert client.text() == "say hello" and client.text("user_message_chunk") == ""
     assert await turn(conn, session_id, "/ask") == "end_turn"
-    assert len(client.asks) == 1 and "You chose allow-once" in client.text()
+    assert len(client.asks) == 1 and "Approved." in client.text()
     running = asyncio.create_task(turn(conn, session_id, "/slow 60"))
     await client.until(lambda: client.text().endswith("1 "))
     await conn.cancel(session_id=session_id)
@@ -201,7 +201,7 @@ def test_the_end_of_stdin_ends_the_command_and_not_the_session(hub: HubProcess) 
             running = asyncio.create_task(turn(conn, session_id, "/slow 60"))
             await client.until(lambda: client.text())
             process.stdin.close()
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 assert await process.wait() == 0
             running.cancel()
         return session_id
@@ -292,7 +292,7 @@ def test_an_ask_that_another_editor_answers_is_over_for_the_first(some_hub: Call
                 await other.until(lambda: other.asks)
             assert await running == "end_turn", "the second editor allowed it"
             waits.set_result(None)
-            assert "You chose allow-once" in client.text()
+            assert "Approved." in client.text()
 
     run(check(), 60)
 
@@ -363,4 +363,4 @@ def test_a_token_that_is_not_let_in_is_an_error_at_once(hub: HubProcess) -> None
         assert await process.wait() == 1
         assert b'"id":1,"error"' in out and b"token" in err
 
-    run(check(), 30)
+    run(check())

@@ -69,7 +69,7 @@ def test_a_second_signal_does_not_wait_and_leaves_nothing_either(new_hub: NewHub
     eventually(lambda: not (hub.data / "hub.json").exists(), "the hub is stopping")
     process.send_signal(signal.SIGTERM)
     began = time.monotonic()
-    process.wait(10)
+    process.wait(60)
     assert time.monotonic() - began < 4
     hub._forget(process)
     hub.assert_nothing_left()
@@ -95,7 +95,7 @@ def test_who_asks_while_a_hub_stops_is_told_so_and_its_log_has_no_traceback(new_
     process.send_signal(signal.SIGINT)
     for each in asking:
         each.start()
-    process.wait(20)
+    process.wait(60)
     gone.set()
     for each in asking:
         each.join()
@@ -125,10 +125,10 @@ def test_run_takes_its_prompt_from_standard_input(hub: HubProcess) -> None:
     assert said.stdout.strip() == "from a pipe"
 
 
-@pytest.mark.parametrize(("flag", "chosen"), [("--allow", "allow-once"), ("--deny", "reject-once")])
-def test_run_decides_permissions_where_it_is_told_how(hub: HubProcess, flag: str, chosen: str) -> None:
+@pytest.mark.parametrize(("flag", "answer"), [("--allow", "Approved."), ("--deny", "Not approved.")])
+def test_run_decides_permissions_where_it_is_told_how(hub: HubProcess, flag: str, answer: str) -> None:
     said = hub.command("run", "fast", "/ask", flag, "-q", "--cwd", str(hub.new_folder()))
-    assert f"You chose {chosen}." in said.stdout, said.stderr
+    assert said.stdout.rstrip().endswith(answer), said.stderr
     assert said.returncode == 0
 
 
@@ -172,7 +172,7 @@ def test_stop_ends_the_hub_and_its_agents(new_hub: NewHub) -> None:
     process = hub._running()
     stopped = hub.command("stop")
     assert stopped.returncode == 0 and str(process.pid) in stopped.stdout
-    assert process.wait(5) == 0
+    assert process.wait(60) == 0
     hub._forget(process)
     hub.assert_nothing_left()
     assert hub.command("status").returncode == 1
@@ -204,7 +204,7 @@ def home(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path)
     yield home
     home.run("stop")
-    eventually(lambda: not processes_with(f"HOME={tmp_path}"), "nothing is left", 10)
+    eventually(lambda: not processes_with(f"HOME={tmp_path}"), "nothing is left")
 
 
 def test_run_starts_a_hub_that_outlives_it_and_the_next_command_finds_it(home: Home) -> None:
@@ -216,7 +216,7 @@ def test_run_starts_a_hub_that_outlives_it_and_the_next_command_finds_it(home: H
     assert (second.returncode, home.pid()) == (0, pid)
     assert len(json.loads(home.run("sessions", "list", "--json").stdout)) == 2
     assert home.run("stop").returncode == 0
-    eventually(lambda: not is_alive(pid), "the hub is gone", 5)
+    eventually(lambda: not is_alive(pid), "the hub is gone")
 
 
 def test_of_many_that_start_a_hub_at_once_all_end_up_with_the_same(home: Home) -> None:

@@ -133,7 +133,7 @@ def test_an_upload_that_is_too_large_leaves_nothing(session: Session) -> None:
 def test_an_upload_that_breaks_off_leaves_nothing(session: Session) -> None:
     with pytest.raises(TimeoutError):
         session.wire.ask("POST", f"{session.path}/files?path=half.bin", b"only this", {"Content-Length": "1000"}, wait_s=0.3)
-    eventually(lambda: not list(session.folder.iterdir()), "the half file is gone", 5)
+    eventually(lambda: not list(session.folder.iterdir()), "the half file is gone")
 
 
 def git(folder: Path, *words: str) -> None:

@@ -161,7 +161,7 @@ class Trigger:
 
     def join(self) -> None:
         """Wait until the hub is gone."""
-        self._thread.join(30)
+        self._thread.join(120)
         assert not self._thread.is_alive()
 
     def _kill(self) -> None:

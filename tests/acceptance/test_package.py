@@ -130,4 +130,4 @@ def test_a_wheel_in_a_fresh_environment_plays_the_tour_of_the_readme(tmp_path: P
                 assert answer.status == 200 and part in answer.read(), path
     finally:
         typed("stop")
-        eventually(lambda: not processes_with(f"HOME={home}"), "nothing is left", 10)
+        eventually(lambda: not processes_with(f"HOME={home}"), "nothing is left")

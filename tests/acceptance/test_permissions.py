@@ -44,23 +44,23 @@ def test_a_permission_says_what_is_asked_how_risky_it_is_and_what_can_be_answere
     assert session.view()["pendingApprovals"] == []
 
 
-@pytest.mark.parametrize(("answer", "chosen", "approved"), [
-    ({"optionId": "allow-once"}, "allow-once", True),
-    ({"optionId": "reject-once"}, "reject-once", False),
-    ({"optionId": "reject-always"}, "reject-once", False),
-    ({"optionId": "allow-always"}, "allow-once", True),
-    ({"decision": "allow"}, "allow-once", True),
-    ({"decision": "deny"}, "reject-once", False),
-    ({"decision": "allow", "scope": "always"}, "allow-once", True),
-    ({"decision": "deny", "scope": "always"}, "reject-once", False),
+@pytest.mark.parametrize(("answer", "told", "approved"), [
+    ({"optionId": "allow-once"}, "Approved.", True),
+    ({"optionId": "reject-once"}, "Not approved.", False),
+    ({"optionId": "reject-always"}, "Not approved.", False),
+    ({"optionId": "allow-always"}, "Approved.", True),
+    ({"decision": "allow"}, "Approved.", True),
+    ({"decision": "deny"}, "Not approved.", False),
+    ({"decision": "allow", "scope": "always"}, "Approved.", True),
+    ({"decision": "deny", "scope": "always"}, "Not approved.", False),
 ])
 def test_the_agent_hears_an_option_by_its_id_and_always_is_a_rule_of_the_hub(
-        session: Session, answer: dict[str, str], chosen: str, approved: bool) -> None:
+        session: Session, answer: dict[str, str], told: str, approved: bool) -> None:
     with session.send("/ask") as stream:
         session.post(f"permissions/{asked(stream)}", answer)
         resolved = stream.until("approval_resolved").value
         assert (resolved["approved"], resolved["resolvedBy"]) == (approved, "user")
-        assert said(stream) == f"You chose {chosen}.\n"
+        assert said(stream) == f"{told}\n"
         ran = [packet.value for packet in stream.seen if packet.type == "tool_call_progress"]
         assert ran[-1]["status"] == ("completed" if approved else "failed")
 
@@ -73,7 +73,20 @@ def test_what_was_allowed_for_always_is_not_asked_again(session: Session, answer
     with session.send("/ask") as stream:
         resolved = stream.until("approval_resolved").value
         assert (resolved["approved"], resolved["resolvedBy"]) == (True, "policy")
-        assert said(stream) == "You chose allow-once.\n"
+        assert said(stream) == "Approved.\n"
+
+
+def test_in_the_playground_always_is_offered_and_makes_a_rule(hub: HubProcess) -> None:
+    session = hub.new_session(cwd=hub.data / "playground")
+    with session.send("/ask") as stream:
+        request = asked(stream)
+        (waiting,) = session.view()["pendingApprovals"]
+        assert waiting["always"]["action"] == "allow" and "noRule" not in waiting
+        session.post(f"permissions/{request}", {"decision": "allow", "scope": "session"})
+        stream.until("prompt_response")
+    with session.send("/ask") as stream:
+        assert stream.until("approval_resolved").value["resolvedBy"] == "policy"
+    session.delete()
 
 
 def test_always_is_about_exactly_what_was_asked(session: Session) -> None:
@@ -112,7 +125,7 @@ def test_several_permissions_may_be_open_and_answered_in_any_order(session: Sess
         assert len(session.view()["pendingApprovals"]) == 3
         for request, decision in zip(reversed(requests), ("deny", "allow", "deny"), strict=True):
             session.post(f"permissions/{request}", {"decision": decision})
-        assert said(stream) == "You chose reject-once.\nYou chose allow-once.\nYou chose reject-once.\n"
+        assert said(stream) == "Not approved.\nApproved.\nNot approved.\n"
 
 
 @pytest.mark.parametrize("body", [
@@ -150,7 +163,7 @@ def test_what_nobody_answers_is_denied_in_time_and_says_that_nobody_did(new_hub:
     packets = session.say("/ask")
     resolved = next(packet for packet in packets if packet["type"] == "approval_resolved")
     assert (resolved["approved"], resolved["resolvedBy"]) == (False, "timeout")
-    assert text_of(packets) == "You chose reject-once.\n"
+    assert text_of(packets) == "Not approved.\n"
     assert end_of(packets)["stopReason"] == "end_turn"
 
 

@@ -218,7 +218,7 @@ def test_a_json_body_over_its_limit_is_refused_before_it_is_read(hub: HubProcess
 
 
 def test_a_json_body_that_hides_its_size_is_refused_all_the_same(hub: HubProcess) -> None:
-    with socket.create_connection((hub.wire.host, hub.wire.port), timeout=20) as connection:
+    with socket.create_connection((hub.wire.host, hub.wire.port), timeout=60) as connection:
         head = (f"POST /sessions HTTP/1.1\r\nHost: {hub.wire.host}:{hub.wire.port}\r\nAuthorization: Bearer {hub.token}\r\n"
                 "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
         connection.sendall(head.encode())
@@ -324,7 +324,7 @@ def test_silence_on_a_stream_is_broken_by_a_comment_without_an_id(session: Sessi
 
 
 def test_connections_may_be_reused(hub: HubProcess) -> None:
-    connection = http.client.HTTPConnection(hub.wire.host, hub.wire.port, timeout=10)
+    connection = http.client.HTTPConnection(hub.wire.host, hub.wire.port, timeout=60)
     connection.connect()
     first = connection.sock
     for _ in range(3):

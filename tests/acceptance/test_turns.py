@@ -29,7 +29,7 @@ def at_once(work: Callable[[int], T], times: int) -> list[T]:
     together = threading.Barrier(times)
 
     def one(number: int) -> T:
-        together.wait(10)
+        together.wait(60)
         return work(number)
 
     with ThreadPoolExecutor(times) as pool:
@@ -408,7 +408,7 @@ def test_the_tour_shows_everything_in_under_fifteen_seconds(hub: HubProcess) -> 
     """The one test at the speed people see."""
     session = hub.new_session("demo")
     began = time.monotonic()
-    with session.send("Show me what you can do", wait_s=20) as stream:
+    with session.send("Show me what you can do", wait_s=60) as stream:
         asked = stream.until("approval_requested").value
         session.post(f"permissions/{asked['requestId']}", {"decision": "allow"})
         packets = [packet.value for packet in [*stream.seen, *stream.rest()]]
@@ -424,21 +424,25 @@ def test_the_tour_shows_everything_in_under_fifteen_seconds(hub: HubProcess) -> 
     session.delete()
 
 
+IDLE = "1.5s"
+"""So long that an agent that does say something has said it, on a busy machine too."""
+
+
 def test_an_agent_that_says_nothing_is_cancelled_and_the_turn_ends_in_one_error(some_hub: NewHub) -> None:
-    session = some_hub("--idle-timeout", "0.4").new_session()
+    session = some_hub("--idle-timeout", IDLE).new_session()
     error = end_of(session.say("/silent"))
     assert error["details"]["code"] == "idle_timeout"
     assert text_of(session.say("/echo back")) == "back"
 
 
 def test_the_clock_of_a_silent_turn_stands_still_while_somebody_is_asked(some_hub: NewHub) -> None:
-    session = some_hub("--idle-timeout", "0.4").new_session()
+    session = some_hub("--idle-timeout", IDLE).new_session()
     with session.send("/ask") as stream:
         request = stream.until("approval_requested").value["requestId"]
-        stream.answer.allow(1.2)
+        stream.answer.allow(2.5)
         with pytest.raises(TimeoutError):
-            next(stream)  # nothing comes: neither an error nor a decision
-        stream.answer.allow(10)
+            stream.until("error", "approval_resolved", "prompt_response")  # nothing of the kind comes
+        stream.answer.allow(60)
     session.post(f"permissions/{request}", {"decision": "allow"})
     with session.attach() as stream:
         assert stream.until("prompt_response", "error").type == "prompt_response"
@@ -446,7 +450,7 @@ def test_the_clock_of_a_silent_turn_stands_still_while_somebody_is_asked(some_hu
 
 @pytest.mark.slow
 def test_an_agent_that_ignores_everything_is_killed_and_the_turn_ends_in_one_error(some_hub: NewHub) -> None:
-    session = some_hub("--idle-timeout", "0.4").new_session()
+    session = some_hub("--idle-timeout", IDLE).new_session()
     error = end_of(session.say("/deaf", wait_s=40))
     assert error["details"]["code"] == "idle_timeout"
     assert text_of(session.say("/echo back")) == "back"

@@ -21,7 +21,7 @@ from tests.tooling.processes import eventually
 
 NewHub = Callable[..., HubProcess]
 SECRET = "a secret of the receiver"
-WAIT_S = 20.0
+WAIT_S = 60.0
 
 
 class Inbox:

@@ -12,6 +12,7 @@ from typing import Any
 
 import trunkline
 from trunkline.adapters import Library
+from trunkline.dialects.context.types import StartSessionOptions
 
 PUPPET = f"{sys.executable} {shlex.quote(str(Path(__file__).parents[1] / 'tooling' / 'puppet.py'))}"
 DEMO = f"{sys.executable} -m trunkline.agents.demo --fast"
@@ -49,3 +50,8 @@ def library(tmp_path: Path, data_dir: Path | None = None, environ: Mapping[str, 
     home.mkdir(exist_ok=True)
     here = {"PATH": os.environ["PATH"], "HOME": str(home), **(environ or {})}
     return trunkline.open(data_dir, agents={"demo-fast": DEMO, **agents}, environ=here)
+
+
+def options(tmp_path: Path, prompt: str) -> StartSessionOptions:
+    """A session in a folder, with its first prompt."""
+    return StartSessionOptions(project_path=str(tmp_path), prompt=prompt)

@@ -78,7 +78,7 @@ def test_every_agent_of_the_catalog_has_an_adapter_with_all_methods(tmp_path: Pa
             with pytest.raises(NotFound, match="no agent 'nobody'; known are: "):
                 line.adapter("nobody")
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_an_installed_agent_tells_its_version_and_a_missing_one_has_none(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_an_installed_agent_tells_its_version_and_a_missing_one_has_none(tmp_pat
             assert not await missing.is_installed() and await missing.get_version() is None
             assert await missing.discover_sessions() == [], "what is not installed has no sessions, which is no error"
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_data_paths_are_those_of_this_machine(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_the_agents_own_sessions_are_asked_for_page_by_page_and_nothing_is_left_
                 created_at="2026-01-05T00:00:00.000Z", last_activity="2026-01-05T00:00:00.000Z", session_name="Session 4")
             assert processes_with(f"HOME={tmp_path / 'home'}") == []
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_an_agent_that_lists_only_a_named_folders_sessions_is_asked_for_the_folders_the_hub_knows(tmp_path: Path) -> None:
@@ -130,7 +130,7 @@ def test_an_agent_that_lists_only_a_named_folders_sessions_is_asked_for_the_fold
             session = await adapter.attach_to_session("own-0")
             assert said(await history(session), "assistant") == ["Blue it is. Done.", "Red too."]
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_an_agent_that_does_not_offer_a_list_is_not_asked_and_that_is_no_error(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_an_agent_that_does_not_offer_a_list_is_not_asked_and_that_is_no_error(t
         async with library(tmp_path, puppet=store(tmp_path, "load")) as line:
             assert await line.adapter("puppet").discover_sessions() == []
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_an_agent_that_cannot_be_asked_still_leaves_the_hubs_sessions(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_an_agent_that_cannot_be_asked_still_leaves_the_hubs_sessions(tmp_path: 
         async with library(tmp_path, broken="false") as line:
             assert await line.adapter("broken").discover_sessions() == []
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_running_agent_is_asked_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +167,7 @@ def test_a_running_agent_is_asked_itself(tmp_path: Path, monkeypatch: pytest.Mon
             assert names(await adapter.discover_sessions()) == [session.session_id, "own-1"], "what the hub has goes by its id"
             assert started == before
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_session_of_the_agents_own_is_loaded_and_its_replay_is_our_history(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_session_of_the_agents_own_is_loaded_and_its_replay_is_our_history(tmp
             assert again.session_id == session.session_id, "a second writer would spoil the agent's session"
             assert (await adapter.attach_to_session(session.session_id)).session_id == session.session_id
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_where_the_agent_only_resumes_the_session_goes_on_without_its_history(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_where_the_agent_only_resumes_the_session_goes_on_without_its_history(tm
             assert said(events, "user") == []
             assert [event.meta["how"] for event in events if kind_of(event) == "session:resumed"] == ["resumed"]
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_what_cannot_be_joined_says_why_and_leaves_no_session_behind(tmp_path: Path) -> None:
@@ -216,7 +216,7 @@ def test_what_cannot_be_joined_says_why_and_leaves_no_session_behind(tmp_path: P
             with pytest.raises(Unsupported, match="keeps no files that we can read"):
                 await line.adapter("refusing").attach_to_session("own-0", watch=True)
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_an_agent_that_refuses_its_own_session_is_told_as_it_said_it(tmp_path: Path) -> None:
@@ -228,7 +228,7 @@ def test_an_agent_that_refuses_its_own_session_is_told_as_it_said_it(tmp_path: P
             with pytest.raises(AgentError, match="refused session/load: no such session"):
                 await line.adapter("puppet").attach_to_session("own-0")
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_two_who_attach_at_once_get_one_session(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ def test_two_who_attach_at_once_get_one_session(tmp_path: Path) -> None:
             one, two = await asyncio.gather(*(adapter.attach_to_session("own-0") for adapter in adapters))
             assert one.session_id == two.session_id
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_long_replay_is_taken_whole(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ def test_a_started_session_answers_its_prompt(tmp_path: Path) -> None:
             assert said(events, "assistant") == ["hello there"]
             assert session.capabilities.agent.version
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_model_that_cannot_be_chosen_is_refused_and_no_session_is_left(tmp_path: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_model_that_cannot_be_chosen_is_refused_and_no_session_is_left(tmp_pat
                 await adapter.start_session(options)
             assert await adapter.discover_sessions() == []
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_agent_options_are_set_before_the_prompt(tmp_path: Path) -> None:
@@ -288,7 +288,7 @@ def test_agent_options_are_set_before_the_prompt(tmp_path: Path) -> None:
             mode = next(index for index, event in enumerate(events) if kind_of(event) == "progress:plan_mode")
             assert events[mode].active and mode < types_of(events).index("message:start")
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_watcher_hears_of_sessions_that_come_change_and_go(tmp_path: Path) -> None:
@@ -312,7 +312,7 @@ def test_a_watcher_hears_of_sessions_that_come_change_and_go(tmp_path: Path) -> 
             stop()
             stop()
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_history_is_the_same_for_who_was_there_and_who_came_later(tmp_path: Path) -> None:
@@ -337,7 +337,7 @@ def test_history_is_the_same_for_who_was_there_and_who_came_later(tmp_path: Path
             await until(later, "message:complete", 4)
             assert len(heard) == count, "who let go is called no more, and the agent goes on"
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_who_comes_later_can_ask_for_what_came_before(tmp_path: Path) -> None:
@@ -359,7 +359,7 @@ def test_who_comes_later_can_ask_for_what_came_before(tmp_path: Path) -> None:
             assert [event.type for event in heard[:len(before)]] == types_of(before)
             assert heard[0].type and "message:complete" in [event.type for event in heard]
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_session_has_the_capabilities_that_it_has_shown(tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_a_listener_that_fails_hurts_nobody_else(tmp_path: Path) -> None:
             assert said(events, "assistant") == ["one"]
         assert set(reported) == {"an event callback failed"}
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_the_history_used_in_these_tests_has_both_sides() -> None:

@@ -4,27 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-import pytest
-
-from tests.adapters.agents import library
 from tests.adapters.evidence import RECORDED, SHOWN, shown_by, shown_by_file, shown_by_recording, shown_by_stream
-from tests.aio import run
 from tests.session.golden import STREAM_AGENT
 from tests.session.test_coverage import visited
+from tests.tooling.rows import every_row
 from trunkline import discovery
-from trunkline.adapters.capabilities import agent_capabilities
 from trunkline.agents import catalog
-from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS, features_of, flags_of
-from trunkline.dialects.context.types import StartSessionOptions
-from trunkline.errors import Invalid
+from trunkline.agents.catalog.features import BY_PROTOCOL, FLAGS
 
 UNRECORDED = sorted(catalog.load().keys() - set(RECORDED) - {"demo", STREAM_AGENT})
 BY_THE_HUB = {"sessionControl.pause", "sessionControl.resume"}
 """What the hub does itself, for any agent."""
 
 
-@pytest.mark.parametrize("agent", RECORDED)
+@every_row("agent", RECORDED)
 def test_a_recorded_agent_has_the_flags_that_its_recording_shows_and_no_other(agent: str) -> None:
     shown = shown_by_recording(agent)
     assert {*BY_PROTOCOL} - BY_THE_HUB <= shown, "what every agent has by protocol, this one was seen to have"
@@ -37,7 +30,7 @@ def test_the_agent_with_a_stream_of_its_own_has_the_flags_that_its_runs_show_and
     assert sorted(catalog.load()[STREAM_AGENT].features) == sorted(shown - {*BY_PROTOCOL}), "python -m tests.adapters.evidence"
 
 
-@pytest.mark.parametrize("agent", UNRECORDED)
+@every_row("agent", UNRECORDED)
 def test_an_agent_that_was_never_recorded_claims_nothing_of_its_own(agent: str) -> None:
     assert catalog.load()[agent].features == ()
 
@@ -47,17 +40,6 @@ def test_the_demo_has_the_flags_that_a_live_run_shows(tmp_path: Path) -> None:
     claimed = {*catalog.load()["demo"].features, *BY_PROTOCOL} - BY_THE_HUB
     assert claimed - shown_by(events) == {"sessionControl.cancel", "multimodal"}, "neither is a matter of these prompts"
     assert shown_by(events) <= claimed
-
-
-def test_what_a_running_agent_says_of_itself_counts_for_its_session(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with library(tmp_path) as line:
-            adapter = line.adapter("demo-fast")
-            assert "multimodal" not in flags_of(adapter.get_capabilities().features), "of this command nothing is known yet"
-            session = await adapter.start_session(StartSessionOptions(project_path=str(tmp_path), prompt="/silent"))
-            assert "multimodal" in flags_of(session.capabilities.features)
-
-    run(scenario(), 20)
 
 
 def test_a_store_has_the_flags_that_following_its_recorded_file_shows() -> None:
@@ -72,19 +54,3 @@ def test_every_flag_has_its_evidence() -> None:
 def test_agents_that_were_not_seen_to_ask_do_not_promise_to() -> None:
     asking = {name for name, spec in catalog.load().items() if "approval.toolCalls" in spec.features}
     assert asking == {*RECORDED, "demo", STREAM_AGENT}
-
-
-def test_features_and_flags_are_two_spellings_of_the_same() -> None:
-    for flags in (set(), {"git"}, {"approval.preview", "thinking"}, {*FLAGS}):
-        assert flags_of(features_of(flags)) == flags
-
-
-def test_a_flag_that_is_none_is_refused_with_those_there_are() -> None:
-    with pytest.raises(Invalid, match=r"\[agents.x\]: features: no flag 'telepathy'; the flags are: .*approval.preview"):
-        catalog.spec_from_table("x", {"command": ["x"], "features": ["telepathy"]})
-
-
-def test_only_an_agent_that_can_be_told_says_that_a_tools_input_can_be_changed() -> None:
-    told = {name: agent_capabilities(spec).meta for name, spec in catalog.load().items()}
-    assert told.pop(STREAM_AGENT) == {"approval": {"updatedInput": True}}
-    assert set(told.values()) == {msgspec.UNSET}

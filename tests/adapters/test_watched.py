@@ -76,7 +76,7 @@ def test_a_session_in_the_files_is_discovered_where_no_agent_is_installed(tmp_pa
             assert (found.session_name, found.last_message) == ("Please do the work.", "It counted.")
             assert found.created_at.endswith("Z") and found.created_at < found.last_activity
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_its_history_is_told_in_full_as_of_its_own_time(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_its_history_is_told_in_full_as_of_its_own_time(tmp_path: Path) -> None:
             spent = [event for event in events if kind_of(event) == "resource:token_usage"]
             assert spent[-1].cumulative.input_tokens == sum(event.delta.input_tokens for event in spent) == 600
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_what_is_written_later_is_told_as_it_comes(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_what_is_written_later_is_told_as_it_comes(tmp_path: Path) -> None:
             events = await until(session, "session:status_changed", changes + 2)
             assert said(events, "assistant")[-1] == "Nothing." and statuses(events)[-1] == "idle"
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_half_a_line_is_not_told_before_its_end(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_half_a_line_is_not_told_before_its_end(tmp_path: Path) -> None:
             assert "malformed" not in [event.event_name for event in events[before:] if kind_of(event) == "custom"]
 
     whole = written("user", "In two pieces")
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_every_command_is_refused_and_the_capabilities_said_so(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_every_command_is_refused_and_the_capabilities_said_so(tmp_path: Path) -
             assert spoken == []
             await session.detach()
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_restart_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> None:
@@ -182,9 +182,9 @@ def test_a_restart_goes_on_where_it_was_and_repeats_nothing(tmp_path: Path) -> N
             events = await until(session, "message:complete", 7)
             assert said(events, "user")[-1] == "And live"
 
-    session_id, seqs = run(first(), 20)
+    session_id, seqs = run(first())
     append(path, written("user", "While you were away"))
-    run(second(session_id, seqs), 30)
+    run(second(session_id, seqs))
 
 
 def test_a_session_is_listed_once_when_it_is_followed(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_a_session_is_listed_once_when_it_is_followed(tmp_path: Path) -> None:
             with pytest.raises(NotFound):
                 await line.adapter(AGENT).attach_to_session("22222222-2222-4333-8444-555555555555", watch=True)
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_session_that_another_program_has_open_is_only_watched_even_with_the_agent_here(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_a_session_that_another_program_has_open_is_only_watched_even_with_the_a
             session = await attached(line)
             assert session.capabilities.agent.integration_method == "file-watch"
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_watcher_hears_of_the_vendors_files(tmp_path: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_watcher_hears_of_the_vendors_files(tmp_path: Path) -> None:
             assert heard[0] == SessionDiscoveryEvent(type="session_updated", session_id=REAL, agent=AGENT)
             stop()
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_a_file_that_names_no_folder_cannot_be_attached_to_and_it_is_said_why(tmp_path: Path) -> None:
@@ -246,4 +246,4 @@ def test_a_file_that_names_no_folder_cannot_be_attached_to_and_it_is_said_why(tm
             with pytest.raises(Invalid, match="cwd must be an absolute path"):
                 await attached(line)
 
-    run(scenario(), 20)
+    run(scenario())

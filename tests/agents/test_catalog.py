@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
+from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec, Detection, adhoc, detect, launch_command, load, spec_from_table
 from trunkline.errors import AgentNotInstalled, Invalid
@@ -35,7 +36,7 @@ def test_the_catalog_holds_every_agent_we_know() -> None:
     assert sorted(load()) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES)
+@every_row("name", NAMES)
 def test_an_entry_says_how_to_run_it_get_it_and_log_in(name: str) -> None:
     entry = load()[name]
     assert entry.name == name
@@ -78,7 +79,7 @@ def test_a_table_of_the_user_needs_only_a_command() -> None:
     assert entry.env == {}
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("table", "says"),
     [
         ({}, r"\[agents.mine\]: object missing required field `command`"),
@@ -100,7 +101,7 @@ def test_a_bad_table_is_refused_naming_place_and_field(table: dict[str, object],
     assert caught.value.message.startswith("[agents.mine]: ")
 
 
-@pytest.mark.parametrize("name", ["", "Mine", "a b", "../x", "-x", "x" * 65])
+@every_row("name", ["", "Mine", "a b", "../x", "-x", "x" * 65])
 def test_a_name_that_would_not_fit_in_a_path_or_flag_is_refused(name: str) -> None:
     with pytest.raises(Invalid, match="is no agent name"):
         spec_from_table(name, {"command": ["fake"]})
@@ -225,7 +226,7 @@ def test_two_agents_of_one_command_name_are_told_apart_by_where_they_live(tmp_pa
     assert not run(detect(entries["codex-acp-zed"], {"PATH": str(own)}, version=False)).installed
 
 
-@pytest.mark.parametrize(("path", "env", "there"), [
+@every_row(("path", "env", "there"), [
     ("~/.x", {"HOME": "/home/me"}, "/home/me/.x"),
     ("~", {"HOME": "/home/me"}, "/home/me"),
     ("${X_HOME:-~/.x}/sessions", {"HOME": "/home/me"}, "/home/me/.x/sessions"),

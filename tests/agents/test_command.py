@@ -43,7 +43,7 @@ def test_all_output_is_there_when_wait_returns(tmp_path: Path) -> None:
             assert len(child.output()) == 60000
             await child.release()
 
-    run(scenario(), timeout_s=20)
+    run(scenario())
 
 
 def test_a_command_without_arguments_that_is_no_program_is_a_shell_line(tmp_path: Path) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.agents.exit_reason import CHARS, last_words
 
 NODE = """node:internal/modules/cjs/loader:1228
@@ -27,7 +26,7 @@ ConnectionRefusedError: [Errno 111] Connection refused
 """
 
 
-@pytest.mark.parametrize(("stderr", "reason"), [
+@every_row(("stderr", "reason"), [
     (NODE, "Error: Cannot find module '/opt/agent/index.js'"),
     (PYTHON, "ConnectionRefusedError: [Errno 111] Connection refused"),
     ("starting\nEACCES: permission denied, open '/x'\n}\n", "EACCES: permission denied, open '/x'"),

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 import uvloop
@@ -31,7 +31,7 @@ def run(request: pytest.FixtureRequest) -> Run:
 
     def start(work: Coroutine[Any, Any, None]) -> None:
         async def bounded() -> None:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 await work
 
         with asyncio.Runner(loop_factory=factory) as runner:
@@ -475,7 +475,18 @@ os._exit(0)
     run(scenario())
 
 
-def test_an_exception_of_the_reader_does_not_swallow_the_exit(run: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("came_early", [False, True])
+def test_an_exception_of_the_reader_does_not_swallow_the_exit(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                                                              came_early: bool) -> None:
+    connect = AgentProcess._connect
+
+    async def connect_late(process: AgentProcess, *pipes: IO[bytes]) -> None:
+        await connect(process, *pipes)
+        await eventually(lambda: process._stdout_pipe._held)
+
+    if came_early:
+        monkeypatch.setattr(AgentProcess, "_connect", connect_late)
+
     async def scenario() -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _loop, _context: None)

@@ -51,7 +51,7 @@ def test_those_who_wait_for_a_scan_share_the_next(monkeypatch: pytest.MonkeyPatc
     def count() -> list[int]:
         nonlocal scans
         scans += 1
-        may_go.wait(5)
+        may_go.wait(60)
         return real()
 
     monkeypatch.setattr(process_table, "_pids", count)
@@ -59,7 +59,7 @@ def test_those_who_wait_for_a_scan_share_the_next(monkeypatch: pytest.MonkeyPatc
     waiting = [threading.Thread(target=scan) for _ in range(4)]
     for thread in waiting:
         thread.start()
-    assert all(lock.came.acquire(timeout=5) for _ in waiting)
+    assert all(lock.came.acquire(timeout=60) for _ in waiting)
     may_go.set()
     for thread in waiting:
         thread.join()

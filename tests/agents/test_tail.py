@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.agents.tail import Tail
 
 
@@ -20,7 +20,7 @@ def test_the_tail_is_the_end_of_the_stream_within_the_limit(chunks: list[bytes],
     assert tail.truncated == (len(whole) > limit)
 
 
-@pytest.mark.parametrize("limit", range(9))
+@every_row("limit", range(9))
 def test_text_starts_at_a_character_boundary(limit: int) -> None:
     tail = Tail(limit)
     tail.append("aé€𝄞".encode()[:5])

@@ -9,6 +9,7 @@ from typing import get_args
 import pytest
 
 import trunkline
+from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.dialects.calls import ToolRole
 from trunkline.dialects.packets.detect import known_tool
@@ -40,7 +41,7 @@ def test_a_role_that_does_not_exist_is_refused_by_name() -> None:
         catalog.spec_from_table("mine", {"command": ["x"], "tools": {"go": "everything"}})
 
 
-@pytest.mark.parametrize(("name", "why"), [
+@every_row(("name", "why"), [
     ("command", "is run"), ("env", "is run"), ("dangerouslyDisableSandbox", "dangerously"), ("run_as", "'as'"),
     ("after_command", "'command'"), ("sandbox_permissions", "sandbox"), ("", "no name"), ("a b", "no name"),
     ("x" * 65, "no name"),
@@ -57,7 +58,7 @@ def test_the_members_of_an_agent_are_known_however_they_are_spelled() -> None:
         catalog.spec_from_table("mine", {"command": ["x"], "members": "trace_id"})
 
 
-@pytest.mark.parametrize("pair", ["PATH=/x", "LD_PRELOAD=x", "GIT_SSH=x", "GIT_TERMINAL_PROMPT=1", "EDITOR=x", "X", "a b=c"])
+@every_row("pair", ["PATH=/x", "LD_PRELOAD=x", "GIT_SSH=x", "GIT_TERMINAL_PROMPT=1", "EDITOR=x", "X", "a b=c"])
 def test_a_variable_that_says_what_is_run_cannot_be_listed_as_one_that_changes_nothing(pair: str) -> None:
     with pytest.raises(Invalid, match=r"\[agents\.mine\]: variables: "):
         catalog.spec_from_table("mine", {"command": ["x"], "variables": [pair]})

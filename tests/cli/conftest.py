@@ -20,7 +20,7 @@ from trunkline.cli.main import main
 from trunkline.cli.read_settings import load
 from trunkline.settings import Settings
 
-COMMAND_S = 30
+COMMAND_S = 60
 
 
 class Place:

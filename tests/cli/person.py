@@ -10,14 +10,14 @@ import struct
 import subprocess
 import termios
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pyte
 
 from tests.cli.conftest import Place
 
-WITHIN_S = 20
+WITHIN_S = 60
 
 
 class Glass(pyte.HistoryScreen):
@@ -41,21 +41,30 @@ class Terminal:
     """Reads what is shown, types answers."""
 
     def __init__(self, place: Place, *words: str, env: Mapping[str, str] | None = None, rows: int = 40,
-                 columns: int = 100, stdout: Path | None = None) -> None:
+                 columns: int = 100, stdout: Path | None = None, through: Sequence[str] = ()) -> None:
         self.seen = b""
         self._read_to = 0
         self._master, slave = pty.openpty()
-        self._glass = Glass(columns, rows, self.keys)
+        self._glass = Glass(columns or 80, rows or 24, self.keys)
         self._stream = pyte.ByteStream(self._glass)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         full = {**os.environ, "TERM": "xterm", "COLUMNS": str(columns), **(env or {})}
-        out = slave if stdout is None else os.open(stdout, os.O_WRONLY | os.O_CREAT, 0o600)
+        out = self._output(slave, stdout, place, through)
         self.process = subprocess.Popen(place.command(*words), cwd=place.work, env=full, stdin=slave, stdout=out, stderr=slave,
                                         start_new_session=True)
         if out != slave:
             os.close(out)
         place.watch(self.process)
         os.close(slave)
+
+    def _output(self, slave: int, stdout: Path | None, place: Place, through: Sequence[str]) -> int:
+        """The terminal, a file, or a pipe to another program in the same terminal."""
+        if through:
+            outlet, inlet = os.pipe()
+            place.watch(subprocess.Popen(through, stdin=outlet, stdout=slave, stderr=slave, start_new_session=True))
+            os.close(outlet)
+            return inlet
+        return slave if stdout is None else os.open(stdout, os.O_WRONLY | os.O_CREAT, 0o600)
 
     def wait_for(self, text: str) -> None:
         """Read until ``text`` was written behind what was waited for before."""
@@ -68,6 +77,13 @@ class Terminal:
         until = time.monotonic() + WITHIN_S
         while text not in self.text:
             assert time.monotonic() < until and self._read(), f"{text!r} was not shown:\n{self.text}"
+
+    def shows(self, text: str) -> bool:
+        """Read until ``text`` can be read, or the command is over."""
+        while text not in self.text:
+            if not self._read():
+                return False
+        return True
 
     def press_until(self, key: str, text: str, every_s: float = 4) -> None:
         """Press a key until ``text`` can be read: one that comes too early decides nothing."""

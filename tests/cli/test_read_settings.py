@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.cli.read_settings import load
 from trunkline.errors import Invalid
 
@@ -39,14 +40,14 @@ def test_a_flag_beats_the_environment_beats_the_file_beats_the_default(tmp_path:
     assert load({"port": "3"}, env | {"TRUNKLINE_PORT": "2"}).port == 3
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "seconds"), [("90", 90.0), ("1.5", 1.5), ("30s", 30.0), ("15m", 900.0), ("2h", 7200.0), (" 5m ", 300.0), ("0", 0.0)]
 )
 def test_times_take_units(text: str, seconds: float) -> None:
     assert load({"idle_timeout": text}, HOME).idle_timeout == seconds
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("key", "value", "complaint"),
     [
         ("port", "http", "expected a port number"),

@@ -9,6 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.client.scripted import Exchange, served
+from tests.tooling.rows import every_row
 from trunkline.client import Client
 from trunkline.client.http import Endpoint, HttpRequest, HttpResponse, Pool, error_of, is_loopback
 from trunkline.errors import (
@@ -33,7 +34,7 @@ def test_requests_share_one_connection_and_carry_the_token() -> None:
         async with served(_ok) as hub:
             pool = Pool(Endpoint(hub.url, "secret"))
             for _ in range(3):
-                response = await pool.ask(HttpRequest("GET", "/x"), timeout_s=5)
+                response = await pool.ask(HttpRequest("GET", "/x"), timeout_s=60)
                 assert response.body == b'{"path":"/x","auth":"Bearer secret"}'
             assert hub.connections == 1
             await pool.close()
@@ -45,7 +46,7 @@ def test_requests_at_the_same_time_do_not_mix() -> None:
     async def scene() -> None:
         async with served(_ok) as hub:
             pool = Pool(Endpoint(hub.url))
-            answers = await asyncio.gather(*(pool.ask(HttpRequest("GET", f"/{number}"), timeout_s=5) for number in range(20)))
+            answers = await asyncio.gather(*(pool.ask(HttpRequest("GET", f"/{number}"), timeout_s=60) for number in range(20)))
             assert [answer.body.startswith(b'{"path":"/%d"' % number) for number, answer in enumerate(answers)] == [True] * 20
             await pool.close()
 
@@ -75,8 +76,8 @@ def test_a_kept_connection_that_breaks_is_replaced_when_repeating_is_safe(reques
         seen: list[str] = []
         async with served(_hangs_up_on_second(seen)) as hub:  # type: ignore[arg-type]
             pool = Pool(Endpoint(hub.url))
-            await pool.ask(HttpRequest("GET", "/"), timeout_s=5)
-            assert (await pool.ask(request_, timeout_s=5)).status == 200
+            await pool.ask(HttpRequest("GET", "/"), timeout_s=60)
+            assert (await pool.ask(request_, timeout_s=60)).status == 200
             assert len(seen) == sent
             await pool.close()
 
@@ -88,9 +89,9 @@ def test_a_plain_post_is_never_sent_twice() -> None:
         seen: list[str] = []
         async with served(_hangs_up_on_second(seen)) as hub:  # type: ignore[arg-type]
             pool = Pool(Endpoint(hub.url))
-            await pool.ask(HttpRequest("GET", "/"), timeout_s=5)
+            await pool.ask(HttpRequest("GET", "/"), timeout_s=60)
             with pytest.raises(Unavailable, match="hung up"):
-                await pool.ask(HttpRequest("POST", "/", b"{}"), timeout_s=5)
+                await pool.ask(HttpRequest("POST", "/", b"{}"), timeout_s=60)
             assert len(seen) == 2
             await pool.close()
 
@@ -102,7 +103,7 @@ def test_nobody_listening_is_unavailable_and_names_the_address() -> None:
         async with served(_ok) as hub:
             url = hub.url
         with pytest.raises(Unavailable, match=url):
-            await Pool(Endpoint(url)).ask(HttpRequest("GET", "/"), timeout_s=5)
+            await Pool(Endpoint(url)).ask(HttpRequest("GET", "/"), timeout_s=60)
 
     run(scene())
 
@@ -128,7 +129,7 @@ def test_a_body_that_is_cut_short_is_unavailable() -> None:
     async def scene() -> None:
         async with served(half) as hub:
             with pytest.raises(Unavailable, match="mid-answer"):
-                await Pool(Endpoint(hub.url)).ask(HttpRequest("GET", "/"), timeout_s=5)
+                await Pool(Endpoint(hub.url)).ask(HttpRequest("GET", "/"), timeout_s=60)
 
     run(scene())
 
@@ -139,7 +140,7 @@ def test_an_address_that_is_none_is_the_callers_mistake(url: str) -> None:
         Endpoint(url).parts()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("host", "expected"),
     [("127.0.0.1", True), ("127.8.8.8", True), ("::1", True), ("localhost", True), ("0.0.0.0", False),
      ("192.168.1.2", False), ("example.org", False), ("localhost.example.org", False), ("", False)],
@@ -149,7 +150,7 @@ def test_only_addresses_that_cannot_leave_this_machine_are_loopback(host: str, e
 
 
 
-@pytest.mark.parametrize("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])
+@every_row("body", [b"<html>a proxy</html>", b"\xff", b"[" * 100_000, b'{"id":1e400}', b""])
 def test_an_answer_that_is_not_the_hubs_is_told_as_such(body: bytes) -> None:
     async def handler(exchange: Exchange) -> None:
         await exchange.send(200, body)
@@ -162,7 +163,7 @@ def test_an_answer_that_is_not_the_hubs_is_told_as_such(body: bytes) -> None:
     run(scene())
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("status", "body", "expected"),
     [
         (400, b'{"code":"invalid","message":"m","recoverable":true}', Invalid),

@@ -13,7 +13,6 @@ from websockets.asyncio.server import ServerConnection, serve
 
 from tests.aio import run
 from trunkline.client import Client, ContextEvent, WatchSnapshot
-from trunkline.client.asks import OpenAsks
 from trunkline.client.records import Packet
 from trunkline.errors import Unavailable
 
@@ -30,19 +29,6 @@ def test_what_is_no_json_object_is_told_as_unavailable_wherever_it_is_looked_int
     for look in LOOKS:
         with pytest.raises(Unavailable, match="cannot be read"):
             look(raw)
-
-
-@pytest.mark.parametrize("raw", [
-    b'{"type":"approval:requested"}', b'{"type":"approval:requested","sessionId":"s","_meta":[]}',
-    b'{"type":"interaction:question","sessionId":"s","options":3}', b'{"type":"custom","eventName":"question_resolved","data":7}',
-    b'{"type":"approval:requested","sessionId":7}',
-])
-def test_an_ask_that_cannot_be_read_is_told_as_unavailable(raw: bytes) -> None:
-    async def check() -> None:
-        with pytest.raises(Unavailable):
-            OpenAsks().on_event(ContextEvent(raw))
-
-    run(check())
 
 
 @asynccontextmanager
@@ -72,7 +58,7 @@ def test_a_frame_that_cannot_be_read_ends_its_watch_and_not_the_line(frame: dict
         async with hub_that_answers(frame) as url, Client(url, "token") as client, client.connect() as link:
             watch = link.watch("s")
             with pytest.raises(Unavailable, match="cannot be read"):
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     await anext(watch)
             assert link.connections == 1
 

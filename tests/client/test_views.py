@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 
 from tests.aio import run
 from tests.client.calls.routes import SESSION
 from tests.client.scripted import served
+from tests.tooling.rows import every_row
 from trunkline.client import Client, views
 from trunkline.server.files import preview
 from trunkline.session import fold
@@ -25,7 +25,7 @@ def test_answers_are_typed_and_fields_of_tomorrow_are_skipped() -> None:
 SHARED = ["SessionView", "Changes", "TurnView", "ApprovalView", "QuestionView", "QueuedPrompt", "Todo", "Usage", "Cost"]
 
 
-@pytest.mark.parametrize("name", SHARED)
+@every_row("name", SHARED)
 def test_what_the_client_reads_is_what_the_hub_writes(name: str) -> None:
     reads = {field.encode_name for field in msgspec.structs.fields(getattr(views, name))}
     writes = {field.encode_name for field in msgspec.structs.fields(getattr(fold, name))}

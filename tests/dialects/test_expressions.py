@@ -30,6 +30,7 @@ BOUNDED = {
     ("trunkline.dialects.risk.rules", "_VERSION"): "looks at a name of at most _NAME_CHARS",
     ("trunkline.dialects.risk.rules.files", "_WIDE_MODE"): "looks at _MODE_CHARS",
     ("trunkline.dialects.calls.names", "_TITLE_HEAD"): "looks at _HEAD_CHARS",
+    ("trunkline.dialects.glob_climbs", "_TOKEN"): "looks at a part of a path of at most _CHARS",
 }
 """Expressions that are not linear, and why nobody can send them a long text."""
 

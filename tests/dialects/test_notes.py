@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.notes import NOTES, AgentNote, CustomNote, HookRan, OwnTurn, Retried, read_note, read_note_params
 
 
@@ -28,7 +29,7 @@ def test_a_kind_or_a_body_that_we_do_not_know_is_kept_as_it_is(kind: str, data: 
     assert read_note(kind, data) == CustomNote(kind, data)
 
 
-@pytest.mark.parametrize("params", [b"null", b"[]", b'{"kind":7}', b"{}", b'{"data":{}}'])
+@every_row("params", [b"null", b"[]", b'{"kind":7}', b"{}", b'{"data":{}}'])
 def test_a_notification_that_is_no_note_is_none(params: bytes) -> None:
     assert read_note_params(params) is None
 

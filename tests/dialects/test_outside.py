@@ -7,13 +7,14 @@ import tomllib
 import msgspec
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.outside import BROKEN, NOT_TOML, Whole, is_whole_number, whole_number
 from trunkline.errors import Invalid
 
 NO_NUMBERS = ["", "²", "٣", "1_0", "+1", "-1", " 1", "1 ", "1\n", "0x1", "1e3", "1.0", "9" * 19, "9" * 5000]
 
 
-@pytest.mark.parametrize("text", NO_NUMBERS)
+@every_row("text", NO_NUMBERS)
 def test_what_is_no_plain_number_is_refused_with_its_name(text: str) -> None:
     assert not is_whole_number(text) and not is_whole_number(text.encode())
     with pytest.raises(Invalid, match="after must be a whole number") as refused:
@@ -27,7 +28,7 @@ def test_a_plain_number_is_one_and_has_bounds() -> None:
         whole_number("limit", "6", least=1, most=5)
 
 
-@pytest.mark.parametrize("raw", [
+@every_row("raw", [
     b"", b"{", b'"\xff"', b'{"\xff":1}', b'"\\ud800"', b"1e400", b"9" * 5000, b"NaN", b"[" * 100_000, b"1",
 ])
 def test_whatever_a_decoder_raises_is_on_the_list(raw: bytes) -> None:
@@ -40,7 +41,7 @@ def test_half_a_character_is_on_the_list_too() -> None:
         msgspec.json.decode("\ud800")
 
 
-@pytest.mark.parametrize("text", ["a", "a = " + "9" * 5000, "a = " + "[" * 5000, "a = 2020-13-99", "a = \x00"])
+@every_row("text", ["a", "a = " + "9" * 5000, "a = " + "[" * 5000, "a = 2020-13-99", "a = \x00"])
 def test_whatever_a_reader_of_toml_raises_is_on_the_list(text: str) -> None:
     with pytest.raises(NOT_TOML):
         tomllib.loads(text)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects import acp, context, packets
 from trunkline.dialects.context import events, exports
 from trunkline.dialects.packets.detect import packet_type
@@ -18,7 +19,7 @@ def test_a_name_that_programs_may_import_comes_without_a_warning() -> None:
     assert packets.packet_type is packet_type
 
 
-@pytest.mark.parametrize(("package", "name", "kind"), [
+@every_row(("package", "name", "kind"), [
     (context, "TextPart", "trunkline.dialects.context.unions"),
     (context, "Event", "trunkline.dialects.context.events"),
     (packets, "ToolCallStartPacket", "trunkline.dialects.packets.shapes"),

@@ -185,7 +185,7 @@ def test_a_file_that_cannot_be_read_does_not_hide_others(tmp_path: Path) -> None
     store = ClaudeStore(str(tmp_path))
     looking = threading.Thread(target=lambda: found.extend(each.title for each in store.sessions()), daemon=True)
     looking.start()
-    looking.join(5)
+    looking.join(60)
     assert found == ["hello"]
 
 

@@ -107,7 +107,7 @@ def test_what_is_added_is_told_as_it_comes_and_half_a_line_waits_for_its_rest(tm
         assert again.lines == [b"four"]
         await other.stop()
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_a_hint_is_enough_where_the_kernel_says_nothing(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_hint_is_enough_where_the_kernel_says_nothing(tmp_path: Path) -> None:
         assert await listener.until(2) == [b"one", b"two"]
         await follower.stop()
 
-    run(scenario(), 20)
+    run(scenario())
 
 
 def test_nothing_is_handed_over_while_it_is_held(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_many_listeners_share_one_watch_and_the_last_one_ends_it(tmp_path: Path)
         await watching
         assert asyncio.all_tasks() == before
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_where_the_kernel_does_not_tell_everybody_is_asked_to_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
@@ -56,5 +56,5 @@ def test_where_the_kernel_does_not_tell_everybody_is_asked_to_look(tmp_path: Pat
         assert await asked.get() == []
         stop()
 
-    run(scenario(), 30)
+    run(scenario())
     assert "looked at every" in caplog.text

@@ -65,7 +65,7 @@ def test_a_session_that_appears_changes_and_goes_away_is_told(tmp_path: Path) ->
         stop()
         stop()
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_a_store_that_does_not_exist_yet_is_watched_once_it_does(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_store_that_does_not_exist_yet_is_watched_once_it_does(tmp_path: Path)
 
     look, notice.ABSENT_LOOK_S = notice.ABSENT_LOOK_S, 0.01
     try:
-        run(scenario(), 30)
+        run(scenario())
     finally:
         notice.ABSENT_LOOK_S = look
 
@@ -104,7 +104,7 @@ def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
         assert reported.is_set()
         stop()
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 @pytest.mark.parametrize(("burst", "kind"), [

@@ -51,7 +51,7 @@ def puppet(hub: HubProcess) -> Iterator[Session]:
 def ask_raw(hub: HubProcess, head: bytes, body: bytes = b"") -> Reply:
     """A request byte by byte as given, and its answer; the connection must not just end."""
     wire = hub.wire
-    connection = socket.create_connection((wire.host, wire.port), timeout=20)
+    connection = socket.create_connection((wire.host, wire.port), timeout=60)
     connection.sendall(head.replace(b"TOKEN", hub.token.encode()) + body)
     with Answer(connection, 20) as answer:
         return Reply(answer.status, answer.headers, answer.read_all())

@@ -341,7 +341,7 @@ def test_what_is_deleted_is_gone_from_every_file(new_hub: Callable[..., HubProce
     assert set(files_with(hub.data, marker)) >= {"journal.db-wal", "search.db-wal"}
     begun = time.monotonic()
     doomed.delete()
-    eventually(lambda: files_with(hub.data, marker) == [], "nothing of it is left in the data folder", 10)
+    eventually(lambda: files_with(hub.data, marker) == [], "nothing of it is left in the data folder")
     took = 1000 * (time.monotonic() - begun)
     assert marker not in hub.log()
     assert end_of(other.say("/echo on"))["stopReason"] == "end_turn"

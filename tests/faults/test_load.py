@@ -119,7 +119,7 @@ def cycles(hub: HubProcess, count: int, workers: int = 4) -> int:
 
 def settled(hub: HubProcess) -> Held:
     """What the hub holds when nothing is going on any more."""
-    eventually(lambda: [process for process in hub.left() if process.pid != hub.pid] == [], "every agent is gone", 20)
+    eventually(lambda: [process for process in hub.left() if process.pid != hub.pid] == [], "every agent is gone")
     return held_by(hub)
 
 

@@ -172,7 +172,7 @@ def test_a_journal_that_another_program_has_locked_holds_up_its_writers_only(new
             eventually(lambda: time.monotonic() > until, "the lock was held for long")
             assert turn.is_alive(), "nothing is told that is not stored"
             stranger.execute("COMMIT")
-            turn.join(30)
+            turn.join(60)
     finally:
         stranger.close()
     chunks = [packet for packet in packets if packet["type"] == "agent_message_chunk"]
@@ -196,7 +196,7 @@ def test_very_many_small_chunks_of_a_body_hold_nobody_up(new_hub: NewHub, report
     head = (f"POST {path} HTTP/1.1\r\nHost: {hub.wire.host}\r\nAuthorization: Bearer {hub.token}\r\n"
             "Transfer-Encoding: chunked\r\n\r\n")
     with socket.create_connection((hub.wire.host, hub.wire.port)) as connection, Prober(hub.pid, hub.url) as prober:
-        connection.settimeout(10)
+        connection.settimeout(60)
         connection.sendall(head.encode())
         until = time.monotonic() + FLOOD_S
         while time.monotonic() < until:

@@ -30,7 +30,7 @@ from trunkline.agents.process import KILL_S
 
 NewHub = Callable[..., HubProcess]
 ESCAPER = f"{PYTHON} {Path(__file__).parents[1] / 'tooling' / 'escaper.py'}"
-GONE_S = 8.0
+GONE_S = 40.0
 """The longest an agent's family lives after its hub was killed: 3 s for the agent, 1 s for the rest, and a busy machine."""
 
 

@@ -28,7 +28,7 @@ def test_the_callers_variables_reach_the_agent_only_if_allowed_and_are_not_store
         stored = b"".join(path.read_bytes() for path in (tmp_path / "data").iterdir() if path.is_file())
         assert b"s3cret" not in stored and b"/caller/bin" not in stored
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_who_asks_for_an_agents_sessions_while_the_hub_is_stopped_is_told_so(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_what_an_agent_said_of_itself_is_known_to_the_next_hub(tmp_path: Path) -
             assert await hub.capabilities_of("fast") == said
             assert await hub.capabilities_of("nobody") == AgentCapabilities()
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_variables_for_the_next_start_add_to_those_that_a_session_has() -> None:

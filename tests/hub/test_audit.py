@@ -54,7 +54,7 @@ def test_approvals_are_noted_outside_the_database_when_a_turn_is_over(tmp_path: 
             await hub.delete(again.id)
             assert noted(session) == [] and read_log(log, read_audit_key(key)).notes[-1].deleted
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_a_session_that_comes_back_with_fewer_approvals_is_put_on_record(tmp_path: Path) -> None:
@@ -74,4 +74,4 @@ def test_a_session_that_comes_back_with_fewer_approvals_is_put_on_record(tmp_pat
         notes = read_log(data / "audit.log", read_audit_key(data / "audit.key")).notes
         assert [(note.n, note.head) for note in notes] == [(2, session.fold.chain.head), (1, "x")]
 
-    run(scenario(), 30)
+    run(scenario())

@@ -25,7 +25,7 @@ def test_a_hub_in_memory_leaves_no_file(tmp_path: Path) -> None:
             assert any(p["type"] == "agent_message_chunk" for p in packets)
         assert not (tmp_path / "data").exists()
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_stopping_the_hub_ends_an_agent_that_is_still_starting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,4 +49,4 @@ def test_stopping_the_hub_ends_an_agent_that_is_still_starting(tmp_path: Path, m
             await creating
         assert not alive(pid)
 
-    run(scenario(), 30)
+    run(scenario())

@@ -30,7 +30,7 @@ def test_sessions_that_nobody_uses_leave_memory_and_come_back_with_their_readers
             await turn(again, "/echo x")
             assert any(p["type"] == "agent_message_chunk" for p in await reading)
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 class Quiet:

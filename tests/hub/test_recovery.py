@@ -40,7 +40,7 @@ def test_a_turn_that_a_crash_cut_off_ends_with_one_error_and_its_approval_denied
             packets = await turn(found, "/echo back")
             assert any(p["type"] == "agent_message_chunk" and p["content"]["text"] == "back" for p in packets)
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_what_the_hub_itself_asked_still_waits_after_a_restart(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_the_hub_itself_asked_still_waits_after_a_restart(tmp_path: Path) -
             await again.approvals.answer(asked.question.question_id, Answer(content={"choice": DOUBLE}), by="test")
             assert hub.pending() == [] and again.view().caps == Caps(turns=2)
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_an_agent_left_behind_by_a_crash_is_ended_at_the_next_start(tmp_path: Path) -> None:
@@ -77,4 +77,4 @@ def test_an_agent_left_behind_by_a_crash_is_ended_at_the_next_start(tmp_path: Pa
         await hub.__aexit__(None, None, None)
         assert session.feed.closed
 
-    run(scenario(), 30)
+    run(scenario())

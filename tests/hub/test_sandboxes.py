@@ -9,6 +9,7 @@ import pytest
 
 from tests.aio import run
 from tests.tooling.bubblewrap import need_bubblewrap
+from tests.tooling.rows import every_row
 from trunkline.agents.catalog import AgentSpec, load, spec_from_table
 from trunkline.errors import Invalid
 from trunkline.hub.sandboxes import confined, hidden_places, sandbox_of, stores, stricter
@@ -26,7 +27,7 @@ def asked(**more: Any) -> NewSession:
     return NewSession(agent="mine", cwd="/x", **more)
 
 
-@pytest.mark.parametrize(("entry", "wish", "given"), [
+@every_row(("entry", "wish", "given"), [
     ({}, {}, None),
     ({}, {"sandbox": "none"}, None),
     ({}, {"sandbox": "bwrap"}, Sandboxed()),
@@ -52,7 +53,7 @@ def test_less_than_the_agents_entry_or_half_a_sandbox_is_refused(entry: Any, wis
         sandbox_of(agent(**entry), asked(**wish))
 
 
-@pytest.mark.parametrize(("entry", "before", "now"), [
+@every_row(("entry", "before", "now"), [
     ({}, None, None), ({}, OFFLINE, OFFLINE), ({"sandbox": "bwrap"}, None, Sandboxed()), ({"sandbox": "bwrap"}, OFFLINE, OFFLINE),
     ({"sandbox": "bwrap", "sandbox_network": False}, Sandboxed(), OFFLINE),
 ])
@@ -66,7 +67,7 @@ def test_the_settings_file_and_the_rules_are_the_hubs_own(tmp_path: Path) -> Non
     assert hidden_places(options) == tuple(str(tmp_path / name) for name in ("data", "policy.toml", "config.toml"))
 
 
-@pytest.mark.parametrize("name", sorted(set(load()) - {"demo"}))
+@every_row("name", sorted(set(load()) - {"demo"}))
 def test_every_agent_of_the_catalog_says_where_its_store_is(name: str) -> None:
     found = list(stores(load()[name], {"HOME": "/home/me"}))
     assert found and all(path.startswith("/home/me/.") for path in found)

@@ -35,7 +35,7 @@ def test_a_session_is_found_again_by_the_next_hub_with_its_history(tmp_path: Pat
             assert b'"how":"resumed"' in b"".join(e.event for e in entries), "it is told how the agent came back"
             assert again.view().agent_start == "resumed"
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_deleting_stops_the_agent_and_forgets_the_session(tmp_path: Path) -> None:
@@ -48,7 +48,7 @@ def test_deleting_stops_the_agent_and_forgets_the_session(tmp_path: Path) -> Non
                 await hub.session(session.id)
             assert await hub.list(RowFilter()) == []
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_deleted_session_stays_deleted_whoever_holds_it(tmp_path: Path) -> Non
         async with Hub(options(tmp_path)) as hub:
             assert await hub.list(RowFilter()) == []
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_one_session_that_cannot_be_read_spoils_no_other(tmp_path: Path) -> None:
@@ -92,4 +92,4 @@ def test_one_session_that_cannot_be_read_spoils_no_other(tmp_path: Path) -> None
             await hub.delete(bad.id)
             assert [view.id for view in await hub.list(RowFilter())] == [good.id]
 
-    run(scenario(), 30)
+    run(scenario())

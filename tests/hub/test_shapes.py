@@ -26,6 +26,12 @@ def test_a_store_elsewhere_is_guarded_like_the_data_folder(tmp_path: Path) -> No
     assert guarded_folders(options) == (str(tmp_path / "data"), str(tmp_path / "journal"))
 
 
+def test_a_data_folder_behind_a_link_is_guarded_by_both_of_its_names(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    options = HubOptions(data=tmp_path / "link")
+    assert guarded_folders(options)[0] == str(tmp_path / "link") and str(tmp_path / "real") in guarded_folders(options)
+
+
 def test_an_unknown_store_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(Invalid, match="none called 'nats:'"):
         HubOptions(data=tmp_path, store="nats:").file("agents")

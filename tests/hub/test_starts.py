@@ -32,7 +32,7 @@ def test_a_bad_start_is_a_clear_error_and_leaves_nothing(
                 await hub.create(new, by="test")
             assert await hub.list(RowFilter()) == [] and hub.metrics.sessions_open == 0
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 def test_an_agent_that_dies_at_the_start_leaves_no_session(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_an_agent_that_dies_at_the_start_leaves_no_session(tmp_path: Path) -> No
             assert getattr(caught.value, "code", "") == "agent_start_failed"
             assert await hub.list(RowFilter()) == []
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 @pytest.mark.parametrize("prompt", [[], [ImageContent(data="aGk=", mime_type="image/png")]])
@@ -56,7 +56,7 @@ def test_a_start_whose_prompt_is_refused_leaves_nothing(tmp_path: Path, prompt: 
             assert await hub.list(RowFilter()) == [] and hub.metrics.agents_running == 0
             assert not list((tmp_path / "data" / "agents").glob("*.json"))
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 @pytest.mark.parametrize("given", [
@@ -78,4 +78,4 @@ def test_a_session_in_which_nothing_was_said_is_not_forked(tmp_path: Path) -> No
                 await hub.fork(session.id, by="test")
             assert hub.metrics.sessions_open == 1
 
-    run(scenario(), 30)
+    run(scenario())

@@ -412,7 +412,7 @@ class JournalConformance:
                 assert [seq for session, seq in hub if session == "a"] == list(range(1, 2001))
                 assert [seq for session, seq in hub if session == "b"] == list(range(1, 201))
 
-        run(scenario(), timeout_s=30)
+        run(scenario())
 
 
 async def append_in_all_sizes(journal: Journal, session_id: str, count: int, beside: str | None = None) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.journal.samples import entries, entry
+from tests.tooling.rows import every_row
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, check_order
 
 
-@pytest.mark.parametrize("given", [[], [entry(5)], entries(5, 9), [entry(5), entry(9)], [entry(7)]])
+@every_row("given", [[], [entry(5)], entries(5, 9), [entry(5), entry(9)], [entry(7)]])
 def test_entries_that_follow_what_is_there_are_taken(given: list[Entry]) -> None:
     check_order("a", given, 4)
 

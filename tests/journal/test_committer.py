@@ -4,91 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import itertools
-import sqlite3
-import threading
-import time
-from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.aio import run
-from tests.journal.samples import entries, entry, group, row, seqs
+from tests.journal.committing import Sink, Slow, Watched, wait_ms, with_sinks
+from tests.journal.samples import entries, entry, row, seqs
 from tests.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import HubStopping, StorageError
-from trunkline.journal.base import Entry, Group, RowFilter, SessionRow
+from trunkline.journal.base import Entry, Group, RowFilter
 from trunkline.journal.committer import LARGE_GROUP_BYTES, QUICK_COMMITS, SLOW_COMMIT_S, Committer
 from trunkline.journal.run_delay import RunDelay
-from trunkline.journal.stores.memory import MemoryJournal
-from trunkline.journal.stores.sqlite.store import SqliteJournal
-
-
-class Watched(MemoryJournal):
-    """Remembers each group and when it was committed; fails while ``failure`` is set."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.groups: list[Group] = []
-        self.times_ms: list[float] = []
-        self.failure: Exception | None = None
-
-    def append_now(self, group: Group) -> bool:
-        if self.failure is not None:
-            raise self.failure
-        super().append_now(group)
-        self.groups.append(group)
-        self.times_ms.append(round((asyncio.get_running_loop().time() - 1000.0) * 1000, 3))
-        return True
-
-
-class Slow(Watched):
-    """Commits only when told to, as a disk does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.go = asyncio.Event()
-
-    def append_now(self, group: Group) -> bool:
-        return False
-
-    async def append(self, group: Group) -> None:
-        await self.go.wait()
-        super().append_now(group)
-
-
-class Sink:
-    """Remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.told: list[list[int]] = []
-        self.sizes: list[int] = []
-        self.errors: list[StorageError] = []
-        self.lost: list[list[int]] = []
-
-    def committed(self, entries: list[Entry], size: int) -> None:
-        assert all(each.pos for each in entries)
-        self.told.append(seqs(entries))
-        self.sizes.append(size)
-
-    def failed(self, error: StorageError, entries: list[Entry]) -> None:
-        self.errors.append(error)
-        self.lost.append(seqs(entries))
-
-
-def with_sinks(committer: Committer, *session_ids: str) -> list[Sink]:
-    sinks = [Sink() for _ in session_ids]
-    for session_id, sink in zip(session_ids, sinks, strict=True):
-        committer.register(session_id, sink)
-    return sinks
-
-
-async def wait_ms(milliseconds: float) -> None:
-    await asyncio.sleep(milliseconds / 1000)
-
 
 # Grouping and delivery.
 
@@ -193,135 +121,6 @@ def test_a_session_that_is_gone_is_stored_and_not_told() -> None:
 
     run_in_virtual_time(scenario())
 
-
-# Timing.
-
-def test_a_quiet_hub_commits_at_once() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=1)
-        for seq in range(1, 5):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(6)
-        return journal.times_ms
-
-    assert run_in_virtual_time(scenario()) == [0.0, 6.0, 12.0, 18.0]
-
-
-def test_a_second_commit_in_a_row_waits_until_the_linger_is_over() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=1)
-        for seq in range(1, 21):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(1)
-        await committer.committed("a")
-        return journal.times_ms
-
-    assert run_in_virtual_time(scenario()) == [0.0, 5.0, 10.0, 15.0, 20.0]
-
-
-def test_a_burst_is_committed_at_once_until_its_tokens_are_spent() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=3)
-        for seq in range(1, 25):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(1)
-        await committer.committed("a")
-        return journal.times_ms
-
-    # Three tokens, a fifth of one back per millisecond: 0, 1, 2 at once; then every 5 ms.
-    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0, 7.0, 12.0, 17.0, 22.0, 27.0]
-
-
-def test_tokens_come_back_one_per_linger_and_never_more_than_the_burst() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=2)
-        for pause in (1, 1, 1, 12, 1, 1, 1, 1000, 1, 1, 1):
-            committer.submit("a", [entry(len(journal.groups) * 100 + len(committer._open.group.entries.get("a", [])) + 1)])
-            await wait_ms(pause)
-        await committer.committed("a")
-        return journal.times_ms
-
-    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 6.0, 15.0, 16.0, 21.0, 1018.0, 1019.0, 1024.0]
-
-
-def test_a_change_of_a_row_does_not_linger_with_the_text_before_it() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=1)
-        committer.submit("a", [entry(1)])
-        await wait_ms(1)
-        committer.submit("a", [entry(2)])
-        await wait_ms(1)
-        committer.submit("a", [entry(3)], lambda: row("a"))
-        await wait_ms(1)
-        committer.submit("a", [entry(4)])
-        await committer.committed("a")
-        return journal.times_ms
-
-    # Text at 0; text at 1 waits; the change at 2 takes it along at once; the text at 3 waits for 5 ms after that.
-    assert run_in_virtual_time(scenario()) == [0.0, 2.0, 7.0]
-
-
-def test_a_change_on_a_quiet_hub_is_stored_when_submit_returns() -> None:
-    async def scenario() -> None:
-        journal = Watched()
-        committer = Committer(journal)
-        (sink,) = with_sinks(committer, "a")
-        committer.submit("a", [entry(1)], lambda: row("a"))
-        assert len(journal.groups) == 1 and sink.told == [[1]] and not committer.is_pending("a")
-        journal.failure = StorageError("the disk is full")
-        committer.submit("a", [entry(2)], lambda: row("a"))
-        assert sink.lost == [[2]] and not committer.is_pending("a")
-
-    run_in_virtual_time(scenario())
-
-
-def test_a_flood_of_changes_lingers_too() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, changes_burst=8)
-        for seq in range(1, 401):
-            committer.submit("a", [entry(seq)], lambda: row("a"))
-            await wait_ms(0.1)
-        await committer.committed("a")
-        return journal.times_ms
-
-    times = run_in_virtual_time(scenario())
-    assert times[:8] == pytest.approx([index * 0.1 for index in range(8)])
-    assert len(times) < 200 and max(after - before for before, after in itertools.pairwise(times)) <= 5.0
-
-
-def test_several_changes_in_one_group_make_one_row() -> None:
-    async def scenario() -> list[str]:
-        made: list[str] = []
-
-        def make(title: str) -> SessionRow:
-            made.append(title)
-            return row("a", title=title)
-
-        committer = Committer(Watched(), changes_burst=0)
-        for title in ("first", "second", "third"):
-            committer.submit("a", [], functools.partial(make, title))
-        await committer.committed("a")
-        return made
-
-    assert run_in_virtual_time(scenario()) == ["third"]
-
-
-def test_without_linger_every_commit_is_at_once() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.0, burst=1)
-        for seq in range(1, 4):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(1)
-        return journal.times_ms
-
-    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0]
 
 
 # A journal that has to be waited for.
@@ -463,7 +262,7 @@ def test_a_commit_that_waited_for_a_processor_is_not_a_slow_one(monkeypatch: pyt
             await committer.committed("a")
         return journal.places
 
-    monkeypatch.setattr(RunDelay, "since", lambda self, before: SLOW_COMMIT_S * 1.5)
+    monkeypatch.setattr(RunDelay, "since_mark", lambda self: SLOW_COMMIT_S * 1.5)
     assert run_in_virtual_time(scenario()) == ["loop"] * 3
 
 
@@ -654,111 +453,3 @@ def test_close_waits_for_a_slow_commit_and_for_what_came_after_it() -> None:
         assert sink.told == [[1], [2]]
 
     run_in_virtual_time(scenario())
-
-
-# With the real store.
-
-@pytest.mark.parametrize("durability", ["normal", "full"])
-def test_on_sqlite_each_session_hears_of_every_entry_in_order(tmp_path: Path, durability: Any) -> None:
-    async def scenario() -> None:
-        async with SqliteJournal(tmp_path / "journal.db", durability=durability) as journal:
-            committer = Committer(journal, linger_s=0.001)
-            names = [f"s{n}" for n in range(10)]
-            sinks = dict(zip(names, with_sinks(committer, *names), strict=True))
-            for seq in range(1, 101):
-                for name in names:
-                    committer.submit(name, [entry(seq)])
-                if seq % 7 == 0:
-                    await committer.committed("s3")
-                    assert sinks["s3"].told[-1][-1] == seq
-                    assert (await journal.read("s3", tail=True, limit=1))[0].seq == seq
-            await committer.close()
-            for name, sink in sinks.items():
-                assert [seq for told in sink.told for seq in told] == list(range(1, 101))
-                assert seqs(await journal.read(name)) == list(range(1, 101))
-            assert committer.commits < 100
-
-    run(scenario())
-
-
-def test_on_sqlite_a_full_disk_reaches_the_session_and_passes(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with SqliteJournal(tmp_path / "journal.db") as journal:
-            committer = Committer(journal)
-            [sink] = with_sinks(committer, "a")
-            journal._writer.execute(f"PRAGMA max_page_count = {journal._writer.execute('PRAGMA page_count').fetchone()[0]}")
-            lost = entries(1, 50, size=1000)
-            committer.submit("a", lost)
-            with pytest.raises(StorageError, match="disk is full"):
-                await committer.committed("a")
-            assert sink.lost == [list(range(1, 51))]
-            journal._writer.execute("PRAGMA max_page_count = 100000")
-            committer.submit("a", lost)
-            await committer.close()
-            assert sink.told == [list(range(1, 51))]
-            assert [session for session, _ in await journal.read_hub(after=0)] == ["a"] * 50
-            assert journal.append_now(group(b=entries(1, 1)))
-
-    run(scenario())
-
-
-def test_on_sqlite_a_lock_of_another_program_holds_nobody_but_the_writers_thread(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        async with SqliteJournal(tmp_path / "journal.db") as journal:
-            committer = Committer(journal)
-            [sink] = with_sinks(committer, "a")
-            committer.submit("a", [entry(1)])
-            await committer.committed("a")
-            stranger = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
-            stranger.execute("BEGIN IMMEDIATE")
-            before_s = time.perf_counter()
-            assert not journal.append_now(group(b=entries(1, 1)))
-            assert time.perf_counter() - before_s < 2, "the loop waited for a lock, which is given up after 5 s"
-            for seq in range(2, 6):
-                committer.submit("a", [entry(seq)], lambda: row("a"))
-                await asyncio.sleep(0)
-            assert committer.is_pending("a") and sink.told == [[1]]
-            stranger.execute("COMMIT")
-            await committer.committed("a")
-            await committer.close()
-            stranger.close()
-            assert ([seq for told in sink.told for seq in told], sink.lost) == ([1, 2, 3, 4, 5], [])
-            assert seqs(await journal.read("a")) == [1, 2, 3, 4, 5]
-
-    run(scenario(), timeout_s=30)
-
-
-def test_on_sqlite_a_slow_disk_is_waited_for_once_on_the_loop_and_then_in_the_thread(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class SlowDisk(SqliteJournal):
-        threads: ClassVar[list[str]] = []
-        slow = True
-        now_s = 0.0
-
-        def _store(self, plan: Any) -> None:
-            self.threads.append(threading.current_thread().name)
-            if self.slow:
-                self.now_s += SLOW_COMMIT_S * 100  # far more than a busy machine may take off as its own delay
-            super()._store(plan)
-
-    async def scenario() -> list[str]:
-        async with SlowDisk(tmp_path / "journal.db") as journal:
-            clock = SimpleNamespace(perf_counter=lambda: journal.now_s, time_ns=time.time_ns)
-            monkeypatch.setattr("trunkline.journal.stores.sqlite.store.time", clock)
-            committer = Committer(journal, linger_s=0, clock_s=clock.perf_counter)
-            [sink] = with_sinks(committer, "a")
-            for seq in range(1, 6):
-                committer.submit("a", [entry(seq)])
-                await committer.committed("a")
-            journal.slow = False
-            for seq in itertools.count(6):
-                committer.submit("a", [entry(seq)])
-                await committer.committed("a")
-                if "MainThread" in journal.threads[5:]:
-                    break
-            written = list(range(1, len(journal.threads) + 1))
-            assert [seq for told in sink.told for seq in told] == seqs(await journal.read("a")) == written
-            return journal.threads
-
-    threads = run(scenario(), timeout_s=30)
-    assert threads[0] == "MainThread" and not any("MainThread" in name for name in threads[1:5 + QUICK_COMMITS])

@@ -45,7 +45,7 @@ class TwoJournals(RuleBasedStateMachine):
         self.journal = self.run(SqliteJournal(self.folder / "journal.db", upkeep=BUSY).__aenter__())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return self.loop.run_until_complete(asyncio.wait_for(work, 10))
+        return self.loop.run_until_complete(asyncio.wait_for(work, 60))
 
     def teardown(self) -> None:
         self.run(self.journal.__aexit__(None, None, None))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.journal.samples import row
+from tests.tooling.rows import every_row
 from trunkline.journal.base import RowFilter, SessionRow
 from trunkline.journal.rows import is_whole_row, matches, row_of, row_values
 
@@ -19,7 +18,7 @@ def stored(given: SessionRow) -> tuple[Any, ...]:
     return (*columns, summary, checkpoint, checkpoint_seq, 7, crc)
 
 
-@pytest.mark.parametrize(("which", "passes"), [
+@every_row(("which", "passes"), [
     (RowFilter(), True),
     (RowFilter(id="ses_1"), True), (RowFilter(id="ses_2"), False),
     (RowFilter(agent="demo"), True), (RowFilter(agent="other"), False),
@@ -39,7 +38,7 @@ def test_a_row_comes_back_as_it_was_stored() -> None:
     assert (again.summary, again.checkpoint) == (b"{}", b"fold")
 
 
-@pytest.mark.parametrize(("column", "value"), [(3, "Another title"), (6, 6), (7, b"{ }"), (8, b"Fold"), (9, 3)])
+@every_row(("column", "value"), [(3, "Another title"), (6, 6), (7, b"{ }"), (8, b"Fold"), (9, 3)])
 def test_a_row_that_does_not_fit_its_checksum_has_no_state(column: int, value: Any) -> None:
     values = list(stored(ROW))
     values[column] = value

@@ -22,6 +22,9 @@ from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 from tests.tooling.push_service import Browser, PushService
 
+CONTROL = "watch, approve and steer"
+ALWAYS = "It can choose “Always” on an approval, which adds a rule."
+
 STAND_IN = """
 given => {
   const bytes = text => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), each => each.charCodeAt(0));
@@ -47,9 +50,10 @@ def pushing(tmp_path: Path) -> Iterator[HubProcess]:
         yield started
 
 
-def pair(desk: Page, scope: str = "watch, approve and steer") -> str:
+def pair(desk: Page, scope: str = CONTROL) -> str:
     """Show a code on the desk's page; returns the address that a phone scans."""
     desk.get_by_label("The phone may").select_option(label=scope)
+    expect(desk.get_by_text("“Always”")).to_be_visible()
     desk.get_by_role("button", name="Show the code").click()
     expect(desk.get_by_role("img", name="QR code that pairs a phone")).to_be_visible()
     shown = desk.get_by_text(re.compile(r"https?://\S+#/pair/[\w-]+")).first.inner_text()
@@ -66,6 +70,7 @@ def paired_phone(hub: HubProcess, make_person: MakePerson, desk: Page, name: str
     phone.page.get_by_label("Name of this device").fill(name)
     phone.page.get_by_role("button", name="Pair this device").click()
     expect(phone.page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    phone.page.get_by_role("button", name="To the sessions").click()
     return phone
 
 
@@ -81,6 +86,11 @@ def test_a_phone_is_paired_by_a_code_that_is_consumed_at_once(own_hub: HubProces
     expect(desk.get_by_text("Paired: Ada's phone")).to_be_visible()
     expect(desk.get_by_role("listitem").filter(has_text="Ada's phone")).to_be_visible()
     expect(phone.page.get_by_role("status").filter(has_text="Connected")).to_be_visible()
+    expect(phone.page.get_by_role("heading", name="This device is paired")).to_be_visible()
+    expect(phone.page.get_by_text(f"It may {CONTROL}. {ALWAYS}")).to_be_visible()
+    phone.page.get_by_role("link", name="Approvals").click()
+    expect(phone.page.get_by_role("heading", name="Approvals")).to_be_visible()
+    assert phone.page.locator(".ui-toast").count() == 0, "nothing lies over the heading"
     assert [view["name"] for view in own_hub.wire.get("/devices")["devices"]] == ["Ada's phone"]
     second = make_person(own_hub.url, "phone")
     with second.losing_the_network(expected="status of 401"):
@@ -195,7 +205,7 @@ def test_each_push_shows_something_also_the_one_that_tells_that_an_ask_was_answe
         ended = next(said for said in iter(lambda: subscribed.read(service.next(), key), None) if said["kind"] == "resolved")
         deliver(person, page, pushing, asked)
         assert deliver(person, page, pushing, ended) == [
-            {"title": "Needs somebody", "body": "Denied by main", "tag": asked["tag"], "silent": True}]
+            {"title": "Needs somebody", "body": "Denied by you (terminal)", "tag": asked["tag"], "silent": True}]
         eventually(lambda: not [each for each in notifications(page) if each["actions"]], "nothing can be answered any more")
 
 

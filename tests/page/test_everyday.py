@@ -12,8 +12,10 @@ from playwright.sync_api import expect
 from tests.page.beginning import chip, choose_agent
 from tests.page.conftest import MakePerson, free_port
 from tests.page.journal import puppet_says, tell, wait_until_idle
-from tests.page.person import sideways
+from tests.page.person import sideways, until
+from tests.page.stage import permission
 from tests.page.test_approvals import ask
+from tests.page.test_devices import paired_phone
 from tests.page.test_following import composer
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
@@ -40,8 +42,105 @@ def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_pers
     expect(page.get_by_role("article", name="You said")).to_be_visible()
     wait_until_idle(session)
     page.reload()
-    page.get_by_role("button", name="bash echo permission 1 was given: Done").click()
-    expect(page.get_by_text("Approved by you")).to_be_visible()
+    line = page.get_by_role("button", name="bash echo permission 1 was given: Done, Approved by you")
+    expect(line.get_by_text("Approved by you", exact=True)).to_be_visible()
+    line.click()
+    expect(page.get_by_text("Approved by you", exact=True)).to_have_count(1)
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_who_decided_is_read_in_the_line_of_the_call(own_hub: HubProcess, make_person: MakePerson, width: int) -> None:
+    session = own_hub.new_session("fast", title="Decided")
+    desk = make_person(own_hub.url, viewport={"width": width, "height": 800})
+    page = desk.log_in(own_hub, "#/devices")
+    phone = paired_phone(own_hub, make_person, page, "Phone of Ada Lovelace")
+    desk.go(f"#/s/{session.id}")
+    phone.go(f"#/s/{session.id}")
+    for decider, answer in ((page, "Approve"), (phone.page, "Deny")):
+        tell(session, "/ask")
+        decider.get_by_role("button", name=answer, exact=True).click()
+        if answer == "Deny":
+            decider.get_by_role("button", name="Deny", exact=True).last.click()
+        wait_until_idle(session)
+    session.post("limits", {"waits": {"approvalS": 1}})
+    tell(session, "/ask")
+    wait_until_idle(session)
+    own_hub.wire.ask("PUT", "/policy", {"text": '[[rules]]\ncommand = ["echo *"]\naction = "allow"\n'}).expect(200)
+    tell(session, "/ask")
+    wait_until_idle(session)
+
+    lines = page.get_by_role("feed").locator(".session-card-line")
+    expect(lines).to_have_count(4)
+    said = ("Approved by you", "Denied by Phone of Ada Lovelace", "Nobody answered in time", "Allowed by a rule")
+    for line, words in zip(lines.all(), said, strict=True):
+        line.scroll_into_view_if_needed()
+        if line.get_attribute("aria-expanded") == "true":  # what was denied is open, and says it inside
+            line.click()
+        expect(line).to_have_accessible_name(re.compile(f", {words}$"))
+        note = line.get_by_text(words, exact=True)
+        expect(note).to_be_visible()
+        assert note.evaluate("note => note.scrollWidth - note.clientWidth") == 0, "whole"
+        subject = line.locator(".session-subject")
+        assert subject.evaluate("subject => subject.clientWidth") > 100, "and so much of what it is about"
+    assert sideways(page) == 0
+
+
+def test_a_run_of_calls_that_one_person_let_happen_says_so(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "Two of them", "/ask 2")
+    page = make_person(clear_hub.url, viewport={"width": 1280, "height": 1000}).log_in(clear_hub, f"#/s/{session.id}")
+    for _ in range(2):
+        page.get_by_role("button", name="Approve", exact=True).first.click()
+    wait_until_idle(session)
+    group = page.get_by_role("button", name="Ran 2 commands")
+    expect(group).to_contain_text("Approved by you")
+
+
+def test_that_an_answer_failed_is_said_once_and_why(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="It crashes")
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}")
+    tell(session, "/crash 3")
+    wait_until_idle(session)
+    banner = page.get_by_role("group", name="The answer failed")
+    expect(banner).to_contain_text("the agent ended in the middle of its work")
+    said = re.compile("failed", re.IGNORECASE)
+    expect(page.get_by_role("main").get_by_text(said)).to_have_count(1)
+    expect(page.get_by_title(re.compile("^Failed: the agent ended in the middle of its work"))).to_be_visible()
+    person.go("#/")
+    row = page.get_by_role("listitem").filter(has_text="It crashes")
+    expect(row).to_contain_text("the agent ended in the middle of its work")
+    expect(row.get_by_text(said)).to_have_count(1)
+    tell(session, "/echo again")
+    person.go(f"#/s/{session.id}")
+    expect(page.get_by_role("status").filter(has_text="Ready")).to_be_visible()
+    expect(banner).to_contain_text("The answer failed")
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_long_message_of_ones_own_is_folded_and_opens_in_its_place(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = clear_hub.new_session("puppet", title="Long words")
+    lines = [f"{number} of what was pasted" for number in range(1, 301)]
+    usage = {"sessionUpdate": "usage_update", "used": 1, "size": 2, "_meta": {"lines": lines}}
+    prompt = json.dumps([["update", usage], ["say", "read"]], indent=1)
+    page = make_person(clear_hub.url, size).log_in(clear_hub, f"#/s/{session.id}")
+    composer(page).fill(prompt)
+    page.get_by_role("button", name="Send", exact=True).click()
+    wait_until_idle(session)
+    own = page.get_by_role("article", name="You said")
+    show = own.get_by_role("button", name=f"Show all {len(prompt.splitlines())} lines")
+    expect(show).to_be_visible()
+    expect(own).to_contain_text("1 of what was pasted")
+    expect(own).not_to_contain_text("200 of what was pasted")
+    before = own.bounding_box()
+    show.click()
+    expect(own).to_contain_text("300 of what was pasted")
+    expect(show).to_have_count(0)
+    expect(own).to_be_focused()
+    after = own.bounding_box()
+    assert before is not None and after is not None
+    assert before["height"] < 400 < after["height"]
+    assert abs(before["y"] - after["y"]) < 2
 
 
 def test_the_home_of_a_session_that_talks_never_says_that_nothing_was_said(
@@ -68,6 +167,21 @@ def test_no_search_hides_what_waits_and_each_session_is_found_once(clear_hub: Hu
     expect(waiting.get_by_role("link", name="Asks something")).to_be_visible()
     hits.get_by_role("link").last.click()
     expect(page).to_have_url(re.compile(f"#/s/{often.id}/e/"))
+
+
+def test_a_session_that_is_found_by_its_name_is_named_once(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("puppet", title="About zyzzyvas")
+    talked = clear_hub.new_session("puppet", title="More about zyzzyvas")
+    puppet_says(talked, [["say", "The zyzzyvas are weevils."]])
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    page.get_by_role("searchbox", name="Search sessions").fill("zyzzyvas")
+    hits = page.get_by_role("region", name=re.compile("passage"))
+    found = hits.get_by_role("listitem").filter(has=page.get_by_text("are weevils"))
+    expect(found.get_by_role("link", name="More about zyzzyvas", exact=True).locator("mark")).to_have_text("zyzzyvas")
+    assert found.inner_text().count("More about zyzzyvas") == 1
+    looks = found.locator("mark").evaluate_all("all => all.map(each => getComputedStyle(each).backgroundColor)")
+    assert len(looks) > 1 and len(set(looks)) == 1, "what was found looks alike in names and passages"
+    expect(page.get_by_role("link", name="About zyzzyvas", exact=True)).to_have_count(1)
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
@@ -104,6 +218,74 @@ def test_titles_are_readable_on_a_narrow_screen_and_when_zoomed(clear_hub: HubPr
     assert link.evaluate("link => link.clientWidth") > 120
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_head_of_a_session_is_whole_on_a_phone(clear_hub: HubProcess, make_person: MakePerson, width: int) -> None:
+    session = clear_hub.new_session("puppet", title="A tour of Trunkline")
+    usage = {"sessionUpdate": "usage_update", "used": 1200, "size": 200_000}
+    tell(session, json.dumps([["update", usage], permission(1, "ls", "execute", {"command": "ls"}), ["wait"]]))
+    page = make_person(clear_hub.url, "phone", viewport={"width": width, "height": 844}).log_in(clear_hub, f"#/s/{session.id}")
+    head = page.locator(".session-head-line")
+    expect(head).to_contain_text("Waits for approval")
+    expect(head.get_by_role("button", name=re.compile("^Context"))).to_be_visible()
+    parts = head.locator(".session-back, .session-spent, .ui-menu, .session-title, .session-status")
+    boxes = [box for part in parts.all() if (box := part.bounding_box()) is not None]
+    assert len(boxes) == 5
+    whole = head.bounding_box()
+    assert whole is not None and whole["height"] <= 60, "one line of buttons"
+    assert all(whole["y"] <= box["y"] and box["y"] + box["height"] <= whole["y"] + whole["height"] + 1 for box in boxes)
+    assert page.get_by_role("heading", level=1).evaluate("title => title.scrollWidth - title.clientWidth") == 0
+    assert sideways(page) == 0
+
+
+def test_a_button_that_takes_no_press_says_why(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = ask(clear_hub, "Two of them", "/ask 2")
+    page = make_person(clear_hub.url, viewport={"width": 1280, "height": 660}).log_in(clear_hub, f"#/s/{session.id}")
+    upper, lower = (page.get_by_role("article").filter(has_text=f"permission {which} was given").get_by_role(
+        "button", name="Approve", exact=True) for which in (1, 2))
+    expect(upper).to_be_enabled()
+    expect(lower).to_be_disabled()
+    expect(lower).to_have_accessible_description("Scroll all of it into view first")
+    page.locator("[data-ask]").last.evaluate("card => card.scrollIntoView({block: 'center'})")
+    expect(lower).to_be_enabled()
+    expect(lower).not_to_have_accessible_description(re.compile("Scroll"))
+
+
+def test_an_ask_that_nobody_answered_is_told_as_missed(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="Nobody there")
+    session.post("limits", {"waits": {"approvalS": 3}})
+    person = make_person(clear_hub.url)
+    page = person.log_in(clear_hub, f"#/s/{session.id}")
+    tell(session, "/ask")
+    expect(page.get_by_text("Approval is waiting")).to_be_visible()
+    expect(page.get_by_text("Nobody answered in time", exact=True)).to_be_visible()
+    expect(page.get_by_text("A reminder was sent while this waited")).to_be_visible()
+    expect(page.get_by_role("feed")).not_to_contain_text("is denied in")
+    wait_until_idle(session)
+    person.go("#/")
+    row = page.get_by_role("listitem").filter(has_text="Nobody there")
+    expect(row.get_by_text("Missed", exact=True)).to_be_visible()
+    page.reload()
+    expect(row.get_by_text("Missed", exact=True)).to_be_visible()
+    expect(row.locator("time")).to_have_attribute("title", re.compile("^Last activity: "))
+    tell(session, "/echo again")
+    wait_until_idle(session)
+    expect(row.get_by_text("Missed", exact=True)).to_have_count(0)
+
+
+def test_who_came_in_again_is_still_you_and_others_have_names(own_hub: HubProcess, make_person: MakePerson) -> None:
+    session = own_hub.new_session("fast", title="By whom")
+    desk = make_person(own_hub.url)
+    page = desk.log_in(own_hub, f"#/s/{session.id}")
+    composer(page).fill("/echo hello")
+    page.get_by_role("button", name="Send", exact=True).click()
+    wait_until_idle(session)
+    desk.log_in(own_hub, f"#/s/{session.id}")
+    expect(page.get_by_role("article", name="You said")).to_be_visible()
+    other = make_person(own_hub.url, "phone").log_in(own_hub, f"#/s/{session.id}")
+    expect(other.get_by_role("article", name="Another browser said")).to_be_visible()
+    expect(other.get_by_role("main")).not_to_contain_text(re.compile(r"\([0-9a-f]{12}\)"))
+
+
 def test_the_command_line_that_makes_a_hub_reachable_is_one_that_serve_takes(
         clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/devices")
@@ -123,8 +305,10 @@ def test_the_tour_is_taken_from_the_empty_home_and_its_ask_can_be_approved(
     (view,) = clear_hub.wire.get("/sessions")["sessions"]
     assert (view["agent"], view["cwd"]) == ("demo", str(clear_hub.data / "playground"))
     expect(page.get_by_role("feed")).to_contain_text("I ask once, before the first change:")
-    # On a small screen its end is in sight: who wants to decide looks at it from its beginning.
-    page.locator("[data-decided]").first.evaluate("card => card.scrollIntoView({block: 'start'})")
+    title = page.locator("[data-ask]").get_by_role("heading", level=2)
+    until(page, "() => document.querySelector('[data-ask] h2').getBoundingClientRect().top"
+                " >= document.querySelector('[role=feed]').getBoundingClientRect().top")
+    expect(title).to_be_in_viewport(ratio=1)
     expect(approve).to_be_enabled()
     approve.click()
     eventually(lambda: list((clear_hub.data / "playground" / "trunkline-demo").glob("hello*.py")), "it was allowed to write", 30)
@@ -165,6 +349,7 @@ def test_a_new_session_is_one_line_of_text_with_what_was_chosen_last(
     expect(page.get_by_role("feed")).to_be_visible()
 
     person.go("#/new")
+    page.reload()  # a page that has opened no session yet knows the agent's commands all the same
     expect(chip(page, "Agent")).to_have_accessible_name("Agent: fast")
     expect(chip(page, "Folder")).to_have_accessible_name(f"Folder: {folder.name} feature/herons")
     expect(page.get_by_role("combobox", name=re.compile(r"^Mode\b"))).to_have_value("plan")
@@ -180,6 +365,40 @@ def test_a_new_session_is_one_line_of_text_with_what_was_chosen_last(
     expect(page.get_by_text("look at @heron_notes.md", exact=True)).to_be_visible()
     newest = max(clear_hub.wire.get("/sessions")["sessions"], key=lambda view: view["createdAt"])
     assert (newest["agent"], newest["cwd"], newest["mode"]) == ("fast", str(folder), "plan")
+
+
+def test_who_types_at_once_types_where_it_belongs(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("fast", clear_hub.new_folder())
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
+    field, new = page.get_by_label("First prompt"), page.get_by_role("link", name="New session")
+    choose_agent(page, "fast")
+    for words in ("first", "second"):
+        new.click()
+        expect(field).to_be_focused()
+        height = field.evaluate("field => field.offsetHeight")
+        page.keyboard.type(f"/echo {words}")
+        assert field.evaluate("field => field.offsetHeight") == height, "what is below it does not jump at the first letter"
+        page.keyboard.press("Enter")
+        expect(composer(page)).to_be_focused()
+        page.keyboard.type("and then")
+        expect(composer(page)).to_have_value("and then")
+    new.click()
+    chip(page, "Folder").click()
+    expect(page.get_by_label("Folder", exact=True)).to_be_focused()
+    new.click()
+    expect(field).to_be_focused()
+
+
+def test_no_keyboard_comes_up_on_a_phone_by_itself(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("fast", clear_hub.new_folder())
+    page = make_person(clear_hub.url, "phone").log_in(clear_hub, "#/new")
+    choose_agent(page, "fast")
+    page.get_by_label("First prompt").fill("/echo begun")
+    page.get_by_role("button", name="Start", exact=True).click()
+    expect(composer(page)).to_be_visible()
+    expect(composer(page)).not_to_be_focused()
+    page.get_by_role("link", name="New session").click()
+    expect(page.get_by_label("First prompt")).not_to_be_focused()
 
 
 def test_who_has_no_agent_of_their_own_is_told_how_to_get_one_and_log_in(tmp_path: Path, make_person: MakePerson) -> None:

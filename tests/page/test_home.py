@@ -98,6 +98,32 @@ def test_a_search_finds_titles_and_contents_and_leads_to_the_place(clear_hub: Hu
     assert f"#/s/{others.id}/e/" in page.url and herons.id not in page.url
 
 
+def test_a_search_without_a_letter_says_that_nothing_can_be_searched_for(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    clear_hub.new_session("fast", title="Somewhere")
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    expect(page.get_by_role("link", name="Somewhere")).to_be_visible()
+    field = page.get_by_role("searchbox")
+    field.fill("/")
+    expect(page.get_by_text("There is nothing to search for in “/”")).to_be_visible()
+    expect(page.get_by_role("link", name="Somewhere")).to_have_count(0)
+    field.fill("somewh")
+    expect(page.get_by_role("link", name="Somewhere").first).to_be_visible()
+
+
+def test_on_a_phone_no_passage_of_a_search_is_drawn_over_the_next(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("fast", title="About weevils")
+    for number in range(3):
+        tell(session, f"/echo {number} the zyzzyva {'lives in a long sentence ' * 8}")
+        wait_until_idle(session)
+    page = make_person(clear_hub.url, "phone").log_in(clear_hub)
+    page.get_by_role("searchbox", name="Search sessions").fill("zyzzyva")
+    passages = page.locator("mark", has_text="zyzzyva").locator("xpath=..")
+    expect(passages.nth(3)).to_be_visible()
+    cut = passages.evaluate_all("all => all.filter((each) => each.scrollHeight > each.clientHeight + 1)"
+                                ".map((each) => getComputedStyle(each).overflowY)")
+    assert cut and set(cut) == {"hidden"}
+
+
 def test_a_search_that_failed_says_so_and_is_made_as_soon_as_the_hub_is_there(
         own_hub: HubProcess, make_person: MakePerson) -> None:
     session = own_hub.new_session("fast", title="Of birds")

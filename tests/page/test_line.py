@@ -30,7 +30,7 @@ def shown(page: Page) -> str:
 def wait_for_text(page: Page, wanted: str) -> None:
     """Until the page shows exactly this, and nothing of it twice."""
     shows(page, wanted[-CHUNK:], 60)
-    eventually(lambda: shown(page) == wanted, "the page shows what the journal says", 20)
+    eventually(lambda: shown(page) == wanted, "the page shows what the journal says")
 
 
 def begin_burst(hub: HubProcess, chunks: int, rate: int) -> Session:

@@ -31,7 +31,7 @@ def replay(session: Session, steps: list[Step]) -> None:
             session.post("send-message", {"content": [json.loads(bytes(block)) for block in step.blocks]}, 202)
         elif isinstance(step, PermissionAsk):
             asked += 1
-            eventually(lambda: session.view()["pendingApprovals"], "somebody is asked", 20)
+            eventually(lambda: session.view()["pendingApprovals"], "somebody is asked")
         elif isinstance(step, Decision) and step.option_id is not None:
             pending = session.view()["pendingApprovals"]
             if pending:

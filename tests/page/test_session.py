@@ -277,6 +277,7 @@ def test_a_crash_of_the_agent_is_told_and_the_session_goes_on(hub: HubProcess, a
     page = anybody.log_in(hub, f"#/s/{session.id}")
     tell(session, "/crash 3")
     expect(page.get_by_role("group", name="The answer failed")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Failed")).to_have_text("Failed")  # no code beside it
     tell(session, "/echo I am back")
     expect(page.get_by_text("I am back", exact=True)).to_be_visible()
 

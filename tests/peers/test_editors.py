@@ -38,7 +38,7 @@ def check(heard: dict[str, Any]) -> None:
     assert heard["version"] == 1
     assert heard["stops"] == ["end_turn", "end_turn", "cancelled", "end_turn"]
     assert heard["asks"] == 1
-    assert heard["said"].startswith("say helloYou chose allow-once") and heard["said"].endswith("1 ")
+    assert heard["said"].startswith("say helloApproved.") and heard["said"].endswith("1 ")
     assert heard["replayed"] == "/echo say hello/ask/slow 60"
     assert heard["after"] == "and after"
 

@@ -110,7 +110,7 @@ def test_what_is_answered_is_what_is_described(tmp_path: Path) -> None:
             sent = await hub.ask("POST", f"{base}/send-message", json_body={"content": "/echo x"})
             jsonschema.validate(sent.json(), schema_of(f"{described}/send-message", "post", "202"), NEWEST)
 
-    run(check(), 30)
+    run(check())
 
 
 def test_the_prompts_schema_takes_text_and_blocks() -> None:

@@ -153,6 +153,20 @@ def test_who_watched_until_a_moment_ago_is_remembered_for_what_happened_before()
     run(check())
 
 
+def test_the_end_of_a_stream_says_whose_it_was() -> None:
+    async def check() -> None:
+        left: list[str] = []
+        streams = Streams(on_left=left.append)
+        pump = asyncio.create_task(asyncio.sleep(0))
+        streams.opened(pump, lambda session_id, event_type: True, "phone")
+        assert left == []
+        await pump
+        await asyncio.sleep(0)  # for the callback of its end
+        assert left == ["phone"]
+
+    run(check())
+
+
 def test_ending_all_streams_closes_each_of_them_properly() -> None:
     async def check() -> None:
         streams = Streams()
@@ -278,7 +292,7 @@ def test_a_reader_that_stalls_and_comes_back_gets_everything_and_held_nothing_me
             assert len(chunks) == 9000
             assert [seq for seq, _ in seen] == sorted({seq for seq, _ in seen})
 
-    run(check(), 40)
+    run(check())
 
 
 def test_no_write_is_much_larger_than_a_quarter_of_a_mebibyte(tmp_path: Path) -> None:
@@ -296,7 +310,7 @@ def test_no_write_is_much_larger_than_a_quarter_of_a_mebibyte(tmp_path: Path) ->
             assert len(sizes) > 3
             assert max(sizes) < 600_000
 
-    run(check(), 40)
+    run(check())
 
 
 def test_readers_at_one_position_share_their_bytes(tmp_path: Path) -> None:
@@ -334,4 +348,4 @@ def test_a_reader_that_lags_behind_when_the_hub_stops_is_let_go_quietly(tmp_path
         assert len(seen) < 8000
         assert "error" not in {packet["type"] for _, packet in seen}
 
-    run(check(), 30)
+    run(check())

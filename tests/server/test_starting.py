@@ -33,7 +33,7 @@ def test_the_same_key_is_the_same_session_also_while_it_is_being_started(tmp_pat
             assert {each.json()["id"] for each in (*at_once, later)} == set(await listed(hub))
             assert len(await listed(hub)) == 1
 
-    run(check(), 20)
+    run(check())
 
 
 @pytest.mark.parametrize("other", [
@@ -50,7 +50,7 @@ def test_the_same_key_for_something_else_is_refused_and_nothing_is_started_or_se
             assert (session.fold.turns, session.fold.turn, len(session.fold.queue)) == (0, None, 0)
             assert (await start(hub, "k")).json()["id"] == session.id
 
-    run(check(), 20)
+    run(check())
 
 
 def test_the_same_key_for_something_else_is_refused_while_the_first_is_being_started(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_the_same_key_for_something_else_is_refused_while_the_first_is_being_sta
             assert sorted(each.status for each in answers) == [201, 409]
             assert len(await listed(hub)) == 1
 
-    run(check(), 20)
+    run(check())
 
 
 def test_another_key_another_caller_and_no_key_are_other_sessions(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_another_key_another_caller_and_no_key_are_other_sessions(tmp_path: Path
             assert len({each.json()["id"] for each in answers}) == 5
             assert (await start(hub, "x" * 256)).status == 400
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_prompt_that_comes_with_it_is_sent_once(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_prompt_that_comes_with_it_is_sent_once(tmp_path: Path) -> None:
             await start(hub, "k", prompt="/echo hello")
             assert (session.fold.turns, session.fold.turn, len(session.fold.queue)) == (1, None, 0)
 
-    run(check(), 20)
+    run(check())
 
 
 def test_what_could_not_be_started_or_was_deleted_is_started_anew(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_what_could_not_be_started_or_was_deleted_is_started_anew(tmp_path: Path
             second = await start(hub, "k")
             assert second.status == 201 and second.json()["id"] != first
 
-    run(check(), 20)
+    run(check())
 
 
 def test_a_key_outlives_a_restart(tmp_path: Path) -> None:
@@ -113,4 +113,4 @@ def test_a_key_outlives_a_restart(tmp_path: Path) -> None:
                 assert (await start(served, "k", title="another")).status == 409
         assert found[0] == found[1]
 
-    run(check(), 30)
+    run(check())

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.aio import run
+from tests.tooling.rows import every_row
 from trunkline.errors import HubStopping
 from trunkline.server.websocket import FAILED, NOT_LET_IN, STOPPING, PeerGone, Socket
 
@@ -74,7 +75,7 @@ def failing(error: Exception) -> Callable[[], Any]:
     return work
 
 
-@pytest.mark.parametrize(("work", "is_live", "code"), [
+@every_row(("work", "is_live", "code"), [
     (cancelled, True, STOPPING), (cancelled, False, NOT_LET_IN), (failing(HubStopping("stopping")), True, STOPPING),
     (failing(ValueError("broken")), True, FAILED), (failing(PeerGone()), True, None)])
 def test_a_peer_that_is_still_there_learns_why_it_ends(work: Callable[[], Any], is_live: bool, code: int | None) -> None:

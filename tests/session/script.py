@@ -17,7 +17,7 @@ from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Signal, TurnEnd, Update
 from trunkline.errors import TrunklineError
 from trunkline.feeds.session import TailBudget
-from trunkline.journal.base import Journal
+from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.committer import Committer
 from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.server.packets.frames import packet_of
@@ -167,6 +167,11 @@ class Stage:
         """Carry out a command as clients write it."""
         read = decode_command(msgspec.json.encode({"command": command, **fields}))
         return (await self.session.execute(read, command_id=command_id, by=by)).result
+
+    async def row(self) -> SessionRow:
+        """The session's row as it is stored, once all that was written is."""
+        await self.session.snapshot()
+        return (await self.journal.rows(RowFilter(id="ses-1")))[0]
 
     async def types(self) -> list[str]:
         return [str(msgspec.json.decode(entry.event)["type"]) for entry in await self.session.feed.read(after=0)]

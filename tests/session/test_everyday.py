@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.session.everyday import LINES, SHAPES, TABLE, asked
+from tests.tooling.rows import every_row
 
 MORE = 0.03
 """Of the lines, that may be asked about beside those that always were."""
@@ -15,7 +14,7 @@ def test_the_table_has_two_hundred_lines_of_four_projects_and_ten_shapes() -> No
     assert len(SHAPES) == 10 and SHAPES.keys() == TABLE["asked_before"].keys()
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@every_row("shape", SHAPES)
 def test_ordinary_lines_are_not_asked_about_more_than_before(shape: str) -> None:
     found = list(asked(shape))
     assert len(found) <= TABLE["asked_before"][shape] + MORE * len(LINES), found

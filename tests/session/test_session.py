@@ -2,37 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.aio import run
 from tests.session.script import Stage, update
-from trunkline.errors import HubStopping, Invalid
+from trunkline.errors import Invalid
 
 
 def types(packets: list[dict[str, Any]]) -> list[str]:
     return [packet["type"] for packet in packets]
-
-
-def test_closing_ends_the_turn_with_an_error_and_every_reader(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        stage = Stage(tmp_path)
-        session = await stage.open()
-        await stage.send()
-        waiting = asyncio.create_task(session.feed.wait(10_000))
-        await asyncio.sleep(0)
-        await session.lifecycle.close(HubStopping("the hub was stopped"))
-        await waiting
-        assert session.feed.closed
-        stored = await stage.journal.read("ses-1", after=0)
-        errors = [msgspec.json.decode(entry.packet) for entry in stored if entry.packet and b'"type":"error"' in entry.packet]
-        assert [error["details"]["code"] for error in errors] == ["hub_stopping"]
-
-    run(scenario())
 
 
 def test_mode_options_and_title_are_journaled(tmp_path: Path) -> None:

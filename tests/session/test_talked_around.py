@@ -72,7 +72,7 @@ def test_a_member_that_nobody_knows_keeps_an_allow_from_matching(member: str) ->
     assert verdict.action == "ask"
 
 
-@pytest.mark.parametrize("unit", [
+@every_row("unit", [
     "cd a;", "man -Pa b;", "x -rrrrrrrrrrrr ", "find a -exec cat {} +;", "cat a* ", "git -c alias.p=q p;",
 ])
 def test_deciding_takes_time_in_proportion_to_the_line(unit: str) -> None:

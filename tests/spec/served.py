@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 TOKEN = "the-token-of-the-spec-tests"
-ANSWER_S = 20
+ANSWER_S = 60
 
 
 class ServedHub:
@@ -74,6 +74,6 @@ def served(folder: Path) -> Iterator[ServedHub]:
         finally:
             process.terminate()
             try:
-                process.wait(10)
+                process.wait(ANSWER_S)
             finally:
                 process.kill()

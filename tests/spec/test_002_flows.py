@@ -119,7 +119,7 @@ def test_a_session_lives_as_the_picture_says(tmp_path: Path) -> None:
             await again.execute(TerminateCommand())
             return [str(type(event).__struct_config__.tag) for event in await again.get_history()]
 
-    told = run(live(), 20)
+    told = run(live())
     flow = picture.partition("Events flow:")[2]
     drawn = [line for line in map(EVENT.findall, flow.splitlines()) if line]
     for line in drawn:
@@ -148,5 +148,5 @@ def test_an_approval_goes_as_the_picture_says(tmp_path: Path) -> None:
             await listener.until(ToolCallResultEvent if allow else ToolCallErrorEvent)
             return listener.types()
 
-    assert in_order([*asking, "approval:resolved", "tool:result"], run(answer(True), 20))
-    assert in_order([*asking, "approval:resolved", "tool:error"], run(answer(False), 20))
+    assert in_order([*asking, "approval:resolved", "tool:result"], run(answer(True)))
+    assert in_order([*asking, "approval:resolved", "tool:error"], run(answer(False)))

@@ -74,7 +74,7 @@ def test_a_turn_is_lines_of_json_in_both_directions(tmp_path: Path) -> None:
         finally:
             await stage.driver.stop()
 
-    end = run(play(), timeout_s=30)
+    end = run(play())
     assert (end.stop, stage.ears.text()) == ("end_turn", "Hello!")
     assert "user" in [line["type"] for line in stage.log() if "type" in line], "the log parses line by line"
 
@@ -150,7 +150,7 @@ def test_the_cli_is_started_with_the_flags_that_stream_json_needs(tmp_path: Path
         finally:
             await stage.driver.stop()
 
-    run(play(), timeout_s=30)
+    run(play())
     words = " ".join(stage.argv())
     assert "-p" in stage.argv() and "--verbose" in stage.argv()
     assert "--input-format stream-json" in words and "--output-format stream-json" in words

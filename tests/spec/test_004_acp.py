@@ -88,7 +88,7 @@ def demo_agent(folder: Path) -> Iterator[Wire]:
             yield Wire(process)
             assert process.stdin is not None
             process.stdin.close()
-            assert process.wait(5) == 0, "the end of stdin is the end of an agent"
+            assert process.wait(60) == 0, "the end of stdin is the end of an agent"
         finally:
             deadline.cancel()
             process.kill()

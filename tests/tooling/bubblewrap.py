@@ -22,5 +22,5 @@ def need_bubblewrap() -> None:
 def _problem() -> str | None:
     if shutil.which(TRIAL[0]) is None:
         return "bwrap is not installed (package bubblewrap); `make test` installs it as root where there is apt-get"
-    done = subprocess.run(TRIAL, capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run(TRIAL, capture_output=True, text=True, timeout=60, check=False)
     return None if done.returncode == 0 else f"bwrap cannot make a sandbox here: {done.stderr.strip()}"

@@ -358,7 +358,7 @@ class AcpFace(Face):
             return
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.close()
-        self._process.wait(20)
+        self._process.wait(60)
         self._process.stdout.close()
 
     def play(self, prompt: str, decide: Decide = allow, watch: Watch = nothing) -> Outcome:

@@ -79,5 +79,5 @@ def _clear(hub: HubProcess) -> None:
         own = {hub.pid, *(child.pid for child in children_of(hub.pid))}
         return [process for process in hub.left() if process.pid not in own]
 
-    eventually(lambda: not left(), f"nothing is left of the sessions of {hub.home}", 5)
+    eventually(lambda: not left(), f"nothing is left of the sessions of {hub.home}")
     assert hub.may_hold or hub.holds() == [], "the hub's loop was held:\n" + "\n".join(hub.holds())

@@ -10,6 +10,7 @@ Rule: for bounds that stand far from what is usual. Whoever wants to know a few 
 from __future__ import annotations
 
 import gc
+import os
 import time
 from collections.abc import Callable
 
@@ -22,6 +23,11 @@ SLOWEST = 4.0
 def slowness(tries: int = 5) -> float:
     """How many times as long as on a quiet core the same takes now, at worst of some tries."""
     return min(SLOWEST, max(1.0, *(_compute_s() / QUIET_S for _ in range(tries))))
+
+
+def crowding() -> float:
+    """How many want each core, at the mean of the last minute; with the same bound."""
+    return min(SLOWEST, max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1)))
 
 
 def own_s(work: Callable[[], object]) -> float:

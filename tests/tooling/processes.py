@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+WITHIN_S = 60.0
+"""What comes at all comes long before: it is for a machine that is busy with others."""
 POLL_S = 0.01
 LONGEST_POLL_S = 0.05
 """How often it is looked whether something holds: at first often, then at each tenth of the time that was waited. A look may go
@@ -26,13 +28,13 @@ class Process(NamedTuple):
 def processes_with(variable: str) -> list[Process]:
     """Processes whose environment has exactly this ``NAME=value``; zombies have no environment any more."""
     wanted = variable.encode()
-    return [process for process in _all() if wanted in _environment(process.pid)]
+    return _known(pid for pid in _pids() if wanted in _file(pid, "environ").split(b"\0"))
 
 
 def processes_named(token: str) -> list[Process]:
     """Processes that have ``token`` among their arguments; zombies have no arguments any more."""
     wanted = token.encode()
-    return [process for process in _all() if wanted in _file(process.pid, "cmdline").split(b"\0")]
+    return _known(pid for pid in _pids() if wanted in _file(pid, "cmdline").split(b"\0"))
 
 
 def below(pid: int) -> list[Process]:
@@ -59,7 +61,7 @@ def resident_bytes(pid: int) -> int:
     return pages * os.sysconf("SC_PAGE_SIZE")
 
 
-def eventually(holds: Callable[[], object], what: str, within_s: float = 10.0) -> None:
+def eventually(holds: Callable[[], object], what: str, within_s: float = WITHIN_S) -> None:
     """Wait until it holds, for things that tell nobody when they happen (processes, files)."""
     began = time.monotonic()
     while not holds():
@@ -74,13 +76,20 @@ def _below(pid: int, everybody: list[Process]) -> list[Process]:
 
 
 def _all() -> list[Process]:
+    return _known(_pids())
+
+
+def _pids() -> list[int]:
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]
+
+
+def _known(pids: Iterable[int]) -> list[Process]:
     found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
-            try:
-                found.append(_process(int(entry)))
-            except (FileNotFoundError, ProcessLookupError):
-                continue  # ended while we looked
+    for pid in pids:
+        try:
+            found.append(_process(pid))
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # ended while we looked
     return found
 
 
@@ -90,12 +99,9 @@ def _process(pid: int) -> Process:
     return Process(pid, int(parent), state, head.partition("(")[2])
 
 
-def _environment(pid: int) -> list[bytes]:
-    return _file(pid, "environ").split(b"\0")
-
-
 def _file(pid: int, name: str) -> bytes:
     try:
-        return Path(f"/proc/{pid}/{name}").read_bytes()
+        with open(f"/proc/{pid}/{name}", "rb", buffering=0) as file:
+            return file.read()
     except (FileNotFoundError, ProcessLookupError, PermissionError):
         return b""

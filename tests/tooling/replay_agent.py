@@ -17,7 +17,7 @@ from typing import Any
 
 Json = dict[str, Any]
 RECORDED_FOLDERS = ("/home/dev/project-2", "/home/dev/project-3", "/home/dev/project")
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 def read(path: str, run: str) -> list[tuple[bool, Json]]:

@@ -11,6 +11,8 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import pytest
+
 Check = Callable[..., None]
 LONGEST = 2_000
 """Of a failure's text; the row itself is told whole."""
@@ -41,6 +43,6 @@ def every_row(names: str | Sequence[str], rows: Iterable[Any]) -> Callable[[Chec
 def _failure(check: Check, row: dict[str, Any], others: dict[str, Any]) -> str:
     try:
         check(**row, **others)
-    except Exception as error:
+    except (Exception, pytest.fail.Exception) as error:  # the second is what ``pytest.raises`` says where nothing was raised
         return f"{row!r}\n    {type(error).__name__}: {str(error)[:LONGEST]}"
     return ""

@@ -9,7 +9,7 @@ import time
 from types import TracebackType
 from typing import Self
 
-CONNECT_S = 20.0
+CONNECT_S = 60.0
 SPARE_FILES = 128
 
 

@@ -36,3 +36,14 @@ def test_what_a_row_does_not_give_pytest_is_asked_for() -> None:
 def test_a_table_without_rows_is_refused() -> None:
     with pytest.raises(AssertionError, match="without rows"):
         every_row("number", [])
+
+
+def test_a_row_that_raises_nothing_where_it_should_fails_like_any_other() -> None:
+    @every_row("text", ["x", "1", "y", "2"])
+    def check(text: str) -> None:
+        with pytest.raises(ValueError):
+            int(text)
+
+    with pytest.raises(AssertionError, match="2 of 4 rows") as failed:
+        check()
+    assert "'text': '1'" in str(failed.value) and "'text': '2'" in str(failed.value)

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from tests.tooling.wire import Broken
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 TEXT, BINARY, CLOSE, PING, PONG = 1, 2, 8, 9, 10
 
 

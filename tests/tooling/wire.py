@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Self
 
 Headers = Mapping[str, str]
-WAIT_S = 20.0
+WAIT_S = 60.0
 SSE = {"Accept": "text/event-stream"}
 
 

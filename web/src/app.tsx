@@ -50,7 +50,8 @@ function Main({ children }: { children: JSX.Element | null }): JSX.Element {
   const place = placeOf(route.value);
   const first = useRef(true);
   useEffect(() => {
-    if (!first.current) main.current?.focus({ preventScroll: true });
+    // A view with a field to write into has taken it before us.
+    if (!first.current && !main.current?.contains(document.activeElement)) main.current?.focus({ preventScroll: true });
     first.current = false;
   }, [place]);
   return <main class="shell-main" id="main" tabIndex={-1} ref={main}><Boundary key={place}>{children}</Boundary></main>;

@@ -93,6 +93,12 @@ addEventListener('hashchange', () => {
   current.value = read(location.hash);
 });
 
+/** Who asks for the place where they are comes there anew: no address changes, but a view may want the focus again. */
+addEventListener('click', (event) => {
+  const link = event.target instanceof Element ? event.target.closest('a') : null;
+  if (link?.getAttribute('href')?.startsWith('#/') && link.hash === location.hash) current.value = read(location.hash);
+});
+
 export function go(to: Route): void {
   location.hash = write(to);
 }

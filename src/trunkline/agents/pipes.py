@@ -198,8 +198,8 @@ class OutputPipe(asyncio.Protocol):
     def start(self) -> None:
         """Deliver from now on, what came until now first."""
         held, self._held = self._held or [], None
-        for data in held:
-            self.data_received(data)
+        if held:
+            self.data_received(b"".join(held))
 
     def data_received(self, data: bytes) -> None:
         if self._held is not None:

@@ -179,8 +179,10 @@ class AgentProcess:
         await self._stdout_pipe.connect(stdout)
 
     def _begin(self) -> None:
-        self._stdout_pipe.start()
-        self._leader.watch(self._report)
+        try:
+            self._stdout_pipe.start()
+        finally:  # whoever fails to read what came before hears of the end all the same
+            self._leader.watch(self._report)
 
     def _report(self, exit_: Exit) -> None:
         try:

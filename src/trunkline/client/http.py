@@ -239,7 +239,7 @@ class Pool:
         except BaseException:
             await connection.close()
             raise
-        return await self._begin_afresh(request)
+        return await self._begin_anew(request)
 
     async def put_back(self, connection: Connection) -> None:
         """Keep the connection for the next request, or close it."""
@@ -268,7 +268,7 @@ class Pool:
             await connection.close()
         return await Connection.open(self.endpoint)
 
-    async def _begin_afresh(self, request: HttpRequest) -> tuple[Connection, h11.Response]:
+    async def _begin_anew(self, request: HttpRequest) -> tuple[Connection, h11.Response]:
         connection = await Connection.open(self.endpoint)
         try:
             return connection, await connection.send(request)

@@ -115,6 +115,8 @@ class ApprovalView(View):
     about: dict[str, Any] | None = None
     disk: dict[str, Any] | None = None
     always: dict[str, Any] | None = None
+    no_rule: str = ""
+    """Why there is no rule that "always" would write."""
     editable: bool = False
     beyond_turn: bool = False
     requested_at: str = ""
@@ -223,6 +225,7 @@ class SessionView(View):
     last_text: str = ""
     changes: Changes = msgspec.field(default_factory=Changes)
     failed: Failure | None = None
+    missed: str | None = None
 
 
 class Accepted(View):

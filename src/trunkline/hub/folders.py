@@ -16,11 +16,13 @@ LANE_MOST = 32
 
 
 def guarded_folders(options: HubOptions) -> tuple[str, ...]:
-    """What no rule opens to an agent: the hub's own data, its store, and the rules themselves."""
+    """What no rule opens to an agent: the hub's own data, its store, and the rules themselves; by the name that each was given,
+    and by where it really is. Looks at the disk."""
     if not options.keeps_files:
         return ()
     places = (options.data, store_named(options.store).folder, options.policy_file)
-    return tuple(str(place) for place in places if place is not None)
+    names = [str(place) for place in places if place is not None]
+    return tuple(dict.fromkeys((*names, *map(os.path.realpath, names))))
 
 
 def folder_lane() -> Lane:

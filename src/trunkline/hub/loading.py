@@ -1,7 +1,7 @@
 """What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile.
 
 What runs sessions comes with the first session, and with the first of its driver. What judges commands comes with the first tool
-call (``session/intake/read_ahead.py``).
+call (``session/judges.py``).
 """
 
 from __future__ import annotations

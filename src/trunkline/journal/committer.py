@@ -255,12 +255,13 @@ class Committer:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
         if self._delay is None:
             self._delay = RunDelay()
-        delayed, started = self._delay.read(), self._clock_s()
+        started = self._clock_s()
+        self._delay.mark(started)
         try:
             return self._journal.append_now(group)
         finally:
             took_s = self._clock_s() - started
-            if took_s > SLOW_COMMIT_S and took_s - self._delay.since(delayed) > SLOW_COMMIT_S:
+            if took_s > SLOW_COMMIT_S and took_s - self._delay.since_mark() > SLOW_COMMIT_S:
                 self._quick_needed = QUICK_COMMITS
 
     async def _write(self, batch: _Batch) -> None:

@@ -199,7 +199,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
     """The application that serves ``hub``."""
     tokens = Tokens.open(options.data, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
-    streams = Streams(tokens.is_live, tokens.left_s)
+    streams = Streams(tokens.is_live, tokens.left_s, tokens.left)
     editors = HttpConnections(tokens)
     subscriptions = Subscriptions(options.data, tokens.is_live, allow=options.push_allow)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from trunkline.session.workspace.files import PLAYGROUND
+from trunkline.session.workspace import PLAYGROUND
 from trunkline.settings import Settings
 
 PLAIN_COMMAND = "trunkline open --print"

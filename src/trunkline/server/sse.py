@@ -80,12 +80,15 @@ Watches = Callable[[str, str], bool]
 class Streams:
     """Every stream that is open: a stopping server can end them cleanly, and it is known who is being watched.
 
-    ``is_live`` says whether the token of an id still counts, ``left_s`` how long."""
+    ``is_live`` says whether the token of an id still counts, ``left_s`` how long. ``on_left`` is called with the token of each
+    stream that ends."""
 
     def __init__(self, is_live: Callable[[str], bool] = lambda token_id: True,
-                 left_s: Callable[[str], float | None] = lambda token_id: None) -> None:
+                 left_s: Callable[[str], float | None] = lambda token_id: None,
+                 on_left: Callable[[str], None] = lambda token_id: None) -> None:
         self._is_live = is_live
         self._left_s = left_s
+        self._on_left = on_left
         self._pumps: dict[asyncio.Task[None], tuple[Watches, str]] = {}
         self._looks: dict[asyncio.Task[None], asyncio.TimerHandle] = {}
         self._gone: deque[tuple[float, Watches]] = deque(maxlen=REMEMBERED_MOST)
@@ -123,7 +126,9 @@ class Streams:
         self._look_again(pump, token_id)
 
     def _ended(self, pump: asyncio.Task[None]) -> None:
-        self._remember(self._pumps.pop(pump)[0])
+        watches, token_id = self._pumps.pop(pump)
+        self._remember(watches)
+        self._on_left(token_id)
         if (look := self._looks.pop(pump, None)) is not None:
             look.cancel()
 

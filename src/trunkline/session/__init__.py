@@ -18,4 +18,5 @@ and then what happens around it:
     workspace/   the session's folder                    client/      what the hub does for the agent: files, terminals
     commands/    the nine commands of consumers          restore/     a session's state back from the journal
     services.py  what the hub gives to each session      deadlines.py, background.py  timers and tasks
+    judges.py    what judges calls, loaded late
 """

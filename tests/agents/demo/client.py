@@ -16,6 +16,7 @@ from typing import Any
 
 import jsonschema
 
+from tests.aio import WITHIN_S
 from trunkline.dialects.notes import NOTE_METHOD, AgentNote, read_note_params
 
 Json = dict[str, Any]
@@ -147,7 +148,7 @@ class Client:
         """Close stdin; the exit code."""
         assert self.process.stdin
         self.process.stdin.close()
-        return self.process.wait(5)
+        return self.process.wait(WITHIN_S)
 
     def _take(self, message: Json) -> None:
         self.messages.append(message)
@@ -172,7 +173,7 @@ class Client:
 
     def _line(self) -> bytes:
         assert self.process.stdout
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + WITHIN_S
         while b"\n" not in self._buffer:
             ready, _, _ = select.select([self.process.stdout], [], [], max(0.0, deadline - time.monotonic()))
             assert ready, "the demo says nothing"

@@ -14,6 +14,7 @@ import pytest
 
 from tests.agents.demo.client import TAKES_ALL, Json, calls_of, choose, demo, notes_of, text_of, update_of
 from trunkline.agents.demo import REJECTED
+from trunkline.agents.demo.steps import PLAN, TODOS
 
 TOOLS = ["todowrite", "glob", "grep", "read", "write", "bash", "edit", "apply_patch", "task", "webfetch", "plan_exit"]
 
@@ -116,6 +117,10 @@ def test_the_official_sdk_reads_every_update_and_no_update_has_a_field_the_proto
             read = notification.model_dump(mode="json", by_alias=True, exclude_unset=True)
             # The SDK is older than the names of tool calls; the schema has them.
             assert set(read["update"]) == set(message["params"]["update"]) - {"name"}
+
+
+def test_the_plan_has_as_many_points_as_the_list_that_counts_them() -> None:
+    assert len(PLAN.splitlines()) == len(TODOS)
 
 
 def test_it_uses_every_tool(tour: Tour) -> None:
@@ -376,6 +381,20 @@ def test_a_tour_that_is_cancelled_while_it_plans_leaves_plan_mode(tmp_path: Path
         assert answer["result"] == {"stopReason": "cancelled"}
         modes = [update_of(message).get("currentModeId") for message in client.messages]
         assert [mode for mode in modes if mode] == ["plan", "ask"]
+
+
+def test_tokens_are_told_as_what_each_turn_took_and_what_was_there_before_as_read_from_a_cache(tmp_path: Path) -> None:
+    with demo(tmp_path, "--fast", capabilities=TAKES_ALL) as client:
+        client.replies["session/request_permission"] = choose("reject-once")
+        session, spent = client.open(), []
+        for _ in range(3):
+            heard = len(client.messages)
+            client.prompt(session, "hello")
+            spent.append([data for kind, data in notes_of(client.messages[heard:]) if kind == "tokens"])
+    taken = [sum(each["input"] + each["output"] for each in turn) for turn in spent]
+    assert min(taken) > 0 and max(taken) - min(taken) <= 4 * len(spent[0]), "every turn said the same"
+    cached = [turn[-1]["cacheRead"] for turn in spent]
+    assert cached == sorted(set(cached)) and spent[0][0]["cacheRead"] == 0
 
 
 def test_a_client_that_takes_notes_and_notices_hears_more(tmp_path: Path) -> None:

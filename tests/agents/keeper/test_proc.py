@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.agents.keeper import proc
 
 PARENT = "import subprocess, sys; child = subprocess.Popen(['sleep', '60']); print(child.pid, flush=True); sys.stdin.read()"
@@ -40,7 +41,7 @@ def test_memory_of_its_own_leaves_out_what_files_share() -> None:
     assert proc.command_line(os.getpid())[0].endswith(os.path.basename(sys.argv[0])) or proc.command_line(os.getpid())
 
 
-@pytest.mark.parametrize(("words", "index"), [
+@every_row(("words", "index"), [
     (["/usr/bin/tool", "serve", "--shared"], 0), (["tool", "--shared", "x", "serve"], 0), (["other", "run"], 1),
     (["tool", "serve"], None), (["toolbox", "serve", "--shared"], None), ([""], None), ([], None),
 ])

@@ -29,4 +29,4 @@ def state(place: Place, session_id: str) -> dict[str, Any]:
 
 
 def wait_for(place: Place, session_id: str, key: str) -> None:
-    eventually(lambda: bool(state(place, session_id)[key]), f"{key} is there", 20)
+    eventually(lambda: bool(state(place, session_id)[key]), f"{key} is there")

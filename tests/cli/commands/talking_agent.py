@@ -1,7 +1,9 @@
 """An agent that asks whether it may run a command and goes on talking below. Stdlib only; runs by itself.
 
-The prompt is a JSON object: ``commands`` (each is asked for), ``words`` (how many it says while they wait, before it writes
-something that looks like another ask), ``withdrawn`` (how many more it asks for and takes back at once).
+The prompt is a JSON object: ``commands`` (each is asked for), ``calls`` (members of further calls that are asked for),
+``options`` (what it offers), ``question`` (what it asks first: the members of an elicitation), ``before`` (what it says before it
+asks), ``words`` (how many it says while they wait, before it writes something that looks like another ask), ``withdrawn`` (how
+many more it asks for and takes back).
 """
 
 from __future__ import annotations
@@ -26,27 +28,41 @@ def update(**body: Any) -> None:
     send(method="session/update", params={"sessionId": "one", "update": body})
 
 
-def ask(number: int, command: str) -> None:
-    """Ask for one command."""
-    call = {"toolCallId": f"call{number}", "title": "Bash", "kind": "execute", "rawInput": {"command": command}}
+def ask(number: int, fields: Json, options: list[Json]) -> None:
+    """Ask for one call."""
+    call = {"toolCallId": f"call{number}", "title": "Bash", "kind": "execute", **fields}
     update(sessionUpdate="tool_call", status="pending", **call)
     send(id=f"ask{number}", method="session/request_permission",
-         params={"sessionId": "one", "toolCall": call, "options": OPTIONS})
+         params={"sessionId": "one", "toolCall": call, "options": options})
+
+
+def question(fields: Json) -> None:
+    """Ask something, and say what the answer was."""
+    send(id="question", method="elicitation/create", params={"sessionId": "one", **fields})
+    while (message := json.loads(sys.stdin.readline())).get("id") != "question":
+        pass
+    update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": json.dumps(message.get("result")) + "\n"})
 
 
 def turn(script: Json) -> None:
     """Ask, talk, wait for all answers, and say what they were."""
-    for number, command in enumerate(script["commands"]):
-        ask(number, command)
+    if "question" in script:
+        question(script["question"])
+    if "before" in script:
+        update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": script["before"]})
+    options = script.get("options", OPTIONS)
+    calls = [*({"rawInput": {"command": command}} for command in script.get("commands", ())), *script.get("calls", ())]
+    for number, call in enumerate(calls):
+        ask(number, call, options)
     for number in range(script.get("withdrawn", 0)):
-        ask(100 + number, "touch other.txt")
+        ask(100 + number, {"rawInput": {"command": "touch other.txt"}}, options)
         send(method="$/cancel_request", params={"requestId": f"ask{100 + number}"})
     for chunk in [*(f"w{number} " for number in range(script["words"])), FAKE]:
         update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": chunk})
     answers: dict[str, str | None] = {}
-    while len(answers) < len(script["commands"]):
+    while len(answers) < len(calls):
         message = json.loads(sys.stdin.readline())
-        if message.get("id") in {f"ask{number}" for number in range(len(script["commands"]))}:
+        if message.get("id") in {f"ask{number}" for number in range(len(calls))}:
             answers[message["id"]] = message["result"]["outcome"].get("optionId")
     words = " ".join(f"{name}={answers[name]}" for name in sorted(answers))
     update(sessionUpdate="agent_message_chunk", content={"type": "text", "text": f"\n{words}\n"})

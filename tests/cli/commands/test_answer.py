@@ -17,7 +17,7 @@ def test_a_question_is_answered_by_its_fields_or_declined(place: Place) -> None:
     assert wrong.returncode == 2 and b"the fields are name, colour, steps, sure" in wrong.stderr
     assert b"name: an answer is needed" in place.call_here("answer", "-", "steps=4").stderr
     assert place.call_here("answer", session, "name=Ada", "colour=1", "steps=4").stdout.startswith(b"answered ")
-    eventually(lambda: '"Ada"' in state(place, session)["lastText"], "the agent has it", 20)
+    eventually(lambda: '"Ada"' in state(place, session)["lastText"], "the agent has it")
     place.call_here("send", session, "/question")
     wait_for(place, session, "pendingQuestions")
     assert place.call_here("answer", "-", "--decline").stdout.startswith(b"declined ")

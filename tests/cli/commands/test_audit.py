@@ -292,4 +292,4 @@ def test_a_journal_can_be_read_while_it_is_written(place: Place) -> None:
             assert grown.head in done.stdout.decode()
             await journal.append(Group({"aaa": [Entry(8, AT, told("aaa", 8))]}, {}))
 
-    run(write(), timeout_s=30)
+    run(write())

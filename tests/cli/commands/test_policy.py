@@ -54,9 +54,9 @@ def explained(place: Place, *words: str) -> dict[str, Any]:
 def test_show_lists_what_denies_first_and_says_what_is_over(place: Place) -> None:
     done = place.call_here("policy", "show")
     assert [line.strip() for line in done.stdout.decode().splitlines()][1:] == [
-        "deny   path .env  (secrets)",
-        "allow  command npm test*",
-        "allow  command make; expired 2020-01-01T00:00:00+00:00",
+        "2  deny   path .env  (secrets)",
+        "1  allow  command npm test*",
+        "3  allow  command make; expired 2020-01-01T00:00:00+00:00",
         "allow  reads  (low and medium risk)",
         "allow  writes: src/**  (low and medium risk)",
     ]
@@ -147,6 +147,18 @@ def test_a_bad_file_is_told_and_allows_nothing(place: Place) -> None:
     assert b"rule 4 (line 20): action: Invalid enum value 'alow'" in done.stderr
 
 
+@pytest.mark.parametrize(("text", "words"), [("", b"it is empty: everything is asked"),
+                                             (None, b"not there: everything is asked")])
+def test_a_file_without_rules_is_told_from_one_that_is_not_there(place: Place, text: str | None, words: bytes) -> None:
+    path = place.data.path / "policy.toml"
+    path.unlink(missing_ok=True)
+    if text is not None:
+        path.write_text(text)
+        path.chmod(0o600)
+    done = place.call_here("policy", "show")
+    assert done.returncode == 0 and words in done.stdout, done.stderr
+
+
 @pytest.mark.parametrize("bad", ["mode", "bytes", "rule", "gone"])
 def test_where_the_file_is_bad_the_rules_of_the_running_hub_are_shown_and_explained(place: Place, bad: str) -> None:
     path = place.data.path / "policy.toml"
@@ -204,3 +216,26 @@ def test_edit_refuses_what_is_no_policy(place: Place, tmp_path: Path) -> None:
 def test_edit_of_nothing_changes_nothing(place: Place, tmp_path: Path) -> None:
     done = place.call_here("policy", "edit", env=editor(tmp_path, "pass"))
     assert (done.returncode, done.stdout) == (0, b"nothing changed\n")
+
+
+def test_remove_takes_a_rule_out_by_its_number_and_shows_it(place: Place) -> None:
+    file = place.data.path / "policy.toml"
+    file.write_text(f"# mine\n{POLICY}")
+    done = place.call_here("policy", "remove", "2")
+    assert (done.returncode, done.stdout.decode()) == (0, "removed: deny   path .env  (secrets)\n")
+    gone = '[[rules]]\npath = ".env"\nreason = "secrets"\naction = "deny"\n\n'
+    assert gone in POLICY and file.read_text() == f"# mine\n{POLICY}".replace(gone, "")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(("number", "says"), [("4", "there is no rule 4: the policy has 3 rules"), ("0", "0 is not in the")])
+def test_remove_of_what_is_not_there_is_refused_and_changes_nothing(place: Place, number: str, says: str) -> None:
+    done = place.call_here("policy", "remove", number)
+    assert done.returncode == 2 and says in done.stderr.decode()
+    assert (place.data.path / "policy.toml").read_text() == POLICY
+
+
+@pytest.mark.parametrize(("word", "meant"), [("list", "show"), ("rm", "remove"), ("delete", "remove")])
+def test_what_others_call_a_command_is_answered_with_its_name(place: Place, word: str, meant: str) -> None:
+    done = place.call_here("policy", word)
+    assert done.returncode == 2 and f"Did you mean {meant}" in done.stderr.decode()

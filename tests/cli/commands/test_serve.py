@@ -118,7 +118,7 @@ def test_stopping_ends_a_running_turn_with_one_error_and_every_agent(place: Plac
                     child.send_signal(signal.SIGTERM)
         return kinds
 
-    kinds = run(scene(), timeout_s=30)
+    kinds = run(scene())
     assert kinds[-1] == "error"
     assert kinds.count("error") == 1
     assert child.wait(timeout=COMMAND_S) == 0

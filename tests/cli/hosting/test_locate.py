@@ -32,7 +32,7 @@ def test_two_who_start_at_the_same_time_get_one_hub(place: Place) -> None:
     async def scene() -> list[Endpoint]:
         return list(await asyncio.gather(*(find_or_start(place.settings()) for _ in range(4))))
 
-    found = run(scene(), timeout_s=30)
+    found = run(scene())
     assert len(set(found)) == 1
     record = place.data.record()
     assert record is not None
@@ -72,7 +72,7 @@ def test_the_record_of_a_crashed_hub_misleads_nobody(place: Place) -> None:
             endpoint = await find_or_start(place.settings())
             assert endpoint.url != old_port.url
 
-    run(scene(), timeout_s=30)
+    run(scene())
     assert seen == []
 
 

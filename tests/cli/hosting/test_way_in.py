@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.cli.hosting.way_in import has_display, login_command, own_command, print_way_in, session_page, tunnel
 from trunkline.cli.read_settings import load, usual_data
 
@@ -39,7 +40,7 @@ def test_the_data_folder_is_named_where_it_is_not_the_usual_one(tmp_path: Path) 
     assert login_command(load({"data": str(usual_data())})).endswith(" open --print")
 
 
-@pytest.mark.parametrize(("url", "connection", "line"), [
+@every_row(("url", "connection", "line"), [
     ("http://127.0.0.1:7420", "10.0.0.1 5000 10.0.0.2 22", "ssh -L 7420:127.0.0.1:7420 ada@10.0.0.2"),
     ("http://[::1]:7420", "10.0.0.1 5000 10.0.0.2 2222", "ssh -p 2222 -L 7420:[::1]:7420 ada@10.0.0.2"),
     ("https://hub.example:443", "10.0.0.1 5000 10.0.0.2 22", ""),
@@ -50,7 +51,7 @@ def test_over_ssh_the_line_that_makes_the_hub_reachable_is_told(url: str, connec
     assert tunnel(url, {"SSH_CONNECTION": connection, "USER": "ada"}) == line
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("env", "platform", "expected"),
     [({}, "linux", False), ({"DISPLAY": ":0"}, "linux", True), ({"WAYLAND_DISPLAY": "w"}, "linux", True), ({}, "darwin", True),
      ({"SSH_CONNECTION": "a 1 b 22"}, "darwin", False)],

@@ -14,6 +14,7 @@ from tests.cli.terminal.test_screen import Out
 from tests.client.scripted import Exchange, served
 from trunkline.cli.terminal.ask import Keyboard, Policy, TerminalAsks
 from trunkline.cli.terminal.card import PREVIEW_LINES, REST_S
+from trunkline.cli.terminal.outlet import Outlet
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client
 from trunkline.dialects.context.types import ASKED_ANEW
@@ -69,6 +70,8 @@ class Stage:
         self.answers: asyncio.Queue[tuple[str, Any]] = asyncio.Queue()
         self.typist = Typist()
         self.out = Noticed()
+        self.outlet: Outlet | None = None
+        self.in_line = False
         self.status: Callable[[str], tuple[int, object]] = lambda path: (200, {})
 
     async def handle(self, exchange: Exchange) -> None:
@@ -82,11 +85,46 @@ class Stage:
         async def whole() -> None:
             async with served(self.handle) as hub, Client(hub.url) as client:
                 screen = Screen(self.out, terminal=True, colour=False)
-                asks = TerminalAsks(client, "s", screen, self.policy, self.typist, lambda: self.typist.now)
+                asks = TerminalAsks(client, "s", screen, self.policy, self.typist, lambda: self.typist.now, outlet=self.outlet,
+                                    in_line=lambda: self.in_line)
                 await scene(asks)
                 await asks.close()
 
         run(whole())
+
+
+class Slow(Outlet):
+    """A pipe whose reader takes its time."""
+
+    def __init__(self) -> None:
+        super().__init__(Out())
+        self.waits, self.is_read = asyncio.Event(), asyncio.Event()
+
+    async def drained(self, tell: Callable[[], None]) -> None:
+        """Until the test says so."""
+        self.waits.set()
+        await self.is_read.wait()
+
+
+@pytest.mark.parametrize("is_answered", [False, True])
+def test_nothing_is_asked_before_what_was_written_is_read_and_what_others_answer_by_then_is_not_asked(is_answered: bool) -> None:
+    stage = Stage("ask")
+
+    async def scene(asks: TerminalAsks) -> None:
+        assert isinstance(stage.outlet, Slow)
+        asks.see(_approval(1))
+        await stage.outlet.waits.wait()
+        assert asks.holds_screen and stage.out.getvalue() == ""
+        if is_answered:
+            asks.see({"type": "approval_resolved", "requestId": "r1", "approved": True})
+            assert not asks.holds_screen
+        asks.see(_approval(2))
+        stage.outlet.is_read.set()
+        await stage.typist.lines.put("n")
+        assert (await stage.answers.get())[0] == f"/sessions/s/permissions/{'r2' if is_answered else 'r1'}"
+
+    stage.outlet = Slow()
+    stage.play(scene)
 
 
 def test_two_asks_are_answered_one_after_the_other() -> None:
@@ -296,3 +334,103 @@ def test_without_a_terminal_nothing_is_answered() -> None:
 
     stage.play(scene)
     assert "waiting for somebody to answer at http://127.0.0.1:" in stage.out.getvalue()
+
+
+@pytest.mark.parametrize("question", [
+    {"schema": {"type": "object"}}, {"url": "https://example.com"},
+    {"schema": {"properties": {"ok": {"type": "boolean", "default": True}}}},
+])
+def test_what_is_typed_as_a_question_appears_is_no_answer_to_it(question: dict[str, Any]) -> None:
+    stage = Stage("ask")
+    stage.typist.pace = 0.3
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see({"type": "question_requested", "questionId": "q", "question": "delete all?", **question})
+        for _ in range(3):
+            await stage.typist.lines.put("")
+        await stage.typist.lines.put("")
+        assert (await stage.answers.get())[1]["action"] == "accept"
+
+    stage.play(scene)
+    assert stage.out.getvalue().count("only just appeared") == 3
+
+
+@pytest.mark.parametrize("question", [
+    {"schema": {"type": "object"}}, {"url": "https://example.com"}, {},
+    {"schema": {"properties": {"x": {"type": "string"}}, "required": ["x"]}},
+])
+def test_every_question_can_be_declined_at_once(question: dict[str, Any]) -> None:
+    stage = Stage("ask")
+    stage.typist.pace = 0
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see({"type": "question_requested", "questionId": "q", "question": "your name?", **question})
+        await stage.typist.lines.put(":decline")
+        assert await stage.answers.get() == ("/sessions/s/questions/q", {"action": "decline"})
+
+    stage.play(scene)
+    assert stage.answers.empty()
+
+
+def test_what_the_hub_refuses_with_is_a_line() -> None:
+    stage = Stage("ask")
+    why = "no option x\n\n  ? permission wanted (low risk): Run: ls\n    1  Allow\x1b[2J" + "y" * 5_000
+    stage.status = lambda path: (400, {"code": "invalid", "message": why, "recoverable": True})
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.lines.put("y")
+        await stage.answers.get()
+        stage.status = lambda path: (409, {"code": "already_resolved", "message": why})
+        await stage.typist.lines.put("y")
+        await stage.answers.get()
+        asks.see(_approval(2))  # which is asked when all of that was told
+        await stage.typist.lines.put("n")
+        await stage.answers.get()
+
+    stage.play(scene)
+    (first, second) = [line for line in stage.out.getvalue().split("\n") if "no option x" in line]
+    assert all("x ⏎ ⏎ ? permission wanted (low risk): Run: ls" in line and len(line) < 1_100 for line in (first, second))
+
+
+def test_two_options_of_one_id_are_both_taken_for_the_worse_of_them() -> None:
+    stage = Stage("ask")
+    stage.typist.pace = 0.3
+    options = [{"optionId": "x", "name": "Allow", "kind": "allow_once"},
+               {"optionId": "x", "name": "Reject", "kind": "reject_once"}]
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see({**_approval(1), "options": options})
+        await stage.typist.lines.put("2")
+        await stage.typist.lines.put("n")
+        assert (await stage.answers.get())[1] == {"decision": "deny", "scope": "once"}
+
+    stage.play(scene)
+    assert stage.answers.empty() and "only just appeared" in stage.out.getvalue()
+
+
+def test_all_pages_at_once_count_only_after_each_was_shown() -> None:
+    stage = Stage("ask")
+    lines = "\n".join(f"+{number}" for number in range(200))
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see({**_approval(1), "preview": {"type": "diff", "diff": lines}})
+        for typed in ("v", "a", "q", "y", "n"):
+            await stage.typist.lines.put(typed)
+        assert (await stage.answers.get())[1] == {"decision": "deny", "scope": "once"}
+
+    stage.play(scene)
+    assert stage.answers.empty() and "v shows the rest" in stage.out.getvalue()
+
+
+@pytest.mark.parametrize("in_line", [False, True])
+def test_a_card_begins_on_a_row_of_its_own_where_an_answer_has_not_ended_its_line(in_line: bool) -> None:
+    stage = Stage("ask")
+    stage.in_line = in_line
+
+    async def scene(asks: TerminalAsks) -> None:
+        asks.see(_approval(1))
+        await stage.typist.waiting.wait()
+
+    stage.play(scene)
+    assert stage.out.getvalue().startswith("\n" if in_line else "  ? permission wanted")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.cli.terminal.form import fields_of
 
 
@@ -15,7 +16,7 @@ def _field(rules: dict[str, Any], *, required: bool = True) -> Any:
     return field
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("rules", "typed", "value"),
     [
         ({"type": "string"}, "text", "text"),
@@ -36,7 +37,7 @@ def test_what_is_typed_becomes_the_fields_type(rules: dict[str, Any], typed: str
     assert (read, type(read)) == (value, type(value))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("rules", "typed"),
     [({"type": "integer"}, "1.5"), ({"type": "number"}, "x"), ({"type": "boolean"}, "perhaps"), ({"type": "string"}, ""),
      ({"type": "string", "enum": ["a"]}, "2"), ({"type": "string", "enum": ["a"]}, "b")],
@@ -62,7 +63,7 @@ def test_a_form_without_fields_asks_for_nothing() -> None:
     assert fields_of({"question": "agreed?", "schema": {"type": "object", "properties": {}}}) == []
 
 
-@pytest.mark.parametrize("schema", [
+@every_row("schema", [
     {"properties": {"a": {}}, "required": None},
     {"properties": {"a": {}}, "required": 7},
     {"properties": {"a": {"oneOf": [1]}}},

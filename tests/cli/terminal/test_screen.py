@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import fcntl
 import io
+import os
+import pty
+import struct
+import termios
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.cli.terminal.screen import Screen
+from tests.tooling.rows import every_row
+from trunkline.cli.terminal.screen import COLUMNS_MOST, NOTE_CHARS, ROWS_MOST, Screen
 from trunkline.dialects.visible import one_line, printable
 
 
@@ -24,7 +30,7 @@ class Plain(io.StringIO):
     encoding = "ascii"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "shown"),
     [
         ("plain\n\ttext ✓", "plain\n\ttext ✓"),
@@ -113,3 +119,40 @@ def test_a_line_is_cut_to_the_width() -> None:
     assert screen.cut("a\nb\x1b[1m c") == "a b c"
     long = screen.cut("x" * 500, taken=4)
     assert (len(long), long[-1]) == (195, "…")
+
+
+def test_a_note_is_one_line_whatever_it_quotes() -> None:
+    out = Out()
+    Screen(out).note("no option x\n\n  ? permission wanted\x1b[2J\u200b" + "y" * 5_000, indent="  ")
+    (line,) = out.getvalue().splitlines()
+    assert line.startswith("  ! no option x ⏎ ⏎ ? permission wanted␛[2J[U+200B]yyy") and len(line) < NOTE_CHARS + 10
+
+
+class Window(Out):
+    """A stream that is a terminal."""
+
+    def __init__(self, columns: int, rows: int) -> None:
+        super().__init__()
+        self._master, self._slave = pty.openpty()
+        fcntl.ioctl(self._slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def fileno(self) -> int:
+        """The terminal."""
+        return self._slave
+
+    def shut(self) -> None:
+        """Give it back."""
+        os.close(self._master)
+        os.close(self._slave)
+
+
+@pytest.mark.parametrize(("columns", "rows", "size"), [
+    (0, 0, (80, 24)), (0, 24, (80, 24)), (100, 30, (100, 30)), (60_000, 60_000, (COLUMNS_MOST, ROWS_MOST)), (1, 1, (1, 1)),
+])
+def test_a_window_is_as_large_as_it_says_within_reason(
+        columns: int, rows: int, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("LINES", "24")
+    window = Window(columns, rows)
+    assert Screen(window, terminal=True).size() == size
+    window.shut()

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cli.terminal.test_screen import Out
+from tests.tooling.rows import every_row
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKS, Show
+from trunkline.dialects.context.types import PASSED_ON
 
 
 def _chunk(kind: str, text: str) -> dict[str, Any]:
@@ -66,6 +68,12 @@ def test_a_plan_is_shown_once_and_then_what_changed() -> None:
         "  plan", "    ● step 0", "    ○ step 1", "    ✓ step 0", "    ● step 1"]
 
 
+def test_an_answer_that_only_the_agent_understands_is_told_as_no_denial() -> None:
+    resolved = {"type": "approval_resolved", "approved": False, "resolvedBy": "user", "_meta": {"by": "main"}}
+    assert _shown({**resolved, "reason": f"{PASSED_ON}: Later"}) == [f"  answered by you ({PASSED_ON}: Later)"]
+    assert _shown(resolved) == ["  denied by you"]
+
+
 def test_nothing_is_hidden_in_what_a_permission_is_for() -> None:
     command = "touch a\x1b]0;; touch b\x07\u3164\u202e\x0cc"
     asked = {"type": "approval_requested", "description": f"Run: {command}", "preview": {"command": command}}
@@ -89,7 +97,7 @@ def test_a_permission_shows_what_it_is_for_and_a_long_preview_is_cut() -> None:
 def test_the_end_says_what_was_used_and_why_it_stopped() -> None:
     usage = {"type": "usage_update", "used": 1500, "size": 200000, "cost": {"amount": 0.5, "currency": "USD"}}
     assert _shown(usage, {"type": "prompt_response", "stopReason": "max_tokens"}) == [
-        "  stopped: max tokens · 1.5k of 200.0k tokens, 0.50 USD"]
+        "  stopped: max tokens · context: 1.5k of 200.0k tokens, 0.50 USD"]
     assert _shown({"type": "prompt_response", "stopReason": "end_turn"}) == []
 
 
@@ -137,4 +145,21 @@ def test_a_permission_is_shown_with_every_act_and_what_is_not_sure() -> None:
                         "doubts": ["a member of its input that is not known: run_as"]}}
     assert _shown(packet) == [
         "  ? permission wanted (low risk: fine): Run: ls", "    ! not sure: a member of its input that is not known: run_as",
-        "    ls", "    +one", "    Names:", "      b"]
+        "    ls", "    Runs in /w", "    +one", "    Names:", "      b"]
+
+
+@every_row(("told", "words"), [
+    ({"resolvedBy": "user", "_meta": {"by": "main"}}, "you"),
+    ({"resolvedBy": "user", "_meta": {"by": "main (zed)"}}, "you (zed)"),
+    ({"resolvedBy": "user", "_meta": {"by": "Ann's phone (bd97ee34b91c)"}}, "Ann's phone"),
+    ({"resolvedBy": "user", "_meta": {"by": "laptop (bd97ee34b91c) (zed)"}}, "laptop (zed)"),
+    ({"resolvedBy": "user", "_meta": {"by": "main (x) (bd97ee34b91c)"}}, "main (x)"),
+    ({"resolvedBy": "user"}, "somebody"), ({}, "somebody"), ({"resolvedBy": "policy"}, "policy"),
+])
+def test_who_answered_is_told_by_name_and_never_by_an_id(told: dict[str, Any], words: str) -> None:
+    assert _shown({"type": "approval_resolved", "approved": True, **told}) == [f"  allowed by {words}"]
+
+
+def test_who_answered_a_question_is_told_the_same_way() -> None:
+    answered = {"type": "question_resolved", "action": "accept", "resolvedBy": "browser (bd97ee34b91c)"}
+    assert _shown(answered, {**answered, "resolvedBy": "main"}) == ["  answered by browser", "  answered by you"]

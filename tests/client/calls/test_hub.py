@@ -132,4 +132,4 @@ def test_an_agents_sessions_are_listed_and_joined(tmp_path: Path) -> None:
             assert session.id in [found.id for found in await client.adapter_sessions("demo")]
             assert (await client.attach("demo", session.id)).id == session.id
 
-    run(check(), 30)
+    run(check())

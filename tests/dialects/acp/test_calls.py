@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.dialects.acp.strategies import instances
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.reading.decode import decode_update
@@ -55,7 +55,7 @@ def test_a_call_first_heard_of_by_an_update_takes_its_title() -> None:
     assert (call.first_title, call.status) == ("Edit", "in_progress")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("now", "said", "then"),
     [
         ("pending", "in_progress", "in_progress"),

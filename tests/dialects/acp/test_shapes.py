@@ -6,7 +6,6 @@ import types
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
-import pytest
 
 from tests.dialects.acp.schema import DEFINITIONS, definition_of, shapes
 from tests.tooling.rows import every_row
@@ -157,7 +156,7 @@ def test_there_are_fourteen_updates_and_five_content_blocks() -> None:
     assert {kind.__struct_config__.tag for kind in get_args(ToolCallContent)} == tags("ToolCallContent", "type")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("literal", "definition"),
     [
         (ToolKind, "ToolKind"),

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.calls.announced import read
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call, reading_meta
 from trunkline.dialects.calls.describe import COMMAND_CHARS, PATHS_REPEATED, SUBJECT_CHARS
 from trunkline.dialects.context.descriptions import describe_tool_call
@@ -21,7 +22,7 @@ def test_a_tool_that_has_no_line_of_its_own_is_told_with_what_it_is_about(call: 
     assert read(call).description == line
 
 
-@pytest.mark.parametrize(("name", "given", "line"), [
+@every_row(("name", "given", "line"), [
     ("Delete", {"file_path": "src/a.py"}, "Delete: src/a.py"), ("delete_files", {"pattern": "*"}, "delete_files: *"),
     ("mcp__fs__purge", {"paths": ["a.py", "b.py", "c.py"]}, "mcp__fs__purge: a.py and 2 more"),
     ("mcp__x__run", {"command": "npm test"}, "mcp__x__run, which runs: npm test"),

@@ -21,7 +21,7 @@ def test_a_member_that_changes_what_a_call_means_is_a_doubt(member: str) -> None
     assert read({"name": "Bash", "kind": "execute", "rawInput": harmless}).sure
 
 
-@pytest.mark.parametrize("members", [
+@every_row("members", [
     {"sandboxMode": "off"}, {"session_id": "root-shell"}, {"mode": "yolo"}, {"type": "delete"},
     {"description": {"run_as": "root"}},
     {"options": [{"run_as": "root"}]}, {"path": {"then": "x"}}, {"sandbox_permissions": "require_escalated"},
@@ -31,7 +31,7 @@ def test_a_member_that_is_not_known_is_a_doubt_at_any_depth(members: dict[str, A
     assert not read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
 
 
-@pytest.mark.parametrize("members", [
+@every_row("members", [
     {"sandbox_type": "none"}, {"run_as_name": "root"}, {"user_name": "root"}, {"hostname": "prod"}, {"container_name": "prod"},
     {"file_path": "src/a.py", "content": "x"}, {"patch": "*** Delete File: src/a.py\n"}, {"text": "y\n"},
     {"edits": [{"path": "src/a.py", "new_string": "x"}]}, {"from": "src/a.py", "to": "src/b.py"},
@@ -40,7 +40,7 @@ def test_a_command_that_comes_with_a_text_a_target_or_another_user_is_not_sure(m
     assert not read({"name": "Bash", "kind": "execute", "rawInput": {"command": "npm test", **members}}).sure
 
 
-@pytest.mark.parametrize("call", [
+@every_row("call", [
     {"name": "Read", "kind": "read", "rawInput": {"path": "src/a.py", **members}} for members in (
         {"text": "x"}, {"body": "x"}, {"replace": "x"}, {"edit": "x"}, {"destination": "src/b.py"}, {"output": "src/b.py"},
         {"rename_to": "src/b.py"}, {"new_name": "src/b.py"}, {"outfile": "src/b.py"}, {"sudo_type": "root"})
@@ -53,6 +53,18 @@ def test_a_look_that_brings_a_text_or_a_target_is_no_look(call: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("members", [
+    {"path": "--pre=touch"}, {"glob": "--pre=touch"}, {"paths": ["src", "-f"]}, {"include": "--files"},
+])
+def test_an_option_where_a_place_belongs_makes_a_search_none(members: dict[str, Any]) -> None:
+    reading = read({"name": "Grep", "kind": "search", "rawInput": {"pattern": "a", **members}})
+    assert not reading.only_looks and reading.judged_as == "other" and any("an option" in doubt for doubt in reading.doubts)
+
+
+def test_a_search_may_look_for_what_begins_with_a_dash() -> None:
+    assert read({"name": "Grep", "kind": "search", "rawInput": {"pattern": "--no-verify", "path": "src"}}).only_looks
+
+
+@every_row("members", [
     {"env": {"CI": "1"}}, {"type": "py"}, {"output_format": "json"}, {"timeout_ms": 5, "run_in_background": True}, {"run_as": ""},
 ])
 def test_a_member_that_changes_nothing_is_none(members: dict[str, Any]) -> None:
@@ -92,13 +104,13 @@ def test_a_sort_that_is_no_word_is_a_doubt_and_breaks_nothing(member: str, value
     assert read_call("Bash", "execute", {"command": "ls", member: value}).doubts
 
 
-@pytest.mark.parametrize("given", [{"type": "py"}, {"type": "file"}, {"kind": "directory"}, {"type": "rust"}, {"tool": "grep"},
+@every_row("given", [{"type": "py"}, {"type": "file"}, {"kind": "directory"}, {"type": "rust"}, {"tool": "grep"},
                                    {"type": ["ts", "tsx"]}])
 def test_a_sort_that_is_known_is_no_doubt(given: dict[str, object]) -> None:
     assert not read_call("Grep", "search", {"pattern": "x", **given}).doubts
 
 
-@pytest.mark.parametrize(("call", "member"), [
+@every_row(("call", "member"), [
     ({"title": "read", "kind": "read", "rawInput": {"path": "a.txt", "url": "http://x.example/upload"}}, "url"),
     ({"title": "write", "kind": "edit", "rawInput": {"path": "a.txt", "content": "x", "urls": ["http://x.example"]}}, "urls"),
     ({"title": "delete_files", "kind": "delete", "rawInput": {"path": "x.log", "recursive": True}}, "recursive"),
@@ -119,3 +131,23 @@ def test_a_member_is_harmless_only_where_the_tool_has_a_harmless_use_for_it(call
 ])
 def test_what_says_how_to_look_is_harmless_where_something_only_looks(call: dict[str, Any]) -> None:
     assert read(call).sure
+
+
+@every_row("members", [
+    {"args": ["--pre", "touch"]}, {"args": "--pre touch"}, {"arguments": ["--pre=touch"]}, {"Args": ["-f", "x"]},
+    {"env": {"RIPGREP_CONFIG_PATH": "x"}}, {"environment": ["A=b"]}, {"env": "A=b"},
+    {"options": ["--pre", "touch"]}, {"flags": "--pre=x"},
+])
+@every_row(("tool", "kind", "given"), [
+    ("Grep", "search", {"pattern": "x"}), ("Glob", "search", {"pattern": "*.py"}), ("Read", "read", {"path": "src/a.py"}),
+    ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b"}), ("WebFetch", "fetch", {"url": "https://x.example"}),
+])
+def test_words_and_variables_for_a_program_that_a_tool_does_not_show_are_a_doubt(
+        tool: str, kind: str, given: dict[str, Any], members: dict[str, Any]) -> None:
+    reading = read_call(tool, kind, {**given, **members})
+    assert not reading.sure and not reading.only_looks
+
+
+def test_arguments_that_wrap_the_members_are_no_words_for_a_program() -> None:
+    assert read_call("Grep", "search", {"arguments": {"pattern": "x", "path": "src"}}).only_looks
+    assert read_call("Grep", "search", {"pattern": "x", "args": []}).only_looks

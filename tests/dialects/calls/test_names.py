@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind, role_of_name, usual_name, verb_in
 from trunkline.dialects.calls.types import ToolRole
 
 NAMES = ToolNames(roles={"run_it": "terminal", "Scribble": "write"})
 
 
-@pytest.mark.parametrize(("name", "role"), [
+@every_row(("name", "role"), [
     ("run_it", "terminal"), ("RUN_IT", "terminal"), ("Scribble", "write"), ("scribble", None), ("Bash", "terminal"),
     ("todo_write", "todos"), ("mcp__run_it__read", "mcp"), ("nothing", None), ("", None),
 ])
@@ -18,7 +17,7 @@ def test_a_name_of_the_agents_own_decides_then_a_usual_one(name: str, role: Tool
     assert NAMES.role_of(name) == role
 
 
-@pytest.mark.parametrize(("call_id", "title", "name"), [
+@every_row(("call_id", "title", "name"), [
     ("run_it__17", "x", "run_it"), ("run_it-17", "x", "run_it"), ("1", "run_it: ls", "run_it"), ("1", "run_it · ls", "run_it"),
     ("1", "run_it", "run_it"), ("1", "running", None), ("run_itself", "x", None), ("", "", None),
 ])
@@ -30,7 +29,7 @@ def test_an_agent_without_names_has_none_in_its_titles() -> None:
     assert ToolNames().named_in("bash-1", "bash: ls") is None
 
 
-@pytest.mark.parametrize(("said", "role", "name"), [
+@every_row(("said", "role", "name"), [
     ("run_it", "terminal", "bash"), ("Read", "read", "read"), ("ask_them", "ask_user", "ask_them"), ("other", None, "other"),
     ("mcp__x__read", "mcp", "mcp__x__read"), ("rg", "search", "rg"),
 ])
@@ -46,7 +45,7 @@ def test_every_kind_has_a_role_and_a_name_but_other() -> None:
 
 
 
-@pytest.mark.parametrize(("title", "is_one"), [
+@every_row(("title", "is_one"), [
     ("Bash", True), ("delete_files", True), ("mcp__fs__purge", True), ("WriteFile", True), ("run-command", True),
     ("a.txt", False), ("echo hi", False), ("Read a.py", False), ("/etc/passwd", False), ("shell · ls", False), ("", False),
     ("Preparing file…", False), ("x" * 65, False),
@@ -55,7 +54,7 @@ def test_a_title_is_a_name_where_it_reads_as_one(title: str, is_one: bool) -> No
     assert is_name(title) == is_one
 
 
-@pytest.mark.parametrize(("name", "verb"), [
+@every_row(("name", "verb"), [
     ("mcp__fs__purge", "destroys"), ("mcp__delete__list", None), ("executeQuery", "destroys"), ("createIssue", "changes"),
     ("get_weather", None), ("shred", "destroys"),
 ])

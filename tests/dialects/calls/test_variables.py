@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -62,7 +61,7 @@ def test_no_value_with_a_sign_of_the_shell_in_it_is_harmless(name: str, value: s
     assert not (is_harmless(name, value) and set(value) & set("$`;&|<>()\\'\" \n*?~"))
 
 
-@pytest.mark.parametrize(("words", "script"), [
+@every_row(("words", "script"), [
     (["bash", "-c", "x y"], "x y"), (["/bin/bash", "-lc", "x"], "x"), (["/usr/bin/zsh", "-l", "-c", "x"], "x"),
     (["sh", "--login", "-c", "x"], "x"), (["bash", "x"], None), (["bash", "-c"], None), (["./bash", "-c", "x"], None),
     (["bash", "-ic", "x"], None), (["bash", "-c", "x", "y"], None), (["/tmp/bash", "-c", "x"], None),
@@ -97,7 +96,7 @@ def test_a_line_is_taken_apart_as_a_shell_does_it_or_not_at_all(line: str) -> No
     assert found is None or list(found) == shlex.split(line)
 
 
-@pytest.mark.parametrize(("words", "env", "line", "variables"), [
+@every_row(("words", "env", "line", "variables"), [
     (["make", "all"], {"CI": "1", "X": "1"}, "make all", {"X=1"}),
     (["CI=1 make all"], {}, "make all", set()),
     (["CI='1' TERM=dumb X=1 make all"], {}, "make all", {"X=1"}),

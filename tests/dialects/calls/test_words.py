@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call
 from trunkline.dialects.calls.words import WORDS_CHARS, arguments_in, command_in, is_in_command
 
@@ -21,7 +22,7 @@ def test_the_beginning_of_a_command_is_no_command(shown: str) -> None:
     assert (words.command, words.sure) == (None, False)
 
 
-@pytest.mark.parametrize(("said", "command", "told"), [
+@every_row(("said", "command", "told"), [
     ("touch x", "touch x", True), ("touch x…", "touch xyz", True), ("touch x...", "touch x y", True),
     ("touch x", "touch xyz", False), ("touch x…", "touch y", False), ("…", "touch x", False),
 ])

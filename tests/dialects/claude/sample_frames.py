@@ -6,10 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from tests.tooling.claude_runs import encoded
+from tests.tooling.claude_runs import encoded, translator
 from trunkline.dialects.claude.translate import Translator
 from trunkline.dialects.notes import AgentNote, CustomNote
-from trunkline.dialects.signals import Signal, Update
+from trunkline.dialects.signals import Signal, TurnEnd, Update
 
 SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -90,6 +90,15 @@ def ask(cli_id: str, tool: str, call_id: str = "c1", **more: Any) -> bytes:
     return frame("control_request", request_id=cli_id, request=request)
 
 
+def answered(line: bytes | None) -> Json:
+    """What a line answers to the ask ``q1``."""
+    assert line is not None and line.endswith(b"\n")
+    response = json.loads(line)["response"]
+    assert (json.loads(line)["type"], response["subtype"], response["request_id"]) == ("control_response", "success", "q1")
+    body: Json = response["response"]
+    return body
+
+
 def hear(translate: Translator, *lines: bytes | Sequence[bytes]) -> list[Signal]:
     """What these lines mean, in their order."""
     flat = [each for line in lines for each in ([line] if isinstance(line, bytes) else line)]
@@ -109,3 +118,15 @@ def notes(signals: Sequence[Signal], kind: str) -> list[Json]:
 def said(signals: Sequence[Signal]) -> str:
     """All that the agent said to people."""
     return "".join(update["content"]["text"] for update in updates(signals, "agent_message_chunk"))
+
+
+def prompted(uuid: str | None = None) -> Translator:
+    """A translator that has sent a prompt."""
+    translate = translator()
+    translate.prompted(uuid)
+    return translate
+
+
+def ends(signals: Sequence[Signal]) -> list[str | None]:
+    """How turns ended."""
+    return [signal.stop for signal in signals if isinstance(signal, TurnEnd)]

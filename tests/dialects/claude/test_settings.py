@@ -10,6 +10,7 @@ import pytest
 from tests.dialects.acp.schema import faults
 from tests.dialects.claude import sample_frames as f
 from tests.tooling.claude_runs import greeting, translator
+from tests.tooling.rows import every_row
 from trunkline.dialects.claude.translate import Translator
 from trunkline.errors import Invalid
 
@@ -146,7 +147,7 @@ def test_commands_are_told_again_only_when_they_change() -> None:
     assert [command["name"] for command in f.updates(changed)[0]["availableCommands"]] == ["b", "c"]
 
 
-@pytest.mark.parametrize("body", [
+@every_row("body", [
     b"null", b"[]", b"{", b'{"models":7,"commands":{}}', b'{"models":[{"value":7}],"commands":[[]]}'])
 def test_a_greeting_of_any_shape_breaks_nothing(body: bytes) -> None:
     translate = greeted(body)

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from tests.dialects.context.protocol import protocol, resolve, sample
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.commands import (
     COMMANDS,
     CancelCommand,
@@ -51,7 +52,7 @@ def test_a_command_reads_as_documented(wire: bytes, command: object) -> None:
     assert decode_command(wire) == command
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wire", "names"),
     [
         (b'{"command":"fly"}', "fly"),
@@ -90,7 +91,7 @@ def test_a_command_travels_in_an_envelope_with_or_without_an_id() -> None:
     assert bare.command == SendMessageCommand(message="hi", meta={"by": "phone"})
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wire", "names"),
     [
         (b'{"command":{"command":"fly"}}', "there are send_message"),

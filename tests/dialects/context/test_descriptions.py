@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.descriptions import describe_tool_call
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "input", "line"),
     [
         ("read", {"path": "/a.py"}, "Read: /a.py"),
@@ -33,7 +33,7 @@ def test_the_input_may_be_left_out() -> None:
     assert describe_tool_call("Bash") == "Bash"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("text", "kept"), [("a" * 101, 100), ("😀" * 51, 50), ("a" + "😀" * 50, 50), ("a" * 99 + "😀", 99), ("é" * 100, 100)]
 )
 def test_a_command_is_cut_after_100_units_but_not_inside_a_character(text: str, kept: int) -> None:

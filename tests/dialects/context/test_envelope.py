@@ -202,7 +202,7 @@ def test_a_known_type_that_cannot_be_read_is_unknown_and_says_why(raw: bytes) ->
     assert isinstance(event, UnknownEvent) and event.raw == raw and event.why
 
 
-@pytest.mark.parametrize(
+@every_row(
     "raw", [b"", b"{", b"[]", b"3", b'{"seq":1}', b'{"type":7}', b'{"type":"x","seq":"one"}', b"\xff", b"[" * 100_000]
 )
 def test_what_is_no_event_is_refused(raw: bytes) -> None:
@@ -240,7 +240,7 @@ def test_a_spliced_delta_keeps_the_agents_token() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("at", "iso"),
     [
         (0, "1970-01-01T00:00:00.000Z"),

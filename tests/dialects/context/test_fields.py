@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, get_args
 
 import msgspec
-import pytest
 from msgspec import inspect
 
 from tests.dialects.context.protocol import protocol, resolve
@@ -95,7 +94,7 @@ def test_the_envelope_is_the_protocols() -> None:
     assert EVENTS["custom"].__struct_config__.tag_field == "type"
 
 
-@pytest.mark.parametrize("name", protocol()["commands"])
+@every_row("name", protocol()["commands"])
 def test_a_command_has_exactly_its_fields(name: str) -> None:
     ours = members(COMMANDS[name])
     assert ours.pop("_meta?")  # ours: what the protocol has no field for
@@ -108,7 +107,7 @@ def owned(name: str) -> Any:
     return next(getattr(module, name) for module in (types, unions, capabilities, commands) if hasattr(module, name))
 
 
-@pytest.mark.parametrize("name", protocol()["types"])
+@every_row("name", protocol()["types"])
 def test_a_named_type_has_exactly_its_fields(name: str) -> None:
     ours = owned(RENAMED.get(name, name))
     expected = unordered(resolve(protocol()["types"][name]))
@@ -117,7 +116,7 @@ def test_a_named_type_has_exactly_its_fields(name: str) -> None:
     assert list(found) == list(expected)
 
 
-@pytest.mark.parametrize("name", protocol()["unions"])
+@every_row("name", protocol()["unions"])
 def test_a_union_has_exactly_its_variants(name: str) -> None:
     variants = get_args(owned(name))
     assert {kind.__struct_config__.tag_field for kind in variants} == {protocol()["unions"][name]["by"]}
@@ -125,7 +124,7 @@ def test_a_union_has_exactly_its_variants(name: str) -> None:
     assert ours == unordered(resolve(protocol()["unions"][name]["variants"]))
 
 
-@pytest.mark.parametrize("name", protocol()["enums"])
+@every_row("name", protocol()["enums"])
 def test_an_enum_has_exactly_its_values(name: str) -> None:
     assert list(get_args(owned(name))) == protocol()["enums"][name]
 

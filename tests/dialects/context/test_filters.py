@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.context.protocol import protocol, resolve, sample
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.envelope import decode_event, delta_event, delta_prefix, encode_event, stamp_ms
 from trunkline.dialects.context.events import EVENTS, Event, MessageDeltaEvent
 from trunkline.dialects.context.filters import TypeFilter, encoded_type, matches_types, parse_types
@@ -23,7 +24,7 @@ def event(name: str) -> Event:
     return found
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wanted", "taken"),
     [
         ("tool:start", {"tool:start"}),
@@ -49,7 +50,7 @@ def test_no_words_want_everything(wanted: str | None) -> None:
     assert chosen.matches("voice:started")
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("wanted", "says"),
     [("tool", "'tool:'"), ("tool:strat", "tool:strat"), ("voice:", "voice:"), ("message:delta,x", "'x'"), ("*", "'*'")],
 )

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import get_args
 
 import msgspec
 import pytest
 from msgspec import Raw
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.capabilities import Capabilities
-from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.events import CustomEvent
-from trunkline.dialects.context.types import StartSessionOptions, ToolCategory, as_object, to_raw
+from trunkline.dialects.context.types import StartSessionOptions, as_object, to_raw
 
 CAPABILITIES = {
     "protocolVersion": "1.0.0",
@@ -45,7 +44,7 @@ def test_capabilities_need_every_member() -> None:
         msgspec.convert(CAPABILITIES | {"features": features}, Capabilities)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("value", "wire"),
     [
         (None, b"{}"),
@@ -77,26 +76,3 @@ def test_start_options_refuse_what_is_no_object() -> None:
 
 def test_a_value_becomes_raw_json() -> None:
     assert bytes(to_raw({"a": [1, None]})) == b'{"a":[1,null]}'
-
-
-@pytest.mark.parametrize(
-    ("name", "kind", "category"),
-    [
-        (None, "read", "file_read"),
-        (None, "edit", "file_edit"),
-        (None, "delete", "file_write"),
-        (None, "move", "file_write"),
-        (None, "search", "search"),
-        (None, "execute", "terminal"),
-        (None, "fetch", "web"),
-        (None, "think", "other"),
-        ("Task", "think", "agent"),
-        ("task", "other", "agent"),
-        ("mcp__github__create_issue", "other", "mcp"),
-        ("anything", "switch_mode", "other"),
-        ("anything", "a kind of tomorrow", "other"),
-    ],
-)
-def test_a_tool_is_categorized_by_its_kind(name: str | None, kind: str, category: ToolCategory) -> None:
-    assert categorize_tool(name, kind) == category
-    assert category in get_args(ToolCategory)

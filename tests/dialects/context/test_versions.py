@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.versions import ACP_MIN_VERSION, ACP_VERSION, negotiate_version
 from trunkline.errors import Invalid
 
 
-@pytest.mark.parametrize(
+@every_row(
     "offered",
     [["1.0.0"], ["2.0.0", "1.0.0"], ["1.0.0", "0.9.0"], ["1.0"], ["1"], ["1.0.9"], ["nonsense", "1.0.0", ""], ("1.0.0",)],
 )
@@ -16,7 +17,7 @@ def test_a_version_that_both_speak_is_chosen(offered: list[str]) -> None:
     assert negotiate_version(offered) == "1.0.0"
 
 
-@pytest.mark.parametrize("offered", [[], ["2.0.0"], ["0.9"], ["1.1.0"], ["v1.0.0"], ["1.0.0.0"], ["-1"], ["9" * 40]])
+@every_row("offered", [[], ["2.0.0"], ["0.9"], ["1.1.0"], ["v1.0.0"], ["1.0.0.0"], ["-1"], ["9" * 40]])
 def test_without_a_common_version_both_sides_are_named(offered: list[str]) -> None:
     with pytest.raises(Invalid) as refused:
         negotiate_version(offered)

@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.dialects.jsonrpc.peers import received, sent
+from tests.tooling.rows import every_row
 from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc import (
     MAX_LINE,
@@ -70,7 +71,7 @@ def test_a_request_that_cannot_be_read_is_refused_by_its_id(value: bytes) -> Non
     assert answer["id"] == "a-7" and "error" in answer
 
 
-@pytest.mark.parametrize("value", [value for name, value in UNREADABLE.items() if not name.startswith(("cut", "longer"))])
+@every_row("value", [value for name, value in UNREADABLE.items() if not name.startswith(("cut", "longer"))])
 def test_an_id_at_the_end_is_found_too(value: bytes) -> None:
     peer = with_limit()
     ours = peer.send_request("session/prompt")
@@ -81,7 +82,7 @@ def test_an_id_at_the_end_is_found_too(value: bytes) -> None:
     assert [each["id"] for each in sent(peer)] == [8]
 
 
-@pytest.mark.parametrize("line", [
+@every_row("line", [
     b'{"params":{"id":1,"x":"\xff"},"method":"m"}', b'{"params":"\xff","x":{"id":1}}', b'"id":1,"result":"\xff"}',
     b'{"id":1,"level":"\xff"}', b'{"id":99,"result":"\xff"}', b'{"result":"' + LONG + b'\xff","x":{"id":1}}', b"[" * 9000,
     b'{"id":1,"x":' + b"[" * 300_000,

@@ -6,6 +6,7 @@ import pytest
 from msgspec import Raw
 
 from tests.dialects.jsonrpc.peers import BEFORE, received
+from tests.tooling.rows import every_row
 from trunkline.dialects.jsonrpc import (
     Malformed,
     Notification,
@@ -30,7 +31,7 @@ def test_a_line_with_method_and_id_is_a_request() -> None:
     assert message == Request(Raw(b'"p1"'), "fs/read_text_file", Raw(b"{}"))
 
 
-@pytest.mark.parametrize(
+@every_row(
     "token",
     [b"0", b"-7", b"9223372036854775808", b"1.50", b"1e3", b'"1"', b'"a\\u00e9\\n"', b"null", b"true", b"[1, 2]", b'{"a": 1}'],
 )
@@ -50,7 +51,7 @@ def test_key_order_does_not_matter() -> None:
     assert message == Request(Raw(b"3"), "m", Raw(b'{"b":2}'))
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("error", "code", "message"),
     [
         (b'{"code":"400","message":"bad"}', 400, "bad"),

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.dialects.jsonrpc.peers import AFTER, BEFORE, comparable, on_wire, received, sent, streams, values
+from tests.tooling.rows import every_row
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.methods import FS_READ_TEXT_FILE
 from trunkline.dialects.error_codes import ErrorCode
@@ -45,7 +46,7 @@ def test_an_error_answer_carries_code_message_and_data() -> None:
     assert message == Response(our_id, error=RpcError(-32000, "log in", Raw(b'{"k": 1}')))
 
 
-@pytest.mark.parametrize("token", [b"2", b'"1"', b"1.0", b"null", b"-1", b"99999999999999999999999", b"[1]"])
+@every_row("token", [b"2", b'"1"', b"1.0", b"null", b"-1", b"99999999999999999999999", b"[1]"])
 def test_an_answer_to_an_unknown_id_is_malformed_and_leaves_the_request_open(token: bytes) -> None:
     peer = Peer()
     our_id = peer.send_request("m")
@@ -228,7 +229,7 @@ def test_both_sides_may_use_the_same_ids_at_once() -> None:
     assert wire.pump(wire.agent, wire.client) == [Response(ours, Raw(b'{"stopReason":"cancelled"}'))]
 
 
-@pytest.mark.parametrize(("data", "code"), [
+@every_row(("data", "code"), [
     (b"nonsense", -32700), (b"{", -32700), (b"17", -32600), (b'{"jsonrpc":"2.0"}', -32600), (b"\xff", -32700),
 ])
 def test_a_peer_that_complains_answers_what_is_no_message(data: bytes, code: int) -> None:

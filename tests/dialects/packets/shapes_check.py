@@ -240,10 +240,11 @@ SHAPES: dict[str, Check] = {
         options=listed(OPTION),
         **{"preview?": PREVIEW},
         expiresAt=text,
-        **{"_meta?": fields({"acts?": listed(PREVIEW), "doubts?": listed(text)})},
+        **{"_meta?": fields({"acts?": listed(PREVIEW), "input?": any_object, "doubts?": listed(text)})},
     ),
     "approval_resolved": notice(
-        "approval_resolved", requestId=text, toolCallId=text, approved=boolean, resolvedBy=text, **{"reason?": text}
+        "approval_resolved", requestId=text, toolCallId=text, approved=boolean, resolvedBy=text,
+        **{"reason?": text, "_meta?": fields({"by": text})}
     ),
     "question_requested": notice(
         "question_requested",

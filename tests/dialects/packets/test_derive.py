@@ -13,6 +13,7 @@ from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, CONTENT, STAMP, call_of, call_states, inputs
 from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.options import AvailableCommand, AvailableCommandInput
 from trunkline.dialects.acp.reading.decode import decode_update, text_chunk
@@ -287,7 +288,7 @@ def test_an_empty_todo_list_is_an_empty_plan() -> None:
     assert plan_of_todos(b'{"todos":[]}') == []
 
 
-@pytest.mark.parametrize("raw", [None, b"{}", b'{"todos":"many"}', b"[]", b'"x"', b"not json", b'{"command":"ls"}'])
+@every_row("raw", [None, b"{}", b'{"todos":"many"}', b"[]", b'"x"', b"not json", b'{"command":"ls"}'])
 def test_another_input_stands_for_no_plan(raw: bytes | None) -> None:
     assert plan_of_todos(raw) is None
 
@@ -335,7 +336,7 @@ def test_usage_is_exactly_so() -> None:
 # timestamps
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("at", "text"),
     [
         (0, "1970-01-01T00:00:00.000000+00:00"),

@@ -39,12 +39,12 @@ def diff(old: str | None, path: str = "/p/a.ts") -> dict[str, Any]:
 # which type
 
 
-@pytest.mark.parametrize("kind", PacketType)
+@every_row("kind", PacketType)
 def test_the_type_field_decides(kind: PacketType) -> None:
     assert packet_type({"type": kind.value, "sessionUpdate": "plan"}) is kind
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("update", "kind"),
     [
         ("agent_message_chunk", PacketType.AGENT_MESSAGE_CHUNK),
@@ -64,7 +64,7 @@ def test_without_a_type_the_session_update_decides(update: str, kind: PacketType
     assert packet_type(msgspec.json.encode({"sessionUpdate": update, "content": {"deep": [1]}})) is kind
 
 
-@pytest.mark.parametrize("packet", [{}, {"type": "of_tomorrow"}, {"type": 7}, {"sessionUpdate": "x"}, {"sessionUpdate": []}])
+@every_row("packet", [{}, {"type": "of_tomorrow"}, {"type": 7}, {"sessionUpdate": "x"}, {"sessionUpdate": []}])
 def test_a_packet_of_no_known_type_has_none(packet: dict[str, Any]) -> None:
     assert packet_type(packet) is None
     assert packet_type(msgspec.json.encode(packet)) is None
@@ -78,7 +78,7 @@ def test_a_packet_may_be_bytes_or_a_mapping_or_a_struct() -> None:
     assert file_path(struct) == "/p/a.ts"
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b'"x"', b"{", b"\xff", b"[" * 100_000])
+@every_row("raw", [b"", b"[]", b'"x"', b"{", b"\xff", b"[" * 100_000])
 def test_what_is_no_packet_is_refused(raw: bytes) -> None:
     with pytest.raises(Invalid, match="not a packet"):
         packet_type(raw)
@@ -89,7 +89,7 @@ def test_what_is_no_packet_is_refused(raw: bytes) -> None:
 # which tool
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "kind"),
     [
         ("glob", "search"),
@@ -114,7 +114,7 @@ def test_a_tool_has_its_kind_by_name(name: str, kind: str) -> None:
     assert tool_kind({"title": name}) == kind
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "kind"),
     [
         ({"title": "Look around", "kind": "other", "rawInput": {"subagent_type": "Explore", "prompt": "p"}}, "task"),
@@ -128,7 +128,7 @@ def test_a_packet_has_the_kind_of_its_tool(packet: dict[str, Any], kind: str) ->
     assert tool_kind(packet) == kind
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("kind", "shown"),
     [
         ("search", "search"),
@@ -181,7 +181,7 @@ def test_a_tool_is_known_by_what_its_input_looks_like(tool_input: dict[str, Any]
     assert tool_name({"title": "Some words", "kind": kind, "raw_input": tool_input}) == name
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("tool_input", "kind"),
     [
         ({}, "read"),
@@ -195,7 +195,7 @@ def test_an_input_like_no_tools_leaves_the_title(tool_input: dict[str, Any], kin
     assert tool_name({"title": "Some words", "kind": kind, "rawInput": tool_input}) == "Some words"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "name"),
     [
         ({"toolName": "Bash", "title": "write"}, "bash"),
@@ -210,7 +210,7 @@ def test_a_given_name_comes_first(packet: dict[str, Any], name: str) -> None:
     assert tool_name(packet) == name
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "yes"),
     [
         ({"title": "todowrite"}, True),
@@ -229,7 +229,7 @@ def test_a_todo_write_is_known_though_its_title_changes(packet: dict[str, Any], 
     assert is_todo_write(packet) is yes
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "yes"),
     [
         ({"title": "task"}, True),
@@ -248,7 +248,7 @@ def test_a_task_is_known_though_its_title_changes(packet: dict[str, Any], yes: b
 # which file
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "new"),
     [
         (edit(content=[diff("")]), True),
@@ -266,7 +266,7 @@ def test_an_empty_old_text_means_a_new_file(packet: dict[str, Any], new: bool | 
     assert is_new_file(packet) is new
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "title"),
     [
         (edit(content=[diff("")]), "Writing file"),
@@ -282,7 +282,7 @@ def test_edits_are_shown_as_writing_or_editing(packet: dict[str, Any], title: st
     assert display_title(packet) == title
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("packet", "path"),
     [
         (edit(rawInput={"file_path": "/p/1", "filePath": "/p/2", "path": "/p/3"}), "/p/1"),
@@ -299,7 +299,7 @@ def test_the_file_of_an_edit_is_found_in_order(packet: dict[str, Any], path: str
     assert file_path(packet) == path
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "root", "seen"),
     [
         ("/home/me/p/src/a.ts", "/home/me/p", "src/a.ts"),

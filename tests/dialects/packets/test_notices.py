@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from tests.dialects.packets.calls import AT, STAMP
 from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.permission import PermissionOption as AcpPermissionOption
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
 from trunkline.dialects.packets.notices import (
@@ -32,7 +33,7 @@ def written(packet: bytes, exactly: bytes) -> None:
     validate_packet(json.loads(packet))
 
 
-@pytest.mark.parametrize("stop", get_args(StopReason))
+@every_row("stop", get_args(StopReason))
 def test_the_end_of_a_turn_is_exactly_so(stop: StopReason) -> None:
     expected = b'{"_meta":{},"stopReason":"%b","type":"prompt_response",%b}' % (stop.encode(), HEAD)
     written(prompt_response_packet(stop, AT), expected)
@@ -91,6 +92,16 @@ def test_an_approval_request_is_exactly_so(preview: ApprovalPreview | None, show
         b'"description":"Run: rm x","riskLevel":"high","options":[{"optionId":"y","name":"Yes","kind":"allow_once"},'
         b'{"optionId":"n","name":"No","kind":"reject_once"}],' + shown + b'"expiresAt":"2026-01-22T19:23:30.917Z"}',
     )
+
+
+def test_what_a_preview_has_no_room_for_is_beside_it() -> None:
+    packet = approval_requested_packet(
+        at_us=AT, request_id="r1", tool_call_id="t1", tool_name="x", title="x", description="x", risk_level="high", options=[],
+        expires_at="2026-01-22T19:23:30.917Z", acts=[DescriptionPreview(text="t")], beside={"cwd": "/tmp", "n": 1},
+        doubts=["a variable"])
+    validate_packet(json.loads(packet))
+    assert packet.endswith(b',"_meta":{"acts":[{"type":"description","text":"t"}],"input":{"cwd":"/tmp","n":1},'
+                           b'"doubts":["a variable"]}}')
 
 
 def test_an_approval_decision_is_exactly_so() -> None:

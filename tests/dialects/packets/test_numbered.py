@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.packets.numbered import read_file_text
 
 
-@pytest.mark.parametrize(("said", "first", "lines"), [
+@every_row(("said", "first", "lines"), [
     ("1\thello", 1, ["hello"]),
     ("     9→a\n    10→b", 9, ["a", "b"]),
     ("<path>/a</path>\n<type>file</type>\n<content>\n3: x\n4: y\n\n(End of file - total 4 lines)\n</content>", 3, ["x", "y"]),

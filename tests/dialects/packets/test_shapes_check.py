@@ -9,6 +9,7 @@ import pytest
 
 from tests.dialects.packets.shapes_check import SHAPES, validate_packet
 from tests.dialects.packets.test_wire import OURS
+from tests.tooling.rows import every_row
 from trunkline.dialects import packets
 from trunkline.dialects.packets.shapes import PacketType
 
@@ -31,7 +32,7 @@ def test_the_checker_knows_every_type() -> None:
     assert set(SHAPES) == {kind.value for kind in PacketType}
 
 
-@pytest.mark.parametrize("kind", PacketType)
+@every_row("kind", PacketType)
 def test_a_packet_without_one_of_its_fields_is_refused(kind: PacketType) -> None:
     for name in ours(kind).keys() - OPTIONAL.get(kind, set()):
         less = {key: value for key, value in ours(kind).items() if key != name}
@@ -44,7 +45,7 @@ def test_a_packet_may_lack_what_is_optional(kind: PacketType) -> None:
     validate_packet({key: value for key, value in ours(kind).items() if key not in OPTIONAL[kind]})
 
 
-@pytest.mark.parametrize("kind", PacketType)
+@every_row("kind", PacketType)
 def test_a_packet_with_a_field_more_or_in_another_order_is_refused(kind: PacketType) -> None:
     with pytest.raises(AssertionError):
         validate_packet(ours(kind) | {"more": 1})
@@ -52,7 +53,7 @@ def test_a_packet_with_a_field_more_or_in_another_order_is_refused(kind: PacketT
         validate_packet(dict(reversed(ours(kind).items())))
 
 
-@pytest.mark.parametrize("kind", PacketType)
+@every_row("kind", PacketType)
 def test_a_packet_with_a_value_of_another_type_is_refused(kind: PacketType) -> None:
     theirs = {"rawInput", "rawOutput", "answer"} if kind is not PacketType.TOOL_CALL_START else set()
     for name in ours(kind).keys() - theirs:
@@ -60,7 +61,7 @@ def test_a_packet_with_a_value_of_another_type_is_refused(kind: PacketType) -> N
             validate_packet(ours(kind) | {name: 1.5})
 
 
-@pytest.mark.parametrize("packet", [None, [], "x", {}, {"type": "of_tomorrow"}, {"type": ["error"]}])
+@every_row("packet", [None, [], "x", {}, {"type": "of_tomorrow"}, {"type": ["error"]}])
 def test_what_is_no_packet_is_refused(packet: Any) -> None:
     with pytest.raises(AssertionError):
         validate_packet(packet)

@@ -29,7 +29,7 @@ def shown(*updates: dict[str, Any]) -> tuple[str, str]:
     return packet["title"], packet["kind"]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("announced", "title", "kind"),
     [
         ({"title": "Terminal", "name": "Bash", "kind": "execute"}, "bash", "execute"),
@@ -104,7 +104,7 @@ def test_a_completed_patch_is_titled_by_its_success() -> None:
     assert shown(*running, {"status": "completed", "rawOutput": {"output": PATCHED}}) == (PATCHED, "other")
 
 
-@pytest.mark.parametrize("output", [None, {}, {"output": "3 hunks"}, {"output": 7}, "text", {"error": "no"}])
+@every_row("output", [None, {}, {"output": "3 hunks"}, {"output": 7}, "text", {"error": "no"}])
 def test_a_patch_without_a_success_text_keeps_its_name(output: Any) -> None:
     running = {"title": "apply_patch", "kind": "edit", "rawInput": {"patchText": "*** Begin Patch"}}
     assert shown(running, {"status": "completed", "rawOutput": output}) == ("apply_patch", "other")
@@ -131,7 +131,7 @@ def test_a_files_content_is_not_decoded_for_a_title() -> None:
     assert (view["filePath"], view["todos"]) == ("/a.txt", [1])
 
 
-@pytest.mark.parametrize("raw", [None, b"", b"[1]", b'"x"', b"{", b"[" * 100_000])
+@every_row("raw", [None, b"", b"[1]", b'"x"', b"{", b"[" * 100_000])
 def test_an_input_that_is_no_object_has_no_members(raw: bytes | None) -> None:
     assert input_view(raw) == {}
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 
 from tests.dialects.packets.calls import inputs, outputs
+from tests.tooling.rows import every_row
 from trunkline.dialects.packets.tools import (
     ApplyPatchInput,
     ApplyPatchOutput,
@@ -193,7 +194,7 @@ def test_an_input_as_documented_is_typed_and_written_back_the_same(tool: str, ra
     assert json.loads(msgspec.json.encode(typed)) == raw
 
 
-@pytest.mark.parametrize(("packet", "typed"), ALIASES)
+@every_row(("packet", "typed"), ALIASES)
 def test_every_spelling_of_an_input_is_read(packet: dict[str, Any], typed: ToolInput) -> None:
     assert tool_input(packet) == typed
 
@@ -211,7 +212,7 @@ def test_the_output_of_a_call_whose_title_changed_is_known_by_its_input() -> Non
     assert tool_output(packet) == WriteOutput(output="Wrote")
 
 
-@pytest.mark.parametrize("tool", [case[0] for case in INPUTS] + ["my_tool"])
+@every_row("tool", [case[0] for case in INPUTS] + ["my_tool"])
 def test_any_failed_tool_gives_its_error(tool: str) -> None:
     error = "Error: The user rejected permission to use this specific tool call."
     assert tool_output({"title": tool, "status": "failed", "rawOutput": {"error": error}}) == FailedOutput(error=error)
@@ -222,7 +223,7 @@ def test_there_is_no_output_before_there_is_one(packet: dict[str, Any]) -> None:
     assert tool_output(packet) is None
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("raw", "kept"),
     [({"x": 1}, b'{"x":1}'), ({"command": 7}, b'{"command":7}'), ("ls", b'"ls"'), ([1], b"[1]"), ({}, b"{}")],
 )
@@ -234,7 +235,7 @@ def test_a_packet_without_input_has_an_empty_one() -> None:
     assert tool_input({"title": "bash"}) == tool_input({"title": "bash", "rawInput": None}) == OtherInput(b"{}")
 
 
-@pytest.mark.parametrize("raw", ["hi", [1], {"output": 7}, {"result": "x"}, 0, False, ""])
+@every_row("raw", ["hi", [1], {"output": 7}, {"result": "x"}, 0, False, ""])
 def test_an_output_that_fits_no_tool_is_kept_as_it_is(raw: Any) -> None:
     assert tool_output({"title": "bash", "rawOutput": raw}) == OtherOutput(msgspec.json.encode(raw))
     assert tool_output({"title": "my_tool", "rawOutput": raw}) == OtherOutput(msgspec.json.encode(raw))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.dialects.packets.calls import AT, CONTENT, STAMP, call_of, call_states
 from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.options import AvailableCommand
 from trunkline.dialects.acp.updates import Cost, PlanEntry
@@ -92,7 +93,7 @@ def test_every_type_has_a_struct_and_an_example_here() -> None:
     assert PACKETS.keys() == OURS.keys() == set(PacketType)
 
 
-@pytest.mark.parametrize("kind", PacketType)
+@every_row("kind", PacketType)
 def test_our_packets_read_back_and_are_written_the_same(kind: PacketType) -> None:
     validate_packet(json.loads(OURS[kind]))
     packet = decode_packet(OURS[kind])
@@ -143,7 +144,7 @@ def test_fields_of_tomorrow_are_skipped() -> None:
     assert b"usage" not in msgspec.json.encode(packet)
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("raw", "named"),
     [
         (b'{"type":"error"}', "message"),

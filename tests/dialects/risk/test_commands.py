@@ -8,8 +8,6 @@ from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.tooling.rows import every_row
 from trunkline.dialects.risk import LEVELS, explain_risk
 
@@ -64,7 +62,7 @@ DISGUISES: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.parametrize("disguise", DISGUISES)
+@every_row("disguise", DISGUISES)
 def test_a_dangerous_line_in_disguise_is_no_less_dangerous(disguise: str) -> None:
     for line, level, group in ROWS:
         if group == "everyday" and level in ("high", "critical"):

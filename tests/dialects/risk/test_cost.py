@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.tooling.pace import own_s
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.shell import READ_AT_ONCE_CHARS, is_long, known_line, parse_shell
 
@@ -34,6 +35,27 @@ def filled(head: str, unit: str, size: int, tail: str = "") -> str:
     ("echo ", "$(", ""),
     ("", "a;", ""),
     ("cat <<X\n", "a $b `c` $(d)\n", "X\n"),
+    ("((", "A=", "1))"),
+    ("((", "A[", "))"),
+    ("echo $((", "A=", "1))"),
+    ("echo ", "${A[", ""),
+    ("for A in ", "b ", "; do c; done"),
+    ("read ", "A ", ""),
+    ("declare -n ", "A=B ", ""),
+    ("[[ ", "x -eq ", "1 ]]"),
+    ("i=0; echo ", "$((i)) ", ""),
+    ("git ", "-c a=b ", "push"),
+    ("gh ", "a ", "b"),
+    ("", "d=a;", "echo > $d/x"),
+    ("aws ", "--a b ", "c"),
+    ("docker ", "--a compose ", "c"),
+    ("curl http://", "a@", "b"),
+    ("curl http://", "0.", "b"),
+    ("psql <<< '", "a;", "'"),
+    ("", "echo a | ", "psql"),
+    ("", "ln -s / a;", "tee a/b"),
+    ("env ", "-C a env ", "b"),
+    ("ipython -c '", "= !", "'"),
 ])
 def test_a_line_that_is_made_to_be_slow_is_judged_quickly(head: str, unit: str, tail: str, size: int) -> None:
     explain_risk("Bash", {"command": "echo $(true)"}, cwd="/work", roots=["/work"])  # what is loaded with the first line
@@ -65,7 +87,7 @@ def test_a_short_line_is_read_at_once() -> None:
     assert explain_risk("Bash", {"command": line}, at_once=True).level == "low"
 
 
-@pytest.mark.parametrize("command", [
+@every_row("command", [
     "0" * 4_000 + "x", "pip" + "1" * 4_000 + "x install a", "ssh -o " + "proxy_" * 600 + " host", "chmod " + "ugoa" * 999 + " a",
     "test " + "a[" * 2_000, "[ " + "a[" * 1_000 + " ]",
 ])

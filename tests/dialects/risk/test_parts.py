@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.risk import command_parts
 from trunkline.dialects.risk.parts import LINE_BYTES, PARTS_MOST
 
@@ -21,7 +22,7 @@ def risks(line: str) -> dict[str, str]:
             if isinstance(part.risk, str)}
 
 
-@pytest.mark.parametrize(("line", "expected"), [
+@every_row(("line", "expected"), [
     ("ls -l src/a", [("ls", "program"), ("-l", "flag"), ("src/a", "path")]),
     ("git commit -m 'a b'", [("git", "program"), ("commit", "argument"), ("-m", "flag"), ("'a b'", "string")]),
     ("cat ~ . - | wc", [("cat", "program"), ("~", "path"), (".", "path"), ("-", "argument"), ("|", "operator"),

@@ -26,6 +26,12 @@ HERE = Places.of("/home/u/proj", ["/home/u/proj", "/srv/shared"], "/home/u")
         ("/home/u/project", "home"),
         ("..", "home"),
         ("../x", "home"),
+        (".?/x", "home"),
+        (".*/.?/etc/x", "outside"),
+        (".?/.?/.?/etc/x", "system"),
+        (".?/.?/.?/.?/.?/x", "system"),
+        (".?/proj/x", "inside"),
+        (".[!.]*/x", "inside"),
         ("~/x", "home"),
         ("$HOME/x", "home"),
         ("/data/x", "outside"),
@@ -59,7 +65,7 @@ def test_without_roots_a_path_elsewhere_is_outside_of_nothing(path: str, kind: s
     assert Places.of(None, [], None).kind(path) == kind
 
 
-@pytest.mark.parametrize(
+@every_row(
     "path",
     [
         "~/.ssh/id_rsa",
@@ -81,12 +87,12 @@ def test_the_users_credentials_are_known(path: str) -> None:
     assert HERE.secret(path) == "own"
 
 
-@pytest.mark.parametrize("path", [".env", ".env.production", "config/secrets.yml", "server.key", "a/b/credentials.json", ".env*"])
+@every_row("path", [".env", ".env.production", "config/secrets.yml", "server.key", "a/b/credentials.json", ".env*"])
 def test_credentials_of_the_project_are_known(path: str) -> None:
     assert HERE.secret(path) == "project"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "path", ["~/.ssh/id_rsa.pub", "~/.ssh/known_hosts", ".env.example", "src/keys.py", "*.py", "tests/data/key.pem"]
 )
 def test_what_only_looks_like_credentials_is_none(path: str) -> None:
@@ -113,7 +119,7 @@ def test_after_a_change_of_folder_paths_are_relative_to_it() -> None:
 AT_HOME = Places.of("/home/u", ["/home/u"], "/home/u")
 
 
-@pytest.mark.parametrize(("path", "kind"), [
+@every_row(("path", "kind"), [
     ("~/.bashrc", "startup"), (".bashrc", "startup"), ("/home/u/.zshrc", "startup"), (".ssh/config", "startup"),
     (".config/fish/config.fish", "startup"), (".npmrc", "startup"), (".gitconfig", "startup"), (".cargo/config.toml", "startup"),
     (".local/bin/ls", "startup"), (".git/hooks/pre-commit", "hook"), ("proj/.git/hooks/pre-commit", "hook"),

@@ -17,7 +17,7 @@ def level(name: str, input: Any = None, kind: str | None = None) -> str:
     return explain_risk(name, input, cwd=ROOT, roots=[ROOT], home="/home/u", kind=kind).level
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("name", "input", "expected"),
     [
         ("Read", {"file_path": "/src/index.ts"}, "low"),
@@ -37,7 +37,7 @@ def test_a_level_is_a_plain_string_of_the_protocol() -> None:
     assert [rank(one) for one in LEVELS] == [0, 1, 2, 3]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "name", ["Bash", "bash", "BASH", "run_shell_command", "execute_command", "run_terminal_cmd", "shell", "exec_command"]
 )
 def test_a_terminal_tool_is_judged_by_its_command_whatever_its_name(name: str) -> None:
@@ -47,7 +47,7 @@ def test_a_terminal_tool_is_judged_by_its_command_whatever_its_name(name: str) -
     assert level(name) == "low"
 
 
-@pytest.mark.parametrize(
+@every_row(
     "input",
     [
         {"command": "rm x"},
@@ -64,7 +64,7 @@ def test_the_command_is_found_in_many_shapes(input: Any) -> None:
     assert level("Bash", input) == "high"
 
 
-@pytest.mark.parametrize("input", [{"command": 123}, {"command": None}, {"command": ""}, {"command": []}, [], 5, {"command": {}}])
+@every_row("input", [{"command": 123}, {"command": None}, {"command": ""}, {"command": []}, [], 5, {"command": {}}])
 def test_an_input_without_a_command_runs_nothing(input: Any) -> None:
     assert level("Bash", input) == "low"
 
@@ -79,7 +79,7 @@ def test_the_folder_of_the_call_counts() -> None:
     assert level("Bash", {"command": "echo x > hosts", "cwd": ROOT}) == "medium"
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "expected"),
     [
         ("src/x.py", "medium"),
@@ -101,7 +101,7 @@ def test_a_file_tool_is_judged_by_where_it_writes(path: str, expected: str) -> N
     assert level("some_tool", {"path": path}, "edit") == expected
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("path", "expected"),
     [
         ("src/x.py", "low"),
@@ -157,4 +157,38 @@ def test_the_reason_names_the_worst_and_the_parts_name_the_rest() -> None:
 
 
 def test_a_long_argument_is_shortened_in_the_reason() -> None:
-    assert len(explain_risk("Bash", {"command": "rm " + "x" * 500}).reason) < 100
+    assert len(explain_risk("Bash", {"command": "rm " + "x" * 500}).reason) < 250
+
+
+def test_the_file_that_is_written_is_named_whole() -> None:
+    path = f"{ROOT}/a/folder/of/some/depth/in/the/project/that/has/a/long/name.py"
+    assert explain_risk("Write", {"file_path": path}, cwd=ROOT, roots=[ROOT], home="/home/u").reason.endswith(path)
+
+
+KEPT = "changes what git keeps of the project"
+
+
+@every_row(("name", "input", "kind", "expected", "reason"), [
+    ("apply_patch", {"patch": "*** Begin Patch\n*** Delete File: src/x.py\n*** End Patch"}, "edit", "high",
+     "deletes files: src/x.py"),
+    ("apply_patch", {"patch": "--- a/src/x.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"}, "edit", "high", "deletes files: src/x.py"),
+    ("Edit", {"path": "a", "patch": "*** Delete File: src/x.py"}, "edit", "high", "deletes files: src/x.py"),
+    ("apply_patch", {"patch": "*** Update File: a\n*** Move to: b\n@@\n-x\n+y\n"}, "edit", "medium", "moves a file: a to b"),
+    ("apply_patch", {"patch": "*** Update File: a\n*** Move to: ../b\n@@\n-x\n+y\n"}, "edit", "high",
+     "writes into the home folder: ../b"),
+    ("apply_patch", {"patch": "rename from .git/HEAD\nrename to x\n"}, "edit", "high", f"{KEPT}: .git/HEAD"),
+    ("Move", {"source": ".git", "destination": "x"}, "move", "high", f"{KEPT}: .git"),
+    ("Move", {"source": f"{ROOT}/.git", "destination": "x"}, "move", "high", f"{KEPT}: {ROOT}/.git"),
+    ("rename", {"from": "x", "to": ".git/index"}, "move", "high", f"{KEPT}: .git/index"),
+    ("Write", {"path": ".git/HEAD", "content": "x"}, "edit", "high", f"{KEPT}: .git/HEAD"),
+    ("Write", {"path": ".git/refs/heads/main", "content": "x"}, "edit", "high",
+     f"{KEPT}: .git/refs/heads/main"),
+    ("Write", {"path": ".GIT/config", "content": "x"}, "edit", "high", "changes what git runs by itself: .GIT/config"),
+    ("Write", {"path": ".git/info/exclude", "content": "x"}, "edit", "medium", "writes a file of the project: .git/info/exclude"),
+    ("Write", {"path": ".gitignore", "content": "x"}, "edit", "medium", "writes a file of the project: .gitignore"),
+    ("Read", {"path": ".git/HEAD"}, "read", "low", "reads only"),
+])
+def test_what_a_patch_or_a_move_takes_away_is_judged_as_that(
+        name: str, input: Any, kind: str | None, expected: str, reason: str) -> None:
+    risk = explain_risk(name, input, cwd=ROOT, roots=[ROOT], home="/home/u", kind=kind)
+    assert (risk.level, risk.reason) == (expected, reason)

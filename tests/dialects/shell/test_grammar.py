@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tooling.examples import examples
+from tests.tooling.rows import every_row
 from trunkline.dialects.shell import parse_shell, spans
 from trunkline.dialects.shell.grammar import parse_tree
 
@@ -75,7 +76,7 @@ def test_the_grammar_is_not_loaded_before_a_line_is_read() -> None:
     assert ran.stdout.split() == ["False", "True"], ran.stderr
 
 
-@pytest.mark.parametrize("line", ["{\U00031860", "echo \U0010ffff", "${é}", "<<ü\nx\nü", "日本=1"])
+@every_row("line", ["{\U00031860", "echo \U0010ffff", "${é}", "<<ü\nx\nü", "日本=1"])
 def test_the_grammar_never_sees_more_than_ascii(line: str) -> None:
     """Its scanner would look up a rare character far outside of a table, and end the process."""
     assert (parse_tree(line.encode()).text or b"").isascii()

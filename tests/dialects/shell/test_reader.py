@@ -27,7 +27,7 @@ from trunkline.dialects.shell import parse_shell
         ("function f { a; }", ["a"]),
         ("echo $(a) `b`", ["echo $(a) `b`", "a", "b"]),
         ('echo "x $(a) ${y:-$(b)}"', ['echo "x $(a) ${y:-$(b)}"', "a", "b"]),
-        ("echo $((1 + $(a)))", ["echo $((1 + $(a)))", "a"]),
+        ("echo $((1 + $(a)))", ["echo $((1 + $(a)))", "$((1 + $(a)))", "a"]),
         ("cat <(a) >(b)", ["cat <(a) >(b)", "a", "b"]),
         ("x=$(a)", ["", "a"]),
         ("x=(1 $(a))", ["", "a"]),

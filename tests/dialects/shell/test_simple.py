@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -62,7 +61,7 @@ def test_what_the_shell_computes_is_none_and_its_sketch_as_written() -> None:
     assert command.sketch == ("cat", "$HOME/a", "$HOME/b", "$1")
 
 
-@pytest.mark.parametrize("line", ["$X a", "$(a) b", "`a` b", "a$X", "${X:-rm} x", "/bin/r? x", "a* x", "rm$IFS-rf"])
+@every_row("line", ["$X a", "$(a) b", "`a` b", "a$X", "${X:-rm} x", "/bin/r? x", "a* x", "rm$IFS-rf"])
 def test_a_name_that_is_only_known_at_run_time_is_none(line: str) -> None:
     assert parse_shell(line).commands[0].name is None
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.shell import spans
 
 
@@ -11,7 +10,7 @@ def roles(line: str) -> list[tuple[str, str]]:
     return [(line[span.start : span.end], span.role) for span in spans(line)]
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("line", "expected"),
     [
         ("ls -l", [("ls", "command"), ("-l", "argument")]),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.tooling.examples import examples
+from tests.tooling.rows import every_row
 from trunkline.dialects import shell
 from trunkline.dialects.shell import parse_shell
 
@@ -24,7 +25,7 @@ def test_what_follows_a_pipeline_is_not_fed_by_it(line: str) -> None:
     assert next(command for command in parse_shell(line).commands if command.name == wanted).stdin_from == -1
 
 
-@pytest.mark.parametrize(("line", "words"), [
+@every_row(("line", "words"), [
     ("ls -1>f", ("ls", "-1")), ("x -1>f -2>g", ("x", "-1", "-2")), ("chmod -R777>f /", ("chmod", "-R777", "/")),
     ("ls 2>f", ("ls",)), ("ls a2>f", ("ls", "a2")), ("x3>f", ("x3",)), ("ls>f -1", ("ls", "-1")),
 ])
@@ -38,7 +39,7 @@ def test_a_lone_dash_before_an_operator_is_a_word(line: str) -> None:
     assert "-" in parse_shell(line).commands[0].words
 
 
-@pytest.mark.parametrize(("line", "words"), [
+@every_row(("line", "words"), [
     ("test $a == b", ("test", None, "==", "b")), ("echo == $x y", ("echo", "==", None, "y")), ("echo $ a", ("echo", "$", "a")),
     ("echo a == x > y", ("echo", "a", "==", "x")), ("sudo ls {} == b", ("sudo", "ls", "{}", "==", "b")),
     ("expr $A =~ b", ("expr", None, "=~", "b")),
@@ -47,7 +48,7 @@ def test_a_word_that_the_grammar_takes_for_an_operator_is_kept(line: str, words:
     assert parse_shell(line).commands[0].words == words
 
 
-@pytest.mark.parametrize(("line", "names"), [
+@every_row(("line", "names"), [
     ("a; b\nc & d", ["a", "b", "c", "d"]), ("A=1 B='x y' a b", ["a"]), ("a 2>&1>f; b", ["a", "b"]), ("a&>f b", ["a"]),
     ("ls &", ["ls"]), ("x{1,2}y a", ["x1y"]), ("time a", ["time", "a"]), ("ls # b", ["ls"]), ("ls \\\nb", ["ls"]),
 ])

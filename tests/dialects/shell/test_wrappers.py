@@ -72,7 +72,7 @@ def test_wrappers_in_wrappers_are_all_there() -> None:
     assert [command.inside for command in line.commands] == ["", "sudo", "env", "timeout", "sh -c", "nohup"]
 
 
-@pytest.mark.parametrize(
+@every_row(
     "line", ["command -v rm", "sudo -l", "env", "env A=1", "xargs", "sh x.sh rm", "bash --version", "trap - EXIT"]
 )
 def test_a_wrapper_that_runs_nothing_has_no_inner_command(line: str) -> None:

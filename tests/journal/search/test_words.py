@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.errors import Invalid
 from trunkline.journal.search.words import LENGTH_MOST, WORDS_MOST, expression_of
 
 
-@pytest.mark.parametrize(("typed", "expression"), [
+@every_row(("typed", "expression"), [
     ("parser", '"parser"*'),
     ("fix  parser", '"fix"* AND "parser"*'),
     ('"fix the" pars', '"fix the" AND "pars"*'),
@@ -26,7 +27,7 @@ def test_words_are_found_by_their_beginning_and_phrases_as_they_are(typed: str, 
     assert expression_of(typed) == expression
 
 
-@pytest.mark.parametrize("typed", ["", "   ", '""', "--- ***", '"', "_"])
+@every_row("typed", ["", "   ", '""', "--- ***", '"', "_"])
 def test_a_question_without_a_word_is_refused(typed: str) -> None:
     with pytest.raises(Invalid, match="no word"):
         expression_of(typed)

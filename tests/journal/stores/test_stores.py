@@ -8,6 +8,7 @@ import pytest
 
 from tests.aio import run
 from tests.journal.samples import entries, group, seqs
+from tests.tooling.rows import every_row
 from trunkline.errors import Invalid
 from trunkline.journal.stores import MEMORY, SQLITE, STORES, open_store, store_named
 from trunkline.journal.stores.memory import MemoryJournal
@@ -37,7 +38,7 @@ def test_only_what_is_in_memory_does_not_last() -> None:
     assert {name for name, kind in STORES.items() if not kind.lasts} == {MEMORY}
 
 
-@pytest.mark.parametrize(("name", "complaint"), [
+@every_row(("name", "complaint"), [
     ("nats:", "none called 'nats:'; there are sqlite:, memory:"),
     ("nats://host:4222", "none called 'nats:'; there are sqlite:, memory:"),
     ("sqlite", "none called 'sqlite'; there are sqlite:, memory:"),

@@ -216,3 +216,10 @@ async def editor(site: Site, agent: str = "fast", *, token: str = TOKEN, headers
         yield made
     finally:
         await made.leave()
+
+
+async def new_token(site: Any, scope: str) -> str:
+    """A token of that scope."""
+    made = await site.ask("POST", "/auth/tokens", json_body={"name": "t", "scope": scope})
+    secret: str = made.json()["secret"]
+    return secret

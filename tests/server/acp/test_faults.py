@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.error_codes import ErrorCode
 from trunkline.errors import AgentAuthRequired, Invalid, NotFound, SessionNotFound, TrunklineError, Unauthorized
 from trunkline.server.acp.faults import fault_of, written_fault
 
 
-@pytest.mark.parametrize(("error", "code"), [
+@every_row(("error", "code"), [
     (Invalid("x"), ErrorCode.INVALID_PARAMS), (NotFound("x"), ErrorCode.RESOURCE_NOT_FOUND),
     (SessionNotFound("x"), ErrorCode.RESOURCE_NOT_FOUND), (Unauthorized("x"), ErrorCode.AUTH_REQUIRED),
     (AgentAuthRequired("x"), ErrorCode.AUTH_REQUIRED), (TrunklineError("x"), ErrorCode.INTERNAL_ERROR)])

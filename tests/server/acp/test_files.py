@@ -264,7 +264,7 @@ def test_an_editor_that_leaves_in_the_middle_of_a_wait_ends_it(tmp_path: Path) -
                 made.play(session_id, step("terminal/wait_for_exit", terminalId=ours))
                 await made.asked("terminal/wait_for_exit")
             session = await site.hub.session(session_id)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await when(session, lambda: session.fold.turn is None)
             assert "has left" in session.fold.last_text
 

@@ -8,46 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.acp.editor import PUPPET, Editor, Json, Refused, at_rest, editor, hub_site, result_of, text_update, when
-
-LONG = 400
-"""Turns of a history that takes more than one slice to tell."""
-
-
-async def with_history(made: Editor, folder: Path) -> str:
-    """A session in which much was said."""
-    session_id = await made.new(folder)
-    for number in range(4):
-        await made.play(session_id, *[["say", f"{number}.{line} {'x' * 400}\n"] for line in range(LONG // 4)])
-    return session_id
-
-
-def named(session_id: str, **ours: object) -> Json:
-    """Params of a request that opens a session again."""
-    return {"sessionId": session_id, "cwd": "/", "mcpServers": [], "_meta": {"trunkline": ours}}
-
-
-@pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize("agent", ["fast", "puppet"])
-def test_a_prompt_that_is_said_while_the_session_is_being_closed_is_answered(tmp_path: Path, agent: str, late: bool) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site, agent) as made:
-            session_id = await made.new(site.folder)
-            session = await site.hub.session(session_id)
-            said = json.dumps([["say", "hello"]]) if agent == "puppet" else "/echo hello"
-            await made.turn(session_id, said)
-            closing = made.begin("session/close", {"sessionId": session_id})
-            if late:
-                await when(session, lambda: session.fold.status == "completed")
-            again = made.prompt(session_id, said)
-            assert result_of(await closing) == {}
-            stop = result_of(await again)["stopReason"]
-            assert stop == "end_turn" if late else stop in ("cancelled", "end_turn")
-            if stop == "end_turn":
-                assert made.text(session_id).count("hello") == 2, "it heard the turn, not only of its end"
-            assert await made.turn(session_id, said) == "end_turn"
-
-    run(check())
+from tests.server.acp.editor import PUPPET, Json, Refused, at_rest, editor, hub_site, result_of, text_update
+from tests.server.acp.histories import named, with_history
 
 
 def test_a_session_that_is_closed_while_it_is_loaded_is_told_once_to_who_comes_back(tmp_path: Path) -> None:
@@ -63,60 +25,6 @@ def test_a_session_that_is_closed_while_it_is_loaded_is_told_once_to_who_comes_b
             texts = [update["content"]["text"] for update in made.updates(session_id) if "content" in update][-3:]
             assert texts.count("once") == 1
             assert not [each for each in made.heard[told:] if "user_message_chunk" in json.dumps(each)], "it knows what it said"
-
-    run(check())
-
-
-def test_a_load_that_is_taken_back_leaves_the_editor_where_it_was(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
-            session_id = await with_history(made, site.folder)
-            session = await site.hub.session(session_id)
-            running = made.play(session_id, ["await", str(tmp_path / "go")], ["say", "the end"])
-            await when(session, lambda: session.fold.turn)
-            loading = made.begin("session/load", named(session_id))
-            taken_back = made.last_id
-            before = len(made.updates(session_id))
-            await made.until(lambda: len(made.updates(session_id)) > before)
-            made.notify("$/cancel_request", {"requestId": taken_back})
-            with pytest.raises(Refused, match="-32800"):
-                result_of(await loading)
-            (tmp_path / "go").touch()
-            assert result_of(await running) == {"stopReason": "end_turn"}
-            assert made.text(session_id).endswith("the end")
-
-    run(check())
-
-
-def test_who_has_lost_what_it_was_sent_is_told_it_again_with_the_answers_to_its_prompts(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
-            session_id = await made.new(site.folder)
-            session = await site.hub.session(session_id)
-            after = (await session.snapshot()).last_seq
-            await made.play(session_id, *[["say", f"{number} "] for number in range(20)])
-            prompt = made.last_id
-            said = made.text(session_id)
-            again = made.expect(prompt)
-            await made.ask("session/resume", named(session_id, after=after))
-            assert result_of(await again) == {"stopReason": "end_turn"}
-            assert made.text(session_id) == said * 2
-            assert await made.turn(session_id, json.dumps([["say", "on"]])) == "end_turn"
-            assert made.text(session_id) == said * 2 + "on"
-
-    run(check())
-
-
-def test_a_load_from_a_position_tells_the_answers_that_came_after_it(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
-            session_id = await made.new(site.folder)
-            after = (await (await site.hub.session(session_id)).snapshot()).last_seq
-            await made.play(session_id, ["say", "said"])
-            again = made.expect(made.last_id)
-            await made.ask("session/load", named(session_id, after=after))
-            assert result_of(await again) == {"stopReason": "end_turn"}
-            assert made.text(session_id) == "saidsaid"
 
     run(check())
 

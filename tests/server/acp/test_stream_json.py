@@ -58,7 +58,7 @@ def test_a_session_that_cannot_be_begun_says_what_to_do(tmp_path: Path, options:
                 await made.new(site.folder)
             assert refused.value.code == code and advice in refused.value.message
 
-    run(check(), 30)
+    run(check())
 
 
 @pytest.mark.parametrize(("said", "code", "advice"), [
@@ -76,7 +76,7 @@ def test_a_turn_that_only_a_person_can_mend_says_what_to_do_and_the_session_goes
             answered = result_of(await play(made, session_id, ["say", "still here"]))
             assert answered == {"stopReason": "end_turn", "usage": {"totalTokens": 2, "inputTokens": 1, "outputTokens": 1}}
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_limit_that_a_person_set_is_a_stop_and_no_error(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_limit_that_a_person_set_is_a_stop_and_no_error(tmp_path: Path) -> Non
                 answer = await play(made, session_id, ["result", {"subtype": subtype, "is_error": True}])
                 assert result_of(answer)["stopReason"] == "max_turn_requests"
 
-    run(check(), 30)
+    run(check())
 
 
 def test_hooks_retries_and_limits_are_events_and_never_updates(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_hooks_retries_and_limits_are_events_and_never_updates(tmp_path: Path) -
             events = b"\n".join(entry.event for entry in entries)
             assert b"no tests" in events and b"resource:rate_limit" in events
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_fork_has_an_id_of_its_own_tells_no_history_and_both_work(tmp_path: Path) -> None:
@@ -131,7 +131,7 @@ def test_a_fork_has_an_id_of_its_own_tells_no_history_and_both_work(tmp_path: Pa
             starts = [entry["argv"] for entry in log if "argv" in entry and "--verbose" in entry["argv"]]
             assert "--fork-session" in starts[1] and "--fork-session" not in starts[0]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_modes_models_and_commands_are_offered_and_set(tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_modes_models_and_commands_are_offered_and_set(tmp_path: Path) -> None:
             asked = {line["request"]["subtype"] for line in told if line.get("type") == "control_request"}
             assert {"initialize", "set_permission_mode", "set_model"} <= asked
 
-    run(check(), 30)
+    run(check())
 
 
 def test_who_may_only_approve_cannot_end_the_turn_or_have_something_else_run(tmp_path: Path) -> None:
@@ -170,4 +170,4 @@ def test_who_may_only_approve_cannot_end_the_turn_or_have_something_else_run(tmp
                 phone.answer(theirs, {"outcome": {"outcome": "selected", "optionId": "cancel"}})
                 assert result_of(await turn)["stopReason"] == "end_turn" and "went on" in made.text(session_id)
 
-    run(check(), 30)
+    run(check())

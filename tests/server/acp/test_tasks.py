@@ -53,7 +53,7 @@ def test_what_is_carried_out_is_not_broken_off() -> None:
         await asyncio.sleep(0)
         assert done == []
         gate.set()
-        await tasks.errands_done()
+        await tasks.background_done()
         await tasks.end_requests()
         assert done == ["work", "request"]
 
@@ -67,7 +67,7 @@ def test_a_failure_of_ours_in_an_errand_is_nobodys_error() -> None:
 
         tasks = EditorTasks()
         tasks.begin(work())
-        await tasks.errands_done()
+        await tasks.background_done()
         with pytest.raises(Invalid):
             await tasks.carry_out(work())
 
@@ -90,6 +90,6 @@ def test_there_is_room_again_when_something_has_ended() -> None:
         await waiting
         for gate in gates:
             gate.set()
-        await tasks.errands_done()
+        await tasks.background_done()
 
     run(check())

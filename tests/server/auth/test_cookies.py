@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import pytest
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from tests.tooling.rows import every_row
 from trunkline.server.auth.cookies import TRIED_MOST, Cookies, base_of, new_base, split_base, without_base
 
 BASE = "/at/" + "k" * 32
 
 
-@pytest.mark.parametrize(("path", "parts"), [
+@every_row(("path", "parts"), [
     (f"{BASE}/sessions", (BASE, "/sessions")), (f"{BASE}/", (BASE, "/")), (BASE, ("", BASE)), ("/sessions", ("", "/sessions")),
     ("/at/short/x", ("", "/at/short/x"))])
 def test_a_path_is_split_from_the_browsers_own(path: str, parts: tuple[str, str]) -> None:

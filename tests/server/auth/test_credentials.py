@@ -245,7 +245,7 @@ def test_a_token_reaches_exactly_the_routes_of_its_scope(tmp_path: Path, scope: 
                 assert answer.status != 401
                 assert (answer.status == 403) == (route.scope not in reach), (route.method, route.path, answer.status)
 
-    run(check(), 30)
+    run(check())
 
 
 NEEDED = {

@@ -10,6 +10,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.site import HOST, STREAM, TOKEN, Answer, Site, browser, site
+from tests.tooling.rows import every_row
 from trunkline.errors import Unauthorized
 from trunkline.server.auth import reach
 from trunkline.server.auth.devices import LETTERS, OPEN_MOST, PAIR_S, WRONG_MOST, Pairings
@@ -83,7 +84,7 @@ def test_codes_are_random_and_the_number_of_open_ones_is_bounded() -> None:
     pairings.claim(made[-1])
 
 
-@pytest.mark.parametrize("code", ["", "x", "----", "\udcff", "0" * 10_000])
+@every_row("code", ["", "x", "----", "\udcff", "0" * 10_000])
 def test_what_is_no_code_is_refused(code: str) -> None:
     with pytest.raises(Unauthorized):
         Pairings().claim(code)
@@ -107,6 +108,16 @@ async def paired(hub: Site, **wanted: Any) -> tuple[str, dict[str, str]]:
     answer = await claim(hub, (await pair(hub, **wanted))["code"])
     assert answer.status == 201, answer.body
     return answer.json()["deviceId"], browser(answer)
+
+
+def test_the_name_that_was_given_with_the_code_counts_before_the_devices_own(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            for given, expected in (({"name": "Ada's phone"}, "Ada's phone"), ({}, "Chrome")):
+                answer = await claim(hub, (await pair(hub, **given))["code"], name="Chrome")
+                assert answer.json()["name"] == expected
+
+    run(check())
 
 
 def test_a_device_gets_a_cookie_of_its_own_with_the_scope_that_was_given(tmp_path: Path) -> None:
@@ -347,6 +358,17 @@ def test_when_a_device_was_seen_is_kept_now_and_then(tmp_path: Path) -> None:
     assert [each.seen_at for each in Tokens.open(tmp_path, "main", clock).listed()[1:]] == [seen + SEEN_STEP_S]
 
 
+def test_when_a_device_left_is_kept_at_once(tmp_path: Path) -> None:
+    clock = Clock()
+    tokens = Tokens.open(tmp_path, "main", clock)
+    token, secret = tokens.mint("phone", "view", kind="device", base="/at/x")
+    tokens.find(secret, "device", base="/at/x")
+    clock.now += 60
+    tokens.left(token.id)
+    tokens.left("nobody")
+    assert [each.seen_at for each in tokens.listed()[1:]] == [int(clock.now)]
+
+
 # Where to
 
 
@@ -375,3 +397,15 @@ def test_a_device_is_sent_where_the_hub_answers(monkeypatch: pytest.MonkeyPatch,
 def test_without_a_network_only_this_machine_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "_way_out", lambda: None)
     assert reach_of(options(host="0.0.0.0"), "http://localhost:7420").reach == "machine"
+
+
+def test_a_device_that_was_revoked_is_told_so_and_a_stranger_is_told_nothing(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            device, own = await paired(hub)
+            assert "revoked" not in (await hub.ask("GET", "/auth/login", token=None, headers=own)).json()
+            assert (await hub.ask("DELETE", f"/devices/{device}")).status == 204
+            assert (await hub.ask("GET", "/auth/login", token=None, headers=own)).json()["revoked"] is True
+            assert "revoked" not in (await hub.ask("GET", "/auth/login", token=None)).json()
+
+    run(check())

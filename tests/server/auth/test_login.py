@@ -359,3 +359,17 @@ def test_how_to_get_in_is_told_to_strangers_and_where_the_program_lies_on_this_m
             assert (far.status, far.json()) == (200, {"command": "trunkline open --print"})
 
     run(check())
+
+
+@pytest.mark.parametrize("headers", [
+    {"x-forwarded-for": "192.0.2.1"}, {"x-forwarded-proto": "https"}, {"forwarded": "for=192.0.2.1"}, {"via": "1.1 proxy"},
+    {"x-real-ip": "127.0.0.1"}, {"host": "hub.example"},
+])
+def test_whom_a_proxy_on_this_machine_asks_for_does_not_learn_where_the_program_lies(
+        tmp_path: Path, headers: dict[str, str]) -> None:
+    async def check() -> None:
+        async with site(tmp_path, login_command="/opt/hub/bin/trunkline open --print", allow_host=("hub.example",)) as hub:
+            asked = await hub.ask("GET", "/auth/login", token=None, headers=headers)
+            assert (asked.status, asked.json()) == (200, {"command": "trunkline open --print"})
+
+    run(check())

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.server.auth.reach import Reach, network_address, reach_of
 from trunkline.server.options import ServerOptions
 
@@ -15,7 +16,7 @@ def options(host: str = "127.0.0.1", public_url: str = "", tls: bool = False) ->
                          tls_cert=Path("/nowhere/cert.pem") if tls else None)
 
 
-@pytest.mark.parametrize(("given", "seen_as", "expected"), [
+@every_row(("given", "seen_as", "expected"), [
     (options(public_url="https://hub.example/"), "http://127.0.0.1:7420", Reach("https://hub.example", "public", True)),
     (options(), "http://192.168.1.5:7420", Reach("http://192.168.1.5:7420", "network", False)),
     (options(), "http://127.0.0.1:7420", Reach("http://127.0.0.1:7420", "machine", True)),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.commands import decode_command
 from trunkline.dialects.signals import PermissionOption
 from trunkline.server.auth.scopes import answer_scope, command_scope, decision_scope
@@ -25,7 +25,7 @@ def fold() -> Fold:
     return made
 
 
-@pytest.mark.parametrize(("name", "meta", "needed"), [
+@every_row(("name", "meta", "needed"), [
     ("approve_tool_call", {}, "approve"), ("approve_tool_call", {"scope": "session"}, "approve"),
     ("approve_tool_call", {"scope": "always"}, "control"), ("approve_tool_call", {"optionId": "yes"}, "approve"),
     ("approve_tool_call", {"optionId": "ever"}, "control"), ("deny_tool_call", {"optionId": "never"}, "control"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trunkline.errors import Invalid, NotFound, StorageError, Unauthorized
-from trunkline.server.auth.tokens import KEPT_BROWSERS, TokenKind, Tokens, TokenScope, allows
+from trunkline.server.auth.tokens import KEPT_BROWSERS, REVOKED_MOST, TokenKind, Tokens, TokenScope, allows
 
 BASE = "/at/" + "k" * 32
 KINDS: tuple[TokenKind, ...] = ("browser", "device")
@@ -190,3 +190,30 @@ def test_the_hubs_name_in_cookies_stays_and_is_another_for_every_hub(tmp_path: P
     first, other = Tokens(tmp_path / "a", "main"), Tokens(tmp_path / "b", "main")
     first.mint("a", "view", kind="browser", base=BASE)
     assert Tokens(tmp_path / "a", "main").hub_name == first.hub_name != other.hub_name
+
+
+def test_only_who_has_the_secret_of_a_revoked_browser_learns_that_it_was(tmp_path: Path) -> None:
+    clock = Clock()
+    tokens = Tokens.open(tmp_path, "main", clock)
+    parent, parents = tokens.mint("laptop", "control")
+    _, below = tokens.mint("browser", "control", kind="browser", parent=parent.id, base=BASE)
+    phone, phones = tokens.mint("phone", "view", kind="device", base=BASE)
+    _, mine = tokens.mint("browser", "view", kind="browser", base=BASE)
+    _, expires = tokens.mint("browser", "view", kind="browser", base=BASE, lifetime_s=60)
+    clock.now += 61
+    tokens.revoke(parent.id)
+    tokens.revoke(phone.id)
+    again = Tokens.open(tmp_path, "main")
+    for known in (tokens, again):
+        assert [known.was_revoked(secret) for secret in (below, phones)] == [True, True]
+        assert not any(known.was_revoked(secret) for secret in (parents, mine, expires, "main", "", phones[:-1]))
+
+
+def test_so_many_revoked_ones_are_remembered(tmp_path: Path) -> None:
+    tokens = Tokens.open(tmp_path, "main")
+    secrets = []
+    for _ in range(REVOKED_MOST + 1):
+        token, secret = tokens.mint("phone", "view", kind="device", base=BASE)
+        tokens.revoke(token.id)
+        secrets.append(secret)
+    assert not tokens.was_revoked(secrets[0]) and all(map(tokens.was_revoked, secrets[1:]))

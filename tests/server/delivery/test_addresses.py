@@ -82,7 +82,7 @@ def test_a_name_that_takes_too_long_is_looked_up_again_later(monkeypatch: pytest
     answers, ask = threading.Event(), socket.getaddrinfo
 
     def slow(*asked: Any, **how: Any) -> Any:
-        answers.wait(20)
+        answers.wait(60)
         return ask(*asked, **how)
 
     async def wanted() -> bool:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.aio import run
 from tests.server.delivery.receiver import HandClock, Receiver, receiver
+from tests.tooling.rows import every_row
 from trunkline.errors import Forbidden, Unavailable
 from trunkline.server.delivery.outbox import Outbox, OutboxLimits, check_status
 from trunkline.server.delivery.post import OutgoingMessage
@@ -40,7 +41,7 @@ class Parcel:
         self.ended += 1
 
 
-@pytest.mark.parametrize(("status", "error"), [
+@every_row(("status", "error"), [
     (200, None), (204, None), (301, Forbidden), (400, Forbidden), (410, Forbidden), (408, Unavailable), (425, Unavailable),
     (429, Unavailable), (500, Unavailable), (599, Unavailable)])
 def test_an_answer_is_a_success_a_refusal_or_worth_another_try(status: int, error: type[Exception] | None) -> None:

@@ -11,6 +11,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from tests.aio import run
+from tests.tooling.rows import every_row
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.server.files import content
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve
@@ -126,7 +127,7 @@ def test_a_file_that_shrinks_while_it_is_sent_is_cut_off_not_filled_up(file: Pat
         run(check())
 
 
-@pytest.mark.parametrize(("name", "kind"), [
+@every_row(("name", "kind"), [
     ("a.html", "text/html"), ("a.PNG", "image/png"), ("a.webp", "image/webp"), ("a.md", "text/markdown"),
     ("a.mjs", "text/javascript"), ("a.woff2", "font/woff2"), ("a.tar.gz", "application/octet-stream"),
     ("a", "application/octet-stream"),

@@ -9,6 +9,7 @@ import os
 import pytest
 
 from tests.aio import run
+from tests.tooling.rows import every_row
 from trunkline.server.files.images import Picture, picture_of
 
 
@@ -17,7 +18,7 @@ def update(data: object, kind: str = "image/png", **more: str) -> bytes:
         "type": "image", "mimeType": kind, "data": data, **more}}).encode()
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1_000_001])
+@every_row("size", [0, 1, 2, 3, 4, 196_607, 196_608, 196_609, 1_000_001])
 def test_a_picture_of_any_length_comes_whole(size: int) -> None:
     data = os.urandom(size)
     told = update(base64.b64encode(data).decode())
@@ -25,7 +26,7 @@ def test_a_picture_of_any_length_comes_whole(size: int) -> None:
     assert picture_of(told.replace(b"/", b"\\/").replace(b"image\\/png", b"image/png")) == Picture("image/png", data)
 
 
-@pytest.mark.parametrize("told", [
+@every_row("told", [
     b"null", b"{", b"[]", update(7), update(None), update("YQ==YQ=="), update("Y" * 300_000 + "=" + "Y" * 300_003), update("a"),
     update("a b="), update("YQ==", kind="text/html"), update("YQ==", type="audio"),
 ])

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ipaddress
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.server.http.address import counted_address
 
 PROXIES = (ipaddress.ip_network("127.0.0.1/32"), ipaddress.ip_network("10.0.0.0/8"))
 
 
-@pytest.mark.parametrize(("peer", "forwarded", "counted"), [
+@every_row(("peer", "forwarded", "counted"), [
     ("192.0.2.7", [], "192.0.2.7"),
     ("192.0.2.7", ["203.0.113.9"], "192.0.2.7"),  # anybody can write a header
     ("127.0.0.1", [], "127.0.0.1"),

@@ -6,6 +6,7 @@ import resource
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.errors import Unavailable
 from trunkline.server.http.connections import (
     CONNECTIONS,
@@ -129,7 +130,7 @@ def test_who_was_dropped_can_do_nothing_more() -> None:
     assert (crowd.all.friends, crowd.all.strangers, gone.is_friend) == (0, 2, False)
 
 
-@pytest.mark.parametrize(("files", "connections"), [
+@every_row(("files", "connections"), [
     (20_000, CONNECTIONS), (8_192, CONNECTIONS), (1_024, 448), (256, 64), (64, 16),
 ])
 def test_connections_get_at_most_half_of_the_descriptors(files: int, connections: int) -> None:

@@ -42,7 +42,7 @@ def served(tmp_path: Path, work: Callable[[Served], Awaitable[None]], **options:
         async with listening(tmp_path, **options) as here:  # type: ignore[arg-type]
             await work(here)
 
-    run(check(), 20, MovableTimeLoop)
+    run(check(), loop=MovableTimeLoop)
 
 
 async def ended(here: Served, said: bytes) -> bytes:
@@ -237,7 +237,7 @@ async def rest(connection: socket.socket) -> int:
     """How much there is to read until the end."""
     size = 0
     try:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while data := await asyncio.get_running_loop().sock_recv(connection, 1 << 20):
                 size += len(data)
     except ConnectionError:

@@ -2,39 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from tests.aio import loop_turns, run
+from tests.aio import run
 from tests.session.script import Stage
 from trunkline.dialects.signals import AskWithdrawn, QuestionAsk
 from trunkline.errors import AlreadyResolved, Invalid
-from trunkline.journal.base import Group
-from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.session.commands.requests import Answer, Decision
-
-
-class SlowDisk(MemoryJournal):
-    """A journal that stores when it is let."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.let = asyncio.Event()
-        self.let.set()
-        self.waits = asyncio.Event()
-        """Somebody wants to store something, and is not let."""
-
-    def append_now(self, group: Group) -> bool:
-        return self.let.is_set() and super().append_now(group)
-
-    async def append(self, group: Group) -> None:
-        self.waits.set()
-        await self.let.wait()
-        self.waits.clear()
-        super().append_now(group)
 
 
 def test_a_permission_waits_and_is_answered_by_option_id(tmp_path: Path) -> None:
@@ -55,32 +32,6 @@ def test_a_permission_waits_and_is_answered_by_option_id(tmp_path: Path) -> None
         with pytest.raises(AlreadyResolved, match="ann"):
             await session.approvals.decide("req-1", Decision(decision="allow"), by="bob")
         assert session.view().status == "running"
-
-    run(scenario())
-
-
-def test_nothing_is_told_to_the_agent_before_it_is_in_the_journal(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        journal = SlowDisk()
-        stage = Stage(tmp_path, journal=journal)
-        session = await stage.open()
-        journal.let.clear()
-        sending = asyncio.create_task(stage.send())
-        await journal.waits.wait()
-        await loop_turns()
-        assert not sending.done() and stage.driver.known_call("prompt") == []
-        journal.let.set()
-        await sending
-        stage.driver.ask()
-        await stage.packets("approval_requested")
-        journal.let.clear()
-        deciding = asyncio.create_task(session.approvals.decide("req-1", Decision(decision="allow"), by="ann"))
-        await journal.waits.wait()
-        await loop_turns()
-        assert not deciding.done() and stage.driver.known_call("permission") == []
-        journal.let.set()
-        await deciding
-        assert stage.driver.known_call("permission") == [("permission", "req-1", "yes")]
 
     run(scenario())
 

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.errors import Invalid
 from trunkline.session.approvals.forms import check_content, content_of
 
@@ -13,7 +14,7 @@ def form(required: list[str] | None = None, **fields: Any) -> bytes:
     return msgspec.json.encode({"type": "object", "properties": fields, "required": required or []})
 
 
-@pytest.mark.parametrize(("field", "answer", "value"), [
+@every_row(("field", "answer", "value"), [
     ({"type": "string"}, "anything", "anything"),
     ({"type": "string", "enum": ["red", "blue"]}, "blue", "blue"),
     ({"type": "string", "oneOf": [{"const": "a", "title": "A"}]}, "a", "a"),
@@ -36,7 +37,7 @@ def test_a_plain_string_fills_the_only_field(field: dict[str, Any], answer: str,
     assert content_of(answer, form(it=field)) == {"it": value}
 
 
-@pytest.mark.parametrize(("field", "answer", "names"), [
+@every_row(("field", "answer", "names"), [
     ({"type": "string", "enum": ["red", "blue"]}, "green", "red, blue"),
     ({"type": "boolean"}, "perhaps", "true or false"),
     ({"type": "integer"}, "many", "integer"),

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import ToolCategory
 from trunkline.session.approvals.grants import CallGrant
 from trunkline.session.interpret.asks.preview import TextEdit
@@ -24,7 +23,7 @@ def test_a_whole_text_may_be_written_once_where_its_path_led_to() -> None:
     assert not grant.take_write("/w/a.txt", "new", None), "it counts once"
 
 
-@pytest.mark.parametrize(("content", "before", "allowed"), [
+@every_row(("content", "before", "allowed"), [
     ("one two", "one 2", True), ("one two!", "one 2", False), ("one two", None, False), ("one two two", "one 2 2", False),
     ("one two 2", "one 2 2", True),
 ])

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.envelope import decode_event, encode_event
 from trunkline.dialects.context.events import ApprovalResolvedEvent
 from trunkline.errors import Invalid
@@ -63,7 +64,7 @@ def test_an_event_without_meta_is_sealed_too() -> None:
     assert opened(stored) == (bare, 1, chain.head)
 
 
-@pytest.mark.parametrize("change", [
+@every_row("change", [
     lambda events: [events[0].replace(b"true", b"false"), *events[1:]],
     lambda events: [*events[:2], events[2].replace(b'"by":"ann"', b'"by":"bob"'), *events[3:]],
     lambda events: [*events[:2], *events[3:]],
@@ -131,7 +132,7 @@ def test_what_was_sealed_opens_to_the_same_record(members: dict[str, object], me
     assert extend(KEY, Chain(), SESSION, record) == chain
 
 
-@pytest.mark.parametrize("junk", [
+@every_row("junk", [
     b"", b"[]", b"{", b'{"_meta":3}', b'{"_meta":{"chain":3}}', b'{"_meta":{"chain":{"n":"1","head":""}}}',
 ])
 def test_junk_is_invalid_and_nothing_worse(junk: bytes) -> None:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.rows import every_row
 from trunkline.session.fold.caps import Caps, Crossing, Spent
 
 CAPS = Caps(tokens=1000, cost=2.0, minutes=10, turns=5)
 
 
-@pytest.mark.parametrize(("before", "after", "expected"), [
+@every_row(("before", "after", "expected"), [
     (Spent(), Spent(tokens=799), []),
     (Spent(), Spent(tokens=800), [("tokens", 0.8)]),
     (Spent(tokens=800), Spent(tokens=900), []),
@@ -64,7 +65,7 @@ def test_however_the_spending_goes_each_share_is_told_at_most_once_and_the_end_a
     assert (1.0 in shares) == (spent >= 1000)
 
 
-@pytest.mark.parametrize("body", [b'{"tokens":0}', b'{"tokens":-1}', b'{"cost":0}', b'{"cost":-0.5}', b'{"tokens":1.5}',
+@every_row("body", [b'{"tokens":0}', b'{"tokens":-1}', b'{"cost":0}', b'{"cost":-0.5}', b'{"tokens":1.5}',
                                   b'{"tokens":"9"}', b'{"turns":true}', b'{"hours":3}', b'[]', b'{"cost":1e999}'])
 def test_a_cap_that_makes_no_sense_is_refused(body: bytes) -> None:
     with pytest.raises(msgspec.DecodeError):

@@ -6,9 +6,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 import trunkline
+from tests.tooling.rows import every_row
 from tests.tooling.sources import tree_of
 
 SOURCES = Path(trunkline.__file__).parent
@@ -66,7 +65,7 @@ def test_only_the_interpreter_changes_the_state_of_a_session() -> None:
     assert not found, "give the interpreter's parts a method for it, or say in docs/architecture.md who else may, and why"
 
 
-@pytest.mark.parametrize("source", [
+@every_row("source", [
     "self._fold.turn = None", "fold.turns += 1", "a, fold.mode = 1, 2", "recorder.fold.sent[key] = sent", "del fold.calls[key]",
     "session.fold.queue.pop(0)", "remember(self.fold.commands, key, done, 5)", "fold.chosen['x'].append(1)",
     "setattr(fold, name, 1)",
@@ -75,7 +74,7 @@ def test_a_writer_is_found(source: str) -> None:
     assert written(ast.parse(source))
 
 
-@pytest.mark.parametrize("source", [
+@every_row("source", [
     "self.fold = fold", "fold = Fold()", "turn = fold.turn", "view = fold.calls.get(key)", "self.calls[fold.turn] = 1",
     "queue.append(fold.title)",
 ])

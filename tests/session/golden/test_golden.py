@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 from tests.session.golden import (
     FILE_STORY,
     FOLDER,
@@ -16,10 +14,11 @@ from tests.session.golden import (
     lines_of_stream,
     shortened,
 )
+from tests.tooling.rows import every_row
 from tests.tooling.transcripts import AGENTS
 
 
-@pytest.mark.parametrize("story", [*AGENTS, FILE_STORY, STREAM_STORY])
+@every_row("story", [*AGENTS, FILE_STORY, STREAM_STORY])
 def test_a_recorded_agent_folds_to_its_golden_events(story: str) -> None:
     kept = (FOLDER / f"{story}.jsonl").read_text(encoding="utf-8").splitlines()
     made = {FILE_STORY: lines_of_file, STREAM_STORY: lines_of_stream}.get(story, lambda: lines_of(story))()

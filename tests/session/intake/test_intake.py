@@ -40,7 +40,7 @@ class Disk:
 
     def glance(self, path: str, most: int = 0) -> str | None:
         self.asked.set()
-        self.answers.wait(30)
+        self.answers.wait(60)
         return None
 
 
@@ -104,7 +104,7 @@ def test_what_stands_behind_a_long_command_waits_until_that_is_read(tmp_path: Pa
 
     def read(reading: ReadAhead, signals: Any) -> None:
         threads.append(threading.current_thread().name)
-        assert go.wait(10)
+        assert go.wait(60)
 
     async def scenario() -> None:
         stage = Stage(tmp_path)

@@ -12,8 +12,8 @@ import pytest
 from tests.session.script import update
 from trunkline.dialects.risk import explain_risk
 from trunkline.dialects.signals import PermissionAsk, TurnEnd, Update
+from trunkline.session import judges
 from trunkline.session.fold import Fold
-from trunkline.session.intake import read_ahead
 from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
 from trunkline.session.interpret import Interpreter
 
@@ -45,7 +45,7 @@ def loaded() -> None:
 
 
 def test_with_the_first_call_of_all_comes_what_judges_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(read_ahead, "_loaded", set())
+    monkeypatch.setattr(judges, "_loaded", set())
     assert needs_reading([announced("ls -la")]) and not needs_reading([said("a" * 10_000)])
     reading().read([announced("ls -la")])
     assert not needs_reading([announced("ls -la")])

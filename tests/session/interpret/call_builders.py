@@ -8,9 +8,12 @@ import msgspec
 
 from tests.session.interpret.told import Told, events
 from tests.session.script import OPTIONS, update
+from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk, Update
+from trunkline.session.fold import Evidence, OpenCall
 from trunkline.session.interpret import Interpreter
+from trunkline.session.interpret.calls.facts import Facts, read_open_call
 
 
 def call(**fields: Any) -> Update:
@@ -59,3 +62,22 @@ def only(found: list[dict[str, Any]], kind: str) -> dict[str, Any]:
     """The one event of a type."""
     (event,) = of_type(found, kind)
     return event
+
+
+def diff(path: str, new: str, old: str | None = None, **more: Any) -> dict[str, Any]:
+    """Content that shows a change of a file."""
+    return {"type": "diff", "path": path, "newText": new, **({} if old is None else {"oldText": old}), **more}
+
+
+def change(kind: str = "edit", **fields: Any) -> dict[str, Any]:
+    """The change that the events of one call tell."""
+    return only(made(kind, **fields), "file:change")
+
+
+def facts_of(given: object = None, answer: object = None, *, cwd: str = "/w", evidence: Evidence | None = None,
+             **fields: Any) -> Facts:
+    """What is known of one call that was made with this input and answered with this output."""
+    state = CallState(tool_call_id="c", raw_input=None if given is None else msgspec.json.encode(given),
+                      raw_output=None if answer is None else msgspec.json.encode(answer), **fields)
+    open_call = OpenCall(state, 0, evidence=evidence)
+    return Facts(open_call, read_open_call(open_call, ToolNames()), cwd)

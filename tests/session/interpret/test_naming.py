@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only
 from tests.session.interpret.told import Told, events, names, packets
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.context.descriptions import describe_tool_call
 from trunkline.dialects.notes import AgentNote, ArgsDelta
@@ -15,7 +14,7 @@ from trunkline.dialects.notes import AgentNote, ArgsDelta
 NAMES = ToolNames(roles={"run_it": "terminal", "scribble": "write", "ask_them": "ask_user"})
 
 
-@pytest.mark.parametrize(("fields", "name"), [
+@every_row(("fields", "name"), [
     ({"name": "Bash"}, "bash"),
     ({"name": "run_it"}, "bash"),
     ({"_meta": {"toolName": "run_it"}}, "bash"),
@@ -119,7 +118,7 @@ def test_a_call_is_counted_once_and_an_ask_alone_is_none() -> None:
     assert (told.fold.tool_calls, told.fold.errors) == (1, 1)
 
 
-@pytest.mark.parametrize(("said", "line"), [
+@every_row(("said", "line"), [
     ({"kind": "execute", "title": "List it", "rawInput": {"command": "ls -la"}}, "Run: ls -la"),
     ({"kind": "execute", "title": "List it", "rawInput": {"cmd": ["bash", "-lc", "ls -la"]}}, "Run: ls -la"),
     ({"name": "Read", "kind": "read", "title": "Reading", "rawInput": {"absolute_path": "/w/a.py"}}, "Read: /w/a.py"),

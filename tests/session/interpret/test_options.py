@@ -9,6 +9,7 @@ import pytest
 
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import OPTIONS, update
+from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import EnvironmentModel
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.session.interpret.options import choice_of, current_model, model_of
@@ -33,7 +34,7 @@ def test_a_model_is_known_by_its_options_category_and_named_by_its_choice() -> N
     assert choice_of(raw(flat), "mode") == "ask"
 
 
-@pytest.mark.parametrize("options", [None, [], {}, 7, [select("thought_level", "low")], [{"id": "x"}]])
+@every_row("options", [None, [], {}, 7, [select("thought_level", "low")], [{"id": "x"}]])
 def test_options_without_a_model_name_none(options: Any) -> None:
     assert model_of(raw(options)) is None
 

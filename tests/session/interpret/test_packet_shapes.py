@@ -10,6 +10,7 @@ import pytest
 
 from tests.session.golden import FILE_AGENT, FILES, _steps_of_file, played_run
 from tests.tooling.claude_runs import runs
+from tests.tooling.rows import every_row
 from tests.tooling.story import Player
 from tests.tooling.transcripts import AGENTS, openings, stories
 from trunkline.agents import catalog
@@ -61,7 +62,7 @@ def completed(agent: str, **has: type) -> list[Packet]:
 WITH_TOOLS = [agent for agent in PLAYED if agent not in TOOLLESS and agent != "claude-session-file"]
 
 
-@pytest.mark.parametrize("agent", WITH_TOOLS)
+@every_row("agent", WITH_TOOLS)
 def test_a_command_is_shown_alike(agent: str) -> None:
     ran = [packet for packet in completed(agent, command=str) if packet["rawInput"]["command"].endswith("echo hi")]
     assert ran
@@ -75,7 +76,7 @@ def test_a_command_is_shown_alike(agent: str) -> None:
         assert "hi" in [packet["rawOutput"]["output"].strip() for packet in ran]
 
 
-@pytest.mark.parametrize("agent", [agent for agent in WITH_TOOLS if agent != "hermes"])
+@every_row("agent", [agent for agent in WITH_TOOLS if agent != "hermes"])
 def test_a_written_file_is_shown_alike(agent: str) -> None:
     wrote = completed(agent, filePath=str, content=str)
     assert wrote
@@ -95,13 +96,13 @@ def test_a_read_file_is_shown_alike(agent: str) -> None:
         assert packet["rawOutput"]["metadata"] == {"preview": "hello", "truncated": False}
 
 
-@pytest.mark.parametrize("agent", PLAYED)
+@every_row("agent", PLAYED)
 def test_no_spelling_of_an_agents_own_is_left_of_a_known_member(agent: str) -> None:
     for packet in packets_of(agent):
         assert not {"file_path", "cmd", "oldString", "active_form"} & packet["rawInput"].keys(), packet
 
 
-@pytest.mark.parametrize("agent", PLAYED)
+@every_row("agent", PLAYED)
 def test_a_failed_call_says_why_in_one_member(agent: str) -> None:
     failed = [packet for packet in packets_of(agent) if packet["status"] == "failed" and packet["rawOutput"] is not None]
     assert all(list(packet["rawOutput"]) == ["error"] for packet in failed)

@@ -6,8 +6,8 @@ import functools
 from typing import Any
 
 import msgspec
-import pytest
 
+from tests.tooling.rows import every_row
 from tests.tooling.story import check, played
 from tests.tooling.transcripts import AGENTS, stories
 from trunkline.agents import catalog
@@ -32,7 +32,7 @@ def events_of(agent: str) -> list[dict[str, Any]]:
     return found
 
 
-@pytest.mark.parametrize("agent", WITH_TOOLS)
+@every_row("agent", WITH_TOOLS)
 def test_a_recorded_write_is_a_new_file_of_one_line(agent: str) -> None:
     changes = [event for event in events_of(agent) if event["type"] == "file:change"]
     first = next(change for change in changes if change["path"] == "/home/dev/project/a.txt")
@@ -40,13 +40,13 @@ def test_a_recorded_write_is_a_new_file_of_one_line(agent: str) -> None:
     assert first["diff"].startswith("--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+hello")
 
 
-@pytest.mark.parametrize("agent", WITH_TOOLS)
+@every_row("agent", WITH_TOOLS)
 def test_a_rejected_write_changes_no_file(agent: str) -> None:
     changed = [event["path"] for event in events_of(agent) if event["type"] == "file:change" and "r.txtw" in event["path"]]
     assert changed == ([] if agent not in NEVER_ASKED else ["/home/dev/project-2/r.txtw"])
 
 
-@pytest.mark.parametrize("agent", [agent for agent in WITH_TOOLS if agent not in TELLS_NO_EXIT_CODE])
+@every_row("agent", [agent for agent in WITH_TOOLS if agent not in TELLS_NO_EXIT_CODE])
 def test_a_recorded_command_has_its_exit_code_and_what_it_printed(agent: str) -> None:
     outputs = [event["structured"] for event in events_of(agent)
                if event["type"] == "tool:result" and event.get("structured", {}).get("type") == "command_output"]
@@ -55,13 +55,13 @@ def test_a_recorded_command_has_its_exit_code_and_what_it_printed(agent: str) ->
     assert {output["exitCode"] for output in outputs} == {0}
 
 
-@pytest.mark.parametrize("agent", WITH_TOOLS)
+@every_row("agent", WITH_TOOLS)
 def test_the_tools_of_every_agent_go_by_the_same_names(agent: str) -> None:
     found = {event["name"] for event in events_of(agent) if event["type"] == "tool:start"}
     assert found <= {"bash", "read", "write", "edit"}, found
 
 
-@pytest.mark.parametrize("agent", WITH_TOOLS)
+@every_row("agent", WITH_TOOLS)
 def test_every_recorded_command_is_judged(agent: str) -> None:
     judged = [event for event in events_of(agent) if event["type"] == "tool:executing"]
     assert judged and all(event["_meta"]["risk"]["reason"] for event in judged)

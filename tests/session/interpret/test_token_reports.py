@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.session.interpret.token_counts import COUNTS, check_sums, spent, tokens, usage
 from tests.session.interpret.told import Told
+from tests.tooling.rows import every_row
 
 
 @given(COUNTS)
@@ -35,7 +35,7 @@ def total_of(*reports: tuple[int, int], of_session: bool = False) -> tuple[int, 
     return found.input_tokens, found.output_tokens
 
 
-@pytest.mark.parametrize(("reports", "total"), [
+@every_row(("reports", "total"), [
     ([(100, 10), (200, 20), (300, 30)], (300, 30)),
     ([(100, 10), (150, 15), (200, 20)], (450, 45)),
     ([(1000, 50), (1500, 60), (2100, 70), (2800, 80)], (7400, 260)),

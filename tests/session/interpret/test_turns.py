@@ -9,7 +9,7 @@ from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS, text, update
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import AgentError
-from trunkline.session.fold import checkpoint, restore
+from trunkline.session.fold import checkpoint, restore, view_of
 
 
 def block(text: str) -> msgspec.Raw:
@@ -86,6 +86,23 @@ def test_how_a_turn_broke_off_is_known_until_the_next_one_begins() -> None:
     assert failure_of(told) == ("agent_error", "x" * 500)
     told.at().turns.start("turn-2", [msgspec.Raw(b'{"type":"text","text":"again"}')], by="me")
     assert failure_of(told) is None
+
+
+def missed_of(told: Told) -> str | None:
+    return view_of(told.fold).missed
+
+
+def test_that_nobody_answered_in_time_is_known_until_the_next_turn_begins() -> None:
+    told = Told().turn()
+    for request_id in ("first", "second"):
+        told.hear(PermissionAsk(request_id, msgspec.json.encode({"toolCallId": request_id}), OPTIONS))
+    told.at().asks.resolve("first", approved=True, resolved_by="user", who="ann")
+    assert missed_of(told) is None
+    told.at().asks.resolve("second", approved=False, resolved_by="timeout", who="hub")
+    told.at().turns.end("end_turn")
+    assert missed_of(told) is not None
+    told.at().turns.start("turn-2", [msgspec.Raw(b'{"type":"text","text":"again"}')], by="me")
+    assert missed_of(told) is None
 
 
 def test_the_end_of_a_turn_resolves_what_nobody_answered() -> None:

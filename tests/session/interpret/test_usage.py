@@ -10,6 +10,7 @@ from hypothesis import given
 from tests.session.interpret.token_counts import COUNTS, check_sums, spent, tokens, usage
 from tests.session.interpret.told import Told, events, names, packets, updates
 from tests.session.script import update
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.usage import answer_usage, chunk_usage
 from trunkline.dialects.notes import AgentNote, CostSpent
 from trunkline.session.fold import KEPT_CURRENCIES
@@ -130,7 +131,7 @@ def test_tokens_that_ride_on_words_are_told_beside_them() -> None:
     assert names(entries) == ["message:start", "message:delta", "resource:token_usage"]
 
 
-@pytest.mark.parametrize(("answer", "found"), [
+@every_row(("answer", "found"), [
     (b'{"stopReason":"end_turn","usage":{"inputTokens":1}}', b'{"inputTokens":1}'),
     (b'{"stopReason":"end_turn","usage":null}', None),
     (b'{"_meta":{"quota":{"token_count":{"input_tokens":5,"output_tokens":6}}}}', b'{"inputTokens":5,"outputTokens":6}'),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -16,9 +17,9 @@ from trunkline.session.interpret import Interpreter
 class Told:
     """An interpreter, and everything it has written."""
 
-    def __init__(self) -> None:
+    def __init__(self, guarded: Sequence[str] = ()) -> None:
         self.fold = Fold(session_id="s", agent="a", cwd="/w", created_at=0, updated_at=0)
-        self.interpret = Interpreter(self.fold)
+        self.interpret = Interpreter(self.fold, guarded=guarded)
         self._steps = Steps(self.fold, known=False)
         self.steps: list[bytes] = []
         self.entries: list[Entry] = []

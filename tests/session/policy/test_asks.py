@@ -79,7 +79,7 @@ def test_an_editor_s_verb_is_no_command() -> None:
     assert ask.command is None and ask.paths == (f"{ROOT}/src/a.py",) and ask.category == "file_edit"
 
 
-@pytest.mark.parametrize(("tool", "kind"), [
+@every_row(("tool", "kind"), [
     ("Read", "read"), ("Grep", "search"), ("think", "think"), ("Edit", "edit"), ("x", None),
 ])
 def test_what_has_a_command_is_a_command_whatever_it_calls_itself(tool: str, kind: str | None) -> None:
@@ -276,7 +276,7 @@ def test_what_an_input_hides_is_asked(kind: str, tool_input: dict[str, Any]) -> 
     assert Policy((), USUAL).decide(asked("x", kind, tool_input), now_us=NOW_US).action == "ask"
 
 
-@pytest.mark.parametrize(("kind", "tool_input"), PLAIN)
+@every_row(("kind", "tool_input"), PLAIN)
 def test_an_input_that_hides_nothing_is_approved(kind: str, tool_input: dict[str, Any]) -> None:
     tool = {"read": "Read", "search": "Search"}.get(kind, "x")  # an unknown tool is no read, whatever its kind
     verdict = Policy((), USUAL).decide(asked(tool, kind, tool_input), now_us=NOW_US)
@@ -310,7 +310,7 @@ CATEGORIES = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
+@every_row(("tool", "kind", "tool_input", "told_as", "judged_as"), CATEGORIES)
 def test_a_rule_restricts_by_either_category_and_allows_by_both(
     tool: str, kind: str, tool_input: dict[str, Any], told_as: ToolCategory, judged_as: ToolCategory,
 ) -> None:
@@ -324,7 +324,7 @@ def test_a_rule_restricts_by_either_category_and_allows_by_both(
     assert action(ask, Rule(action="deny", category=["web"]), Rule(action="allow", tool=["*"])) == "allow"
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input"), [
+@every_row(("tool", "kind", "tool_input"), [
     ("Read", "read", {"path": "src/a.py", "command": "make deploy"}), ("Read", "read", {"command": "make deploy"}),
     ("Grep", "search", {"pattern": "x", "exec": "make deploy"}),
     ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b", "script": "make deploy"}),
@@ -380,7 +380,7 @@ FOLDERS = [({}, "allow"), ({"cwd": "sub"}, "allow"), ({"workdir": ROOT}, "allow"
            ({"workingDirectory": "../x"}, "ask"), ({"cwd": "sub/../../x"}, "ask")]
 
 
-@pytest.mark.parametrize(("folder", "verdict"), FOLDERS)
+@every_row(("folder", "verdict"), FOLDERS)
 def test_a_command_in_another_folder_is_another_command(folder: dict[str, str], verdict: str) -> None:
     ask = asked("Bash", "execute", {"command": "ls", **folder})
     assert action(ask, Rule(action="allow", command=["ls"])) == verdict
@@ -444,10 +444,24 @@ WHOLE = [
     ("Read", "read", {}, "ask"),
     ("mcp__x__y", "other", {"path": "src/a"}, "ask"),
     ("WebFetch", "fetch", {"url": "https://x.example"}, "ask"),
+    ("Grep", "search", {"pattern": "x", "args": ["--pre", "touch"]}, "ask"),
+    ("Grep", "search", {"pattern": "x", "env": {"RIPGREP_CONFIG_PATH": "x"}}, "ask"),
+    ("Read", "read", {"path": "src/a", "args": ["x"]}, "ask"),
+    ("apply_patch", "edit", {"patch": "*** Begin Patch\n*** Update File: src/a\n@@\n-x\n+y\n*** End Patch"}, "allow"),
+    ("apply_patch", "edit", {"patch": "*** Begin Patch\n*** Delete File: src/a\n*** End Patch"}, "ask"),
+    ("apply_patch", "edit", {"patch": "--- a/src/a\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n"}, "ask"),
+    ("Bash", "execute", {"command": "apply_patch <<'E'\n*** Begin Patch\n*** Delete File: src/a\n*** End Patch\nE"}, "ask"),
+    ("Write", "edit", {"path": ".git/HEAD", "content": "x"}, "ask"),
+    ("Bash", "execute", {"command": "cd src && make"}, "allow"),
+    ("Bash", "execute", {"command": "cd /srv/x && make"}, "ask"),
+    ("Bash", "execute", {"command": "cd ../other && npm install"}, "ask"),
+    ("Bash", "execute", {"command": "pytest --basetemp=src"}, "ask"),
+    ("Bash", "execute", {"command": "jest --config /tmp/x.js"}, "ask"),
+    ("Bash", "execute", {"command": "HOME=/tmp/x git status"}, "ask"),
 ]
 
 
-@pytest.mark.parametrize(("tool", "kind", "tool_input", "verdict"), WHOLE)
+@every_row(("tool", "kind", "tool_input", "verdict"), WHOLE)
 def test_even_a_policy_that_approves_everything_asks_about_what_is_dangerous(
     tool: str, kind: str, tool_input: dict[str, Any], verdict: str,
 ) -> None:
@@ -467,4 +481,4 @@ def test_no_rule_is_made_of_more_than_can_be_shown(monkeypatch: pytest.MonkeyPat
     """To make one and try it on three megabytes took seconds, and it was thrown away then."""
     monkeypatch.setattr(requested, "always_rule", lambda *_, **__: pytest.fail("it was made"))
     ask = PolicyAsk(tool="bash", category="terminal", agent="a", risk="low", root="/work", **long)
-    assert requested.offered_rule(ask) is None
+    assert requested.offered_rule(ask) == (None, requested.TOO_LONG)

@@ -13,6 +13,7 @@ from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.errors import Invalid
 from trunkline.session.policy.asks import INPUT_BYTES, policy_ask
 from trunkline.session.policy.decide import Policy, PolicyAsk, always_rule
+from trunkline.session.policy.subject import Subject
 from trunkline.session.policy.text import check_rule, parse_policy, written_rule
 
 AUTO = [
@@ -82,7 +83,7 @@ def test_of_allow_and_ask_the_first_that_fits_decides_and_the_session_comes_befo
     assert decided(running("make x; ls"), asking, allow(category=["terminal"])).action == "ask"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching(f"{DATA}/policy.toml", root=HOME), touching(".local/share/trunkline/audit.key", root=HOME),
     touching(f"{DATA}", root=HOME), touching(f"{DATA.upper()}/policy.toml", root=HOME.upper()),
     running("tee ~/.local/share/trunkline/policy.toml", root=HOME),
@@ -101,6 +102,87 @@ def test_no_rule_opens_the_hub_s_own_files(ask: PolicyAsk) -> None:
     assert verdict.action == "ask"
 
 
+PLAYGROUND = f"{DATA}/playground"
+
+
+@every_row("ask", [
+    touching("a.py", root=PLAYGROUND), touching(".git/x", root=PLAYGROUND), touching(f"{PLAYGROUND}/x/a.py", root=PLAYGROUND),
+    running("touch a.py", root=PLAYGROUND), running("ls *.py", root=PLAYGROUND), running("git add .", root=PLAYGROUND),
+    running(f"cat {PLAYGROUND}/a.py > b", root=PLAYGROUND), running("make", root=PLAYGROUND, cwd="sub"),
+])
+def test_the_playground_is_for_agents_and_rules_may_be_about_it(ask: PolicyAsk) -> None:
+    ask = replace(ask, guarded=(DATA,))
+    rule = always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None)
+    assert decided(ask, rule).action == "allow"
+
+
+@every_row("ask", [
+    touching("../token", root=PLAYGROUND), touching("x/../../token", root=PLAYGROUND), touching("x/../y", root=PLAYGROUND),
+    touching("link", f"{DATA}/token", root=PLAYGROUND), touching(f"{PLAYGROUND}x/a", root=PLAYGROUND),
+    touching("..", root=PLAYGROUND), touching(f"{DATA}/Playground/a", root=PLAYGROUND),
+    running("cat ../token", root=PLAYGROUND), running("cat x/../../token", root=PLAYGROUND),
+    running("cd .. && cat token", root=PLAYGROUND), running("cat ../*", root=PLAYGROUND),
+    running("cat link/../*", root=PLAYGROUND), running("ls ../play*", root=PLAYGROUND),
+    running("cp -r ~/.local/share/trunkline x", root=PLAYGROUND), running("tar cf x ..", root=PLAYGROUND),
+])
+def test_what_leads_out_of_the_playground_is_the_hubs_own(ask: PolicyAsk) -> None:
+    ask = replace(ask, guarded=(DATA,))
+    everything = [allow(category=["terminal", "file_edit"], risk=["low"]), allow(command=["*"]), allow(path=["**", "/**"])]
+    assert decided(ask, *everything, session_policy=auto(commands=True, writes=True, reads=True)).action == "ask"
+    with pytest.raises(Invalid, match="no rule can allow this"):
+        always_rule(ask, allow=True, scope="always", session_id="s1", turn_id=None, reason=None)
+
+
+@every_row("ask", [
+    running("cat .?/policy.toml", root=PLAYGROUND), running("cat .*/token", root=PLAYGROUND),
+    running("cat .[.]/token", root=PLAYGROUND), running("cp mine.toml .?/policy.toml", root=PLAYGROUND),
+    running("cat .{.,x}/token", root=PLAYGROUND), running("cat .@(.|x)/token", root=PLAYGROUND),
+    running("cd .? && cat token", root=PLAYGROUND), running("cat x/.?/.?/tok*", root=PLAYGROUND),
+    running("grep '.*/token' .*/token", root=PLAYGROUND), running("cat '.?/token'", root=PLAYGROUND),
+    running("x=.; cat .$x/token", root=PLAYGROUND), running("cat ${x:-.?}/token", root=PLAYGROUND),
+    running("cat $PWD/../token", root=PLAYGROUND), running("cat ${PWD}/.?/token", root=PLAYGROUND),
+    running("tool --out=.?/policy.toml", root=PLAYGROUND), running("echo x > .?/policy.toml", root=PLAYGROUND),
+    running("cat .?/.?/.?/.?/.?/.?/x", root=PLAYGROUND), running("cp mine.toml .?/trunkline/policy.toml", root=f"{DATA}/../app"),
+])
+def test_a_glob_that_may_climb_leads_out_as_well(ask: PolicyAsk) -> None:
+    assert decided(replace(ask, guarded=(DATA,)), allow(command=["*"]), session_policy=auto(commands=True)).action == "ask"
+
+
+@every_row("command", ["ls .[!.]*", "cat .env*", "ls *.py", "cat app/[id]/page.tsx", "ls .[a-z]*",
+                                     "find . -name '.*'", "grep -rn '.*' x"])
+def test_globs_of_hidden_names_climb_no_more_than_names(command: str) -> None:
+    assert decided(replace(running(command, root=PLAYGROUND), guarded=(DATA,)), allow(command=["*"])).action == "allow"
+
+
+@every_row("ask", [
+    running(f"mv {PLAYGROUND} x", root=PLAYGROUND), running(f"mv {PLAYGROUND}/ x", root=PLAYGROUND),
+    running(f"rm -r {PLAYGROUND}", root=PLAYGROUND), running(f"rmdir {PLAYGROUND}", root=PLAYGROUND),
+    running(f"ln -sfn . {PLAYGROUND}", root=PLAYGROUND), running(f"d={PLAYGROUND}; mv $d x", root=PLAYGROUND),
+    running(f"for d in {PLAYGROUND}; do mv $d x; done", root=PLAYGROUND), running(f"rename --to=x {PLAYGROUND}", root=PLAYGROUND),
+    running(f"find {PLAYGROUND} -delete", root=PLAYGROUND), running(f"echo {PLAYGROUND} | xargs rm -r", root=PLAYGROUND),
+    running(f"python -c \"import os; os.rename('{PLAYGROUND}', 'x')\"", root=PLAYGROUND),
+    running("mv ~/.local/share/trunkline/playground /tmp/x", root=ROOT), running('mv "$PWD" /tmp/x', root=PLAYGROUND),
+    touching(PLAYGROUND, root=PLAYGROUND), touching(PLAYGROUND, root=PLAYGROUND, category="file_write"),
+    touching(PLAYGROUND, root=PLAYGROUND, category="mcp", tool="mcp__fs__move_file"),
+])
+def test_where_the_playground_is_is_the_hubs_own(ask: PolicyAsk) -> None:
+    everything = [allow(category=["terminal", "file_edit", "file_write", "mcp"]), allow(command=["*"]), allow(path=["**", "/**"])]
+    verdict = decided(replace(ask, guarded=(DATA,)), *everything, session_policy=auto(commands=True, writes=True))
+    assert verdict.action == "ask"
+
+
+@every_row("ask", [
+    running(f"mkdir -p {PLAYGROUND}", root=PLAYGROUND), running(f"ls -la {PLAYGROUND}", root=PLAYGROUND),
+    running(f"cd {PLAYGROUND} && make", root=PLAYGROUND), running(f"git -C {PLAYGROUND} status", root=PLAYGROUND),
+    running(f"find {PLAYGROUND} -name '*.py' -type f", root=PLAYGROUND), running("git add .", root=PLAYGROUND),
+    running(f"mv {PLAYGROUND}/a {PLAYGROUND}/b", root=PLAYGROUND), running("rm -r ./build", root=PLAYGROUND),
+    touching(PLAYGROUND, root=PLAYGROUND, category="mcp", tool="mcp__fs__list_directory"),
+])
+def test_who_looks_at_the_playground_or_goes_there_leaves_it_where_it_is(ask: PolicyAsk) -> None:
+    everything = [allow(command=["*", "git -C *"]), allow(category=["mcp"])]
+    assert decided(replace(ask, guarded=(DATA,)), *everything).action == "allow"
+
+
 def test_always_means_exactly_this_command_in_this_folder() -> None:
     ask = running("npm test *.js > out; echo $X", risk="high")
     rule = always_rule(ask, allow=True, scope="always", session_id="s1", turn_id="t1", reason="it is fine")
@@ -112,7 +194,7 @@ def test_always_means_exactly_this_command_in_this_folder() -> None:
     assert decided(replace(ask, session_id="s2", turn_id="t9"), rule).action == "allow"
 
 
-@pytest.mark.parametrize("path", [
+@every_row("path", [
     "src/a[1]*.ts", ".env", "!odd", "/etc/hosts", "/home/ann/notes/{x}.md", "~/notes", "a b/ü?.txt",
 ])
 def test_always_means_exactly_this_path(path: str) -> None:
@@ -173,7 +255,7 @@ def test_a_line_too_long_to_be_read_is_asked() -> None:
     assert decided(running(line), allow(category=["terminal"]), deny(command=["rm *"])).action == "ask"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching("src\\a"), touching("src/a\nb"), touching("~bob/a"), touching("https://x.example/a"), touching("src/../a"),
     touching(f"{DATA}/policy.toml", guarded=(DATA,)), running("ls", cwd="sub\\x"),
 ])
@@ -184,7 +266,7 @@ def test_always_is_refused_where_the_rule_would_never_fit_again(ask: PolicyAsk) 
     assert decided(ask, never).action == "deny"
 
 
-@pytest.mark.parametrize("ask", [
+@every_row("ask", [
     touching("src/[id]/{a}*?!.ts"), touching("!src"), touching("src/" + "a" * 250 + "/" + "b" * 2000), touching("/etc/passwd"),
     running("echo '\\*?[x]{a,b}' \\\\ \n!"), running("!x"), running("echo " + "x" * 10_000), running("ls", cwd="/elsewhere"),
 ])
@@ -220,3 +302,10 @@ def test_no_rule_is_made_of_an_input_that_is_too_large_to_be_named() -> None:
     ask = policy_ask("mcp__x__put", "other", {"text": "x" * (INPUT_BYTES + 1)}, agent="a", cwd="/w")
     with pytest.raises(Invalid, match="more than a rule can name"):
         always_rule(ask, allow=True, scope="session", session_id="s1", turn_id=None, reason=None)
+
+
+@every_row("command", ["for x in *.py; do cat $x; done", 'echo "a\\n$x" a/b', 'find . -name "$x"',
+                                     f"cd {PLAYGROUND} && cat $x", f"git -C {PLAYGROUND} log $x"])
+def test_a_word_that_only_the_shell_knows_makes_nothing_the_hubs_own(command: str) -> None:
+    ask = replace(running(command, root=PLAYGROUND), guarded=(DATA,))
+    assert Subject(ask).guarded == ""

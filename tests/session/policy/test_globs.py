@@ -114,7 +114,7 @@ def test_a_pattern_allows_nothing_else(pattern: str, path: str) -> None:
     assert not globs.path_allowed([pattern], at(path))
 
 
-@pytest.mark.parametrize(("patterns", "path", "allowed"), [
+@every_row(("patterns", "path", "allowed"), [
     (["**", "!secret/**"], "src/a", True),
     (["**", "!secret/**"], "secret/a", False),
     (["!secret/**", "**"], "secret/a", False),
@@ -161,7 +161,7 @@ def test_what_restricts_finds_a_path_however_it_is_spelled(pattern: str, path: s
     assert globs.path_concerned([pattern], at(path), HOME)
 
 
-@pytest.mark.parametrize(("pattern", "path"), [
+@every_row(("pattern", "path"), [
     (".env", "src/env"), ("config/prod", "x/config/prod"), ("src/*.ts", "src/x/y.js"), ("/etc/**", "etc/x"),
     ("~/.ssh", "src/.ssh"),
 ])
@@ -185,7 +185,7 @@ def test_a_path_outside_can_only_be_named_in_full() -> None:
     assert globs.path_named([globs.escape("/tmp/a[1]*.txt")], at("/tmp/a[1]*.txt"))
 
 
-@pytest.mark.parametrize(("pattern", "text", "matches"), [
+@every_row(("pattern", "text", "matches"), [
     ("npm test*", "npm test", True),
     ("npm test*", "npm test -- --watch", True),
     ("npm test", "npm test -- x", False),
@@ -223,7 +223,7 @@ def test_a_pattern_that_stands_for_too_many_allows_nothing_and_concerns_everythi
         globs.check_path_pattern(bomb)
 
 
-@pytest.mark.parametrize(("pattern", "outline", "may"), [
+@every_row(("pattern", "outline", "may"), [
     ("git push*", "git *", True),
     ("git push*", "git * --force", True),
     ("git push", "git status *", False),
@@ -236,7 +236,7 @@ def test_an_outline_may_be_what_a_pattern_says(pattern: str, outline: str, may: 
     assert globs.text_may_match([pattern], outline) is may
 
 
-@pytest.mark.parametrize(("pattern", "outline", "may"), [
+@every_row(("pattern", "outline", "may"), [
     (".env", f"{ROOT}/.e*", True),
     (".env", f"{ROOT}/*", False),       # a shell's wildcard leaves hidden names out
     (".env", f"{ROOT}/src/*.py", False),
@@ -284,7 +284,7 @@ def test_what_is_allowed_is_inside_the_root_by_any_reading(parts: list[str], abs
         assert where.absolute == ROOT or where.absolute.startswith(ROOT + "/")
 
 
-@pytest.mark.parametrize(("pattern", "good"), [
+@every_row(("pattern", "good"), [
     ("x" * 1000, True), ("*" + "x" * 999, True), ("x" * 16_384, True), ("\\*" * 8_000, True), ("!" + "x" * 2000, True),
     ("*" + "x" * 1000, False), ("x" * 16_385, False), ("?" * 1001, False), ("", False), ("!", False),
 ])

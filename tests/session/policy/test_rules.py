@@ -158,7 +158,7 @@ def test_a_rule_that_denies_finds_the_command_behind_them_too(command: str) -> N
     assert decided(running(command), allow(category=["terminal"]), deny(command=["git push"])).action == "deny"
 
 
-@pytest.mark.parametrize(("patterns", "command"), COVERED)
+@every_row(("patterns", "command"), COVERED)
 def test_a_command_pattern_covers_each_simple_command_of_a_line(patterns: str, command: str) -> None:
     assert decided(running(command), allow(command=patterns.split("|"))).action == "allow"
     assert decided(running(command), session_policy=auto(commands=patterns.split("|"))).action == "allow"
@@ -239,7 +239,7 @@ def test_a_deny_rule_finds_a_command_anywhere_in_a_line(pattern: str, command: s
     ("rm *", "tar --checkpoint-action=exec='rm x' -xf a"),
     ("rm *", "python3 -c \"os.system('rm x')\""),
     ("rm *", "some-wrapper --fast rm x"),
-    ("npm publish*", "npm --prefix x publish"),
+    ("npm publish*", "npm --newest x publish"),
     ("rm *", "unknown " + "x " * 400),
     ("rm *", "unknown a b c;" * 500),
     ("rm *", "unknown '" + "a;" * 500 + "rm x'"),
@@ -293,12 +293,17 @@ def test_what_cannot_be_denied_is_not_held_up(command: str) -> None:
     ("~/.ssh", 'cat "${HOME}/.ssh/id_rsa"', "deny"),
     ("~/.ssh", "cat ../.ssh/id_rsa", "deny"),
     ("/etc/**", "tee -a /etc/hosts", "deny"),
+    ("~/secrets/**", "cat .?/secrets/x", "ask"),
+    ("~/secrets/**", "cat .*/secr*/x", "ask"),
+    ("~/secrets/**", "cd .[.] && cat secrets/x", "deny"),
+    ("~/secrets/**", "cat .?/.?/.?/.?/.?/x", "ask"),
+    ("~/secrets/**", "cat .[!.]*/secrets/x", "allow"),
 ])
 def test_a_deny_rule_by_path_sees_the_words_of_a_command(pattern: str, command: str, action: str) -> None:
     assert decided(running(command), allow(category=["terminal"]), deny(path=[pattern])).action == action
 
 
-@pytest.mark.parametrize("command", [
+@every_row("command", [
     "git commit -m 'rm x'", "echo rm x", "grep 'rm x' a", "npm rm x", "git rm x", "docker rm x", "sh build.sh $X",
     "cat a | python3 b.py", "python3 b.py $X", "git -C sub log", "npm test",
 ])
@@ -306,7 +311,7 @@ def test_what_only_speaks_of_a_denied_command_is_not_held_up(command: str) -> No
     assert decided(running(command), allow(category=["terminal"]), deny(command=["rm *"])).action == "allow"
 
 
-@pytest.mark.parametrize(("command", "action"), [
+@every_row(("command", "action"), [
     ("git log", "allow"), ("git push", "ask"), ("git -C . push", "ask"), ("git bisect run git push", "ask"),
     ("cat x | sh", "ask"),
 ])
@@ -331,7 +336,7 @@ WRITES = [
 ]
 
 
-@pytest.mark.parametrize(("patterns", "paths", "allowed"), WRITES)
+@every_row(("patterns", "paths", "allowed"), WRITES)
 def test_a_path_pattern_must_cover_every_path(patterns: str, paths: list[str], allowed: bool) -> None:
     action = "allow" if allowed else "ask"
     assert decided(touching(*paths), allow(path=patterns.split("|"))).action == action
@@ -346,7 +351,7 @@ RISKS = [
 ]
 
 
-@pytest.mark.parametrize(("named", "risk", "allowed"), RISKS)
+@every_row(("named", "risk", "allowed"), RISKS)
 def test_high_risk_is_allowed_only_by_its_name(named: list[Any], risk: Any, allowed: bool) -> None:
     verdict = decided(running("make", risk=risk), allow(command=["make*"], risk=named))
     assert verdict.action == ("allow" if allowed else "ask")
@@ -383,7 +388,7 @@ def test_a_rule_counts_only_within_its_limits(limits: dict[str, Any], fits: bool
     assert decided(running("make"), deny(command=["make"], **limits)).action == ("deny" if fits else "ask")
 
 
-@pytest.mark.parametrize("stamp", ["", "soon", "2027-13-01T00:00:00Z", "2027-01-15T23:00:00", "0001-01-01T00:00:00+23:59"])
+@every_row("stamp", ["", "soon", "2027-13-01T00:00:00Z", "2027-01-15T23:00:00", "0001-01-01T00:00:00+23:59"])
 def test_a_rule_whose_end_cannot_be_read_never_allows_and_still_denies(stamp: str) -> None:
     assert decided(running("make"), allow(command=["make"], expires_at=stamp)).action == "ask"
     assert decided(running("make"), deny(command=["make"], expires_at=stamp)).action == "deny"

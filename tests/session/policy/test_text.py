@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -13,7 +14,15 @@ from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.errors import Invalid
 from trunkline.session.policy.decide import PolicyAsk, Rule
-from trunkline.session.policy.text import RULES, TEXT_BYTES, parse_policy, with_rule, written_auto_approve, written_rule
+from trunkline.session.policy.text import (
+    RULES,
+    TEXT_BYTES,
+    parse_policy,
+    with_rule,
+    without_rule,
+    written_auto_approve,
+    written_rule,
+)
 
 NOW_US = 1_800_000_000_000_000
 GOOD = """\
@@ -149,3 +158,63 @@ def test_every_permission_policy_reads_back_as_it_was_written(commands: bool | l
 def test_a_policy_that_is_too_long_is_not_read(text: str) -> None:
     with pytest.raises(Invalid):
         parse_policy(text)
+
+
+COMMENTED = """\
+# all of them
+
+# about the first
+[[rules]]  # one
+command = [
+  "a",  # why
+  "[b]",
+]
+action = "allow"
+# still the first's, or the second's
+
+# about the second
+[[rules]]
+reason = \'\'\'
+# no comment
+[not a table
+\'\'\'
+path = "x"
+action = "deny"
+
+[auto_approve]  # at the end
+reads = true
+"""
+
+
+def test_a_rule_that_is_taken_out_goes_with_its_lines_and_nothing_else() -> None:
+    first, second = parse_policy(COMMENTED).rules
+    without_first = without_rule(COMMENTED, 1)
+    assert parse_policy(without_first).rules == (second,) and parse_policy(without_first).auto_approve is not None
+    assert without_first == COMMENTED[:COMMENTED.index("[[rules]]  # one")] + COMMENTED[COMMENTED.index("# still"):]
+    without_both = without_rule(written_rule(first) + "\n" + written_rule(second), 2)
+    assert without_both == written_rule(first) and without_rule(without_both, 1) == ""
+    assert without_rule(f"# mine\n\n{written_rule(first)}", 1) == "# mine\n"
+
+
+@every_row(("text", "number", "says"), [
+    ("", 1, "there is no rule 1: the policy has no rules"),
+    (written_rule(Rule(action="deny", path=["x"])), 2, "there is no rule 2: the policy has one rule"),
+    (COMMENTED, 0, "there is no rule 0: the policy has 2 rules"),
+    (COMMENTED, 2, "it is not plain which lines rule 2 has"),
+    ('rules = [{action = "deny", path = "x"}]\n', 1, "it is not plain which lines rule 1 has"),
+    ("[[rules]]\n", 1, "action"),
+])
+def test_what_cannot_be_taken_out_is_refused(text: str, number: int, says: str) -> None:
+    with pytest.raises(Invalid, match=re.escape(says)):
+        without_rule(text, number)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from(["agent", "command", "tool"]), st.lists(WORDS, min_size=1, max_size=3),
+                                min_size=1), min_size=1, max_size=4), st.data())
+def test_taking_any_rule_out_leaves_the_others_as_they_were(many: list[dict[str, Any]], data: st.DataObject) -> None:
+    rules = [Rule(action="deny", **values) for values in many]
+    text = ""
+    for rule in rules:
+        text = with_rule(text, rule)
+    number = data.draw(st.integers(1, len(rules)))
+    assert list(parse_policy(without_rule(text, number)).rules) == rules[:number - 1] + rules[number:]

@@ -13,8 +13,7 @@ import pytest
 from tests.aio import run
 from tests.session.script import ScriptedDriver, Stage
 from trunkline.agents.process import Exit
-from trunkline.errors import AgentNotRunning, AgentStartFailed, HubRestarted, Invalid, TrunklineError
-from trunkline.session.fold import checkpoint, restore
+from trunkline.errors import AgentNotRunning, AgentStartFailed, Invalid
 from trunkline.session.session import Session
 
 
@@ -231,25 +230,5 @@ def test_a_turn_that_ends_with_asks_open_moves_the_status_once(tmp_path: Path) -
         await stage.packets("prompt_response")
         assert [change[:2] for change in await changes(session)][-2:] == [
             ("running", "waiting_for_approval"), ("waiting_for_approval", "idle")]
-
-    run(scenario())
-
-
-def test_a_crash_ends_the_turn_and_its_asks_without_a_word_of_running(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        stage = Stage(tmp_path)
-        session = await stage.open()
-        await stage.send()
-        stage.driver.ask()
-        await stage.packets("approval_requested")
-        error: TrunklineError = HubRestarted("the hub was restarted")
-        again = Session(restore(checkpoint(session.fold)), stage.services, lambda _: stage.driver)
-        again.lifecycle.recover(error)
-        await again.snapshot()
-        told = [msgspec.json.decode(entry.event) for entry in await again.feed.read(after=session.fold.seq)]
-        moves = [(event["to"], event["reason"]) for event in told if event["type"] == "session:status_changed"]
-        assert moves == [("error", "hub_restarted")]
-        (resolved,) = [event for event in told if event["type"] == "approval:resolved"]
-        assert resolved["reason"] == "hub_restarted"
 
     run(scenario())

@@ -6,14 +6,13 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
 
 from tests.aio import run
-from tests.session.script import OPTIONS, Stage, text, update
+from tests.session.script import Stage, text, update
 from tests.virtual_time import MovableTimeLoop, time_passes
 from trunkline.dialects.context.events import ToolCallErrorEvent
-from trunkline.dialects.signals import AgentFault, PermissionAsk, Signal, TurnEnd
+from trunkline.dialects.signals import AgentFault, Signal, TurnEnd
 from trunkline.errors import AgentStartFailed
 from trunkline.session.commands.requests import Decision
 from trunkline.session.services import Limits
@@ -59,22 +58,7 @@ def test_the_calls_that_a_turn_left_open_end_in_pieces_where_they_are_many(
         assert await ends(stage) == [(f"c{number}", "abandoned") for number in range(count)]
         assert not stage.driver.paused and (await stage.packets("prompt_response"))[-1]["type"] == "prompt_response"
 
-    run(play(), timeout_s=30)
-
-
-def test_a_call_that_was_asked_about_still_says_why_it_did_not_run(tmp_path: Path) -> None:
-    async def play() -> None:
-        stage = Stage(tmp_path)
-        session = await stage.open()
-        await stage.send()
-        about = msgspec.json.encode({"toolCallId": "asked", "title": "Run it", "rawInput": {"command": "make"}})
-        stage.driver.say(PermissionAsk("req-1", about, OPTIONS), *(call(number) for number in range(ending.CALLS_AT_ONCE + 1)))
-        await stage.until(lambda: not session.agent._intake.waits)
-        stage.driver.end()
-        await stage.packets("prompt_response")
-        assert ("asked", "denied") in await ends(stage)
-
-    run(play(), timeout_s=30)
+    run(play())
 
 
 def test_a_turn_streams_its_text_and_ends_once(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_a_disk_that_does_not_answer_costs_a_turn_its_artifacts_and_no_more(
 
     def news(index: DiskIndex, since_ns: int, known_before: dict[str, Artifact]) -> list[artifacts.Found]:
         is_late = not answers.is_set()
-        answers.wait(20)
+        answers.wait(60)
         try:
             return look(index, since_ns, known_before)
         finally:

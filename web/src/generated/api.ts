@@ -90,6 +90,7 @@ export interface ApprovalView {
   about?: PolicyAsk | null;
   disk?: Disk | null;
   always?: Rule | null;
+  noRule?: string;
   editable?: boolean;
   beyondTurn?: boolean;
   requestedAt: string;
@@ -875,6 +876,7 @@ export interface SessionState {
   changes: Changes;
   resources: Resources;
   failed: Failure | null;
+  missed: string | null;
   capabilities?: ACPCapabilities;
 }
 
@@ -915,6 +917,7 @@ export interface SessionView {
   changes: Changes;
   resources: Resources;
   failed: Failure | null;
+  missed: string | null;
 }
 
 /** One of the session's options and its new value. */
@@ -1021,6 +1024,7 @@ export interface Waits {
 /** What to type on the hub's machine for a link that logs a browser in. */
 export interface WayIn {
   command: string;
+  revoked?: boolean;
 }
 
 /** One part of a prompt or of what an agent said, by the Agent Client Protocol. */

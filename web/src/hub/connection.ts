@@ -12,9 +12,9 @@ import { signal, type ReadonlySignal } from '@preact/signals';
 import { ACP_VERSION, type ACPCommand, type ACPEvent } from '../generated/agent-context';
 import type { CommandDone, SessionState } from '../generated/api';
 import type { Ack, HubState, ClientFrame, HubFrame, Welcome } from '../generated/frames';
-import { t } from '../i18n';
 import { withBasePath } from './base_path';
 import { asHubError, http, HubError, pathOf } from './http';
+import { setOwnName } from './people';
 import { forgetPersonalData } from './personal_data';
 import { newId, Outbox, type OutgoingCommand } from './outbox';
 import { isOurs, tabChannel } from './tab';
@@ -58,19 +58,6 @@ interface Follow {
   onEnded?(error: HubError): void;
   /** Of all sessions: one was deleted. */
   onDeleted?(sessionId: string): void;
-}
-
-/** What the journal calls whoever is logged in here. */
-const ownName = signal<string | undefined>(undefined);
-
-/** Who did something, in words: you, where it was done under the login of this page. */
-export function whoIs(by: string): string {
-  return by === ownName.value ? t('common.you') : by;
-}
-
-/** The same in the middle of a sentence. */
-export function byWhom(by: string): string {
-  return by === ownName.value ? t('common.youWithin') : by;
 }
 
 type WelcomeListener = (welcome: Welcome) => void;
@@ -306,7 +293,7 @@ export class Connection {
     this.currentScope.value = welcome.scope;
     this.currentHub.value = welcome.hub.version;
     this.commands.setLogin(welcome.tokenId);
-    ownName.value = welcome.name;
+    setOwnName(welcome.name);
     this.welcomeListeners.forEach((listener) => listener(welcome));
     for (const [name, follow] of this.follows) this.subscribe(name, follow);
     this.sendWaiting();

@@ -116,7 +116,7 @@ export const http = {
     setBasePath(answer);
     return answer;
   },
-  put: <T>(path: string, body?: unknown): Promise<T> => sendJson<T>('PUT', path, body),
+  put: <T>(path: string, body?: unknown, headers?: Record<string, string>): Promise<T> => sendJson<T>('PUT', path, body, headers),
   patch: <T>(path: string, body?: unknown): Promise<T> => sendJson<T>('PATCH', path, body),
   del: <T = void>(path: string, body?: unknown): Promise<T> => sendJson<T>('DELETE', path, body),
   upload: async (path: string, form: FormData): Promise<unknown> => JSON.parse(await sendRequest('POST', path, form, {}, UPLOAD_MS)),

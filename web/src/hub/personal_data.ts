@@ -8,7 +8,7 @@ type ForgetListener = () => void;
 const listeners = new Set<ForgetListener>();
 
 /** What a person wrote or read, as opposed to how they like the page to look. */
-const PERSONAL = ['trunkline.draft.', 'trunkline.outbox', 'trunkline.place.'];
+const PERSONAL = ['trunkline.draft.', 'trunkline.outbox', 'trunkline.logins', 'trunkline.place.'];
 
 export function onForgetPersonalData(forget: ForgetListener): void {
   listeners.add(forget);

@@ -231,6 +231,8 @@ function changesOf(view: SessionView, event: ACPEvent): Partial<SessionView> {
       return { failed: { code: event.error.code, message: event.error.message, at: event.timestamp } };
     case 'message:complete':
       return event.role === 'assistant' ? { lastText: textOf(event.content) || view.lastText } : {};
+    case 'approval:resolved':
+      return event.resolvedBy === 'timeout' ? { missed: event.timestamp } : {};
     case 'resource:cost':
       return { cost: { ...event.cumulative, amount: event.cumulative.total } };
     default:
@@ -244,7 +246,7 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
 
 const NEEDS_RELOAD = new Set([
   'turn_started', 'turn_ended', 'session_renamed', 'session_info_update', 'artifact_created', 'current_mode_update',
-  'config_option_update', 'prompt_queued', 'prompt_edited', 'prompt_dropped', 'limits_set', 'agent_exited', 'agent_stopped',
+  'config_option_update', 'question_resolved', 'prompt_queued', 'prompt_edited', 'prompt_dropped', 'limits_set', 'agent_exited', 'agent_stopped',
 ]);
 
 function needsReload(event: ACPEvent): boolean {
@@ -263,6 +265,7 @@ function approvalOf(event: ApprovalRequestedEvent): ApprovalView {
     description: event.description, riskLevel: event.riskLevel, expiresAt: event.expiresAt, requestedAt: event.timestamp,
     preview: event.preview ?? null, title: meta.title ?? '', options: meta.options ?? [], riskReason: meta.risk?.reason ?? '',
     always: meta.always ?? null, editable: meta.editable ?? false, ...(meta.parts ? { parts: meta.parts } : {}),
+    ...(typeof meta.noRule === 'string' ? { noRule: meta.noRule } : {}),
     ...readApprovalMeta(event._meta),
   };
 }

@@ -37,7 +37,7 @@ export function emptyState(sessionId: string): SessionState {
     id: sessionId, status: 'starting', agent: '', cwd: '', title: '', createdAt: '', updatedAt: '', lastSeq: 0, turn: null, pendingApprovals: [],
     pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null, configOptions: null, artifacts: 0, paused: null,
     caps: null, waits: {}, rules: [], permissionPolicy: null, tokens: null, agentInfo: null, agentStart: null, lastText: '', agentSessionId: null,
-    watchOnly: false, commands: null, failed: null,
+    watchOnly: false, commands: null, failed: null, missed: null,
   } as unknown as SessionState;
 }
 

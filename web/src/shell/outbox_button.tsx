@@ -20,7 +20,10 @@ export function OutboxButton(): JSX.Element | null {
   if (!shown.length) return null;
   return (
     <>
-      <Button kind="quiet" icon="queue" onClick={() => (open.value = true)}>{t('common.outbox', { n: shown.length })}</Button>
+      <Button kind="quiet" icon="queue" onClick={() => (open.value = true)}>
+        <span class="shell-outbox-count" aria-hidden="true">{shown.length}</span>
+        <span class="shell-link-text">{t('common.outbox', { n: shown.length })}</span>
+      </Button>
       {open.value && (
         <Sheet title={t('common.outboxTitle')} onClose={() => (open.value = false)}>
           <ul class="shell-outbox">{shown.map((sent) => <OutboxLine key={sent.id} sent={sent} />)}</ul>

@@ -12,10 +12,11 @@ interface VisiblePiece {
 
 // The lists of dialects/visible.py, which says what is in them; a test of the hub holds the two together.
 const UNSEEN =
-  String.raw`\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{ad}-\u{ad}\u{34f}-\u{34f}\u{61c}-\u{61c}` +
-  String.raw`\u{115f}-\u{1160}\u{17b4}-\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200c}\u{200e}-\u{200f}\u{2028}-\u{202e}` +
-  String.raw`\u{2060}-\u{206f}\u{2800}-\u{2800}\u{3164}-\u{3164}\u{d800}-\u{dfff}\u{fe00}-\u{fe0e}\u{feff}-\u{feff}` +
-  String.raw`\u{ffa0}-\u{ffa0}\u{fff9}-\u{fffb}\u{e0000}-\u{e01ef}`;
+  String.raw`\u{0}-\u{8}\u{b}-\u{1f}\u{7f}-\u{9f}\u{ad}-\u{ad}\u{34f}-\u{34f}\u{61c}-\u{61c}\u{115f}-\u{1160}` +
+  String.raw`\u{17b4}-\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200c}\u{200e}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}` +
+  String.raw`\u{2800}-\u{2800}\u{2d7f}-\u{2d7f}\u{3164}-\u{3164}\u{d800}-\u{dfff}\u{fe00}-\u{fe0e}\u{feff}-\u{feff}` +
+  String.raw`\u{ffa0}-\u{ffa0}\u{fff0}-\u{fffb}\u{1107f}-\u{1107f}\u{13430}-\u{1343f}\u{16fe4}-\u{16fe4}` +
+  String.raw`\u{1bca0}-\u{1bca3}\u{1d159}-\u{1d159}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}`;
 const PICTURES =
   String.raw`\u{a9}-\u{a9}\u{ae}-\u{ae}\u{203c}-\u{203c}\u{2049}-\u{2049}\u{2122}-\u{2122}\u{2139}-\u{2139}` +
   String.raw`\u{2194}-\u{21aa}\u{231a}-\u{23ff}\u{24c2}-\u{24c2}\u{25aa}-\u{25fe}\u{2600}-\u{27bf}\u{2934}-\u{2935}` +

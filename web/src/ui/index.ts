@@ -12,4 +12,4 @@ export { sizeInWords } from './size';
 export { Spinner } from './spinner';
 export { Tabs, type Tab } from './tabs';
 export { ago, clockTime, Elapsed, now, span, Time } from './time';
-export { toast, Toasts } from './toast';
+export { dropToasts, toast, Toasts } from './toast';

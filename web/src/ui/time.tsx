@@ -48,12 +48,12 @@ export function clockTime(at: number): string {
   return then.toLocaleString(language(), today ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** When it was, kept true. */
-export function Time({ at, class: extra }: { at: string | number; class?: string }): JSX.Element {
+/** When it was, kept true. `what` was then, for those who want to know exactly. */
+export function Time({ at, what, class: extra }: { at: string | number; what?: string; class?: string }): JSX.Element {
   const when = typeof at === 'number' ? at : Date.parse(at);
   const exact = new Date(when);
   return (
-    <time class={extra} dateTime={exact.toISOString()} title={exact.toLocaleString(language())}>
+    <time class={extra} dateTime={exact.toISOString()} title={what ? `${what}: ${exact.toLocaleString(language())}` : exact.toLocaleString(language())}>
       {ago(when, now.value)}
     </time>
   );

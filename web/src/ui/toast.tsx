@@ -11,6 +11,8 @@ interface Note {
   id: number;
   text: string;
   tone: Tone;
+  /** The view that it is about, which it goes with. */
+  of?: string;
 }
 
 const SHOWN_MS = 5_000;
@@ -18,10 +20,15 @@ const notes = signal<Note[]>([]);
 let last = 0;
 
 /** Say something. What went wrong stays longer. */
-export function toast(text: string, tone: Tone = 'info'): void {
-  const note = { id: (last += 1), text, tone };
+export function toast(text: string, tone: Tone = 'info', of?: string): void {
+  const note = { id: (last += 1), text, tone, ...(of !== undefined ? { of } : {}) };
   notes.value = [...notes.value.slice(-3), note];
   setTimeout(() => drop(note.id), tone === 'bad' ? SHOWN_MS * 2 : SHOWN_MS);
+}
+
+/** A view is left: what was said about it is not news where one is now. */
+export function dropToasts(of: string): void {
+  notes.value = notes.value.filter((note) => note.of !== of);
 }
 
 function drop(id: number): void {

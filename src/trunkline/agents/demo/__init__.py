@@ -21,6 +21,11 @@ __all__ = ["DEMO_PROMPTS", "FAULTS", "REJECTED", "DemoPrompt"]
 REJECTED = "Error: The user rejected permission to use this specific tool call."
 """What a rejected call has as ``rawOutput.error``."""
 
+NOT_APPROVED = "Not approved."
+ANSWERS = {"allow-once": "Approved.", "allow-always": "Approved for good.", "reject-once": NOT_APPROVED,
+           "reject-always": "Not approved, for good."}
+"""What ``/ask`` says of an answer, by its option: an agent does not learn whether a person, a rule or the clock gave it."""
+
 
 class DemoPrompt(NamedTuple):
     """One slash prompt: its name without the slash, its arguments, and what the agent does."""

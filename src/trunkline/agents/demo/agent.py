@@ -45,6 +45,9 @@ class DemoSession:
         self.turn: DemoTurn | None = None
         self.characters = 0
         self.reported_characters = 0
+        """Those that were reported as tokens."""
+        self.unread_characters = 0
+        """Those of prompts that were not."""
         self.is_trusted = False
 
     def modes(self) -> Json:
@@ -210,6 +213,7 @@ class Agent:
         text = "\n".join(str(block.get("text", "")) for block in blocks if block.get("type") == "text")
         attachments = sum(block.get("type") != "text" for block in blocks)
         session.characters += len(text)
+        session.unread_characters += len(text)
         speed = float("inf") if session.config["pace"] == "instant" else self._speed
         turn = session.turn = DemoTurn(self, session, request_id, text, attachments, speed)
         threading.Thread(target=self._play, args=(turn,), daemon=True).start()

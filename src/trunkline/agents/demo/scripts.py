@@ -13,7 +13,7 @@ import sys
 import time
 from pathlib import Path
 
-from trunkline.agents.demo import DEMO_PROMPTS, REJECTED, tools, tour
+from trunkline.agents.demo import ANSWERS, DEMO_PROMPTS, NOT_APPROVED, REJECTED, tools, tour
 from trunkline.agents.demo import asides as _asides  # noqa: F401 - importing it puts its prompts on the table
 from trunkline.agents.demo.registry import SCRIPTS, number, script
 from trunkline.agents.demo.tools import Result, ToolFailed, text_item
@@ -82,13 +82,13 @@ def _ask(turn: DemoTurn, rest: str) -> None:
     count = number(rest.split(), 0, "N") if rest else 1
     asks = [_ask_to_run(turn, f"echo permission {number + 1} was given") for number in range(count)]
     for call, raw_input, pending in asks:
-        chosen = turn.finish_permission(pending) or "nothing"
+        chosen = turn.finish_permission(pending) or ""
         if chosen.startswith("allow"):
             call.start(raw_input)
             call.complete(tools.bash(Path(turn.session.cwd), raw_input["command"], raw_input["description"]))
         else:
             call.fail(REJECTED)
-        turn.say(f"You chose {chosen}.\n")
+        turn.say(f"{ANSWERS.get(chosen, NOT_APPROVED)}\n")
 
 
 @script("question")

@@ -37,7 +37,8 @@ A program of three lines that a tour wrote. It greets whom it is told to greet.
 PLAN = """1. Look around, and read what is worth reading.
 2. Write a small program into `{folder}/` and commit it.
 3. Improve it, and write down what it does.
-4. Ask a sub-agent, read a page, say what happened.
+4. Ask a sub-agent, and read a page.
+5. Say what happened.
 """
 
 PAGE = (

@@ -166,10 +166,13 @@ class DemoTurn:
         self.update("usage_update", used=self.session.characters // 4, size=200_000, cost={"amount": 0, "currency": "USD"})
 
     def tokens(self) -> None:
-        """Report what this came to in tokens since the last report: all of the context was read, and what is new was written."""
-        written = self.session.characters - self.session.reported_characters
-        self.session.reported_characters = self.session.characters
-        self.note("tokens", input=self.session.characters // 4, output=written // 4)
+        """Report what this took in tokens since the last report: the prompt was read, what is new was written, and all that was
+        there before came from a cache."""
+        session = self.session
+        new = session.characters - session.reported_characters
+        self.note("tokens", input=session.unread_characters // 4, output=(new - session.unread_characters) // 4,
+                  cacheRead=session.reported_characters // 4)
+        session.reported_characters, session.unread_characters = session.characters, 0
 
     def mode(self, mode_id: str) -> None:
         """Report that it works in this mode now."""

@@ -12,8 +12,9 @@ Rule: this module (not those beside it) imports click and nothing of ours; ``--h
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import click
 
@@ -55,6 +56,9 @@ COMMANDS: dict[str, Lazy] = {
 class GuessingGroup(click.Group):
     """A group that says what somebody may have meant by a command that it does not have."""
 
+    synonyms: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Other names for commands, which are no commands."""
+
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command, or an error with a guess."""
         try:
@@ -62,7 +66,8 @@ class GuessingGroup(click.Group):
         except click.UsageError as error:
             from difflib import get_close_matches  # only who mistypes pays for it
 
-            found = get_close_matches(args[0], self.list_commands(ctx), 2, 0.5)
+            near = get_close_matches(args[0], self.list_commands(ctx), 2, 0.5)
+            found = list(dict.fromkeys((*self.synonyms.get(args[0], ()), *near)))
             if not found:
                 raise
             raise click.UsageError(f"No such command {args[0]!r}. Did you mean {' or '.join(found)}?", ctx) from error

@@ -11,7 +11,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import click
 import msgspec
@@ -51,7 +51,13 @@ STARTER = """\
 """
 
 
-@click.group(cls=GuessingGroup, invoke_without_command=True, short_help="See, explain and edit the rules that answer for you.")
+class _Group(GuessingGroup):
+    """Knows what others call its commands."""
+
+    synonyms: ClassVar = {"list": ("show",), "ls": ("show",), "rm": ("remove",), "delete": ("remove",), "add": ("edit",)}
+
+
+@click.group(cls=_Group, invoke_without_command=True, short_help="See, explain and edit the rules that answer for you.")
 @setting_flags("clients")
 @click.pass_context
 def command(ctx: click.Context, /, **flags: Any) -> None:
@@ -68,7 +74,7 @@ def command(ctx: click.Context, /, **flags: Any) -> None:
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @setting_flags("clients")
 def show(as_json: bool = False, **flags: Any) -> None:
-    """Show the rules in the order in which they count."""
+    """Show the rules in the order in which they count, each with its number in the file."""
     settings = _settings(flags)
     book = _book(settings)
     policy, problem = _in_force(book, settings)
@@ -76,16 +82,19 @@ def show(as_json: bool = False, **flags: Any) -> None:
         print_json({"path": str(book.path), "rules": policy.rules, "autoApprove": policy.auto_approve and
                     policy.auto_approve.auto_approve, "problem": problem})
         return
-    click.echo(f"{book.path}" + ("" if problem or book.shown().text else "  (not there: everything is asked)"))
+    missing = "it is empty" if book.path is not None and book.path.exists() else "not there"
+    click.echo(f"{book.path}" + ("" if problem or book.shown().text else f"  ({missing}: everything is asked)"))
     _print_problem(problem)
-    for rule in sorted(policy.rules, key=lambda rule: rule.action != "deny"):
-        click.echo(f"  {_rule_line(rule)}")
+    numbered = enumerate(policy.rules, 1)
+    for number, rule in sorted(numbered, key=lambda each: each[1].action != "deny"):
+        click.echo(f"  {number:2}  {_rule_line(rule)}")
     if policy.auto_approve is not None:
         auto = policy.auto_approve.auto_approve
         for name in ("reads", "searches", "writes", "commands"):
             given = getattr(auto, name)
             if given:
-                click.echo(f"  allow  {name}" + ("" if given is True else f": {', '.join(given)}") + "  (low and medium risk)")
+                which = "" if given is True else f": {', '.join(given)}"
+                click.echo(f"      allow  {name}{which}  (low and medium risk)")
 
 
 @command.command(context_settings={"ignore_unknown_options": True})
@@ -107,7 +116,7 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
     book = _book(settings)
     policy, problem = _in_force(book, settings)
     root = str((cwd or Path.cwd()).absolute())
-    ask = _ask(words, agent_name or "", tool, root, guarded=str(book.path.parent) if book.path else "",
+    ask = _ask(words, agent_name or "", tool, root, guarded=settings.data,
                names=_tool_names(agent_name, settings))
     now_us = time.time_ns() // 1000
     verdict, looked_at = policy.decide(ask, now_us=now_us), policy.consider(ask, now_us=now_us)
@@ -152,6 +161,15 @@ def edit(**flags: Any) -> None:
         raise Invalid(f"{book.path} was changed by somebody else meanwhile; nothing was written")
     policy = book.replace(edited)
     click.echo(f"{len(policy.rules)} rules are in force")
+
+
+@command.command()
+@click.argument("number", metavar="NUMBER", type=click.IntRange(min=1))
+@setting_flags("clients")
+def remove(number: int, **flags: Any) -> None:
+    """Take a rule out of the file, by the number that `policy show` gives it."""
+    rule = _book(_settings(flags)).remove(number)
+    click.echo(f"removed: {_rule_line(rule)}")
 
 
 def _settings(flags: Mapping[str, Any]) -> Settings:
@@ -213,7 +231,7 @@ def _tool_names(agent: str | None, settings: Settings) -> ToolNames:
     return spec.tool_names if spec is not None else ToolNames()
 
 
-def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: str, names: ToolNames) -> PolicyAsk:
+def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded: Path, names: ToolNames) -> PolicyAsk:
     """What the words mean: a path for a file tool, else a command line. The tool has its usual name, as in events and rules."""
     home = os.path.expanduser("~")
     line = words[0] if len(words) == 1 else " ".join(words)
@@ -221,7 +239,7 @@ def _ask(words: Sequence[str], agent: str, tool: str | None, root: str, guarded:
     given = {"command": line} if kind is None else {"path": line}
     name = names.usual(tool) if tool else name_of_kind(kind or "execute") or ""
     return policy_ask(name, kind or "execute", given, agent=agent, cwd=root, roots=[root], home=home,
-                      resolve=os.path.realpath, guarded=[guarded] if guarded else [], names=names)
+                      resolve=os.path.realpath, guarded=[str(guarded), os.path.realpath(guarded)], names=names)
 
 
 def _file_kind(line: str, single: bool, tool: str | None, root: str) -> str | None:

@@ -29,6 +29,7 @@ from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS,
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.ask import Policy, TerminalAsks
+from trunkline.cli.terminal.outlet import Outlet
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKED, ASKS, Show
 from trunkline.client import Client, Packet
@@ -79,8 +80,9 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
     PROMPT is the prompt's text, or - to read it from standard input. A hub is started if none is running.
 
     Permissions are asked for in the terminal, and can be approved once they have stood there for a second, with all of their
-    lines (v shows what was cut). Without a terminal, somebody else decides (on the page, for one), unless --allow or --deny
-    is given.
+    lines (v shows what was cut). Questions are asked there too; :decline refuses to answer. Meanwhile nothing else is written,
+    also not to a pipe, only to a file. Without a terminal, somebody else decides (on the page, for one), unless --allow or
+    --deny is given.
 
     Ctrl-C cancels the turn; a second one leaves. Exit code: 0 the agent finished, 1 error, 2 wrong usage, 3 refusal,
     4 out of tokens, 5 too many requests in the turn, 130 cancelled.
@@ -143,8 +145,11 @@ class TurnOnScreen:
         policy = order.policy if order.policy != "ask" or talk.terminal else "wait"  # nobody would see what is asked
         but = ASKED if policy == "ask" else frozenset[str]()  # whoever asks shows it, when its turn comes
         self._show = Show(self._screen, only=ANSWER if order.quiet else None, but=but, root=order.cwd)
-        self._asks_show = None if shown_there else Show(talk, only=ASKS, but=but)
-        self._asks = TerminalAsks(hub, session_id, talk, policy, when_free=self._show_held)
+        self._asks_show = None if shown_there else Show(talk, only=ASKS, but=but, root=order.cwd)
+        outlet = Outlet(output())
+        self._is_stored = outlet.is_stored
+        self._asks = TerminalAsks(hub, session_id, talk, policy, when_free=self._show_held, root=order.cwd, outlet=outlet,
+                                  in_line=lambda: not (shown_there or self._is_stored or self._screen.at_line_start))
         self._held: deque[Packet] = deque()
         self._held_bytes = 0
         self._interrupts = 0
@@ -189,9 +194,10 @@ class TurnOnScreen:
             self._screen.line(f"{self._order.agent} in {self._order.cwd} (session {self._session_id})", dim=True)
 
     def _packet(self, packet: Packet) -> None:
-        """Show it, or keep it while a person is asked: nothing is written to the terminal where they read."""
+        """Show it, or keep it while a person is asked: nothing is written to the terminal where they read. A pipe may well end
+        there (``run … | tee log``)."""
         self._asks.see(packet)
-        if not self._screen.terminal:
+        if self._is_stored:
             self._print(packet)
         self._held.append(packet)
         self._held_bytes += len(packet.raw)
@@ -205,7 +211,7 @@ class TurnOnScreen:
         self._held_bytes = 0
         while self._held:
             packet = self._held.popleft()
-            if self._screen.terminal:
+            if not self._is_stored:
                 self._print(packet)
             if self._asks_show is not None:
                 self._asks_show.packet(packet)

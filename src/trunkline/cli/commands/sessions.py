@@ -17,7 +17,7 @@ from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import Show
 from trunkline.client import Client, Packet, SessionView
-from trunkline.dialects.visible import one_line
+from trunkline.dialects.visible import one_line, one_revealed_line
 
 LOOK_BACK = 50
 """Entries that ``tail`` starts before the end."""
@@ -180,7 +180,7 @@ def _show(view: SessionView) -> None:
     for approval in view.pending_approvals:
         click.echo(f"{'permission':11}{approval.request_id}: {one_line(approval.title or approval.tool_name)}")
     for question in view.pending_questions:
-        click.echo(f"{'question':11}{question.question_id}: {one_line(question.question)}")
+        click.echo(f"{'question':11}{question.question_id}: {one_revealed_line(question.question)}")
     if view.last_text:
         click.echo(f"{'last text':11}{one_line(view.last_text)[:200]}")
 

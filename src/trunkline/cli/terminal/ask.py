@@ -1,9 +1,9 @@
 """Permissions and questions of a running turn, answered in the terminal.
 
 Rule 1: one thing is asked at a time; what somebody else answers meanwhile is withdrawn.
-Rule 2: what was typed before a question appeared is no answer to it, and nothing is approved that nobody can have read
-(``card``). So where a person is asked, whatever else is to be shown waits (``holds_screen``): an agent cannot push what it asks
-for out of the window, nor write something else below it.
+Rule 2: what was typed before a question appeared, or as it did, is no answer to it, and nothing is approved that nobody can
+have read (``card``). So where a person is asked, whatever else is to be shown waits (``holds_screen``): an agent cannot push what
+it asks for out of the window, nor write something else below it.
 Rule 3: without a terminal nothing is answered, unless the caller gave ``--allow`` or ``--deny``: then somebody else decides,
 or the hub's timeout does (closed).
 """
@@ -19,17 +19,25 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
-from trunkline.cli.terminal.card import ApprovalCard, question_lines
-from trunkline.cli.terminal.form import Field, fields_of
+from trunkline.cli.terminal.card import REST_S, ApprovalCard, question_lines, quoted_lines
+from trunkline.cli.terminal.form import DECLINE, Field, fields_of
+from trunkline.cli.terminal.outlet import Outlet
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client, Scope
 from trunkline.dialects.outside import is_whole_number
-from trunkline.dialects.visible import one_line
+from trunkline.dialects.visible import one_revealed_line
 from trunkline.errors import Invalid, TrunklineError, Unsupported
 
 Policy = Literal["ask", "wait", "allow", "deny"]
 YES = ("y", "yes", "a", "always")
+NO = ("n", "no", DECLINE)
+TITLE_CHARS = 60
+"""Characters of a field's title that stand in its prompt; a longer one stands above."""
 Fields = Mapping[str, Any]
+
+
+class Declined(Exception):
+    """Somebody does not want to answer a question."""
 
 
 class Keyboard:
@@ -62,7 +70,8 @@ class TerminalAsks:
     """The open requests of a turn: approvals and questions that nobody has answered yet."""
 
     def __init__(self, hub: Client, session_id: str, screen: Screen, policy: Policy, keyboard: Keyboard | None = None,
-                 clock: Callable[[], float] = time.monotonic, when_free: Callable[[], None] = lambda: None) -> None:
+                 clock: Callable[[], float] = time.monotonic, when_free: Callable[[], None] = lambda: None,
+                 root: str = "", outlet: Outlet | None = None, in_line: Callable[[], bool] = lambda: False) -> None:
         self._hub = hub
         self._session_id = session_id
         self._screen = screen
@@ -70,11 +79,19 @@ class TerminalAsks:
         self._keyboard = keyboard or Keyboard()
         self._clock = clock
         self._when_free = when_free
+        self._root = root
+        self._outlet = outlet
+        self._in_line = in_line
+        """Whether something else was written to this terminal that has not ended its line."""
         self._open: deque[Fields] = deque()
         self._task: asyncio.Task[None] | None = None
         self._current = ""
         self._card: ApprovalCard | None = None
         self._typing = False
+        self._may_withdraw = False
+        """Whether somebody else's answer takes back what is asked: not while our own is on its way."""
+        self._questioned_at = float("inf")
+        """When the question appeared that is asked."""
 
     @property
     def prompt_is_open(self) -> bool:
@@ -114,8 +131,8 @@ class TerminalAsks:
 
     def _withdraw(self, ask_id: str) -> None:
         self._open = deque(packet for packet in self._open if _id_of(packet) != ask_id)
-        # While our own answer is on its way, its resolution is no surprise: only an open prompt is taken back.
-        if self._current == ask_id and self._typing and self._task is not None:
+        # While our own answer is on its way, its resolution is no surprise.
+        if self._current == ask_id and self._may_withdraw and self._task is not None:
             self._task.cancel()
             self._task = None
             self._done()
@@ -129,7 +146,7 @@ class TerminalAsks:
             try:
                 await self._answer(packet)
             except TrunklineError as error:  # too late, or not allowed, or no hub: somebody else may answer
-                self._screen.line(error.message, mark="!", colour="yellow", indent="  ")
+                self._screen.note(error.message, indent="  ")
             except EOFError:
                 self._screen.line("left for somebody else to answer", dim=True, indent="  ")
             self._done()
@@ -142,14 +159,21 @@ class TerminalAsks:
     def _done(self) -> None:
         self._current = ""
         self._card = None
-        self._typing = False
+        self._typing = self._may_withdraw = False
         self._screen.last_line("")
 
     async def _answer(self, packet: Fields) -> None:
         is_approval = packet.get("type") == "approval_requested"
         if self._policy == "wait":
             self._screen.line(f"waiting for somebody to answer at {self._hub.endpoint.url}", dim=True, indent="  ")
-        elif is_approval:
+            return
+        if self._policy == "ask" and self._outlet is not None:
+            self._may_withdraw = True
+            await self._outlet.drained(lambda: self._screen.note("what was written before is not read yet", indent="  "))
+            self._may_withdraw = False
+        if self._policy == "ask" and self._in_line():
+            self._screen.line()
+        if is_approval:
             await self._approve(packet)
         else:
             await self._reply(packet)
@@ -159,7 +183,7 @@ class TerminalAsks:
         if self._policy != "ask":
             await self._hub.decide(self._session_id, request_id, allow=self._policy == "allow")
             return
-        self._card = card = ApprovalCard(self._screen, packet, self._clock)
+        self._card = card = ApprovalCard(self._screen, packet, self._clock, self._root)
         card.print()
         while True:
             card.stay()
@@ -168,25 +192,28 @@ class TerminalAsks:
                 if answer in ("v", "view"):
                     await self._page_through(card)
                 elif _approves(answer, card.options) and (why_not := card.rests()):
-                    self._screen.line(why_not, mark="!", colour="yellow", indent="    ")
+                    self._screen.note(why_not, indent="    ")
                 elif await self._decide(request_id, answer, card.options):
                     return
                 else:
                     self._screen.line("that is none of the answers", dim=True, indent="    ")
             except (Invalid, Unsupported) as error:  # there is no "always" for this, say: the ask still waits
-                self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
+                self._screen.note(error.message, indent="    ")
 
     async def _page_through(self, card: ApprovalCard) -> None:
         """Show all of it, a window at a time."""
+        if why_not := card.too_small():
+            self._screen.note(why_not, indent="    ")
+            return
         pages, is_asked, before = card.pages(), True, card.prints
         for number, page in enumerate(pages, 1):
             for line in page:
                 line.print(self._screen)
             if is_asked and number < len(pages):
-                answer = await self._prompt(f"  {number} of {len(pages)}: Enter shows more, [a]ll, [q]uit > ")
+                answer = await self._prompt(card.pager(number, len(pages)))
                 if answer.lower() in ("q", "quit"):
                     return
-                is_asked = answer.lower() not in ("a", "all")
+                is_asked = not (card.was_looked_through and answer.lower() in ("a", "all"))
         if card.prints == before:  # nothing was written between the pages
             card.was_paged()
 
@@ -208,16 +235,22 @@ class TerminalAsks:
         if self._policy != "ask":  # --allow is about permissions; nobody has decided what to answer
             await self._hub.answer_question(self._session_id, question_id, None, action="decline")
             return
-        for line in question_lines(packet):
+        for line in question_lines(str(packet.get("question", "")), str(packet.get("url") or ""), self._screen.columns):
             line.print(self._screen)
+        self._questioned_at = self._clock()
+        try:
+            await self._reply_to(question_id, packet)
+        except Declined:
+            await self._hub.answer_question(self._session_id, question_id, None, action="decline")
+
+    async def _reply_to(self, question_id: str, packet: Fields) -> None:
         if packet.get("url"):
-            done = (await self._prompt("  Enter when you are done there, n to decline > ")).lower() not in ("n", "no")
-            await self._hub.answer_question(self._session_id, question_id, None, action="accept" if done else "decline")
+            await self._typed("  Enter when you are done there, n to decline > ", NO)
+            await self._hub.answer_question(self._session_id, question_id, None, action="accept")
             return
         fields = fields_of(packet)
-        if not fields and (await self._prompt("  Enter to agree, n to decline > ")).lower() in ("n", "no"):
-            await self._hub.answer_question(self._session_id, question_id, None, action="decline")
-            return
+        if not fields:
+            await self._typed("  Enter to agree, n to decline > ", NO)
         while not await self._filled_in(question_id, fields):
             pass
 
@@ -230,32 +263,49 @@ class TerminalAsks:
         except Invalid as error:
             if not fields:  # there is nothing that could be answered otherwise
                 raise
-            self._screen.line(error.message, mark="!", colour="yellow", indent="    ")
+            self._screen.note(error.message, indent="    ")
             return False
         return True
 
     async def _fill(self, field: Field) -> Any:
+        title = one_revealed_line(field.title)
+        if len(title) > TITLE_CHARS:
+            for line in quoted_lines(title, self._screen.columns):
+                line.print(self._screen)
+            title = "your answer"
         for number, choice in enumerate(field.choices, 1):
-            self._screen.line(f"{number}  {one_line(choice.title)}", indent="    ")
+            self._screen.line(f"{number}  {one_revealed_line(choice.title)}", indent="    ")
         while True:
             try:
-                return field.read(await self._prompt(f"  {one_line(field.title)} > "))
+                return field.read(await self._typed(f"  {DECLINE} refuses · {title} > "))
             except ValueError as error:
                 self._screen.line(str(error), dim=True, indent="    ")
 
+    async def _typed(self, prompt: str, refusals: Sequence[str] = (DECLINE,)) -> str:
+        """A line for a question that has stood on the screen for its rest; Declined where nobody wants to answer."""
+        while True:
+            text = await self._prompt(prompt)
+            if text.lower() in refusals:
+                raise Declined
+            if self._clock() - self._questioned_at >= REST_S:
+                return text
+            self._screen.note("this has only just appeared: look at it, and answer again", indent="    ")
+
     async def _prompt(self, text: str) -> str:
-        self._typing = True
+        self._typing = self._may_withdraw = True
         self._keyboard.forget()
         self._screen.prompt(text)
         answer = await self._keyboard.line()
-        self._typing = False
+        self._typing = self._may_withdraw = False
         self._screen.answered()
         return answer
 
 
 def _approves(answer: str, options: Sequence[Fields]) -> bool:
+    """Whether an answer may let the agent do it: of a kind that nobody knows, only the agent knows that."""
     option = _option(answer, options)
-    return answer in YES or (option is not None and not str(option.get("kind", "")).startswith("reject"))
+    alike = [each for each in options if option is not None and each.get("optionId") == option.get("optionId")]
+    return answer in YES or not all(str(each.get("kind", "")).startswith("reject") for each in alike)
 
 
 def _option(answer: str, options: Sequence[Fields]) -> Fields | None:

@@ -13,6 +13,9 @@ import msgspec
 
 from trunkline.dialects.outside import is_whole_number
 
+DECLINE = ":decline"
+"""Typed instead of an answer, it refuses to answer the question."""
+
 _TRUE = frozenset({"y", "yes", "true", "1", "on"})
 _FALSE = frozenset({"n", "no", "false", "0", "off"})
 

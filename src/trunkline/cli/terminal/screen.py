@@ -2,6 +2,7 @@
 
 Rule 1: what an agent says is data. Control characters and escape sequences never reach the terminal.
 Rule 2: colours and the last line exist only on a terminal; a pipe or a file gets the same words, plain.
+Rule 3: a note of ours is one line, whoever wrote what it quotes: an error cannot be drawn as something that is asked for.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ from typing import TextIO
 
 import click
 
-from trunkline.dialects.visible import one_line, printable
+from trunkline.dialects.visible import one_line, one_revealed_line, printable
 
 PLAIN_WIDTH = 200
 """Where a line is cut when there is no terminal whose width would say."""
 
+COLUMNS_MOST, ROWS_MOST = 500, 200
+"""The largest window that is believed: one that says it is larger would let more count as seen than anybody sees."""
+NOTE_CHARS = 1_000
 TAB_COLUMNS = 8
 _ERASE_LINE = "\r\x1b[K"
 
@@ -34,6 +38,11 @@ class Screen:
         self._prompting = False
         self.rows = 0
         """How many rows of the terminal everything took so far, or a few more."""
+
+    @property
+    def at_line_start(self) -> bool:
+        """Whether what was written last ended its line."""
+        return self._at_line_start
 
     def stream(self, text: str, *, colour: str | None = None, dim: bool = False) -> None:
         """Add to the running text."""
@@ -58,6 +67,11 @@ class Screen:
         self.rows += self.rows_of(indent + ("? " if mark else "") + text)
         self._show_last_line()
         self._out.flush()
+
+    def note(self, text: str, *, indent: str = "") -> None:
+        """Say what went wrong, in a line (Rule 3)."""
+        line = one_revealed_line(text)
+        self.line(line if len(line) <= NOTE_CHARS else f"{line[:NOTE_CHARS]}…", mark="!", colour="yellow", indent=indent)
 
     def laid_out(self, text: str) -> None:
         """Whole lines that were cleared of what a terminal obeys and laid out already."""
@@ -118,17 +132,24 @@ class Screen:
 
     def cut(self, text: str, *, taken: int = 0) -> str:
         """One line of the text, as wide as fits after ``taken`` columns."""
-        width = (shutil.get_terminal_size().columns if self.terminal else PLAIN_WIDTH) - taken - 1
+        width = self.columns - taken - 1
         text = one_line(text)
         return text if len(text) <= width else text[:max(width - 1, 1)] + ("…" if self._unicode else "~")
 
+    @property
+    def columns(self) -> int:
+        """How wide a line may be."""
+        return self.size()[0] if self.terminal else PLAIN_WIDTH
+
     def size(self) -> tuple[int, int]:
-        """Columns and rows of the terminal."""
+        """Columns and rows of the terminal; of one that does not know, what the environment says or what is usual."""
         try:
             found = os.get_terminal_size(self._out.fileno())
-        except (OSError, ValueError):  # no terminal of its own: what the environment says
+        except (OSError, ValueError):  # no terminal of its own
+            found = os.terminal_size((0, 0))
+        if 0 in found:
             found = shutil.get_terminal_size()
-        return found.columns, found.lines
+        return min(found.columns, COLUMNS_MOST), min(found.lines, ROWS_MOST)
 
     def rows_of(self, text: str) -> int:
         """How many rows of the terminal a text takes, or a few more."""

@@ -7,20 +7,22 @@ what changed in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from trunkline.cli.terminal.card import approval_lines, question_lines
 from trunkline.cli.terminal.screen import Screen
 from trunkline.dialects.context.descriptions import describe_tool_call
-from trunkline.dialects.context.types import ASKED_ANEW
-from trunkline.dialects.visible import one_line
+from trunkline.dialects.context.types import ASKED_ANEW, PASSED_ON
+from trunkline.dialects.visible import one_line, one_revealed_line
 
 STATUS_MARKS = {"pending": ("○", None), "in_progress": ("●", "yellow"), "completed": ("✓", "green"), "failed": ("✗", "red")}
 ANSWER = frozenset({"agent_message_chunk"})
 """The agent's own words alone."""
 ASKED = frozenset({"approval_requested", "question_requested"})
 ASKS = ASKED | {"approval_resolved", "question_resolved"}
+_ID_BEHIND = re.compile(r" \([0-9a-f]{12}\)(?=$| \()")
 
 Fields = Mapping[str, Any]
 
@@ -125,10 +127,11 @@ class Show:
 
     def _artifact(self, packet: Fields) -> None:
         artifact = packet.get("artifact", {})
-        self._screen.line(f"{artifact.get('type', 'file')} {artifact.get('path', '')}", mark="+", colour="cyan", indent="  ")
+        made = one_line(f"{artifact.get('type', 'file')} {artifact.get('path', '')}")
+        self._screen.line(made, mark="+", colour="cyan", indent="  ")
 
     def _mode(self, packet: Fields) -> None:
-        self._screen.line(f"mode: {packet.get('currentModeId', '')}", dim=True, indent="  ")
+        self._screen.line(one_line(f"mode: {packet.get('currentModeId', '')}"), dim=True, indent="  ")
 
     def _gap(self, packet: Fields) -> None:
         self._screen.line(one_line(str(packet.get("message", "entries are lost"))), mark="!", colour="red", indent="  ")
@@ -137,24 +140,25 @@ class Show:
         self._usage = packet
 
     def _approval_requested(self, packet: Fields) -> None:
-        for line in approval_lines(packet):
+        for line in approval_lines(packet, root=self._root):
             line.print(self._screen)
 
     def _approval_resolved(self, packet: Fields) -> None:
         if packet.get("reason") == ASKED_ANEW:
             self._screen.line(f"taken back: {ASKED_ANEW}", mark="!", colour="yellow", indent="  ")
             return
-        verdict = "allowed" if packet.get("approved") else "denied"
-        reason = f" ({one_line(str(packet['reason']))})" if packet.get("reason") else ""
-        self._screen.line(f"{verdict} by {packet.get('resolvedBy', 'somebody')}{reason}", dim=True, indent="  ")
+        why = one_revealed_line(str(packet.get("reason") or ""))
+        verdict = "allowed" if packet.get("approved") else "answered" if why.startswith(PASSED_ON) else "denied"
+        reason = f" ({why})" if why else ""
+        self._screen.line(f"{verdict} by {who_words(_resolver(packet))}{reason}", dim=True, indent="  ")
 
     def _question_requested(self, packet: Fields) -> None:
-        for line in question_lines(packet):
+        for line in question_lines(str(packet.get("question", "")), str(packet.get("url") or ""), self._screen.columns):
             line.print(self._screen)
 
     def _question_resolved(self, packet: Fields) -> None:
         word = {"accept": "answered", "decline": "declined", "cancel": "cancelled"}.get(str(packet.get("action")), "resolved")
-        self._screen.line(f"{word} by {packet.get('resolvedBy', 'somebody')}", dim=True, indent="  ")
+        self._screen.line(f"{word} by {who_words(_resolver(packet))}", dim=True, indent="  ")
 
     def _ended(self, packet: Fields) -> None:
         self._running.clear()
@@ -166,7 +170,7 @@ class Show:
 
     def _failed(self, packet: Fields) -> None:
         self._running.clear()
-        self._screen.line(str(packet.get("message", "the turn failed")), mark="✗", colour="red", indent="  ")
+        self._screen.line(one_line(str(packet.get("message", "the turn failed"))), mark="✗", colour="red", indent="  ")
 
 
 def text_of(content: Any) -> str:
@@ -197,10 +201,27 @@ def _failure(packet: Fields) -> str:
     return one_line(output) if isinstance(output, str) else ""
 
 
+def who_words(by: str) -> str:
+    """Who did something, as the journal names them, in words: the main token is what whoever sits at this machine comes with, and
+    the id behind a device's name says nothing to anybody."""
+    named = one_line(by)
+    words = _ID_BEHIND.sub("", named, count=1)
+    if words == named and named.partition(" (")[0] == "main":
+        return f"you{named.removeprefix('main')}"  # an editor's name may follow
+    return "somebody" if words in ("", "user") else words
+
+
+def _resolver(packet: Fields) -> str:
+    """Who answered, by name where the packet has it."""
+    meta = packet.get("_meta")
+    named = meta.get("by") if isinstance(meta, Mapping) else None
+    return str(named or packet.get("resolvedBy") or "")
+
+
 def usage_words(usage: Fields | None) -> str:
     if usage is None:
         return ""
-    words = f"{_short(usage.get('used', 0))} of {_short(usage.get('size', 0))} tokens"
+    words = f"context: {_short(usage.get('used', 0))} of {_short(usage.get('size', 0))} tokens"
     cost = usage.get("cost")
     return f"{words}, {cost['amount']:.2f} {cost['currency']}" if isinstance(cost, Mapping) else words
 

@@ -14,11 +14,14 @@ import msgspec
 
 from trunkline.dialects import signals
 from trunkline.dialects.acp.shape import Meta, Shape
+from trunkline.dialects.visible import one_revealed_line
 
 PermissionOptionKind = Literal["allow_once", "allow_always", "reject_once", "reject_always"]
 OTHER: Final = "other"
 UNKNOWN_KIND: Final = "trunkline.unknownKind"
 """In ``_meta`` of an option: the kind that it came with."""
+QUOTED_CHARS: Final = 60
+"""Characters of an option's id that a message quotes; the ids of all known agents are shorter."""
 
 AnyOption = TypeVar("AnyOption", bound=signals.PermissionOption)
 
@@ -51,6 +54,13 @@ _ABORTING = ("cancel", "abort")
 def offered_kind(option: PermissionOption) -> str:
     """The kind that an option counts as."""
     return OTHER if UNKNOWN_KIND in (option.meta or {}) else option.kind
+
+
+def quoted_id(option_id: str) -> str:
+    """An option's id in a message of ours: in a line, and no longer than an id is, for it is the agent's text and might be made
+    to read like ours."""
+    line = one_revealed_line(option_id)
+    return line if len(line) <= QUOTED_CHARS else f"{line[:QUOTED_CHARS]}…"
 
 
 def is_other(options: Sequence[signals.PermissionOption], option_id: object) -> bool:

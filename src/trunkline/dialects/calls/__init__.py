@@ -6,6 +6,8 @@
     claims.py    what else was claimed of a call  files.py     which file, which text: what was done
     describe.py  a call in words, and what events carry of its reading
     variables.py what stands in front of a command and changes nothing of it
+    patches.py   what a patch deletes, moves and links
+    loaders.py   variables that name code which other programs load
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -27,9 +29,10 @@ from typing import Any, Final
 
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
-from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in
+from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
+from trunkline.dialects.calls.patches import Taken, taken_in
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
@@ -112,13 +115,22 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
+    taken = taken_in(members, is_written=role in ("write", "edit")) if brings else Taken()
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
                      is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
         unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), DOUBTS))
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
+    options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
+    if options:
+        acts |= {"unknown"}
+        doubts.append(f"it names an option where a place belongs: {options[0][:60]}")
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
+    acts |= _taken_acts(taken)
+    doubts += [f"what it does to a file is not known: {word[:60]}" for word in taken.unknown[:1]]
+    doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
+    found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
     if given and not isinstance(given, str | Mapping):
         doubts.append("its input is of no form that is known")
@@ -127,7 +139,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     return CallReading(
         tool=tool, named_by=named_by, role=role, kind=kind, category=category, acts=acts, command=command, command_from=source,
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
-        queries=tuple(_statements(members, role)), unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
+        deleted=taken.deleted, moved=taken.moved, linked=taken.linked, queries=tuple(_statements(members, role)),
+        unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
         claimed=claimed, description=describe(tool, members, command, () if role in _TALKS else found.paths),
         subject="" if command is not None else subject_of(members, found.paths),
         beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
@@ -185,6 +198,12 @@ def _acts(tool: str, kind: str, role: ToolRole | None, named_by: Source, names: 
         yield "run"
     if brings and (role in _LOOKS or category in ("file_read", "search")):
         yield "write"
+
+
+def _taken_acts(taken: Taken) -> frozenset[Act]:
+    deletes: tuple[Act, ...] = ("delete",) if taken.deleted else ()
+    moves: tuple[Act, ...] = ("move",) if taken.moved else ()
+    return frozenset((*deletes, *moves))
 
 
 def _statements(members: Mapping[str, Any], role: ToolRole | None) -> Iterator[str]:

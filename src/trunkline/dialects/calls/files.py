@@ -52,6 +52,20 @@ def replaced_in(record: Mapping[str, Any]) -> Iterator[Replaced]:
         yield Replaced(_any_text(step, _OLD_TEXT_KEYS), _any_text(step, (*_NEW_TEXT_KEYS, *_WHOLE_TEXT_KEYS)))
 
 
+def is_result(edits: Sequence[Replaced], before: str | None, after: str) -> bool:
+    """Whether these edits of the text before make the one after, but for line ends at its end. An edit without an old text is the
+    whole of the new one."""
+    return any(_applied(edits, before or "", count) == after.rstrip("\n") for count in (1, -1))
+
+
+def _applied(edits: Sequence[Replaced], text: str, count: int) -> str | None:
+    for old, new in edits:
+        if new is None or (old and old not in f"{text}\n"):
+            return None
+        text = f"{text}\n".replace(old, new, count) if old else new
+    return text.rstrip("\n")
+
+
 def whole_text_in(record: Mapping[str, Any]) -> str | None:
     """All that is to be in a file, where an input brings that."""
     return _any_text(record, _WHOLE_TEXT_KEYS)
@@ -60,6 +74,21 @@ def whole_text_in(record: Mapping[str, Any]) -> str | None:
 def patch_in(record: Mapping[str, Any]) -> str:
     """A patch under one of its own names, else ""."""
     return _first_text(record, _PATCH_KEYS) or ""
+
+
+def is_file_key(key: str) -> bool:
+    """Whether what stands under a name is the file that an input is about."""
+    return key in _FILE_KEYS
+
+
+def is_text_key(key: str) -> bool:
+    """Whether what stands under a name is a text of a file, old or new."""
+    return key in _OLD_TEXT_KEYS or key in _NEW_TEXT_KEYS or key in _WHOLE_TEXT_KEYS
+
+
+def is_patch_key(key: str) -> bool:
+    """Whether what stands under a name is a patch."""
+    return key in _PATCH_KEYS
 
 
 def _first_text(record: Mapping[str, Any], keys: Sequence[str]) -> str | None:

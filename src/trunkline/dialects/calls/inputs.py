@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from trunkline.dialects.calls.patches import is_patch_line
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
 from trunkline.dialects.glob_tokens import remembered
@@ -100,6 +101,11 @@ class Named(NamedTuple):
     paths: tuple[str, ...]
     globs: tuple[str, ...]
 
+    def with_paths(self, more: Sequence[str]) -> Named:
+        """The same with paths that are known otherwise."""
+        paths = tuple(dict.fromkeys((*self.paths, *more)))
+        return Named(paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES), self.globs) if more else self
+
 
 def named_in(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, tool: str = "", kind: str | None = None,
              is_command: bool, strict: bool, idle: frozenset[str] = _NO_NAMES) -> Named:
@@ -117,10 +123,22 @@ def named_in(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, tool: 
     return Named(tuple(found), tuple(dict.fromkeys(finder.globs)))
 
 
+def options_in(value: Any, role: MemberRole = "unknown", depth: int = DEPTH) -> Iterator[str]:
+    """What stands where an input names places to look in, and is an option to the program that looks (``--pre=x``)."""
+    if isinstance(value, str):
+        yield from [value] if value.startswith("-") and len(value) > 1 and role in ("path", "glob") else []
+    elif isinstance(value, Mapping) and depth:
+        for key, inner in itertools.islice(value.items(), MEMBERS):
+            yield from options_in(inner, _role(str(key)), depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value[:MEMBERS]:
+            yield from options_in(inner, role, depth - 1)
+
+
 def has_new_text(value: Any, depth: int = DEPTH) -> bool:
     """Whether an input brings something to be written, whatever its tool calls itself: a text, a patch, edits."""
     if isinstance(value, str):
-        return "\n" in value and _IS_PATCH.search(value) is not None
+        return ("\n" in value or is_patch_line(value)) and _IS_PATCH.search(value) is not None
     if isinstance(value, list | tuple):
         return bool(depth) and any(has_new_text(inner, depth - 1) for inner in value[:MEMBERS])
     if isinstance(value, Mapping):
@@ -292,8 +310,8 @@ class _Finder:
             yield from self._pattern(role, value, folders) if value else ()
         if role == "path":
             yield value
-        elif "\n" in value:
-            yield from _patched(value)
+        elif "\n" in value or is_patch_line(value):
+            yield from patched_files(value)
         elif role not in _PATTERNS and role != "body" and value and not _WEB.match(value) and (
                 _looks_like_path(value) or (self._strict and role == "unknown")):
             yield value
@@ -356,6 +374,11 @@ def is_of_command(key: str) -> bool:
     return bare_key(key) in _COMMANDS | _ARGUMENTS | _VARIABLES
 
 
+def is_arguments(key: str) -> bool:
+    """Whether what stands under a name is given to a program, and says nothing without one."""
+    return bare_key(key) in _ARGUMENTS
+
+
 def is_variables(key: str) -> bool:
     """Whether what stands under a name are variables: their names are no members."""
     return bare_key(key) in _VARIABLES
@@ -375,7 +398,7 @@ def _looks_like_path(text: str) -> bool:
     return "/" in text or "\\" in text or text.startswith((".", "~")) or _ENDING.fullmatch(text) is not None
 
 
-def _patched(text: str) -> Iterator[str]:
+def patched_files(text: str) -> Iterator[str]:
     """The files that a patch is about."""
     if _IS_PATCH.search(text) is None:
         return

@@ -15,7 +15,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from trunkline.dialects.calls.inputs import DEPTH, MEMBERS, bare_key, is_folder, is_looked_at, is_of_command, is_variables
+from trunkline.dialects.calls.inputs import (
+    DEPTH,
+    MEMBERS,
+    bare_key,
+    is_arguments,
+    is_folder,
+    is_looked_at,
+    is_of_command,
+    is_variables,
+)
 from trunkline.dialects.calls.names import role_of_name
 from trunkline.dialects.calls.searches import words_of
 from trunkline.dialects.calls.types import ToolRole
@@ -47,6 +56,8 @@ _CHANGES: Final = frozenset("add update create modify edit insert replace".split
 """What a tool that writes may do to one file of several. To delete one is read as such."""
 _WRITES: Final = frozenset({"write", "edit", "patch"})
 _LOOKS: Final = frozenset({"read", "search"})
+_RUNS: Final = frozenset({"terminal", None})
+"""What gives words and variables to a program; a tool that is not known may."""
 _MILD: Final = frozenset({"read", "search", "write", "edit", "terminal", "todo", "think"})
 """What a tool is for whose name may stand beside its arguments. What it does with them is seen in these."""
 _EXTENSION: Final = re.compile(r"[a-z][a-z0-9+#]{0,2}")
@@ -79,9 +90,11 @@ def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolR
     if isinstance(value, Mapping):
         for key, inner in itertools.islice(value.items(), MEMBERS):
             name = str(key)
-            if not inner or bare_key(name) in known or is_variables(name):
+            if not inner or bare_key(name) in known:
                 continue
-            if depth and _holds_records(inner):
+            if is_variables(name):
+                yield from [name] if role not in _RUNS else ()
+            elif depth and _holds_records(inner):
                 yield from unknown_members(inner, known, role, depth - 1)
             elif _is_out_of_place(name, role) or not (_is_harmless(name, inner, role) or is_looked_at(name)):
                 yield name
@@ -93,7 +106,7 @@ def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolR
 def _is_out_of_place(name: str, role: ToolRole | None) -> bool:
     """Whether a name says how the call is run, or what a tool of this role does not do."""
     if is_of_command(name):
-        return False
+        return is_arguments(name) and role not in _RUNS  # options of a program that this tool does not show
     words = words_of(name)
     is_odd = words[-1:] and words[-1] in _NOT_FOR.get(role, _NONE) if role is not None else False
     return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read")

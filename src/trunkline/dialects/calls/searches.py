@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from trunkline.dialects.glob_climbs import ANYWHERE, climbing
 from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives, remembered
 
 Reading = Literal["glob", "expression", "unclear"]
@@ -65,10 +66,16 @@ def folders_in(members: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def _left_by(text: str) -> list[str]:
+    """What a glob finds in folders above; that it may find the folder above itself is of no use to anybody."""
+    return [above for above in climbing(text) if not above.endswith("..") or above == ANYWHERE]
+
+
 def spelled_out(text: str, folders: Sequence[str]) -> Iterator[str]:
-    """A glob as paths: each of its alternatives, in each of the folders. None where it is too much to look at."""
+    """A glob as paths: each of its alternatives, in each of the folders, also where it climbs on its way. None where it is too
+    much to look at."""
     if len(text) > PATTERN_CHARS:
         return
-    for one in alternatives(text):
+    for one in (each for spelled in alternatives(text) for each in (spelled, *_left_by(spelled))):
         yield from [one] if _FULL.match(one) or not folders else (posixpath.join(folder, one) for folder in folders)
 

@@ -75,6 +75,12 @@ class CallReading(Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...] = ()
     globs: tuple[str, ...] = ()
     """Globs among the paths, and patterns that may be globs."""
+    deleted: tuple[str, ...] = ()
+    """Of the paths, those that a patch deletes; where the tool itself is for deleting, all are."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """From where to where a patch moves files."""
+    linked: tuple[tuple[str, str], ...] = ()
+    """Links that a patch makes, and where they lead; empty where that is not known."""
     queries: tuple[str, ...] = ()
     """Statements for a database that change something there."""
     unseen: str = ""

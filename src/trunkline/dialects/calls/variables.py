@@ -42,7 +42,7 @@ _LOCALES: Final = re.compile(r"LC_[A-Z]{1,20}")
 _NEVER: Final = frozenset(
     "PATH HOME USER PWD TMPDIR IFS CDPATH ENV SHELLOPTS BASHOPTS PROMPT_COMMAND FPATH ZDOTDIR GCONV_PATH LOCPATH NLSPATH "
     "TERMCAP VIRTUAL_ENV CLASSPATH CC CXX LD AR CFLAGS CXXFLAGS LDFLAGS EDITOR VISUAL BROWSER ZIPOPT WGETRC CURL_HOME INPUTRC "
-    "KUBECONFIG _JAVA_OPTIONS".split())
+    "KUBECONFIG _JAVA_OPTIONS OLDPWD path cdpath fpath".split())
 _NEVER_BEGINS: Final = tuple(
     "BASH_ PS LD_ DYLD_ TERMINFO GLIBC_ MALLOC_ GIT_ SSH_ HG SVN_ NODE_ npm_ NPM_ YARN_ PYTHON PIP_ UV_ PYTEST_ PERL RUBY GEM_ "
     "BUNDLE_ JAVA JDK_ MAVEN_ GRADLE_ GO RUSTC RUSTFLAGS MAKE CMAKE_ PKG_CONFIG PHP LUA_ DOTNET_ LESS GREP_ TAR_ UNZIP XDG_ SSL_ "
@@ -62,14 +62,23 @@ _LOADERS: Final = re.compile(
     r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD|GIT_SEQUENCE_EDITOR|GIT_TEMPLATE_DIR|PYTHONBREAKPOINT|PYTHONHOME"
     r"|PYTHONUSERBASE|PYTEST_PLUGINS|PYTEST_ADDOPTS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|RUSTC|RUSTC_WORKSPACE_WRAPPER|RUSTFLAGS|LUA_INIT"
     r"|VIMINIT|EXINIT|LESSKEY|FZF_DEFAULT_COMMAND|FZF_DEFAULT_OPTS|RIPGREP_CONFIG_PATH|BAT_PAGER|SYSTEMD_PAGER|HGRCPATH|HGEDITOR"
-    r"|SVN_EDITOR|SVN_SSH|CVS_RSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB)")
+    r"|SVN_EDITOR|SVN_SSH|CVS_RSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB|ERL_[AZ]?FLAGS)")
+_SAYS_WHERE: Final = frozenset(("CDPATH", "OLDPWD", "cdpath"))
+"""Where ``cd`` goes: what stands behind it in the line is then somewhere else than its words say."""
+_REPLACES: Final = frozenset(("BASH_CMDS", "BASH_ALIASES", "aliases", "galiases", "saliases", "functions", "commands"))
+"""Tables of a shell: an entry makes a name stand for another program. Those of zsh have names that others give to lists."""
+_ELEMENT: Final = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?\+?", re.ASCII)
+UNKNOWN_VALUE: Final = "…"
+"""A value that only the run knows (``shell.UNKNOWN_VALUE``)."""
 _LOADING: Final = {
     "NODE_OPTIONS": re.compile(r"(^|[\s'\"])(-r|--require|--import|--loader|--experimental-loader)\b"),
     "GOFLAGS": re.compile(r"-(tool)?exec\b"),
     "RUSTFLAGS": re.compile(r"\blinker\b|-Z|-B"),
     "PYTEST_ADDOPTS": re.compile(r"(^|\s)-\w?[pco]|--(config|override|rootdir|confcut)"),
+    **dict.fromkeys(("ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS"), re.compile(
+        r"(^|\s)-(eval|run|s|pa|pz|path|boot|config|args_file|loader|remsh|mode|init_debug|home)\b")),
     "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
-    "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)(:|$)"),
+    "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)?(:|$)"),  # an empty folder is the one that it stands in
     "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
 }
 """In variables that builds set every day: what makes them load a file, or find programs where anybody can put some."""
@@ -120,11 +129,30 @@ def is_harmless_assignment(assignment: str) -> bool:
 
 
 def loads(name: str, value: str) -> Literal["high", "medium"] | None:
-    """How bad it is that a variable makes other programs load or run something; None where it does not."""
-    if not _LOADERS.fullmatch(name) or (name not in _LOADS_MODULES and _QUIET_LOADERS.fullmatch(value)):
+    """How bad it is that a variable makes other programs load or run something; None where it does not. Of an array any element
+    counts as the whole."""
+    if name == UNKNOWN_VALUE:
+        return "high"
+    element = _ELEMENT.fullmatch(name)
+    if element is None:
+        return None
+    name, index = element[1], element[2]
+    if name in _REPLACES:
+        return "high" if name.isupper() or _NUMBER.fullmatch(index or "0") is None else None
+    if name in _SAYS_WHERE:
+        return "high" if value else None
+    if not _LOADERS.fullmatch(name) or (
+            name not in _LOADS_MODULES and name != "PATH" and _QUIET_LOADERS.fullmatch(value)):
         return None
     loading = _LOADING.get(name)
-    return "high" if loading is None or loading.search(value) else "medium"
+    return "high" if loading is None or value == UNKNOWN_VALUE or loading.search(value) else "medium"
+
+
+def replaced(assignment: str) -> tuple[str, str] | None:
+    """The name that an assignment makes stand for another program, and what for; None where it does not."""
+    name, _, value = assignment.partition("=")
+    element = _ELEMENT.fullmatch(name)
+    return (element[2].strip("'\""), value) if element is not None and element[1] in _REPLACES and element[2] else None
 
 
 def loading_level(assignment: str) -> Literal["high", "medium"] | None:

@@ -29,6 +29,8 @@ IntegrationMethod = Literal["sdk", "http", "pty", "file-watch", "mcp"]
 ChangeType = Literal["created", "modified", "deleted"]
 TodoStatus = Literal["pending", "in_progress", "completed"]
 Resolver = Literal["user", "policy", "timeout"]
+PASSED_ON: Final = "passed on to the agent, and only that knows what it means"
+"""The beginning of the reason of an approval that was answered with an option of the agent's own: neither a yes nor a no."""
 ASKED_ANEW: Final = "what it would do changed while it waited, so it is asked anew"
 """The reason of a resolution that decided nothing: the ask was taken back, and another one stands for it."""
 

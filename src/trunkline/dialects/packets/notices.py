@@ -26,6 +26,7 @@ from trunkline.dialects.packets.shapes import (
     PromptResponsePacket,
     QuestionRequestedPacket,
     QuestionResolvedPacket,
+    ResolvedPacketMeta,
 )
 from trunkline.dialects.packets.stamps import timestamp
 from trunkline.dialects.signals import PermissionOption
@@ -62,11 +63,12 @@ def approval_requested_packet(
     expires_at: str,
     preview: ApprovalPreview | None = None,
     acts: Sequence[ApprovalPreview] = (),
+    beside: Mapping[str, Any] | None = None,
     doubts: Sequence[str] = (),
     risk_reason: str | None = None,
     tool_category: ToolCategory | None = None,
 ) -> bytes:
-    """A tool call waits for a decision."""
+    """A tool call waits for a decision; ``beside`` are the members of its input that no act shows."""
     return _encode(
         ApprovalRequestedPacket(
             timestamp=timestamp(at_us),
@@ -81,13 +83,15 @@ def approval_requested_packet(
             options=[PermissionOption(option_id=offer.option_id, name=offer.name, kind=offer.kind) for offer in options],
             preview=preview or UNSET,
             expires_at=expires_at,
-            meta=ApprovalPacketMeta(acts=list(acts), doubts=list(doubts)) if acts or doubts else UNSET,
+            meta=ApprovalPacketMeta(acts=list(acts), input=dict(beside or {}), doubts=list(doubts))
+            if acts or beside or doubts else UNSET,
         )
     )
 
 
 def approval_resolved_packet(
-    *, at_us: int, request_id: str, tool_call_id: str, approved: bool, resolved_by: str, reason: str | None = None
+    *, at_us: int, request_id: str, tool_call_id: str, approved: bool, resolved_by: str, reason: str | None = None,
+    by: str | None = None
 ) -> bytes:
     """A decision was made, or the time for it ran out."""
     return _encode(
@@ -98,6 +102,7 @@ def approval_resolved_packet(
             approved=approved,
             resolved_by=resolved_by,
             reason=_or_absent(reason),
+            meta=ResolvedPacketMeta(by=by) if by is not None else UNSET,
         )
     )
 

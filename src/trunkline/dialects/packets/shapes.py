@@ -232,9 +232,10 @@ class UsagePacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
 
 
 class ApprovalPacketMeta(Struct, kw_only=True, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """What an approval's preview has no room for: what else it does, and what is not sure."""
+    """What an approval's preview has no room for: what else it does, what of its input is shown nowhere, and what is not sure."""
 
     acts: list[ApprovalPreview] = []
+    input: dict[str, Any] = {}
     doubts: list[str] = []
 
 
@@ -257,6 +258,12 @@ class ApprovalRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, renam
     meta: ApprovalPacketMeta | UnsetType = field(default=UNSET, name="_meta")
 
 
+class ResolvedPacketMeta(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
+    """Whom ``resolvedBy`` has no room for: the person's device or program, as the journal names it."""
+
+    by: str
+
+
 class ApprovalResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):
     """The decision, and who made it."""
 
@@ -267,6 +274,7 @@ class ApprovalResolvedPacket(Struct, kw_only=True, frozen=True, gc=False, rename
     approved: bool
     resolved_by: str
     reason: str | UnsetType = UNSET
+    meta: ResolvedPacketMeta | UnsetType = field(default=UNSET, name="_meta")
 
 
 class QuestionRequestedPacket(Struct, kw_only=True, frozen=True, gc=False, rename="camel"):

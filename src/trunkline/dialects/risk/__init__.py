@@ -5,7 +5,7 @@
     call.py      one command, and what was noted about it    code.py      code in an argument: python -c, awk, perl -e
     places.py    what a path means                           rules/       what each program does: rows per program
     parts.py     a line in its parts, for whoever approves it    runners/  programs that run others, for policies
-    row_matching.py   the row that fits a command
+    row_matching.py   the row that fits a command        standing.py  where each command of a line stands
 
 Levels: low (reads, tests), medium (changes the project, installs, talks to the network), high (deletes, rewrites, reaches
 beyond the project, cannot be read), critical (runs fetched code, sends credentials away, raw devices, fork bombs).

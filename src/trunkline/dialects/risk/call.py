@@ -10,6 +10,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
+from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_program
 from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
@@ -17,7 +18,7 @@ from trunkline.dialects.risk.places import Places, look
 from trunkline.dialects.shell import SimpleCommand
 
 T = TypeVar("T")
-_SHOWN: Final = 60
+_SHOWN: Final = 200
 _NO_OPTIONS: Final[frozenset[str]] = frozenset()
 _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "inside": ("medium", "writes a file of the project"),
@@ -29,6 +30,7 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "system": ("high", "writes into the system"),
     "startup": ("high", "changes what runs at login or start"),
     "hook": ("high", "changes what git runs by itself"),
+    "git": ("high", "changes what git keeps of the project"),
     "agent": ("high", "changes an agent's own settings"),
     "loaded": ("high", "changes what programs of the project run by themselves"),
     "device": ("high", "writes to a device"),
@@ -37,6 +39,9 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "unknown": ("medium", "writes a file that only the run knows"),
 }
 
+
+FEEDERS: Final = 8
+"""Commands before one that are looked at for its input; where there are as many, it is not known what that is."""
 
 Noted = list[T] | tuple[()]
 """What was noted of one kind. Most calls have nothing of most kinds, so that a list is made only for the first."""
@@ -90,6 +95,12 @@ class ProgramCall(Struct, eq=False, gc=False):
     """Words that are code, and no paths whatever they begin with."""
     scripts: Noted[str] = ()
     """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
+    feeders: tuple[ProgramCall, ...] = ()
+    """The commands whose output may be its input, the last ones of them (``risk/stdin.py`` says what they give)."""
+    lenders: tuple[SimpleCommand, ...] = ()
+    """The commands whose own input it has where it has no other: a shell around it, calls of its function."""
+    sent_on: bool = False
+    """Whether the line has set a variable by which requests go elsewhere than their addresses say."""
 
     def __post_init__(self) -> None:
         args = self.command.sketch[1:]
@@ -100,6 +111,11 @@ class ProgramCall(Struct, eq=False, gc=False):
             if arg[:1] == "-":
                 self._sort(args)
                 return
+
+    def reread(self, command: SimpleCommand) -> None:
+        """Take the words of this command for its own: the same ones, told apart better."""
+        self.command = command
+        self.__post_init__()
 
     def _sort(self, args: tuple[str, ...]) -> None:
         """Tell short options, long options and operands apart."""
@@ -180,8 +196,14 @@ class ProgramCall(Struct, eq=False, gc=False):
     def assign(self, assignment: str) -> None:
         """It sets a variable; some make other programs load or run something."""
         level = loading_level(assignment)
+        if (command := command_of(assignment)) is not None:
+            self.script(command)
         if level is not None:
             self.note(level, "changes what other programs load or run", assignment)
+        elif names_program(assignment):
+            self.note("high", "changes what other programs load or run", assignment)
+        elif any([self.places.is_foreign(path) for path in loaded_paths(assignment)]):
+            self.note("high", "makes other programs load code from outside the session's folders", assignment)
 
     def run(self, path: str) -> None:
         """It runs this file, or what this folder's files say."""
@@ -229,6 +251,12 @@ class ProgramCall(Struct, eq=False, gc=False):
             self.note("high", "builds by a file that is only known when it runs", path)
         elif kind not in ("inside", "null", "elsewhere") and not (kind == "loaded" and self.places.holds(resolved)):
             self.note("high", "runs a build from outside the session's folders", path)
+
+    def link(self, name: str, target: str) -> None:
+        """It makes a link that leads there; empty where nobody knows."""
+        if not target or not self.places.holds(look(self.places, target).path):
+            self.note("high", "makes a link that leads out of the session's folders" if target else
+                      "makes a link of which it is not known where it leads", name)
 
     def remove(self, path: str) -> None:
         """It deletes this file or folder."""

@@ -53,6 +53,25 @@ _DELETES: Final = _signs(
     "os.remove", "os.rename", "os.replace", "os.kill", "fs.rm", "promises.rm", "FileUtils.rm", "FileUtils.remove", "File.delete",
     "process.kill", "Deno.remove", "DROP TABLE", "DROP DATABASE", "drop table",
 )  # fmt: skip
+_DELETES_IN: Final[dict[str, Signs]] = {
+    "julia": _signs("rm mv", "Base.Filesystem"),
+    "elixir": _signs("", "File.rm", "File.write", "File.rename", "file.delete", ":file."),
+    "groovy": _signs("deleteDir deleteRecursively deleteOnExit", ".delete(", "execute("),
+    "scala": _signs("deleteRecursively deleteIfExists", ".delete(", "sys.process"),
+    "ghc": (_haskell := _signs("removeFile removeDirectory removeDirectoryRecursive removePathForcibly renameFile callCommand")),
+    "ghci": _haskell,
+    "r": _signs("", "file.remove", "file.rename", "system2("),
+    "jshell": _signs("deleteIfExists", ".delete("),
+    "guile": _signs("", "delete-file", "system*"),
+    "racket": _signs("", "delete-file", "delete-directory", "process*"),
+    "tclsh": _signs("", "file delete", "file rename"),
+    "osascript": _signs("delete"),
+}
+"""What deletes or runs in one language only; elsewhere these are words like others."""
+MAGIC: Final = re.compile(
+    r"(?:^|[\n;=])\s{0,9}(?:!+|%%?(?:sx|system|sh|bash|zsh|script|cmd|run|sc|perl|ruby|pypy|python[23]?|edit|ed|alias|alias_magic"
+    r"|rehashx|rerun|recall|macro)\b|get_ipython\(\)\.\w{1,20})([^\n]{0,400})")
+"""How ipython runs a command."""
 _NETWORK: Final = _signs(
     "urllib urllib2 urllib3 urlopen urlretrieve requests httpx aiohttp socket fetch axios LWP curl_init curl_exec "
     "XMLHttpRequest ftplib "
@@ -110,6 +129,8 @@ def may_run_commands(code: str, language: str) -> bool:
     """Whether a piece of code may run programs, as far as a few telling words say; what is too long to be read may."""
     if len(code) > _MAX_CODE:
         return True
+    if language in ("ipython", "jupyter") and MAGIC.search(code):
+        return True
     code = _LOADS_DATA.sub(" ", code)
     names = set(_NAME.findall(code))
     return (_RUNS.found(names, code) or _EVALUATES.found(names, code) or _DECODES.found(names, code)
@@ -129,7 +150,7 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, _LOADS_DATA.sub(" ", text))
     if network and (runs or evaluates):
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
-    elif runs or _DELETES.found(names, text):
+    elif runs or _DELETES.found(names, text) or (language in _DELETES_IN and _DELETES_IN[language].found(names, text)):
         call.note("high", f"{language} code that runs programs or deletes files", text)
     elif evaluates:
         call.note("high", f"{language} code that builds code", text)

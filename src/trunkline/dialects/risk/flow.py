@@ -15,6 +15,8 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.levels import Finding
+from trunkline.dialects.risk.places import look
+from trunkline.dialects.risk.stdin import printed
 
 _CAPTURED: Final = ("$(…)", "<(…)")
 _SUBSTITUTED: Final = (*_CAPTURED, ">(…)")
@@ -31,6 +33,10 @@ _SAYS_WHAT_RUNS: Final = tuple(
 )
 """Files by which build tools, package managers and test runners know what to run."""
 _RUN_WHAT_IS_HERE: Final = frozenset(("pytest", "py.test"))
+_LINKERS: Final = frozenset(("ln", "link", "cp", "gcp", "symlink"))
+_RELINKERS: Final = frozenset(("ln", "link", "symlink"))
+"""They put another link in the place of one, and do not go through it."""
+_QUIET_PLACES: Final = ("inside", "temp", "null", "unknown")
 _PRINTERS: Final = ("echo", "printf", "cat", "print")
 
 
@@ -49,7 +55,48 @@ def flow_findings(calls: list[ProgramCall]) -> list[Finding]:
     if traits & Trait.EXECUTES and traits & Trait.SENDS:
         found.extend(_shell_on_the_wire(calls))
     found.extend(_fork_bomb(calls))
+    found.extend(_through_links(calls))
     return found
+
+
+def _through_links(calls: list[ProgramCall]) -> Iterator[Finding]:
+    """Files that a line touches through a link which it has made itself: they are where the link points to."""
+    links: dict[str, str] = {}
+    for call in calls:
+        for path in (*call.writes, *call.reads) if links else ():
+            place = _behind_link(path, links) if call.name not in _RELINKERS or path not in links else None
+            if place is not None:
+                _, kind, secret = look(call.places, place)
+                if path in call.writes and kind not in _QUIET_PLACES:
+                    yield Finding("high", f"writes outside the session's folders through a link: {place[:60]}")
+                elif secret == "own":
+                    yield Finding("high", f"reads credentials through a link: {place[:60]}")
+        if call.name in _LINKERS and call.operands:
+            links.update(_linked(call))
+
+
+def _linked(call: ProgramCall) -> Iterator[tuple[str, str]]:
+    """The links that a call makes, each with what it points to."""
+    if call.name == "cp" and not call.has("sl", "--symbolic-link", "--link"):
+        return
+    folder = call.value("-t", "--target-directory")
+    *sources, target = call.operands if len(call.operands) > 1 and folder is None else (*call.operands, folder or ".")
+    for source in sources:
+        real = call.places.resolve(source)
+        if call.places.kind(source) not in _QUIET_PLACES:
+            made = call.places.resolve(target)
+            yield made, real
+            yield f"{made.rstrip('/')}/{real.rstrip('/').rpartition('/')[2]}", real
+
+
+def _behind_link(path: str, links: dict[str, str]) -> str | None:
+    """The place that a path means where a part of it is a link; None where none is."""
+    end = len(path)
+    while end > 0:
+        if path[:end] in links:
+            return links[path[:end]].rstrip("/") + path[end:] or "/"
+        end = path.rfind("/", 0, end)
+    return None
 
 
 def feeding(calls: list[ProgramCall], index: int) -> list[ProgramCall]:
@@ -175,7 +222,7 @@ def piped_scripts(calls: list[ProgramCall]) -> list[str]:
             continue
         sources = feeding(calls, index)
         for source in sources[:4]:
-            text = _printed(source)
+            text = printed(source)
             if text is None:
                 continue
             found.append(text)
@@ -189,19 +236,8 @@ def _written_scripts(calls: list[ProgramCall]) -> list[str]:
     ran = {path for call in calls if call.runs for path in call.runs}
     if not ran:
         return []
-    texts = (_printed(call) for call in calls if ran.intersection(call.writes))
+    texts = (printed(call) for call in calls if call.writes and not ran.isdisjoint(call.writes))
     return [text for text in texts if text]
-
-
-def _printed(call: ProgramCall) -> str | None:
-    """The literal text that echo, printf or a here-doc behind cat prints."""
-    if call.name == "cat":
-        return call.command.stdin_text
-    if not call.traits & Trait.PRINTS:
-        return call.command.stdin_text
-    words = [word for word in call.command.words[1:] if word is not None and word not in ("-n", "-e", "-ne", "-en")]
-    text = " ".join(words)
-    return re.sub(r"\\x([0-9a-fA-F]{2})", lambda m: chr(int(m[1], 16)), text.replace("\\n", "\n")) if text else None
 
 
 def _decoded(text: str) -> list[str]:

@@ -10,18 +10,29 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from trunkline.dialects.risk.call import ProgramCall, Trait
+from msgspec import structs
+
+from trunkline.dialects.risk.call import FEEDERS, ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
-from trunkline.dialects.risk.levels import Finding, Risk, worst
+from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.rules import program_of, runs_tasks
-from trunkline.dialects.risk.rules.frameworks import note_lost
-from trunkline.dialects.risk.rules.paths import note_outside
+from trunkline.dialects.risk.rules import Program, program_of, runs_tasks
+from trunkline.dialects.risk.rules.all_programs.consoles import note_console
+from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
+from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
+from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
+from trunkline.dialects.risk.rules.all_programs.paths import note_outside
+from trunkline.dialects.risk.rules.all_programs.releases import note_released
+from trunkline.dialects.risk.rules.network import sends_on
 from trunkline.dialects.risk.rules.running import run_file
 from trunkline.dialects.risk.runners.names import UNKNOWN
 from trunkline.dialects.risk.runners.runs import line_runs
-from trunkline.dialects.shell import ParsedLine, SimpleCommand, parse_shell
+from trunkline.dialects.risk.standing import Standing
+from trunkline.dialects.risk.stdin import lenders
+from trunkline.dialects.shell import ParsedLine, Redirect, SimpleCommand, parse_shell, readings
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
+from trunkline.dialects.shell.verbs import VERBS
 from trunkline.dialects.visible import looks_alike, unseen_in
 
 _SMELLS: Final = re.compile(r"/dev/(tcp|udp)/|\b(of=|>\s{0,20})/dev/(sd|nvme|disk|hd|vd|mmcblk)|:\(\)\s{0,20}\{")
@@ -34,13 +45,31 @@ _TWIN_CHARS: Final = 40
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
-_MOVING: Final = frozenset({"cd", "pushd"})
+_STARTS_IN: Final[dict[str, tuple[str, ...]]] = {
+    "env": ("-C", "-iC", "-vC", "-0C", "-ivC", "-viC", "--chdir"),
+    "sudo": ("-D", "--chdir", "-R", "--chroot"),
+    "run0": ("-D", "--chdir"),
+    "bwrap": ("--chdir",),
+    "nsenter": ("--wd", "--wdns"),
+    "unshare": ("-w", "--wd"),
+    "systemd-run": ("--working-directory",),
+    "start-stop-daemon": ("-d", "--chdir"),
+    "uv": ("--directory",),
+    "poetry": ("-C", "--directory"),
+    "pdm": ("-p", "--project"),
+    "conda": ("--cwd",),
+    "pnpm": ("-C", "--dir"),
+    "yarn": ("--cwd",),
+}
+"""Options by which a program that starts another chooses its folder."""
+_SUBSTITUTED_IN: Final = frozenset(("$(…)", "<(…)", ">(…)"))
 _SUBSCRIPT: Final = re.compile(r"\[[^\[\]]*(\$\(|`)")
 _SUBSTITUTED: Final = re.compile(r"\$\(\s*([\w/.][^()]*)|`\s*([\w/.][^`]*)")
 _SUBSTITUTIONS: Final = 16
 """Of a line that are looked at."""
 _EVALUATES_NAMES: Final = frozenset(
-    {"let", "test", "[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly"}
+    {"let", "((", "test", "[", "[[", "printf", "declare", "typeset", "local", "read", "unset", "export", "readonly", "wait",
+     "mapfile", "readarray", "getopts", "print", "vared", "ulimit", "return", "shift", "exit"}
 )
 
 
@@ -69,29 +98,34 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
 
 
 def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
-    """The commands of a line, each judged where it stands: ``cd`` moves what follows in the same shell, and no other."""
+    """The commands of a line, each judged where it stands."""
     calls: list[ProgramCall] = []
-    where: dict[tuple[int, ...], Places] = {(): places}
+    standing = Standing(places, parsed.bound)
+    moved: dict[int, Places] = {}
+    lent = lenders(parsed.commands)
+    sent_on = False
     for command, ran in zip(parsed.commands, line_runs(parsed.commands), strict=True):
-        scope = command.scope
-        while scope not in where:
-            scope = scope[:-1]
-        here = where[scope]
-        call = _judged(command, here)
+        if command.parent in moved and command.inside not in _SUBSTITUTED_IN:
+            standing.begin(command.scope, moved[command.parent])
+        feeders = tuple(calls[max(command.stdin_from, len(calls) - FEEDERS):]) if command.stdin_from >= 0 else ()
+        call = _judged(command, standing, feeders, lent.get(len(calls), ()), sent_on)
+        sent_on = sent_on or any(map(sends_on, command.sets))
         for text in ran if ran is not UNKNOWN else ():
             call.script(text)
+        if (folder := _starts_in(call)) is not None:
+            moved[len(calls)] = call.places.moved(folder or None)
         calls.append(call)
-        if call.name in _MOVING:
-            where[command.scope] = _after(call)
-        elif scope is not command.scope:
-            where[command.scope] = here
+        standing.follow(call)
     return calls
 
 
-def _after(call: ProgramCall) -> Places:
-    """Where the next command stands behind a ``cd``."""
-    operand = call.operands[0] if call.operands else "~"
-    return call.places.moved(None if operand == "-" or call.command.words[-1] is None else operand)
+def _starts_in(call: ProgramCall) -> str | None:
+    """The folder in which a command starts what it runs (``env -C x ls``); empty: one that only the run knows."""
+    options = _STARTS_IN.get(call.name)
+    if options is None or call.bare:
+        return None
+    folder = call.value(*options)
+    return folder if folder is None or folder[:1] not in ("$", "`") else ""
 
 
 def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
@@ -132,9 +166,26 @@ def _hidden_in_values(parsed: ParsedLine) -> list[Finding]:
             for text in inner if not any(known in text for known in texts)][:1]
 
 
-def _judged(command: SimpleCommand, places: Places) -> ProgramCall:
+def _read_otherwise(call: ProgramCall, program: Program) -> None:
+    """The call again, without the options before its sub-command: which word that is may not be sure, and the worst counts."""
+    command = call.command
+    for reading in readings((program.name, *command.sketch[1:])):
+        read = structs.replace(command, words=tuple([command.words[at] for at in reading.places]),
+                               sketch=tuple([command.sketch[at] for at in reading.places]))
+        other = ProgramCall(read, call.places, call.name, feeders=call.feeders, lenders=call.lenders, sent_on=call.sent_on)
+        program.judge(other)
+        known = max([rank(finding.level) for finding in call.findings], default=-1)
+        for finding in other.findings:
+            if rank(finding.level) > known:
+                call.note(finding.level, finding.reason)
+        call.traits |= other.traits
+
+
+def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCall, ...], lent: tuple[SimpleCommand, ...],
+            sent_on: bool) -> ProgramCall:
     """One command with the notes of its judge."""
-    words = command.words
+    command = standing.settled(command)
+    words, places = command.words, standing.at(command.scope)
     first = words[0] if words else None
     if first is None:
         call = ProgramCall(command, places, "")
@@ -145,22 +196,44 @@ def _judged(command: SimpleCommand, places: Places) -> ProgramCall:
             call.note("high", "the command's name is only known when it runs", command.text)
     else:
         program = program_of(first)
-        call = ProgramCall(command, places, program.name)
-        for assignment in command.assignments:
+        call = ProgramCall(command, places, program.name, feeders=feeders, lenders=lent, sent_on=sent_on)
+        for assignment in command.sets:
             call.assign(assignment)
         if not program.is_ascii:
             call.note("high", "the command's name has unusual letters", command.name or "")
-        elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in words if word):
+        elif call.name in _EVALUATES_NAMES and any(_SUBSCRIPT.search(word) for word in (
+                command.sketch[1:] if command.computes else words) if word):
             call.note("high", "hides a command in an array index", command.text)
         program.judge(call)
-        note_outside(call, program.judge is not run_file)
+        if len(words) > 2 and program.name in VERBS:
+            _read_otherwise(call, program)
+        names_path = _may_name_path(call)
+        if names_path:
+            note_outside(call, program.judge is not run_file)
         if runs_tasks(program):
             note_lost(call)
+            note_console(call)
+            note_released(call)
+        if names_path:
+            note_loaded(call)
+        note_outputs(call)
+        note_elsewhere(call)
+        if command.computes:
+            call.at_least("medium", "computes what only the run knows, which may run commands", command.text)
     for redirect in command.redirects:
-        if redirect.writes:
-            call.write(redirect.sketch)
-        elif redirect.reads:
-            call.read(redirect.sketch)
-        if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
-            call.traits |= Trait.SENDS | Trait.FETCHES
+        _note_redirect(call, redirect, standing)
     return call
+
+
+def _may_name_path(call: ProgramCall) -> bool:
+    """Whether a word of a call can be a path that leads out of its folder: whoever looks for one need not look at the others."""
+    words = " ".join(call.args)
+    return "/" in words or "~" in words or ".." in words
+
+
+def _note_redirect(call: ProgramCall, redirect: Redirect, standing: Standing) -> None:
+    writes = redirect.writes
+    for path in standing.possible(redirect.sketch) if writes or redirect.reads else ():
+        (call.write if writes else call.read)(path)
+    if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
+        call.traits |= Trait.SENDS | Trait.FETCHES

@@ -3,7 +3,8 @@
 Rule 1: paths are judged as text. Nothing is looked up, so a symbolic link is not seen through.
 Rule 2: shell start files, hooks, agents' settings, what a project's programs run by themselves and, of a home, every dot-file are
 that wherever the session's folders are: a session in the home folder changes them no more quietly than another.
-Rule 3: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
+Rule 3: a glob that may climb (``.?/x``) is what it means where it does, if that is worse.
+Rule 4: a path that cannot be known (``$X/y``) is nowhere in particular; but what can be seen of it still counts.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
+from trunkline.dialects.glob_climbs import climbing
 from trunkline.dialects.risk import secrets_list
 
 PlaceKind = Literal[
@@ -29,6 +31,7 @@ PlaceKind = Literal[
     "system",
     "startup",
     "hook",
+    "git",
     "agent",
     "loaded",
     "device",
@@ -38,7 +41,7 @@ PlaceKind = Literal[
 ]
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
 no roots are known · ``system`` · ``startup`` what shells and
-logins run, wherever it lies · ``hook`` what git runs · ``agent`` an agent's own
+logins run, wherever it lies · ``hook`` what git runs · ``git`` what git keeps · ``agent`` an agent's own
 settings · ``loaded`` what editors, package managers and forges run by themselves · ``device``
 · ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
 
@@ -68,7 +71,12 @@ _STARTUP: Final = re.compile(
     r"|cargo/config(\.toml)?)$"
 )
 """What other programs load by themselves: that in a home. In a project some of them are the project's own."""
-_HOOK: Final = re.compile(r"(^|/)(\.git/(hooks(/|$)|config$|config\.worktree$|info/attributes$|modules/)|\.githooks/|\.husky/)")
+_HOOK: Final = re.compile(
+    r"(^|/)(\.git/(hooks(/|$)|config$|config\.worktree$|info/attributes$|modules/)|\.githooks/|\.husky/)",
+    re.IGNORECASE)
+_GIT: Final = re.compile(
+    r"(^|/)\.git(/(HEAD|index|packed-refs|shallow|(objects|refs|logs|worktrees)(/.*)?))?$", re.DOTALL | re.IGNORECASE)
+"""The repository itself: whoever writes, moves or deletes there can lose all that was ever committed."""
 _AGENT: Final = re.compile(
     r"(^|/)(\.claude/(settings[^/]*\.json|hooks/|agents/|commands/|skills/|plugins/)|\.claude\.json$|\.mcp\.json$|\.codex/(config|rules|hooks)"
     r"|\.gemini/settings\.json|\.cursor/(mcp|cli|hooks)[^/]*\.json|\.config/(opencode|goose|trunkline|crush|amp)/|opencode\.jsonc?$"
@@ -99,6 +107,9 @@ _SAMPLES: Final[dict[int, list[list[str]]]] = {}
 """The parts of what a path with wildcards is tried against, by their number."""
 for _parts in (sample.split("/") for sample in secrets_list.SAMPLES):
     _SAMPLES.setdefault(len(_parts), []).append(_parts)
+_MILD: Final = frozenset(("inside", "temp", "null", "elsewhere", "unknown"))
+_OWN_CODE: Final = frozenset(("inside", "null", "elsewhere", "unknown"))
+_INSTALLED: Final = ("/usr/", "/nix/", "/opt/homebrew/", "/Library/", "/lib/")
 _NET: Final = ("/dev/tcp/", "/dev/udp/")
 
 
@@ -140,7 +151,7 @@ class Places(Struct, frozen=True, eq=False):
             return _interned("?", self.roots, self.home)
         if self.calm and _is_ordinary(f"{folder}/x"):
             return _interned(f"{self.cwd}/{folder}", self.roots, self.home, True)
-        return _interned(_resolve(self, folder), self.roots, self.home)
+        return _interned(look(self, folder).path, self.roots, self.home)
 
     def resolve(self, sketch: str) -> str:
         """A path made absolute and plain as far as it can be. Begins with ``?`` where it depends on what only a run knows."""
@@ -157,6 +168,13 @@ class Places(Struct, frozen=True, eq=False):
     def holds(self, path: str) -> bool:
         """Whether a resolved path lies in a folder of the session, whatever it is."""
         return any([_under(path, root) for root in self.roots])
+
+    def is_foreign(self, sketch: str) -> bool:
+        """Whether code at this path is neither the session's nor installed with the system."""
+        path, kind, _ = look(self, sketch)
+        if kind in _OWN_CODE or self.holds(path) or not self.roots:
+            return False
+        return not path.startswith(_INSTALLED) and path != self.home
 
     def holds_secrets(self, sketch: str) -> bool:
         """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
@@ -185,11 +203,29 @@ def _is_calm(places: Places) -> bool:
     return not hinted and _kind(places, below) == "inside"
 
 
+@lru_cache(maxsize=64)
+def standing(places: Places) -> Literal["", "temp", "outside"]:
+    """Where commands run: in the session's folders or nowhere in particular, among temporary files, or outside."""
+    cwd = places.cwd
+    if places.calm or cwd is None or not places.roots or not cwd.startswith(("/", "~")) or places.holds(cwd):
+        return ""
+    return "temp" if cwd in _TEMP or cwd.startswith(_TEMP_BELOW) else "outside"
+
+
 @lru_cache(maxsize=2048)
 def look(places: Places, sketch: str) -> Seen:
     """Everything about one path, looked at once."""
     if places.calm and _is_ordinary(sketch):
         return Seen(f"{places.cwd}/{sketch}", "inside", "")
+    seen = _seen(places, sketch)
+    for above in climbing(sketch):
+        one = _seen(places, above)
+        if (bool(one.secret), one.kind not in _MILD) > (bool(seen.secret), seen.kind not in _MILD):
+            seen = one
+    return seen
+
+
+def _seen(places: Places, sketch: str) -> Seen:
     path = _resolve(places, sketch)
     return Seen(path, _kind(places, path), _secret(places, path))
 
@@ -243,6 +279,8 @@ def _kind(places: Places, path: str) -> PlaceKind:
                 return "startup" if _STARTUP.search(path) else "home"
             if special and _LOADED.search(path):
                 return "loaded"
+            if special and _GIT.search(path):
+                return "git"
             return "unknown" if "$" in path else "inside"
     if special and _STARTUP.search(path):
         return "startup"
@@ -268,7 +306,7 @@ def _beyond(places: Places, path: str) -> PlaceKind:
     if path.startswith("~") or (places.home and _under(path, places.home)) or _A_HOME.match(path):
         return "home"
     if not path.startswith("/") and not path.startswith(".."):
-        return "inside"
+        return "git" if _GIT.search(path) else "inside"
     return "outside" if places.roots or path.startswith("..") else "elsewhere"
 
 

@@ -60,7 +60,7 @@ def judge(reading: CallReading, places: Places, *, at_once: bool = False) -> Ris
         risks.append(_other(reading.tool))
     touches = reading.acts - {"run", "unknown", "delegate"}
     if touches or (reading.paths and "unknown" in reading.acts):
-        risks.append(worst(_touching(touches or frozenset({"read"}), reading.paths, places), "reads only"))
+        risks.append(worst(_touching(touches or frozenset({"read"}), reading, places), "reads only"))
     return max(risks, key=lambda risk: rank(risk.level)) if risks else Risk(level="low", reason="runs nothing")
 
 
@@ -79,15 +79,21 @@ _read_ahead: Final[AnswerCache[tuple[str, Places], Risk]] = AnswerCache(64)
 _UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONCE_CHARS} characters that was not read ahead")
 
 
-def _touching(acts: frozenset[str], paths: Sequence[str], places: Places) -> Noted[Finding]:
+def _touching(acts: frozenset[str], reading: CallReading, places: Places) -> Noted[Finding]:
     """What reads or changes files itself."""
-    call = ProgramCall(SimpleCommand(text="", words=()), places, "")
-    if "delete" in acts:
+    call, paths = ProgramCall(SimpleCommand(text="", words=()), places, ""), reading.paths
+    if "delete" in acts and not reading.deleted:
         call.note("high", "deletes files")
+    for path in reading.deleted:
+        call.remove(path)
+    for source, target in reading.moved:
+        call.note("medium", "moves a file", f"{source} to {target}")
+    for name, target in reading.linked:
+        call.link(name, target)
     for path in paths:
-        if path == BEYOND_RULES:
+        if path == BEYOND_RULES or path in reading.deleted:
             continue
-        if "delete" in acts:
+        if "delete" in acts and not reading.deleted:
             call.remove(path)
         if acts & {"write", "move"}:
             call.write(path)

@@ -6,9 +6,12 @@
     words.py     one word: quotes, escapes, braces
     redirects.py one redirection, one here-doc
     simple.py    one simple command
+    bindings.py  every way in which a name gets a value
+    computing.py where a shell computes the value of a name, and what that may run
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
+    verbs.py     options before the sub-command of a program
     spans.py     which part of a line is what, for highlighting
 """
 
@@ -18,26 +21,32 @@ from functools import lru_cache
 from typing import Final
 
 from trunkline.dialects.answer_cache import AnswerCache
+from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader
 from trunkline.dialects.shell.simple import ShellPlace
 from trunkline.dialects.shell.spans import spans
-from trunkline.dialects.shell.syntax import ParsedLine, Redirect, SimpleCommand, Span, SpanRole
+from trunkline.dialects.shell.syntax import Binding, ParsedLine, Redirect, SimpleCommand, Span, SpanRole
+from trunkline.dialects.shell.verbs import has_more_readings, readings
 from trunkline.dialects.shell.wrappers import SHELLS, shell_script
 
 __all__ = [
     "READ_AT_ONCE_CHARS",
     "SHELLS",
+    "UNKNOWN_VALUE",
     "WRAPPERS",
+    "Binding",
     "ParsedLine",
     "Redirect",
     "SimpleCommand",
     "Span",
     "SpanRole",
+    "has_more_readings",
     "is_long",
     "known_line",
     "parse_shell",
+    "readings",
     "shell_script",
     "spans",
 ]

@@ -73,6 +73,9 @@ PREFIXES: Final[dict[str, Prefix]] = {
     "cross-env": prefix(assigns=True, transparent=True),
     "winpty": prefix(transparent=True),
     "rtk": prefix(transparent=True),
+    "choom": prefix("-n --adjust"),
+    "uclampset": prefix("-m -M"),
+    "systemd-cat": prefix("-t --identifier -p --priority --stderr-priority"),
 }
 WRAPPERS: Final = frozenset(PREFIXES) | {"alias", "trap", "watch", "script", "flock", "entr"}
 """Commands that are only as dangerous as what they run."""
@@ -98,4 +101,16 @@ RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
     ("conda", "run"): prefix("-n -p --name --prefix --cwd"),
     ("rustup", "run"): prefix("", 1),
     ("gh", "alias"): prefix(),
+    ("pyenv", "exec"): prefix(),
+    ("rbenv", "exec"): prefix(),
+    ("op", "run"): prefix("--env-file --environment"),
+    ("doppler", "run"): prefix("-p --project -c --config -t --token"),
+    ("dotenvx", "run"): prefix("-f --env-file -e --env"),
+    ("honcho", "run"): prefix("-e --env"),
+    ("foreman", "run"): prefix("-e --env"),
+    ("devbox", "run"): prefix("-c --config -e --env"),
+    ("perf", "stat"): prefix("-e --event -o --output -r --repeat"),
+    ("perf", "record"): prefix("-e --event -o --output -F --freq"),
+    ("rr", "record"): prefix("-o --output-trace-dir"),
+    ("podman", "unshare"): prefix(),
 }

@@ -57,6 +57,15 @@ class SimpleCommand(Struct, frozen=True, gc=False):
     """The shell that it runs in: empty for the line's own, one number more for each below (a subshell, a pipe's stage)."""
     transparent: bool = False
     """It only starts the command inside it and adds nothing (``env``, ``timeout 5``, ``nohup``)."""
+    computes: bool = False
+    """It computes the value of a name or of words: that may set any name and run any command (``computing.py``)."""
+    binds: tuple[str, ...] = ()
+    """What its own words and redirections give a value to, as ``NAME=value`` (``bindings.py``)."""
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """All that it gives a value to: the assignments in front of it, and what it binds itself."""
+        return (*self.assignments, *self.binds) if self.binds else self.assignments
 
     @property
     def name(self) -> str | None:
@@ -82,6 +91,14 @@ class SimpleCommand(Struct, frozen=True, gc=False):
         return bodies[-1] if bodies else None
 
 
+class Binding(Struct, frozen=True, gc=False):
+    """A name that gets a value somewhere in a line, or a function (``name()``)."""
+
+    name: str
+    value: str | None
+    """None: only the run knows it."""
+
+
 class ParsedLine(Struct, frozen=True):
     """Every simple command of a line, outer before inner, in the order written."""
 
@@ -92,6 +109,8 @@ class ParsedLine(Struct, frozen=True):
     """Why it is not complete."""
     tested: tuple[str, ...] = ()
     """Files that ``[ -s x ]`` looks at, as far as they stand there: it is no command, and still a look."""
+    bound: tuple[Binding, ...] = ()
+    """Every name that gets a value, the shell's own included, once for each value."""
 
 
 class Span(Struct, frozen=True, gc=False):

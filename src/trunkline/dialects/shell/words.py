@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, structs
 
+from trunkline.dialects.shell.computing import is_unread
 from trunkline.dialects.shell.doubts import hides_substitution
 
 if TYPE_CHECKING:
@@ -31,6 +32,9 @@ _ANSI: Final = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|U([0-9a
 _ANSI_LETTERS: Final = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
 _INNER: Final = frozenset({"command_substitution", "process_substitution"})
+BINDING: Final = frozenset({"arithmetic_expansion", "expansion", "subscript"})
+"""Nodes that may give a name a value: ``$((a = 1))``, ``${a:=x}``, ``${b[a = 1]}``."""
+_BINDS: Final = re.compile(rb"\$\(\(|[=:!@\[]")
 
 
 _ESCAPED: Final = re.compile(rb"\\.|\\\n", re.DOTALL)
@@ -143,16 +147,21 @@ def _joined(node: Node, source: bytes, nested: Nested, unescape: Callable[[str],
 
 
 def _visit(node: Node, nested: Nested) -> None:
-    """Hand on every substitution below a dynamic node; a leaf that looks like one is handed on too, for the reader to mark."""
+    """Hand on every substitution below a dynamic node, and what may set a name; a leaf that looks like a substitution is handed
+    on too, for the reader to mark."""
     waiting = [node]
     while waiting:
         current = waiting.pop()
         if current.type in _INNER:
             nested(current)
         elif current.child_count:
+            if current.type in BINDING and _BINDS.search(current.text or b""):
+                nested(current)
             waiting.extend(reversed(current.children))
-        elif current.is_named and current.type != "raw_string" and hides_substitution((current.text or b"").decode()):
-            nested(current)
+        elif current.is_named and current.type != "raw_string":
+            text = (current.text or b"").decode("utf-8", "replace")
+            if hides_substitution(text) or is_unread(text):
+                nested(current)
 
 
 def add_words(words: list[Word], more: list[Word], gap: bytes, joins: bool) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct, structs
 
 from trunkline.dialects.shell.prefixes import FEEDS_ARGUMENTS, PREFIXES, RUNNERS, Prefix, prefix
 from trunkline.dialects.shell.syntax import SimpleCommand
+from trunkline.dialects.shell.verbs import readings
 
 SHELLS: Final = frozenset("sh bash dash zsh ksh mksh ash rbash fish csh tcsh hush yash elvish".split())
 _SHELL_VALUES: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"})
@@ -64,8 +65,15 @@ def first_operand(words: Words, start: int, values: frozenset[str]) -> int:
             return at + 1
         if word is None or not word.startswith(("-", "+")) or word in ("-", "+"):
             return at
-        at += 2 if word in values else 1
+        at += 2 if word in values or _ends_with_value(word, values) else 1
     return at
+
+
+def _ends_with_value(word: str, values: frozenset[str]) -> bool:
+    """Whether a bundle of short options ends with one that takes the next word: ``env -iC x``."""
+    if len(word) < 3 or word[0] != "-" or not word[1:].isalnum() or f"-{word[-1]}" not in values:
+        return False
+    return not any([f"-{letter}" in values for letter in word[1:-1]])
 
 
 def _rest(name: str, starter: Prefix, words: Words, start: int) -> Inner | None:
@@ -218,19 +226,38 @@ def _npx(words: Words) -> Inner | None:
     return by_text or _rest("npx", prefix("-p --package -w --workspace"), words, 1)
 
 
+def _coverage(words: Words) -> Inner | None:
+    """c8 and nyc run the command behind their options, unless the word there is a verb of their own."""
+    at = first_operand(words, 1, _COVERAGE_VALUES)
+    if at >= len(words) or words[at] in ("report", "check-coverage", "merge", "instrument", "help"):
+        return None
+    return Inner(_base(words), commands=(tuple(range(at, len(words))),))
+
+
 def _su(words: Words) -> Inner | None:
     return _after_option(("-c", "--command", "--session-command"), str(words[0]))(words)
 
 
 def _container(words: Words) -> Inner | None:
     """``docker exec box rm x`` and ``docker run image rm x``: the words after the container or the image."""
-    verb = first_operand(words, 1, _DOCKER_VALUES)
-    if verb < len(words) and words[verb] == "compose":
-        verb = first_operand(words, verb + 1, _DOCKER_VALUES)
-    if verb >= len(words) or words[verb] not in ("exec", "run"):
+    verb = _container_verb(words, range(len(words)))
+    if verb is None:
+        named = [_base(words), *["$" if word is None else word for word in words[1:]]]
+        found = (_container_verb(words, reading.places) for reading in readings(named))
+        verb = next((one for one in found if one is not None), None)
+    if verb is None:
         return None
     at = first_operand(words, verb + 1, _DOCKER_VALUES) + 1
     return Inner(f"{_base(words)} {words[verb]}", commands=(tuple(range(at, len(words))),)) if at < len(words) else None
+
+
+def _container_verb(words: Words, places: Sequence[int]) -> int | None:
+    """The index of ``exec`` or ``run``, where that is what a container's program is to do; of its words those in ``places``."""
+    read = tuple([words[place] for place in places])
+    verb = first_operand(read, 1, _DOCKER_VALUES)
+    if verb < len(read) and read[verb] in ("compose", "container"):
+        verb = first_operand(read, verb + 1, _DOCKER_VALUES)
+    return places[verb] if verb < len(read) and read[verb] in ("exec", "run") else None
 
 
 def _kubectl(words: Words) -> Inner | None:
@@ -259,6 +286,10 @@ _DOCKER_VALUES: Final = frozenset(
     "--env-file -l --label --cpus -m --memory --device --cap-add --cap-drop --security-opt --ipc --pid --userns --platform "
     "--gpus --add-host --restart --shm-size --tmpfs --ulimit -f --file --profile -H --host --context --pull --log-driver".split()
 )
+_COVERAGE_VALUES: Final = frozenset(
+    "-r --reporter -x --exclude -n --include -e --extension -o --reports-dir --report-dir -t --temp-dir --temp-directory --src "
+    "-c --config -i --require --cwd --lines --functions --branches --statements --allowExternal --nycrc-path".split()
+)
 _TMUX_STARTERS: Final = frozenset(
     "new-session new new-window neww split-window splitw send-keys send respawn-pane run-shell run".split()
 )
@@ -277,6 +308,8 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "trap": _trap,
     "flock": _flock,
     "npx": _npx,
+    "c8": _coverage,
+    "nyc": _coverage,
     "bunx": _npx,
     "watch": _joined_rest("-n --interval", 0, "watch"),
     "ssh": _joined_rest(_SSH_VALUES, 1, "ssh"),

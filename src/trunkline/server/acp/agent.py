@@ -103,7 +103,7 @@ class AcpAgent:
         self._line.close()
         await self._tasks.end_requests()
         await self._attachments.leave_all()
-        await self._tasks.errands_done()
+        await self._tasks.background_done()
 
     async def _answer(self, method: str, request: EditorRequest) -> None:
         try:

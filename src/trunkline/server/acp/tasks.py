@@ -1,4 +1,4 @@
-"""What is being done because of one editor's messages: requests, notifications, and errands beside them.
+"""What is being done because of one editor's messages: requests, notifications, and background work beside them.
 
 Rule 1: an editor may have only so much under way; until then it is not read on.
 Rule 2: what cannot be broken off halfway is carried out to its end, whoever leaves meanwhile.
@@ -30,7 +30,7 @@ class EditorTasks:
         """By the id that the editor gave; of two with one id, the newer."""
         self._under_way: set[asyncio.Task[None]] = set()
         """All that is being done because of a message: requests, notifications, complaints."""
-        self._errands: set[asyncio.Task[None]] = set()
+        self._background: set[asyncio.Task[None]] = set()
 
     @property
     def busy(self) -> bool:
@@ -67,15 +67,15 @@ class EditorTasks:
     def spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         """Do something beside the conversation."""
         task = asyncio.create_task(_quietly(work))
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
         return task
 
     async def carry_out(self, work: Coroutine[Any, Any, None]) -> None:
         """Do what cannot be broken off halfway. Who takes the request back learns that it was done."""
         task = asyncio.create_task(work)
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
         while not task.done():
             try:
                 await asyncio.wait((task,))
@@ -85,14 +85,14 @@ class EditorTasks:
 
     async def end_requests(self) -> None:
         """The connection is over: break off what only it waits for."""
-        requests = self._under_way - self._errands
+        requests = self._under_way - self._background
         for request in requests:
             request.cancel()
         await asyncio.gather(*requests, return_exceptions=True)
 
-    async def errands_done(self) -> None:
+    async def background_done(self) -> None:
         """Wait for what is carried out to its end."""
-        await asyncio.gather(*self._errands, return_exceptions=True)
+        await asyncio.gather(*self._background, return_exceptions=True)
 
     def _count(self, task: asyncio.Task[None]) -> None:
         """The editor may have only so much under way."""

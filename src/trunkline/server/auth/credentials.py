@@ -57,7 +57,7 @@ class RequestGate:
         if len(hosts) != 1:
             raise Invalid("exactly one Host header is needed")
         host = hosts[0].lower()
-        name = _without_port(host)
+        name = without_port(host)
         if _HOST.fullmatch(host) and (name in self._names or host in self._names or self._is_our_address(name)):
             return
         raise Forbidden(f"the host {host!r} is not on the allow-list (start the hub with --allow-host {name})")
@@ -152,7 +152,7 @@ def _is_own(origin: str, request: HTTPConnection) -> bool:
     return origin.lower() in (f"{request.scope['scheme']}://{host}", f"https://{host}")
 
 
-def _without_port(host: str) -> str:
+def without_port(host: str) -> str:
     """The name in a Host header; all of it where what follows is no port."""
     name, _, port = host.rpartition(":")
     return name if name and is_whole_number(port) else host

@@ -173,7 +173,7 @@ async def claim(call: HttpCall) -> Reply:
         offer = pairings.claim(body.code)
         tokens.check_live(offer.parent)
     base = new_base()
-    token, secret = tokens.mint(own_name or offer.name or DEFAULT_NAME, offer.scope, kind="device", parent=offer.parent,
+    token, secret = tokens.mint(offer.name or own_name or DEFAULT_NAME, offer.scope, kind="device", parent=offer.parent,
                                 lifetime_s=options.device_s, base=base)
     tokens.seen(token.id)
     await tokens.saved()

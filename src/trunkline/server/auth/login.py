@@ -19,12 +19,14 @@ import msgspec
 
 from trunkline.errors import Invalid, Unauthorized
 from trunkline.server.auth.cookies import base_of, new_base
-from trunkline.server.auth.credentials import check_scope, is_loopback
+from trunkline.server.auth.credentials import check_scope, is_loopback, without_port
 from trunkline.server.auth.tokens import Token, TokenScope, token_name
 from trunkline.server.call import HttpCall, Reply, no_content, reply
 from trunkline.server.options import PLAIN_COMMAND
 
 OPEN_CODES = 100
+PASSED_ON = frozenset({"forwarded", "via", "x-real-ip", "cf-connecting-ip", "true-client-ip"})
+"""Headers by which a proxy tells whom it asks for; whether it is one that we trust does not matter here."""
 
 
 class Login(msgspec.Struct, forbid_unknown_fields=True):
@@ -42,10 +44,12 @@ class LoggedIn(msgspec.Struct, rename="camel"):
     base: str
 
 
-class WayIn(msgspec.Struct):
+class WayIn(msgspec.Struct, omit_defaults=True):
     """What to type on the hub's machine for a link that logs a browser in."""
 
     command: str
+    revoked: bool = False
+    """This very browser was let in before, and somebody took that back."""
 
 
 class NewCode(msgspec.Struct, forbid_unknown_fields=True):
@@ -136,7 +140,17 @@ async def login(call: HttpCall) -> Reply:
 
 async def way_in(call: HttpCall) -> Reply:
     """How somebody whom the hub does not know gets in. Where programs lie is told on this machine alone."""
-    return reply(WayIn(call.parts.options.login_command if is_loopback(call.address) else PLAIN_COMMAND))
+    command = call.parts.options.login_command if _is_here(call) else PLAIN_COMMAND
+    revoked = any(map(call.parts.tokens.was_revoked, call.parts.gate.cookies.offered(call.request)))
+    return reply(WayIn(command, revoked))
+
+
+def _is_here(call: HttpCall) -> bool:
+    """Whether whoever asks sits at this machine, and is not only passed on by a program on it: a proxy says so, or is asked for
+    under a name of its own."""
+    headers = call.request.headers
+    passed_on = any(name in PASSED_ON or name.startswith("x-forwarded-") for name in headers)
+    return is_loopback(call.address) and not passed_on and is_loopback(without_port(headers.get("host", "")))
 
 
 async def logout(call: HttpCall) -> Reply:

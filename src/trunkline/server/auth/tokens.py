@@ -5,7 +5,8 @@ command line must be able to read (``token``, 0600).
 Rule 2: secrets are compared in constant time, against every token.
 Rule 3: a token dies with the one that let it in or made it. What was let in or made from a browser belongs to whoever let that
 browser in: logging out unpairs nothing.
-Rule 4: a change counts at once. It is written off the loop: who answers for it waits for ``saved`` first.
+Rule 4: of a browser or a device that was turned out the hash is kept for a while: it alone can be told so.
+Rule 5: a change counts at once. It is written off the loop: who answers for it waits for ``saved`` first.
 """
 
 from __future__ import annotations
@@ -33,8 +34,14 @@ TokenKind = Literal["bearer", "browser", "device"]
 KEPT_BROWSERS = 64
 """Logins remembered; beyond that the oldest browser has to log in again."""
 
+REVOKED_MOST = 64
+"""Browsers and devices that are remembered after they were turned out, so that they can be told."""
+
 SEEN_STEP_S = 300
 """When a device was last seen is kept on disk to this many seconds."""
+
+LEFT_STEP_S = 10
+"""The same of one that leaves: of a phone that was lost, that is what people want to know."""
 
 NAME_LENGTH = 64
 
@@ -65,6 +72,8 @@ class _StoredTokens(msgspec.Struct):
     tokens: list[Token]
     hub: str = ""
     """The hub's name in cookies."""
+    revoked: list[str] = []
+    """Hashes of what browsers and devices came with that were turned out, the newest last."""
 
 
 class Tokens:
@@ -81,6 +90,7 @@ class Tokens:
         self._tokens = {token.id: token for token in stored.tokens}
         self.hub_name = stored.hub or secrets.token_hex(4)
         """Tells the cookies of this hub from those of others on the same host. It is kept as soon as there is a cookie."""
+        self._revoked = stored.revoked[-REVOKED_MOST:]
         self._counted = set(self._tokens)
         """Those that counted when it was last looked."""
 
@@ -113,13 +123,17 @@ class Tokens:
         """Whether somebody chose this token's secret, and so could guess it. All others were made here."""
         return self._chosen and token_id == self.main.id
 
-    def seen(self, token_id: str) -> None:
+    def seen(self, token_id: str, step_s: int = SEEN_STEP_S) -> None:
         """A device is here now."""
         token, now = self._tokens.get(token_id), int(self._clock())
-        if token is None or token.kind != "device" or now - (token.seen_at or 0) < SEEN_STEP_S:
+        if token is None or token.kind != "device" or now - (token.seen_at or 0) < step_s:
             return
         self._tokens[token_id] = msgspec.structs.replace(token, seen_at=now)
         self._changed()  # nobody waits for it: that it cannot be kept is no reason to turn the device away
+
+    def left(self, token_id: str) -> None:
+        """A device was here until now."""
+        self.seen(token_id, LEFT_STEP_S)
 
     def keeper(self, token_id: str) -> str:
         """The token on which what ``token_id`` lets in or makes depends: itself, or of a browser the one that let that in."""
@@ -180,8 +194,16 @@ class Tokens:
             raise Invalid("the main token cannot be revoked; delete the file `token` and restart to change it")
         if token_id not in self._tokens:
             raise NotFound(f"no token has the id {token_id}")
+        live = [token for token in self._tokens.values() if token.kind != "bearer" and self._is_live(token)]
         del self._tokens[token_id]
+        turned_out = [token.hash for token in live if token.id == token_id or not self._is_live(token)]
+        self._revoked = [*self._revoked, *turned_out][-REVOKED_MOST:]
         self._changed()
+
+    def was_revoked(self, secret: str) -> bool:
+        """Whether a browser or a device that comes with this was turned out; nobody learns it who does not have its secret."""
+        presented = _hash(secret)
+        return any([hmac.compare_digest(known, presented) for known in self._revoked])
 
     async def saved(self) -> None:
         """Wait until every change is on disk; StorageError where that cannot be."""
@@ -211,7 +233,7 @@ class Tokens:
         self._file.save_soon()
 
     def _content(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(_StoredTokens(list(self._tokens.values()), self.hub_name)))
+        return msgspec.json.format(msgspec.json.encode(_StoredTokens(list(self._tokens.values()), self.hub_name, self._revoked)))
 
 
 def token_name(given: str) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -37,6 +38,8 @@ RECORDED_BYTES = 32 << 20
 NEW_FILES = 200
 CHANGED_FILES = 1_000
 """Files that git names and that are compared; further ones are left out."""
+CLOCK_MS = 20
+"""By so much the clock that a file is stamped with may be behind: a tick of the kernel, at most 10 ms."""
 LINK, SUBMODULE, NOTHING = "120000", "160000", "000000"
 """Modes as git writes them."""
 
@@ -69,15 +72,16 @@ async def diff(call: HttpCall) -> Reply:
     async with call.parts.comparing.room(session.id):
         if entry is not None:
             return reply(await _of_entry(session.feed, session.workspace, entry))
-        return reply(await _of_folder(session.feed, session.workspace, Git(session.workspace, session.confine)))
+        git = Git(session.workspace, session.confine)
+        return reply(await _of_folder(session.feed, session.workspace, git, session.fold.created_at))
 
 
-async def _of_folder(feed: Feed, space: Workspace, git: Git) -> Diff:
+async def _of_folder(feed: Feed, space: Workspace, git: Git, began_us: int) -> Diff:
     try:
         base = await git.base()
         if base is not None:
             await git.switch_filters_off()
-            return await _since_commit(git, base, space)
+            return await _since_commit(git, base, space, feed, began_us)
     except Unsupported as error:
         return Diff(None, [], "", reason=error.message)
     except TimeoutError:
@@ -85,13 +89,14 @@ async def _of_folder(feed: Feed, space: Workspace, git: Git) -> Diff:
     return await _since_session_began(feed, space)
 
 
-async def _since_commit(git: Git, base: Base, space: Workspace) -> Diff:
+async def _since_commit(git: Git, base: Base, space: Workspace, feed: Feed, began_us: int) -> Diff:
     changed = await git.changes(base)
     committed = await _committed(git, changed[:CHANGED_FILES])
-    new = await space.lane.run(_with_inner, space, await git.new_files())
+    new, touched = await space.lane.run(_with_inner, space, await git.new_files(), began_us)
     compared = await space.lane.run(_compare_all, space, changed[:CHANGED_FILES], committed, new[:NEW_FILES])
+    await _add_touched(compared, touched[:NEW_FILES], space, feed)
     compared.base = base
-    compared.truncated |= git.truncated or len(new) > NEW_FILES or len(changed) > CHANGED_FILES
+    compared.truncated |= git.truncated or max(len(new), len(touched)) > NEW_FILES or len(changed) > CHANGED_FILES
     return compared
 
 
@@ -133,17 +138,65 @@ def _each_compared(space: Workspace, changed: list[Tracked], committed: dict[str
             yield [FileDiff(_printable(name), "added", line_count(now.text or "") if shown else 0, 0)], shown
 
 
-def _with_inner(space: Workspace, new: list[str]) -> list[str]:
-    """New names; of a repository that was made inside the folder, which git names as a folder, its files. The disk says which:
-    nothing is asked of a repository that the agent made. Blocks."""
-    root, names = str(space.roots[0]), list[str]()
+# Repositories within the folder, which git names as folders. Nothing is asked of them: an agent may have made them. The disk says
+# which files are in them, and when each was written last, which nobody can set back.
+
+
+def _with_inner(space: Workspace, new: list[str], began_us: int) -> tuple[list[str], list[str]]:
+    """New names, with the files of a repository that was made since the session began; and those that were written since then in
+    one that was there before. Blocks."""
+    root, names, touched = str(space.roots[0]), list[str](), list[str]()
+    began_ns = began_us * 1_000 - CLOCK_MS * 1_000_000
     for name in new:
         if not name.endswith("/"):
             names.append(name)
-        elif len(names) <= NEW_FILES:
-            inner = islice(plain_files(os.path.join(root, name.rstrip("/")), SCAN_ENTRIES), NEW_FILES + 1)
-            names += sorted(os.path.relpath(path, root) for path, _ in inner)
-    return names
+            continue
+        inner = os.path.join(root, name.rstrip("/"))
+        found = touched if _was_there(inner, began_ns) else names
+        if len(found) <= NEW_FILES:
+            written = (path for path, seen in plain_files(inner, SCAN_ENTRIES) if seen.st_ctime_ns >= began_ns)
+            found += sorted(os.path.relpath(path, root) for path in islice(written, NEW_FILES + 1))
+    return names, touched
+
+
+def _was_there(inner: str, began_ns: int) -> bool:
+    """Whether a repository has something in its store that is older than the session."""
+    store = os.path.join(inner, ".git")
+    try:
+        with os.scandir(store) as entries:
+            return any(entry.stat(follow_symlinks=False).st_ctime_ns < began_ns for entry in entries)
+    except NotADirectoryError:
+        return os.lstat(store).st_ctime_ns < began_ns
+    except OSError:  # it went away, or cannot be read
+        return True
+
+
+async def _add_touched(made: Diff, names: list[str], space: Workspace, feed: Feed) -> None:
+    """Files of repositories that were there before: what was recorded of them is shown, of others only that they changed."""
+    if not names:
+        return
+    recorded, is_cut = await _recorded_changes(feed)
+    by_name = await space.lane.run(_by_name, space, recorded)
+    for name in names:
+        try:
+            path = by_name[name]
+            text = await space.lane.run(_compared, space, path, recorded[path])
+        except (KeyError, Forbidden, Invalid, NotFound):
+            made.files.append(FileDiff(_printable(name), "modified", 0, 0))
+            continue
+        made.files += sections(text)
+        is_cut |= len(made.diff) + len(text) > DIFF_BYTES
+        made.diff += text if len(made.diff) + len(text) <= DIFF_BYTES else ""
+    made.truncated |= is_cut
+
+
+def _by_name(space: Workspace, recorded: dict[str, list[_FileChange]]) -> dict[str, str]:
+    """The paths that were recorded, by their names below the folder."""
+    found = {}
+    for path in recorded:
+        with suppress(Forbidden, Invalid, NotFound):  # not the session's own
+            found[space.relative(resolve(space, path))] = path
+    return found
 
 
 class _Now(NamedTuple):

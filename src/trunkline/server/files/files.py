@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Forbidden, Invalid
-from trunkline.hub import guarded_folders
+from trunkline.hub import HubOptions, guarded_folders
 from trunkline.hub.folders import folder as folder_of
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve, unusable
@@ -96,10 +96,11 @@ async def find_in_folder(call: HttpCall) -> Reply:
     """The same in a folder that a session may begin in."""
     path, query = _required(call, "path"), _required(call, "q")
     limit = call.integer("limit", FIND_DEFAULT, least=1, most=FIND_MOST)
-    return reply(await call.hub.lane.run(_find_in, path, guarded_folders(call.hub.options), query, limit))
+    return reply(await call.hub.lane.run(_find_in, path, call.hub.options, query, limit))
 
 
-def _find_in(path: str, guarded: Sequence[str], query: str, limit: int) -> FilesFound:
+def _find_in(path: str, options: HubOptions, query: str, limit: int) -> FilesFound:
+    guarded = guarded_folders(options)
     return _find(Workspace([folder_of(os.path.expanduser(path), guarded)], guarded), query, limit)
 
 

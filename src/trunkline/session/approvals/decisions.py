@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from trunkline.dialects.acp.permission import OTHER, choose_option
+from trunkline.dialects.acp.permission import OTHER, choose_option, quoted_id
+from trunkline.dialects.context.types import PASSED_ON
 from trunkline.dialects.signals import PermissionOption
 from trunkline.errors import Forbidden, Invalid, TooManyRequests, Unsupported
 from trunkline.session.approvals.answers import Resolution
@@ -22,6 +23,7 @@ from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.approvals.session_rules import SessionRules
 from trunkline.session.commands.requests import Answer, Decision, Scope
 from trunkline.session.fold import KEPT_RULES, ApprovalView
+from trunkline.session.interpret.asks.requested import OPTION_CHARS
 from trunkline.session.policy.decide import PolicyAsk
 from trunkline.session.recorder import Recorder
 from trunkline.session.turns.spending import Spending
@@ -54,7 +56,7 @@ class Decisions:
         if scope != "once":
             await self._decide_for_longer(view, look, approved, scope, decision.reason, by)
         await self._approvals.resolve(request_id, Resolution(
-            approved=approved, resolved_by="user", who=by, reason=decision.reason,
+            approved=approved, resolved_by="user", who=by, reason=decision.reason or _told_of(option),
             option_id=option.option_id if option else None, updated_input=edited))
         if scope != "once":
             self._approvals.look_again()
@@ -94,6 +96,11 @@ class Decisions:
         self._recorder.at().asks.rule(rule, kept=scope != "always", who=by)
 
 
+def _told_of(option: PermissionOption | None) -> str | None:
+    """What there is to say of an answer that is neither a yes nor a no."""
+    return f"{PASSED_ON}: {option.name[:OPTION_CHARS]}" if option is not None and option.kind == OTHER else None
+
+
 def _edited_input(view: ApprovalView, decision: Decision, approved: bool) -> msgspec.Raw | None:
     """The input that a person changed before approving, where the agent can be given it."""
     if decision.updated_input is None:
@@ -117,10 +124,11 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
     if decision.option_id is not None:
         option = next((offered for offered in options if offered.option_id == decision.option_id), None)
         if option is None:
-            names = ", ".join(offered.option_id for offered in options)
-            raise Invalid(f"optionId {decision.option_id!r} is not offered; the options are: {names}")
+            names = ", ".join(quoted_id(offered.option_id) for offered in options)
+            raise Invalid(f"optionId {quoted_id(decision.option_id)} is not offered; the options are: {names}")
         if option.kind == OTHER and decision.scope != "once":
-            raise Invalid(f"what option {option.option_id} means is the agent's own: there is no rule for it; decide once")
+            raise Invalid(f"what option {quoted_id(option.option_id)} means is the agent's own: there is no rule for it; "
+                          f"decide once")
         if not option.kind.endswith("_always"):
             return option, decision.scope
         return choose_option(options, allow=option.kind.startswith("allow")) or option, "always"
@@ -130,5 +138,5 @@ def _chosen(options: Sequence[PermissionOption], decision: Decision) -> tuple[Pe
         raise Invalid("the agent offers no option that allows this")
     if option is not None and option.kind == "allow_always":
         raise Unsupported(f"the agent offers to allow this for good only, in settings of its own; if that is meant, "
-                          f"name the option: {option.option_id}")
+                          f"name the option: {quoted_id(option.option_id)}")
     return option, decision.scope

@@ -43,6 +43,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.client.terminals import Terminals, TurnCommands
 from trunkline.session.driver.acp.limits import check_command, check_path
+from trunkline.session.judges import load_judges
 from trunkline.session.workspace.files import Workspace
 
 PRINTED_CHARS = 256 << 10
@@ -105,6 +106,7 @@ class HubCalls:
         ask = large_write(params) if is_large else decode_params(method, params)
         check_caller(ask.session_id)
         _check_place(ask)
+        await load_judges()
         answer = await handler(ask)
         return answer if isinstance(answer, bytes) else _encode(answer)
 

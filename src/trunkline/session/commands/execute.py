@@ -20,6 +20,7 @@ from urllib.parse import parse_qs, urlsplit
 import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock, ImageContent, TextContent
+from trunkline.dialects.acp.permission import quoted_id
 from trunkline.dialects.context.commands import (
     AnswerQuestionCommand,
     ApproveToolCallCommand,
@@ -218,7 +219,7 @@ class CommandDesk:
                           details={"field": "toolCallId"})
         option = next((offered for offered in view.options if offered.option_id == option_id), None) if view is not None else None
         if option is not None and option.kind.startswith("allow") is not allow:
-            raise Invalid(f"option {option.option_id} means {option.kind}, which is not what the command says",
+            raise Invalid(f"option {quoted_id(option.option_id)} means {option.kind}, which is not what the command says",
                           details={"field": "_meta.optionId"})
 
     async def _answer(self, command: AnswerQuestionCommand, command_id: str | None, by: str) -> dict[str, Any]:

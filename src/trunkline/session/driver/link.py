@@ -24,8 +24,8 @@ STOP_AGAIN_S = 0.2
 class AgentLink:
     """Holds the driver of one session."""
 
-    def __init__(self, pen: Recorder, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
-        self._pen = pen
+    def __init__(self, recorder: Recorder, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
+        self._recorder = recorder
         self._workspace = workspace
         self._make_driver = make_driver
         self._pids = pids
@@ -87,7 +87,7 @@ class AgentLink:
 
     async def spawned(self, pid: int, start_time: int | None, marker: str) -> None:
         """The process runs: put it on record before anything is sent to it."""
-        await asyncio.to_thread(self._pids.record_agent, self._pen.fold.session_id, pid, start_time, marker)
+        await asyncio.to_thread(self._pids.record_agent, self._recorder.fold.session_id, pid, start_time, marker)
         if self._stopping is not None and self._half_started is not None:
             # It was to be stopped before there was a process.
             self._stopping_late = asyncio.create_task(self._half_started.stop())
@@ -112,63 +112,63 @@ class AgentLink:
                     break
                 # A start that had no process yet when it was stopped may have one now.
                 await asyncio.wait([self._starting], timeout=STOP_AGAIN_S)
-            await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
+            await asyncio.to_thread(self._pids.forget, self._recorder.fold.session_id)
         finally:
             self._stopping = None
 
     async def _start(self, adopt: bool) -> None:
         driver = self._half_started = self._make_driver()
-        self._pen.backpressure.attach(driver)
+        self._recorder.backpressure.attach(driver)
         self._died_early = False
         try:
             await self._workspace.lane.run(self._workspace.settle)
-            if self._pen.fold.environment is None:
-                self._around = await self._workspace.lane.run(look_around, self._pen.fold.cwd)
-            started = await driver.start(self._pen.fold.agent_session_id, adopt=adopt)
+            if self._recorder.fold.environment is None:
+                self._around = await self._workspace.lane.run(look_around, self._recorder.fold.cwd)
+            started = await driver.start(self._recorder.fold.agent_session_id, adopt=adopt)
             if self._died_early:
                 raise AgentStartFailed("the agent ended as soon as it had started")
             self._driver = driver
-            wanted_mode = self._pen.fold.mode
+            wanted_mode = self._recorder.fold.mode
             came_back = self._opened(started)
             if came_back:
                 await self._restore_settings(driver, wanted_mode)
         except BaseException:
             self._forget_driver()
             await driver.stop()
-            await asyncio.to_thread(self._pids.forget, self._pen.fold.session_id)
+            await asyncio.to_thread(self._pids.forget, self._recorder.fold.session_id)
             raise
         finally:
             self._starting = self._half_started = None
             if self._driver is None:
-                self._pen.backpressure.detach()
+                self._recorder.backpressure.detach()
 
     async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
         """Give an agent that came back the mode and options it was given before; what it refuses is reported."""
-        fold = self._pen.fold
+        fold = self._recorder.fold
         try:
             if wanted_mode is not None and wanted_mode != fold.mode:
                 await driver.set_mode(wanted_mode)
-                self._pen.at().conditions.keep_mode(wanted_mode)
+                self._recorder.at().conditions.keep_mode(wanted_mode)
             for config_id, value in fold.chosen_options.items():
                 options = await driver.set_config(config_id, value)
-                self._pen.at().conditions.keep_options(options)
+                self._recorder.at().conditions.keep_options(options)
         except (AgentError, Invalid) as error:
-            self._pen.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
+            self._recorder.at().lifecycle.notify("warning", "The agent came back with other settings", error.message)
             if fold.mode is not None:
-                self._pen.at().conditions.mode(fold.mode, None)
-        self._pen.write()
+                self._recorder.at().conditions.mode(fold.mode, None)
+        self._recorder.write()
 
     def _opened(self, started: Started) -> bool:
         """Write down that the agent is there, and how; returns whether it came back to a session that it had before."""
-        previous = self._pen.at().conditions.agent_opened(
+        previous = self._recorder.at().conditions.agent_opened(
             started.how, started.agent_session_id, agent_info=started.agent_info, capabilities=started.capabilities,
             modes=started.modes, config_options=started.config_options, models=started.models)
         self._write_opened(previous, started)
-        self._pen.write()
+        self._recorder.write()
         return previous is not None
 
     def _write_opened(self, previous: str | None, started: Started) -> None:
-        fold, interpret = self._pen.fold, self._pen.at()
+        fold, interpret = self._recorder.fold, self._recorder.at()
         environment = environment_of(fold, self._around.project, self._around.runtime) if self._around else fold.environment
         if previous is None:
             interpret.lifecycle.started(fold.agent, fold.model.id if fold.model else None, fold.cwd, environment)
@@ -182,7 +182,7 @@ class AgentLink:
         """It counts as not running; one that is still starting is read on until its start is over."""
         self._driver = None
         if self._half_started is None:
-            self._pen.backpressure.detach()
+            self._recorder.backpressure.detach()
 
 
 def _noted(start: asyncio.Task[None]) -> None:

@@ -75,6 +75,8 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     """What was found on the disk at its paths; None where nobody looked."""
     always: Rule | None = None
     """The rule that "always allow" would write."""
+    no_rule: str = ""
+    """Why there is none, in words for people; of several calls there never is one."""
     editable: bool = False
     """Whether the input may be changed before it is approved."""
     beyond_turn: bool = False

@@ -132,6 +132,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     last_text: str = ""
     failed: Failure | None = None
     """How the last turn broke off, until the next one begins."""
+    missed: str | None = None
+    """When nobody answered in time what the last turn asked, until the next one begins."""
     thinking_changes: list[int] = msgspec.field(default_factory=list)
     """When the status last changed to or from thinking, to keep such changes to a few a second."""
     messages: int = 0

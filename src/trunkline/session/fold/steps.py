@@ -12,17 +12,15 @@ Rule 2: whatever a checkpoint would have is in it or in a step (``tests/session/
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import compress, count
+from operator import attrgetter, is_not
 from typing import Any, Final
 
 import msgspec
-from msgspec.structs import astuple
 
 from trunkline.session.fold.state import TABLES, Fold, light_call, light_text
 from trunkline.session.fold.tables import Table
 
-_NAMES: Final = Fold.__struct_fields__
-_KEYS: Final = Fold.__struct_encode_fields__
-_TABLES: Final = [(name, key) for name, key in zip(_NAMES, _KEYS, strict=True) if name in TABLES]
 _UNSEEN: Final = object()
 
 _encode = msgspec.json.Encoder().encode
@@ -37,7 +35,14 @@ _MARKS: Final[dict[str, Callable[[Any], Any]]] = {
 """What tells one value from the next where the fold changes it in place."""
 
 
-_MARKED: Final = [(name, key, _MARKS[name]) for name, key in zip(_NAMES, _KEYS, strict=True) if name in _MARKS]
+_NAMED: Final = list(zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True))
+_PLAIN: Final = [(name, key) for name, key in _NAMED if name not in _MARKS and name not in TABLES]
+_MARKED: Final = [(name, key, _MARKS[name]) for name, key in _NAMED if name in _MARKS]
+_TABLES: Final = [(name, key) for name, key in _NAMED if name in TABLES]
+
+_plain_of: Final = attrgetter(*(name for name, _ in _PLAIN))
+_tables_of: Final = attrgetter(*(name for name, _ in _TABLES))
+_touched: Final = attrgetter("touched")
 
 
 class Steps:
@@ -45,35 +50,46 @@ class Steps:
 
     def __init__(self, fold: Fold, *, known: bool) -> None:
         self._fold = fold
-        self._values: tuple[Any, ...] = (_UNSEEN,) * len(_NAMES)
-        self._marks: dict[str, Any] = {}
+        self._values: tuple[Any, ...] = (_UNSEEN,) * len(_PLAIN)
+        self._marks: list[Any] = [_UNSEEN] * len(_MARKED)
         if known:
             self.take()
         else:
-            for name, _ in _TABLES:
-                _table(fold, name).touch_all()
+            for table in _tables_of(fold):
+                table.touch_all()
 
     def take(self) -> bytes:
         """What has changed since the last step."""
-        fold, before = self._fold, self._values
-        values = self._values = astuple(fold)
         step: dict[str, Any] = {}
-        for index in [index for index, (now, was) in enumerate(zip(values, before, strict=True)) if now is not was]:
-            name, value = _NAMES[index], values[index]
-            if name not in _MARKS and name not in TABLES and value != before[index]:
-                step[_KEYS[index]] = light_text(value) if name == "text" else value
-        for name, key, mark_of in _MARKED:
+        self._take_plain(step)
+        self._take_marked(step)
+        self._take_tables(step)
+        return _encode(step)
+
+    def _take_plain(self, step: dict[str, Any]) -> None:
+        before, values = self._values, _plain_of(self._fold)
+        self._values = values
+        # Most of some forty are the same objects as before: those are passed over without a step of the interpreter for each.
+        for index in compress(count(), map(is_not, values, before)):
+            name, key = _PLAIN[index]
+            value = values[index]
+            if value != before[index]:
+                step[key] = light_text(value) if name == "text" else value
+
+    def _take_marked(self, step: dict[str, Any]) -> None:
+        fold, marks = self._fold, self._marks
+        for index, (name, key, mark_of) in enumerate(_MARKED):
             value = getattr(fold, name)
             mark = mark_of(value)
-            if mark != self._marks.get(name, _UNSEEN):
-                self._marks[name] = mark
+            if mark != marks[index]:
+                marks[index] = mark
                 step[key] = value
-        for name, key in _TABLES:
-            table = _table(fold, name)
-            touched = table.take_touched()
-            if touched:
-                step[key] = {each: _stored(name, table, each) for each in touched}
-        return _encode(step)
+
+    def _take_tables(self, step: dict[str, Any]) -> None:
+        tables = _tables_of(self._fold)
+        for index in compress(count(), map(_touched, tables)):
+            (name, key), table = _TABLES[index], tables[index]
+            step[key] = {each: _stored(name, table, each) for each in table.take_touched()}
 
 
 def _stored(name: str, table: Table[Any], key: str) -> Any:
@@ -82,7 +98,3 @@ def _stored(name: str, table: Table[Any], key: str) -> Any:
         return value
     return None if value.finished else light_call(value)
 
-
-def _table(fold: Fold, name: str) -> Table[Any]:
-    table: Table[Any] = getattr(fold, name)
-    return table

@@ -16,39 +16,39 @@ T = TypeVar("T")
 class Table(dict[str, T]):
     """A dictionary with a list of what was touched in it."""
 
-    __slots__ = ("_touched",)
+    __slots__ = ("touched",)
 
     def __init__(self, values: Mapping[str, T] | Iterable[tuple[str, T]] = ()) -> None:
         super().__init__(values)
-        self._touched: dict[str, None] = {}
+        self.touched: dict[str, None] = {}
 
     def __setitem__(self, key: str, value: T) -> None:
-        self._touched[key] = None
+        self.touched[key] = None
         super().__setitem__(key, value)
 
     def __delitem__(self, key: str) -> None:
-        self._touched[key] = None
+        self.touched[key] = None
         super().__delitem__(key)
 
     def pop(self, key: str, *default: Any) -> Any:
         """Take a value out."""
-        self._touched[key] = None
+        self.touched[key] = None
         return super().pop(key, *default)
 
     def clear(self) -> None:
         """Take everything out."""
-        self._touched |= dict.fromkeys(self)
+        self.touched |= dict.fromkeys(self)
         super().clear()
 
     def touch_all(self) -> None:
         """Whatever is here may have changed."""
-        self._touched = dict.fromkeys(self)
+        self.touched = dict.fromkeys(self)
 
     def take_touched(self) -> Iterable[str]:
         """The keys that were touched since this was last asked."""
-        if not self._touched:
+        if not self.touched:
             return ()
-        touched, self._touched = self._touched, {}
+        touched, self.touched = self.touched, {}
         return touched
 
 
@@ -58,12 +58,12 @@ class Calls(Table[OpenCall]):
     __slots__ = ()
 
     def __getitem__(self, key: str) -> OpenCall:
-        self._touched[key] = None
+        self.touched[key] = None
         return super().__getitem__(key)
 
     def get(self, key: str, default: Any = None) -> Any:
         """The call of that id, to be looked at or changed."""
         if key not in self:
             return default
-        self._touched[key] = None
+        self.touched[key] = None
         return super().__getitem__(key)

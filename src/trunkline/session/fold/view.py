@@ -70,6 +70,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """What its agent may take of the machine: memory, processes, files; with its catalog's own limits."""
     failed: Failure | None = None
     """How the last turn broke off; None while the next one runs, and where it did not."""
+    missed: str | None = None
+    """When nobody answered in time what the last turn asked; None where somebody did, and once the next one begins."""
 
 
 def for_clients(view: ApprovalView) -> ApprovalView:
@@ -94,5 +96,5 @@ def view_of(fold: Fold) -> SessionView:
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
         agent_session_id=fold.agent_session_id, sandbox=fold.sandbox, resources=fold.resources,
-        watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed,
+        watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed, missed=fold.missed,
     )

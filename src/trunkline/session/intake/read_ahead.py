@@ -6,7 +6,7 @@ Rule 1: whoever folds or judges on the loop reads no long line (``at_once``): it
         for high. So a line that nobody foresaw is judged too hard, never too mildly, and never on the loop.
 Rule 2: order stays. What an agent says behind a long line, and its end, waits for it; the agent's pipe waits with it. Other
         sessions do not.
-        With the first tool call of all comes what judges them: that is loaded here too, off the loop.
+        With the first tool call of all comes what judges them (``session/judges.py``): that is loaded here too, off the loop.
 Rule 3: reading is pure and has an end: lines over 16 KiB are not read at all, and are high at once.
 """
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Sequence
-from importlib import import_module
 from typing import Final
 
 import msgspec
@@ -29,22 +28,12 @@ from trunkline.errors import Invalid
 from trunkline.session.fold import OpenCall
 from trunkline.session.interpret.calls.evidence import observe
 from trunkline.session.interpret.calls.facts import read_open_call
+from trunkline.session.judges import are_loaded, load_judges, load_judges_here
 
 LONG_BYTES: Final = 4096
 """A message up to this size holds no long line (``dialects.shell.READ_AT_ONCE_CHARS``)."""
 
-JUDGES: Final = ("trunkline.dialects.risk", "tree_sitter", "tree_sitter_bash")
-
 log = logging.getLogger("trunkline.session")
-
-
-_loaded: set[str] = set()
-"""What judges commands, once it is there."""
-
-
-def _load_judges() -> None:
-    if not _loaded:
-        _loaded.update([import_module(name).__name__ for name in JUDGES])
 
 
 class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +46,7 @@ class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
 
     def read(self, signals: Iterable[Signal]) -> None:
         """Read every long line in these. In a thread; what is read is kept for who judges it on the loop."""
-        _load_judges()
+        load_judges_here()
         for signal in signals:
             update = _call_in(signal)
             if update is not None:
@@ -80,15 +69,14 @@ class ReadAhead(msgspec.Struct, frozen=True, kw_only=True):
 
     async def read_input(self, given: bytes) -> None:
         """Read the lines in a tool's input, off the loop, where it may have long ones."""
-        if not _loaded:
-            await asyncio.to_thread(_load_judges)
+        await load_judges()
         if len(given) > LONG_BYTES:
             await asyncio.to_thread(self.read_call, OpenCall(CallState(tool_call_id="", raw_input=given), 0))
 
 
 def needs_reading(signals: Iterable[Signal]) -> bool:
     """Whether one of these may bring a long line, or is the first tool call. Spelled out: every chunk of text passes it."""
-    if _loaded:
+    if are_loaded():
         return any([len(each.raw) > LONG_BYTES and b"tool_call" in each.raw if type(each) is Update else _is_large_call(each)
                     for each in signals])
     return any([b"tool_call" in each.raw if type(each) is Update else type(each) is PermissionAsk for each in signals])

@@ -111,14 +111,19 @@ class Interpreter:
         Who ``looks`` is left with a result for which the disk has to be looked at (``tools.disk.wanted``), and gets back
         what stands behind it."""
         rest = iter(signals)
-        self.tools.disk.looks, self.tools.disk.is_news = looks, not self.replaying
-        while (signal := self.on_text(rest)) is not None:
+        signal = self.on_text(rest)
+        if signal is None:
+            return []
+        disk = self.tools.disk
+        disk.looks, disk.is_news = looks, not self.replaying
+        while signal is not None:
             if type(signal) is Update:
                 self._update(signal.raw)
             else:
                 self._other(signal)
-            if self.tools.disk.wanted is not None:
+            if disk.wanted is not None:
                 return list(rest)
+            signal = self.on_text(rest)
         return []
 
     def on_text(self, signals: Iterator[Signal]) -> Signal | None:

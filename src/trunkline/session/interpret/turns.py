@@ -57,7 +57,7 @@ class TurnInterpreter:
         self._text.close()
         self._tools.forget_turn()
         fold.turns += 1
-        fold.failed = None
+        fold.failed = fold.missed = None
         turn = fold.turn = Turn(turn_id=turn_id, started_at=iso_ms(writer.at), by=by, seq=fold.seq)
         if key is not None:
             _keep(fold, key, Sent(turn_id, fold.seq, False))

@@ -90,7 +90,7 @@ class Writer:
 
     def add_encoded(self, event: bytes, update: bytes | None, packet: bytes | None = None, raw: bytes | None = None) -> None:
         """Write an entry that is encoded already (a text delta); the caller has counted ``seq`` up for it."""
-        self.size += len(event) + len(update or b"")
+        self.size += len(event) + len(update) if update is not None else len(event)
         self._out.append(Entry(self.fold.seq, self.at, event, update, packet, raw))
 
     def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,

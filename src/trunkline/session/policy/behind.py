@@ -79,8 +79,7 @@ def _read(texts: Iterable[str], depth: int, left: list[int]) -> _Read:
         if depth >= _DEPTH:
             continue
         for command, below in zip(parsed.commands, _behind(parsed.commands, depth + 1, left), strict=True):
-            bare = without_options(command)
-            found += [*spellings(command), *([bare] if bare is not None else []), *below.names, *below.texts]
+            found += [*spellings(command), *without_options(command), *below.names, *below.texts]
             unknown = unknown or below.unknown
     return _Read(tuple(dict.fromkeys(found)), unknown)
 

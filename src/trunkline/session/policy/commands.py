@@ -34,6 +34,18 @@ _CHOICE = re.compile(r"[@+!*?]\([^/]*")
 """The same for a choice (``@(a|b)``)."""
 _STARS = re.compile(r"(?<![^/])\*+(?![^/])")
 _FOLDER_OPTIONS = frozenset("-C --directory --cwd --chdir --work-tree --git-dir --prefix --dir --working-directory -D".split())
+_LEAVES_FOLDERS = frozenset(
+    "mkdir ls cd pushd popd cat head tail wc grep egrep fgrep rg du df stat file tree test [ pwd realpath readlink basename "
+    "dirname cp touch diff sort uniq cut nl less more which type true false".split())
+"""What leaves a folder that it names where it is."""
+_MOVERS = frozenset("mv rm rmdir ln install rsync rename unlink".split())
+_STANDS_IN = frozenset({"$PWD", "${PWD}", "$(pwd)", "`pwd`"})
+_GREPS = frozenset("grep egrep fgrep rg".split())
+_FINDERS = frozenset({"find", "gfind", "fd"})
+_FINDS_ONLY = frozenset(
+    "-name -iname -path -ipath -type -maxdepth -mindepth -size -mtime -mmin -newer -print -print0 -not -o -a -empty -prune "
+    "-H -L -P -regex -iregex -ls -quit -perm -user -group -depth".split())
+"""Options of ``find`` that do nothing with what it finds."""
 _TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
 """What they read is text to them: no path in it is opened."""
 _BUNDLE = 64
@@ -48,6 +60,7 @@ _COMPUTES = re.compile(
     r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
     r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
 """Words of code that read files, beside those whose name is in the code as it is."""
+_MANY_WORDS = 12
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
 
@@ -83,11 +96,22 @@ def pieces(line: str) -> Iterator[str]:
 def outline(command: SimpleCommand) -> str | None:
     """The pattern of what this command may turn out to be, case folded; None where nothing in it is open."""
     open_words = [word is None or _WILD.search(word) for word in command.words]
+    if _may_be_any_verb(command):
+        return globs.folded(f"{globs.escape(command.name or '')} *")
     if not any(open_words):
         return None
     first = command.name if command.words and command.words[0] else None
     words = [_opened(word) for word in (first, *command.words[1:])]
     return globs.folded(" ".join(words))
+
+
+def _may_be_any_verb(command: SimpleCommand) -> bool:
+    """Whether a program has so many options that nobody knows before its sub-command that it may be any."""
+    if len(command.sketch) < _MANY_WORDS or command.name is None:
+        return False
+    from trunkline.dialects.shell import has_more_readings  # as heavy as the parser
+
+    return has_more_readings((command.name, *command.sketch[1:]))
 
 
 def _opened(word: str | None) -> str:
@@ -155,6 +179,40 @@ def moves(commands: Iterable[SimpleCommand]) -> Iterator[str]:
                 yield value if equal else " ".join(words[at + 1:at + 2])
             elif word[:2] == "-C" and len(word) > 2:
                 yield word[2:]
+
+
+def quoted_patterns(commands: Iterable[SimpleCommand]) -> frozenset[str]:
+    """Words that no shell takes for a glob: they stand in quotes, and only before programs that look for what they say."""
+    quoted: set[str] = set()
+    others: set[str] = set()
+    for command in commands:
+        looks = command.name in _FINDERS or command.name in _GREPS
+        for word in command.sketch[1:]:
+            written = command.text.count(f"'{word}'") + command.text.count(f'"{word}"') if looks else 0
+            (quoted if written and written == command.text.count(word) else others).add(word)
+    return frozenset(quoted - others)
+
+
+def entries_named(name: str, commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
+    """Words that may be the path of a folder of this name to whoever moves, removes or replaces it. A folder cannot be moved as
+    ``.``, and who looks, goes there, makes it or puts something into it leaves it where it is."""
+    for command in commands:
+        entered = set(moves([command])) if command.name not in _MOVERS else ()
+        if command.name in _LEAVES_FOLDERS or (command.name in _FINDERS and _FINDS_ONLY.issuperset(_options(command))):
+            continue
+        for word in values(mentions([command], home)):
+            if word not in entered:
+                yield from (one for one in (word, *path_like_parts(word)) if posixpath.basename(one.rstrip("/")) == name)
+
+
+def moves_where_it_stands(commands: Iterable[SimpleCommand]) -> bool:
+    """Whether a command moves or replaces the folder that it stands in, by the name that the shell has for it."""
+    return any(command.name in _MOVERS and not _STANDS_IN.isdisjoint(word.rstrip("/") for word in command.sketch)
+               for command in commands)
+
+
+def _options(command: SimpleCommand) -> list[str]:
+    return [word for word in command.sketch[1:] if word[:1] == "-"]
 
 
 def path_outline(word: str, base: str, home: str | None = None, hidden: bool = False) -> str | None:

@@ -154,7 +154,7 @@ def _that_fits(rule: Rule, subject: Subject) -> Rule:
     """The rule itself, or Invalid where it would not be about the same ask the next time (a path with a backslash, say)."""
     fit = fits(replace(rule, session=None, turn=None, expires_at=None), subject, now_us=0)
     if not fit.ok:
-        raise Invalid(f"no rule can allow this, so it can be approved only once: {fit.why}")
+        raise Invalid(f"no rule can allow this, so it can be approved only once: {fit.why}", details={"why": fit.why})
     return rule
 
 

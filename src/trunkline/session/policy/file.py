@@ -1,7 +1,8 @@
 """``policy.toml``: the rules of all sessions, in one file that people and the hub write.
 
 Rule 1: it is the owner's alone (0600). One that others may write, or that is no plain file, is not read.
-Rule 2: it is replaced in one step and never half written. A rule that is added goes to the end; the rest stays as it was.
+Rule 2: it is replaced in one step and never half written. A rule that is added goes to the end; one that is taken
+out goes with its lines alone. The rest stays as it was.
 Rule 3: it is read again when it changed. A bad one changes nothing: the last good rules stay in force, and ``problem`` and every
 verdict say so. Without good ones everything is asked. Of a file that went away only what restricts stays in force.
 """
@@ -26,7 +27,7 @@ from msgspec.structs import replace
 from trunkline.errors import Conflict, Invalid, StorageError
 from trunkline.session.policy.decide import Policy
 from trunkline.session.policy.rules import Rule
-from trunkline.session.policy.text import TEXT_BYTES, check_rule, parse_policy, with_rule
+from trunkline.session.policy.text import TEXT_BYTES, check_rule, parse_policy, with_rule, without_rule
 from trunkline.threads import check_off_loop
 
 POLICY_FILE = "policy.toml"
@@ -114,6 +115,15 @@ class PolicyBook:
             if any(_same(rule, other) for other in parse_policy(text).rules):
                 return self.policy
             return self._replace(with_rule(text, rule))
+
+    def remove(self, number: int) -> Rule:
+        """Take a rule out, by its place in the file from 1 on; Invalid where there is none. Returns it."""
+        with self._writing:
+            text = self.text()
+            left = without_rule(text, number)
+            rule = parse_policy(text).rules[number - 1]
+            self._replace(left)
+            return rule
 
     def _replace(self, text: str) -> Policy:
         policy = parse_policy(text)

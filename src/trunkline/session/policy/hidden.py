@@ -44,17 +44,23 @@ def git_verb(command: SimpleCommand) -> int:
     return at
 
 
-def without_options(command: SimpleCommand) -> str | None:
-    """`git -C x push` as `git push`; None where there is nothing to leave out."""
-    if command.name != "git":
-        return None
-    at = git_verb(command)
-    return " ".join(("git", *command.sketch[at:])) if at > 1 else None
+def without_options(command: SimpleCommand, *, sure: bool = True) -> list[str]:
+    """`git -C x push` as `git push`, `docker compose -p x down` as `docker compose down`; nothing where there is nothing to leave
+    out. Not ``sure``: what else it may be, where a word may be an option's value as well as the verb."""
+    name = command.name
+    if not name or len(command.sketch) < 3:
+        return []
+    from trunkline.dialects.shell import readings  # as heavy as the parser
+
+    words = (name, *command.sketch[1:])
+    return [" ".join([words[at] for at in one.places]) for one in readings(words) if one.is_sure is sure]
 
 
 def runs_unknown(command: SimpleCommand) -> bool:
     """Whether it may run what its words do not say: a shell that reads its input, a new name for a program, too many words."""
     name, words = command.name, command.sketch
+    if command.computes:
+        return True
     if name in _TALKERS:
         return False
     if len(words) > WORDS or (name in _RENAMERS and len(words) > 1):
@@ -97,6 +103,7 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
             yield from (" ".join(words[at:])[:CHARS] for at in range(1, len(words)))
         if len(words) > 1 and words[1].startswith("-"):
             yield from (f"{name} {' '.join(words[at:])}"[:CHARS] for at in range(2, min(len(words), 12)))
+        yield from (text[:CHARS] for text in without_options(command, sure=False))
         for value in values(words[1:]):
             yield from _texts(value)
     else:
@@ -116,3 +123,5 @@ def _texts(value: str) -> Iterator[str]:
         found = " ".join(piece.split())[:CHARS]
         if found:
             yield found
+            if found[0] in "!%":  # how consoles and editors start a command
+                yield found.lstrip("!% ")

@@ -6,6 +6,7 @@ Rule: pure, and looked at once for all rules. Paths are judged by their spelling
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -14,25 +15,31 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
+from trunkline.dialects.glob_climbs import ANYWHERE, climbing
 from trunkline.session.policy import globs
 from trunkline.session.policy.behind import Behind, behind
 from trunkline.session.policy.commands import (
     ANYTHING,
     bundle_ends,
+    entries_named,
     glob_outline,
     mentions,
     moves,
+    moves_where_it_stands,
     outline,
     path_like_parts,
     path_outline,
     pieces,
+    quoted_patterns,
     spellings,
     values,
 )
 from trunkline.session.policy.globs import Place
 from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, without_options
 from trunkline.session.policy.names import fed_outlines
+from trunkline.session.workspace import PLAYGROUND
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import ParsedLine, SimpleCommand
@@ -43,6 +50,12 @@ WORDS = 300
 """Words of a command that are looked at as paths; what has more may be about any path."""
 BASES = 9
 """Folders that a line goes to, one after the other; what goes to more may be about any path."""
+LOOSE = 1000
+"""Words of a line of which not all is known that are held against the hub's own; what has more is left to people."""
+_HERE = re.compile(r"^(?:\$PWD|\$\{PWD\})/")
+_DEFAULT = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
+_VARIABLE = re.compile(r"\$\w+|\$\{[^{}]*\}")
+_BETWEEN_WORDS = re.compile(r"[\s;|&()<>'\"`]+")
 BUNDLE_ENDS = 600
 """Ends of bundles of short options that are looked at as paths; what has more may be about any path."""
 
@@ -130,6 +143,14 @@ class Subject:
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
 
     @cached_property
+    def _above(self) -> tuple[str, ...]:
+        """What words and globs stand for where a part of them is ``..`` to the shell (``.?/x``)."""
+        literal = quoted_patterns(self.commands) if self.is_whole else frozenset[str]()
+        words = [word for word in (*self._words, *self.ask.globs) if word not in literal]
+        found = dict.fromkeys(above for word in words for above in climbing(word))
+        return (*found, ANYTHING) if ANYWHERE in found else tuple(found)
+
+    @cached_property
     def base(self) -> str:
         """Where a relative path in the command begins."""
         return posixpath.join(self.ask.root, self.ask.cwd or "")
@@ -139,7 +160,7 @@ class Subject:
         """Where relative paths in the command may begin: where it runs, and each folder that it goes to."""
         ask, found = self.ask, [self.base]
         for folder in moves(self.commands):
-            gone = [globs.place(folder, ask.root, ask.home, base).absolute for base in found]
+            gone = [globs.place(one, ask.root, ask.home, base).absolute for base in found for one in (folder, *climbing(folder))]
             found = list(dict.fromkeys((*found, *gone)))[:BASES]
             if len(found) == BASES:
                 break
@@ -155,9 +176,13 @@ class Subject:
 
     @cached_property
     def may_be_named(self) -> tuple[Place, ...]:
-        """Places that the end of a bundle of options may be (``-czfsecrets``)."""
+        """Places that the end of a bundle of options may be (``-czfsecrets``), and those that a glob may climb to."""
         ask = self.ask
-        return tuple(globs.place(end, ask.root, ask.home, self.base) for end in dict.fromkeys(self._ends))
+        return (*(globs.place(end, ask.root, ask.home, self.base) for end in dict.fromkeys(self._ends)), *self._climbed_to)
+
+    @cached_property
+    def _climbed_to(self) -> tuple[Place, ...]:
+        return tuple(globs.place(word, self.ask.root, self.ask.home, base) for base in self.bases for word in self._above)
 
     @cached_property
     def _ends(self) -> list[str]:
@@ -174,12 +199,13 @@ class Subject:
         """Patterns of the places that are not named but may be meant."""
         ask = self.ask
         hidden = list(dict.fromkeys(piece for word in self._words for piece in path_like_parts(word)))
-        if not self.is_whole or len(self._words) + len(hidden) > WORDS or len(self._ends) >= BUNDLE_ENDS:
+        if not self.is_whole or len(self._words) + len(self._above) + len(hidden) > WORDS or len(self._ends) >= BUNDLE_ENDS:
             return (ANYTHING,)
         with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)
         if len(self.bases) >= BASES:
             return (ANYTHING,)
-        found = [path_outline(word, base, ask.home, with_hidden) for base in self.bases for word in self._words]
+        found = [path_outline(word, base, ask.home, with_hidden) for base in self.bases
+                 for word in (*self._words, *self._above)]
         found += self._glob_outlines
         named = [globs.escape(globs.place(piece, ask.root, ask.home, self.base).absolute) for piece in hidden]
         return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))
@@ -229,22 +255,72 @@ class Subject:
 
     def every_spelling(self, one: SimpleCommand) -> list[str]:
         """A command of the line in every way that a rule may have written it, other names of it included."""
-        bare = without_options(one)
-        return [*spellings(one), *([bare] if bare is not None else []), *self.behind[id(one)].names]
+        return [*spellings(one), *without_options(one), *self.behind[id(one)].names]
 
     @cached_property
     def guarded(self) -> str:
-        """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well."""
+        """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well; what lies in its
+        playground is for agents, but where that is, is the hub's."""
         ask = self.ask
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
         for folder in map(globs.clean, ask.guarded):
-            pattern = [globs.escape(folder)]
-            if any(globs.path_concerned(pattern, where) or (changes and _holds(where.absolute, folder)) for where in named):
+            pattern, playground = [globs.escape(folder)], f"{folder.rstrip('/')}/{PLAYGROUND}"
+            if any((globs.path_concerned(pattern, where) and not (where.plain and _is_in(where.absolute, playground)))
+                   or (changes and _holds(where.absolute, folder)) for where in (*named, *self._climbed_to)):
                 return folder
-            if any(globs.path_may_match(pattern, one, ask.root) for one in self.path_outlines if one != ANYTHING):
+            if changes and self._may_replace(playground):
+                return folder
+            if self._loose is None or any(where.absolute == playground or (
+                    globs.path_concerned(pattern, where) and not _is_in(where.absolute, playground)) for where in self._loose):
+                return folder
+            if any(globs.path_may_match(pattern, one, ask.root) and not self._stays_in(playground, one)
+                   for one in self.path_outlines if one != ANYTHING):
                 return folder
         return ""
+
+    @cached_property
+    def _loose(self) -> tuple[Place, ...] | None:
+        """Places that stand anywhere in a line in which only the shell knows a word (``for x in PATH; do cat $x; done``), and
+        in no word of its commands; None where there are too many."""
+        ask = self.ask
+        if ask.command is None or not any(None in one.words for one in self.commands):
+            return ()
+        known = {*self._words, "", "."}
+        words = dict.fromkeys(_settled(word) for word in _BETWEEN_WORDS.split(ask.command[:COMMAND_CHARS]) if word not in known)
+        found = list(islice((each for word in values(words) for each in (word, *climbing(word)) if each), LOOSE + 1))
+        return tuple(globs.place(word, ask.root, ask.home, self.base) for word in found) if len(found) <= LOOSE else None
+
+    def _may_replace(self, playground: str) -> bool:
+        """Whether this may move, remove or replace a folder itself, and not what is in it."""
+        ask = self.ask
+        if ask.command is None:
+            is_known = ask.category in ("file_write", "file_edit", "terminal", "git")
+            return (is_known or verb_in(ask.tool) is not None) and any(where.absolute == playground for where in self.places)
+        if playground in map(globs.clean, self.bases) and moves_where_it_stands(self.commands):
+            return True
+        words = entries_named(PLAYGROUND, self.commands, ask.home) if self.is_whole else self._words
+        return any(globs.place(word, ask.root, ask.home, base).absolute == playground for word in words for base in self.bases)
+
+    def _stays_in(self, playground: str, outline: str) -> bool:
+        """Whether all that an outline stands for is in the playground. Where something climbs (``..``), a link on the way may
+        lead elsewhere."""
+        return _is_in(outline, globs.escape(playground)) and not self._climbs
+
+    @cached_property
+    def _climbs(self) -> bool:
+        return any(".." in word for word in (*self._words, *self._above, *self.ask.globs))
+
+
+def _settled(word: str) -> str:
+    """A word with what it has where a variable is not set, with the folder itself for ``$PWD/``, and a star for other variables
+    behind its beginning."""
+    word = _HERE.sub("./", _DEFAULT.sub(r"\1", word))
+    return word[:1] + _VARIABLE.sub("*", word[1:])
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return globs.relative_to(path, folder) is not None
 
 
 def _holds(folder: str, path: str) -> bool:

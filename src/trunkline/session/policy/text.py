@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -30,6 +31,7 @@ NOTE_CHARS = 1000
 _FIELDS = {field.name: field.encode_name for field in msgspec.structs.fields(Rule)}
 _LISTS = ("category", "tool", "agent", "command", "path", "risk")
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rules[ \t]*\]\]", re.MULTILINE)
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _WRITTEN_ORDER = ("id", *_LISTS, "input", "root", "session", "turn", "expires_at", "saved_by", "reason", "action")
 
 
@@ -108,6 +110,35 @@ def with_rule(text: str, rule: Rule) -> str:
         raise Invalid("the policy has its rules as one list `rules = [...]`; write them as [[rules]] so that more can be added")
     gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
     return text + gap + written_rule(rule)
+
+
+def without_rule(text: str, number: int) -> str:
+    """The file's text without one of its rules, the first is 1; what is not in that rule's table stays, comments too. Invalid
+    where there is no such rule, or where its lines cannot be told from others."""
+    before = parse_policy(text)
+    if not 1 <= number <= len(before.rules):
+        has = {0: "has no rules", 1: "has one rule"}.get(len(before.rules), f"has {len(before.rules)} rules")
+        raise Invalid(f"there is no rule {number}: the policy {has}")
+    found = [match.start() for match in _HEADER.finditer(text)]
+    if len(found) == len(before.rules):
+        left = _cut_table(text, found[number - 1])
+        with suppress(Invalid):  # where the cut went through something else
+            if parse_policy(left) == Policy(before.rules[:number - 1] + before.rules[number:], before.auto_approve):
+                return left
+    raise Invalid(f"it is not plain which lines rule {number} has; edit the policy instead")
+
+
+def _cut_table(text: str, start: int) -> str:
+    """The text without the table that begins there. Comments and empty lines at its end are of what follows."""
+    following = _TABLE.search(text, text.index("]]", start))
+    end = len(text) if following is None else following.start()
+    lines = text[start:end].splitlines(keepends=True)
+    while len(lines) > 1 and (not lines[-1].strip() or lines[-1].lstrip().startswith("#")):
+        lines.pop()
+    head, rest = text[:start], text[start + sum(map(len, lines)):]
+    if not head or head.endswith("\n\n"):
+        rest = rest.lstrip("\n")
+    return head + rest if rest else head.rstrip("\n") + "\n" if head.strip() else ""
 
 
 def _toml(value: str | bool | Sequence[str]) -> str:

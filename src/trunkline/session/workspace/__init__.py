@@ -4,3 +4,6 @@
     look.py        what is found out on the disk before somebody decides
     artifacts.py   what the agent made                   project.py   what kind of project it is
 """
+
+PLAYGROUND = "playground"
+"""The folder in the hub's data that is there to be worked in: of all that is the hub's own, the one that is for agents."""

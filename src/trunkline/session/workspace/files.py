@@ -27,6 +27,7 @@ import msgspec
 from trunkline.disk.reading import check_plain, open_plain, path_of
 from trunkline.disk.writing import NewFile, enter
 from trunkline.errors import Forbidden, Invalid, NotFound, TooLarge
+from trunkline.session.workspace import PLAYGROUND
 from trunkline.threads import Lane, check_off_loop
 
 READ_LIMIT = 64 << 20
@@ -47,9 +48,6 @@ GATHERED = 256 << 10
 
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
-
-PLAYGROUND = "playground"
-"""The folder in the hub's data that is there to be worked in."""
 
 
 class Workspace:

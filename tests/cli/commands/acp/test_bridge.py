@@ -14,7 +14,6 @@ from websockets.asyncio.server import Server, ServerConnection, serve
 
 from tests.aio import run
 from trunkline.cli.commands.acp import bridge as bridging
-from trunkline.cli.commands.acp import messages
 from trunkline.cli.commands.acp.bridge import Bridge
 from trunkline.cli.commands.acp.pipes import CutLine, EditorLeft
 from trunkline.cli.read_settings import load
@@ -472,10 +471,3 @@ def test_who_is_not_let_in_hears_it_and_the_bridge_ends(tmp_path: Path) -> None:
                 (1, "no such token"), (2, "no such token")]
 
     run(check())
-
-
-def test_what_we_add_leaves_alone_what_is_there() -> None:
-    raw = messages.read(b'{"params":{"a":1,"_meta":{"x":2,"trunkline":{"key":"mine"}}}}')
-    assert raw is not None
-    assert json.loads(messages.with_meta(raw.params, {"key": "ours", "env": {}})) == {
-        "a": 1, "_meta": {"x": 2, "trunkline": {"key": "mine", "env": {}}}}

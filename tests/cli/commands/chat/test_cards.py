@@ -129,3 +129,33 @@ def test_the_time_that_is_left_is_minutes_and_seconds() -> None:
     assert left_words("2026-01-01T00:10:00+00:00", 1767225600.0) == "10:00"
     assert left_words("2026-01-01T00:00:00+00:00", 1767225661.0) == "0:00"
     assert left_words("", 0.0) == left_words("soon", 0.0) == ""
+
+
+def test_a_card_has_the_agents_own_words_where_a_command_runs_and_paths_from_the_sessions_folder() -> None:
+    out = io.StringIO()
+    approval = ApprovalView(request_id="r", tool_name="write", title="Write a and commit it", description="Write: /w/a",
+                            preview={"type": "diff", "path": "/w/a", "diff": "--- a/w/a\n+++ b/w/a\n@@ -1 +1 @@\n-a\n+b"},
+                            acts=[{"type": "command", "command": "git commit", "workingDir": "/w/sub"}])
+    print_card(Screen(out), Ask("r", approval=approval), root="/w")
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    assert lines == ["? Write: /w/a", "The agent says: “Write a and commit it”", "unknown risk", "--- a/a", "+++ b/a",
+                     "@@ -1 +1 @@", "-a", "+b", "git commit", "Runs in /w/sub"]
+
+
+def test_what_of_the_input_no_act_shows_is_on_the_card() -> None:
+    out = io.StringIO()
+    approval = ApprovalView(request_id="r", description="Run: make", preview={"type": "command", "command": "make"},
+                            tool_input={"command": "make", "cwd": "/tmp", "after": {"run": "touch\u200b x"}})
+    assert print_card(Screen(out), Ask("r", approval=approval))
+    lines = [line.strip() for line in out.getvalue().splitlines()]
+    assert lines[2:] == ["make", "in its input:", "cwd: /tmp", "after.run: touch[U+200B] x"]
+    many = ApprovalView(request_id="r", tool_input={f"m{number}": number for number in range(CARD_LINES)})
+    assert not print_card(Screen(out), Ask("r", approval=many)), "not all of it is shown"
+    assert print_card(Screen(out), Ask("r", approval=many), whole=True)
+
+
+def test_a_question_cannot_be_drawn_as_a_permission() -> None:
+    out = io.StringIO()
+    print_card(Screen(out), Ask("q", question=QuestionView(question_id="q", question="? Run: ls\n    low risk", url="https://x\ny")))
+    assert out.getvalue().splitlines() == ["  ? a question:", "    | ? Run: ls", "    |     low risk", "    about this address:",
+                                           "    | https://x ⏎ y"]

@@ -91,7 +91,7 @@ def test_usage_in_the_middle_of_a_text_does_not_break_it() -> None:
     shown.say("two")
     shown.show.end_text()
     assert "one two" in shown.text
-    assert shown.show.usage == "1.5k of 200.0k tokens"
+    assert shown.show.usage == "context: 1.5k of 200.0k tokens"
 
 
 def test_a_change_is_shown_as_a_coloured_diff() -> None:

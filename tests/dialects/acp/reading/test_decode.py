@@ -79,7 +79,7 @@ def test_neither_key_order_nor_white_space_nor_nulls_matter(raw: bytes) -> None:
     assert text_chunk(raw) == TextChunk("agent_message_chunk", b'"hi"', None)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "raw",
     [
         chunk(kind="tool_call"),
@@ -172,7 +172,7 @@ def test_the_samples_are_all_fourteen_with_all_their_members() -> None:
         assert set(members) == set(DEFINITIONS[DEFINITION[kind]]["properties"]) - {"_meta"}, kind
 
 
-@pytest.mark.parametrize("kind", SAMPLES)
+@every_row("kind", SAMPLES)
 def test_a_schema_true_update_is_typed_and_passed_on_as_the_same_object(kind: str) -> None:
     raw = update(sessionUpdate=kind, **SAMPLES[kind], _meta={"k": [1]})
     read, passed_on = read_update(raw)
@@ -192,7 +192,7 @@ def test_a_bad_optional_value_counts_as_absent(kind: str, name: str) -> None:
     assert {key: written[key] for key in members if key != name} == {key: members[key] for key in members if key != name}
 
 
-@pytest.mark.parametrize(("kind", "name"), REQUIRED)
+@every_row(("kind", "name"), REQUIRED)
 def test_without_a_required_member_an_update_is_unknown_and_kept_whole(kind: str, name: str) -> None:
     raw = update(sessionUpdate=kind, **{key: value for key, value in SAMPLES[kind].items() if key != name})
     read, passed_on = read_update(raw)
@@ -205,7 +205,7 @@ def test_without_a_required_member_an_update_is_unknown_and_kept_whole(kind: str
     assert passed_on is raw
 
 
-@pytest.mark.parametrize(("kind", "name"), LISTS)
+@every_row(("kind", "name"), LISTS)
 def test_bad_items_of_a_list_are_dropped_and_good_ones_stay(kind: str, name: str) -> None:
     [good] = SAMPLES[kind][name]
     members = {**SAMPLES[kind], name: [5, good, {"type": "nonsense"}, None, good]}
@@ -252,7 +252,7 @@ def test_a_whole_number_written_as_a_float_is_one() -> None:
     assert isinstance(decode_update(b'{"sessionUpdate":"usage_update","used":"1","size":2}'), UnknownUpdate)
 
 
-@pytest.mark.parametrize(
+@every_row(
     "raw",
     [
         b'{"sessionUpdate":"plan_removed","planId":"p"}',
@@ -360,7 +360,7 @@ def test_absent_and_null_params_and_results_count_as_an_empty_object() -> None:
     assert decode_result("session/set_mode", None) == SetSessionModeResponse()
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("method", "params", "named"),
     [
         ("fs/read_text_file", {"sessionId": "s"}, "path"),
@@ -434,7 +434,7 @@ def test_a_permission_requests_call_keeps_what_it_says_under_wrong_names() -> No
     assert json.loads(bytes(ask.tool_call)) == {"toolCallId": "c", "rawInput": {"command": "ls"}}
 
 
-@pytest.mark.parametrize("depth", [10, 100, *range(900, 1010, 5), 5000])
+@every_row("depth", [10, 100, *range(900, 1010, 5), 5000])
 def test_nesting_of_any_depth_is_read_or_unknown_whatever_the_stack_allows(depth: int) -> None:
     nested = b"[" * depth + b"]" * depth
     members = b'"sessionUpdate":"tool_call","toolCallId":"c","title":"t","status":"running","_meta":{"a":%b},"rawInput":%b'
@@ -451,7 +451,7 @@ OPTIONS = (
 )
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("result", "chosen"),
     [
         (b'{"outcome":{"outcome":"selected","optionId":"ya"}}', "ya"),
@@ -477,7 +477,7 @@ def test_an_outcome_may_be_cancelled_and_must_name_an_option_that_was_offered() 
             read_outcome(nothing, OPTIONS)
 
 
-@pytest.mark.parametrize(("before", "text", "after", "taken"), [
+@every_row(("before", "text", "after", "taken"), [
     ({"status": "in_progress"}, "a\nb", {}, True),
     ({}, "", {}, True),
     ({}, 'says "no"', {}, False),

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.dialects.acp.strategies import json_values
+from tests.tooling.rows import every_row
 from trunkline.dialects.claude.calls import patches, results
 from trunkline.dialects.claude.calls.results import RAW_CHARS, ended
 
@@ -19,22 +20,6 @@ def done(name: str, given: dict[str, Any], answer: Any = "ok", record: Any = Non
 
 def hunk(old: int, *lines: str) -> dict[str, Any]:
     return {"oldStart": old, "newStart": old, "lines": list(lines)}
-
-
-def test_an_edit_is_a_diff_of_the_whole_file_by_the_clis_own_patch() -> None:
-    patch = [hunk(1, " one", "-two", "+TWO", " three")]
-    record = {"filePath": "/p/a", "originalFile": "one\ntwo\nthree\n", "structuredPatch": patch}
-    update = done("Edit", {"file_path": "/p/a", "old_string": "two", "new_string": "something else"}, record=record)
-    assert update["content"] == [{"type": "diff", "path": "/p/a", "oldText": "one\ntwo\nthree\n", "newText": "one\nTWO\nthree\n"}]
-    assert update["locations"] == [{"path": "/p/a", "line": 1}]
-    assert update["rawOutput"]["output"] == "ok" and "originalFile" not in update["rawOutput"]
-
-
-def test_a_patch_that_writes_tabs_as_spaces_does_not_count() -> None:
-    patch = [hunk(1, "     one", "-    two", "+    TWO")]
-    record = {"filePath": "/p/a", "originalFile": "\tone\n\ttwo\n", "structuredPatch": patch}
-    (diff,) = done("Edit", {"old_string": "two", "new_string": "TWO"}, record=record)["content"]
-    assert diff["newText"] == "\tone\n\tTWO\n"
 
 
 def test_a_change_of_a_long_file_is_a_diff_for_each_piece() -> None:
@@ -51,24 +36,6 @@ def test_of_a_patch_in_very_many_pieces_the_first_are_shown() -> None:
     assert [diff["newText"] for diff in update["content"]] == [str(number) for number in range(1, patches.PIECES + 1)]
 
 
-def test_several_edits_of_one_call_are_one_diff() -> None:
-    edits = [{"old_string": "a", "new_string": "b"}, {"old_string": "b", "new_string": "c", "replace_all": True}]
-    (diff,) = done("MultiEdit", {"file_path": "/p/a", "edits": edits}, record={"originalFile": "a b\n"})["content"]
-    assert diff["newText"] == "c c\n"
-
-
-@pytest.mark.parametrize(("record", "old"), [({"type": "create", "originalFile": None}, None), ({"originalFile": "was"}, "was")])
-def test_a_written_file_is_new_or_replaces_what_was_there(record: dict[str, Any], old: str | None) -> None:
-    (diff,) = done("Write", {"file_path": "/p/a", "content": "is"}, record=record)["content"]
-    assert (diff.get("oldText"), diff["newText"]) == (old, "is")
-
-
-def test_an_edited_notebook_is_a_diff_of_it() -> None:
-    record = {"notebook_path": "/p/n", "original_file": "{}", "updated_file": "{1}", "old_source": "x", "new_source": "y"}
-    (diff,) = done("NotebookEdit", {"notebook_path": "/p/n"}, record=record)["content"]
-    assert (diff["path"], diff["oldText"], diff["newText"]) == ("/p/n", "{}", "{1}")
-
-
 def test_a_change_that_failed_shows_why_and_no_diff() -> None:
     update = done("Edit", {"file_path": "/p/a", "old_string": "a", "new_string": "b"},
                   "<tool_use_error>String not found</tool_use_error>", "Error: String not found", failed=True)
@@ -76,7 +43,7 @@ def test_a_change_that_failed_shows_why_and_no_diff() -> None:
     assert update["content"] == [{"type": "content", "content": {"type": "text", "text": "String not found"}}]
 
 
-@pytest.mark.parametrize(("answer", "record", "failed", "output"), [
+@every_row(("answer", "record", "failed", "output"), [
     ("hi", {"stdout": "hi", "stderr": ""}, False, {"stdout": "hi", "stderr": ""}),
     ("Exit code 3\nout\nerr", "Error: Exit code 3\nout\nerr", True, {"exitCode": 3, "output": "out\nerr"}),
     ("none", {"stdout": "", "stderr": "", "returnCodeInterpretation": "No matches found"}, False,
@@ -130,11 +97,3 @@ def test_a_long_text_goes_over_the_wire_once() -> None:
 def test_no_result_of_any_shape_breaks_it(name: str, given: Any, answer: Any, record: Any, failed: bool) -> None:
     update = results.ended("c", name, given if isinstance(given, dict) else {}, answer, record, failed)
     assert update["status"] == ("failed" if failed else "completed")
-
-
-@given(st.lists(st.sampled_from("abc"), max_size=8), st.lists(st.sampled_from("abc"), max_size=8))
-def test_a_patch_makes_of_one_text_the_other(before: list[str], after: list[str]) -> None:
-    old, new = "\n".join(before), "\n".join(after)
-    lines = [f"-{line}" for line in old.split("\n")] + [f"+{line}" for line in new.split("\n")]
-    assert patches.patched(old, [hunk(1, *lines)]) == new
-    assert patches.patched(f"{old}!", [hunk(1, *lines)]) is None, "a patch of another text"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import given
 
 from tests.dialects.acp.strategies import instances
 from tests.tooling.claude_runs import runs
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.content import ContentBlock, EmbeddedResource, ImageContent, ResourceContents, ResourceLink
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.claude.control import outgoing
@@ -50,7 +50,7 @@ def test_files_go_as_mentions_and_embedded_ones_with_their_text() -> None:
     assert document["type"] == "document"
 
 
-@pytest.mark.parametrize(("line", "request_is"), [
+@every_row(("line", "request_is"), [
     (outgoing.interrupt("r"), {"subtype": "interrupt", "cancel_queued": True}),
     (outgoing.interrupt("r", cancel_queued=False), {"subtype": "interrupt"}),
     (outgoing.set_mode("r", "plan"), {"subtype": "set_permission_mode", "mode": "plan"}),

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import msgspec
-import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.claude.conversation.stops import stop_of
 from trunkline.dialects.claude.frames.types import ResultFrame
 
@@ -16,7 +16,7 @@ def result(**fields: Any) -> ResultFrame:
     return msgspec.convert({"type": "result", "subtype": "success", **fields}, ResultFrame)
 
 
-@pytest.mark.parametrize(("fields", "stop"), [
+@every_row(("fields", "stop"), [
     ({}, "end_turn"),
     ({"stop_reason": "end_turn", "terminal_reason": "completed"}, "end_turn"),
     ({"stop_reason": "stop_sequence"}, "end_turn"),
@@ -41,7 +41,7 @@ def test_an_old_build_that_says_only_in_a_message_that_it_was_interrupted_was_ca
     assert stop_of(result(), interrupted=True).stop == "end_turn", "it went on after the interruption"
 
 
-@pytest.mark.parametrize(("fields", "error", "code", "message"), [
+@every_row(("fields", "error", "code", "message"), [
     ({"is_error": True, "result": "API Error: 500."}, None, -32603, "API Error: 500"),
     ({"is_error": True, "result": "Invalid API key", "api_error_status": 401}, None, -32000, "Invalid API key"),
     ({"is_error": True, "result": "Not logged in · Please run /login"}, "authentication_failed", -32000,
@@ -56,7 +56,7 @@ def test_an_error_is_told_in_the_clis_own_words(fields: dict[str, Any], error: s
     assert (end.error.code, end.error.message) == (code, message)
 
 
-@pytest.mark.parametrize(("fields", "error", "reason"), [
+@every_row(("fields", "error", "reason"), [
     ({"result": "Credit balance is too low"}, None, "billing_error"),
     ({"result": "x"}, "billing_error", "billing_error"),
     ({"result": "x", "api_error_status": 429}, None, "rate_limit"),

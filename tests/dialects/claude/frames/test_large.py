@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.reading.large import BEGINNING_BYTES
 from trunkline.dialects.claude.conversation import blocks
 from trunkline.dialects.claude.frames.large import KEPT_BYTES, Large, read_large
@@ -116,7 +117,7 @@ def test_what_is_kept_of_a_line_is_bounded() -> None:
     assert len(json.loads(read.frame)["message"]["content"]) == 100
 
 
-@pytest.mark.parametrize("line", [b"{" + b"x" * MIB, b"[" * MIB, b'{"type":"system","text":"' + b"\xff" * MIB + b'"}', b"1" * MIB,
+@every_row("line", [b"{" + b"x" * MIB, b"[" * MIB, b'{"type":"system","text":"' + b"\xff" * MIB + b'"}', b"1" * MIB,
                                   b'{"text":"' + b"x" * MIB + b'"}'])
 def test_a_long_line_that_is_no_frame_is_malformed(line: bytes) -> None:
     [told] = [signal for signals in translator().receive_large(line) for signal in signals]

@@ -6,8 +6,6 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 
-import pytest
-
 from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk, rules
 from trunkline.dialects.risk.levels import rank
@@ -46,7 +44,7 @@ def test_there_are_rows_for_what_people_look_for() -> None:
     assert {row.example.partition(" ")[0] for row in ROWS} >= {"git", "docker", "gh", "terraform", "dropdb", "reboot"}
 
 
-@pytest.mark.parametrize(("line", "level"), [
+@every_row(("line", "level"), [
     ("/usr/lib/git-core/git-push --force origin", "high"),
     ("git config alias.p 'push --force' && git p origin", "high"),
     ("cp /bin/rm r && ./r -rf x", "high"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -105,7 +104,7 @@ def test_every_row_runs_something_in_some_way() -> None:
     assert [name for name, row in ROWS.items() if row == ROWS["ip"] and name != "ip"] == []
 
 
-@pytest.mark.parametrize(("word", "values"), [
+@every_row(("word", "values"), [
     ("-rf.env", ("f.env", ".env")), ("-lf.env", ("f.env", ".env")), ("--file=.env", (".env",)), ("--a=b=c", ("b=c",)),
     ("a=b", ("b",)),
     ("-o", ()), ("--", ()), ("-", ()), ("x", ()), ("-o=x", ("x", "=x")), ("-ox", ("x",)), ("-n5", ("5",)),

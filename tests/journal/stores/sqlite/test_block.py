@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.journal.samples import entries, entry
+from tests.tooling.rows import every_row
 from trunkline.journal.base import Entry
 from trunkline.journal.stores.sqlite.block import (
     BLOCK_BYTES,
@@ -77,7 +78,7 @@ def test_merged_blocks_hold_the_same_entries(parts: Parts, data: st.DataObject) 
     check_limits(merged)
 
 
-@pytest.mark.parametrize("count", [1, 15, 16, 17, 255, 256, BLOCK_ENTRIES])
+@every_row("count", [1, 15, 16, 17, 255, 256, BLOCK_ENTRIES])
 def test_joining_writes_a_header_for_any_count(count: int) -> None:
     one_by_one = [block for each in numbered([(1, 1, b"e", None, None, None)] * count) for block in blocks_of("a", [each])]
     [merged] = merge(one_by_one)
@@ -113,7 +114,7 @@ def test_compression_is_used_where_it_pays_only() -> None:
     assert compressed(noise) is noise
 
 
-@pytest.mark.parametrize("body", [b"", zlib.compress(b""), b"\x78", b"\xc1", b"\x91\xa1\xff"])
+@every_row("body", [b"", zlib.compress(b""), b"\x78", b"\xc1", b"\x91\xa1\xff"])
 def test_a_body_that_is_none_is_damage_whoever_reads_it(body: bytes) -> None:
     with pytest.raises(UNREADABLE):
         decode(body)

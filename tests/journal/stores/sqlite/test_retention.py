@@ -45,7 +45,7 @@ def test_packing_after_every_short_turn_does_not_leave_many_blocks(tmp_path: Pat
                 await journal.pack("a", before=turn + 2)
             assert seqs(await read_all(journal, "a")) == list(range(1, 201))
 
-    run(scenario(), timeout_s=20)
+    run(scenario())
     assert len(stored_blocks(path, "a")) < 20
 
 
@@ -92,7 +92,7 @@ def test_a_long_removal_lets_commits_and_readers_through(tmp_path: Path) -> None
             assert await journal.read("a") == []
             assert seqs(await read_all(journal, "b")) == list(range(1, seq + 1))
 
-    run(scenario(), timeout_s=30)
+    run(scenario())
 
 
 def test_a_session_that_is_being_deleted_takes_no_entries(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_permission_is_a_request_that_waits_for_the_editors_answer(tmp_path: P
             chosen = next(option for option in ask["params"]["options"] if option["kind"] == "allow_once")
             made.answer(ask, choice(chosen["optionId"]))
             assert result_of(await turn) == {"stopReason": "end_turn"}
-            assert "You chose" in made.text(session_id)
+            assert "Approved." in made.text(session_id)
 
     run(check())
 

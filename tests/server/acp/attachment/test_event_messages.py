@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.journal.base import Entry
 from trunkline.server.acp.attachment.event_messages import ends_turn
 
@@ -16,7 +16,7 @@ def entry(**event: Any) -> Entry:
     return Entry(1, 1, msgspec.json.encode({"seq": 1, "sessionId": "s", "timestamp": "t", "type": kind, **event}))
 
 
-@pytest.mark.parametrize(("event", "ends"), [
+@every_row(("event", "ends"), [
     ({"type": "session:status_changed", "_meta": {"turnId": "t1", "stopReason": "end_turn"}}, True),
     ({"type": "session:status_changed", "_meta": {"turnId": "t1"}}, False),
     ({"type": "session:status_changed", "_meta": {"turnId": "t2", "stopReason": "end_turn"}}, False),

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from tests.server.acp.editor import Refused, at_rest, editor, hub_site, result_of, text_update, when
+from tests.server.acp.editor import Refused, at_rest, editor, hub_site, result_of, when
 from trunkline.dialects.acp.content import TextContent
-from trunkline.session.commands.requests import Decision
 from trunkline.session.interpret import turns
 
 
@@ -307,45 +306,6 @@ def test_a_cancel_takes_back_what_the_editor_has_waiting_and_leaves_others_turns
     run(check())
 
 
-def test_what_one_editor_types_appears_in_the_other(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:
-            session_id = await one.new(site.folder)
-            await two.ask("session/load", {"sessionId": session_id, "cwd": str(site.folder), "mcpServers": []})
-            await one.turn(session_id, "/echo from one")
-            await two.until(lambda: two.text(session_id) == "from one")
-            assert two.text(session_id, "user_message_chunk") == "/echo from one"
-            await two.turn(session_id, "/echo from two")
-            await one.until(lambda: one.text(session_id) == "from onefrom two")
-            assert one.text(session_id, "user_message_chunk") == "/echo from two"
-            assert two.text(session_id, "user_message_chunk") == "/echo from one"
-
-    run(check())
-
-
-def test_a_turn_that_somebody_else_began_is_seen_without_a_prompt_of_ones_own(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site) as made:
-            session_id = await made.new(site.folder)
-            session = await site.hub.session(session_id)
-            await session.turns.send([TextContent(text="/echo from the phone")], by="phone")
-            await made.until(lambda: made.text(session_id) == "from the phone")
-
-    run(check())
-
-
-def test_many_sessions_in_one_connection_do_not_mix(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site) as made:
-            ids = [await made.new(site.folder) for _ in range(3)]
-            turns = [made.prompt(session_id, f"/echo to {index}") for index, session_id in enumerate(ids)]
-            for turn in turns:
-                result_of(await turn)
-            assert [made.text(session_id) for session_id in ids] == ["to 0", "to 1", "to 2"]
-
-    run(check())
-
-
 def test_a_prompt_with_the_same_key_is_one_prompt_also_over_another_connection(tmp_path: Path) -> None:
     async def check() -> None:
         async with hub_site(tmp_path) as site:
@@ -363,16 +323,6 @@ def test_a_prompt_with_the_same_key_is_one_prompt_also_over_another_connection(t
             async with editor(site, "puppet") as third:
                 assert result_of(await third.prompt(session_id, steps, **key)) == {"stopReason": "end_turn"}, "long over"
             assert session.fold.turns == 1
-
-    run(check())
-
-
-def test_a_prompt_in_a_session_that_was_not_opened_here_joins_it(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site) as one, editor(site) as two:
-            session_id = await one.new(site.folder)
-            assert await two.turn(session_id, "/echo joined") == "end_turn"
-            assert two.text(session_id) == "joined"
 
     run(check())
 
@@ -398,34 +348,5 @@ def test_an_editor_that_stalls_holds_up_nobody_else_and_misses_nothing(tmp_path:
             assert await one.turn(session_id, "/burst 2000 60") == "end_turn"
             two.socket.flows.set()
             await two.until(lambda: len(two.updates(session_id, "agent_message_chunk")) == 2000)
-
-    run(check())
-
-
-def test_late_updates_are_told_after_the_answer(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site, "puppet") as made:
-            session_id = await made.new(site.folder)
-            turn = made.play(session_id, ["end", {"stopReason": "end_turn"}], ["update", text_update("late")])
-            assert result_of(await turn) == {"stopReason": "end_turn"}
-            await made.until(lambda: made.text(session_id) == "late")
-            await at_rest(await site.hub.session(session_id))
-
-    run(check())
-
-
-def test_a_decision_made_elsewhere_lets_the_editors_turn_go_on(tmp_path: Path) -> None:
-    async def check() -> None:
-        async with hub_site(tmp_path) as site, editor(site) as made:
-            session_id = await made.new(site.folder)
-            turn = made.prompt(session_id, "/ask")
-            ask = await made.asked()
-            session = await site.hub.session(session_id)
-            (request_id,) = session.fold.approvals
-            await session.approvals.decide(request_id, Decision(decision="allow"), by="phone")
-            assert result_of(await turn) == {"stopReason": "end_turn"}
-            assert made.notified("$/cancel_request") == [{"requestId": ask["id"]}]
-            made.answer(ask, {"outcome": {"outcome": "cancelled"}})
-            await made.ask("session/list")
 
     run(check())

@@ -279,7 +279,7 @@ def test_a_connection_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.
             await time_passes(5)
             assert (await made.post({"id": 9, "method": "session/list", "params": {}})).status == 404
 
-    run(check(), 20, MovableTimeLoop)
+    run(check(), loop=MovableTimeLoop)
 
 
 @pytest.mark.parametrize(("message", "headers", "status"), [
@@ -366,7 +366,7 @@ def test_a_connection_ends_with_its_token(
             assert (await greet(site)).status == 200
             assert stream is None or not await stream.piece()
 
-    run(check(), 20, MovableTimeLoop)
+    run(check(), loop=MovableTimeLoop)
 
 
 def test_a_handshake_that_fails_opens_nothing(tmp_path: Path) -> None:

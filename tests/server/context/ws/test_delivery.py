@@ -184,7 +184,7 @@ def test_a_client_that_stalls_gets_everything_when_it_comes_back(tmp_path: Path,
             assert seen == (await events_of(session))[at:]
             assert [ask["approval"]["requestId"] for ask in pending] == [request_id]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_client_that_stalls_costs_its_cursors_and_the_slice_it_is_being_sent(tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_large_group_is_sent_in_slices_and_complete(tmp_path: Path) -> None:
                 (narrow if frame["subscription"] == "s" else wide).append(frame["event"])
             assert narrow == wide == await events_of(session)
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_subscription_that_is_dropped_while_it_catches_up_loses_no_approval(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_a_subscription_that_is_dropped_while_it_catches_up_loses_no_approval(tm
             snapshot = await socket.until("snapshot")
             assert [ask["approval"]["requestId"] for ask in snapshot["state"]["pending"]] == [request_id]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_session_that_is_deleted_ends_its_subscription_and_no_other(tmp_path: Path) -> None:
@@ -363,7 +363,7 @@ def test_a_client_that_is_killed_at_any_frame_ends_with_the_same_events(tmp_path
             await playing
             assert seen == await events_of(session)
 
-    run(check(), 30)
+    run(check())
 
 
 async def _play_some(hub: Site, session: Session) -> None:

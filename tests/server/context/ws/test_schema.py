@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import jsonschema
-import pytest
 from referencing import Registry, Resource
 
 from tests.aio import run
 from tests.server.context.ws.socket import Frame, Socket, connected
 from tests.server.site import TOKEN, site
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.content import TextContent
 from trunkline.hub import Decision
 
@@ -65,7 +65,7 @@ def test_what_is_always_told_is_required_and_what_may_be_unset_is_not() -> None:
 
 
 def test_everything_the_hub_says_is_in_the_schema(tmp_path: Path) -> None:
-    heard = run(conversation(tmp_path), 20)
+    heard = run(conversation(tmp_path))
     assert {frame["type"] for frame in heard} == {"welcome", "ack", "snapshot", "resumed", "gap", "event", "pong"}
     told = validator("Told")
     for frame in heard:
@@ -73,7 +73,7 @@ def test_everything_the_hub_says_is_in_the_schema(tmp_path: Path) -> None:
         assert errors == [], frame
 
 
-@pytest.mark.parametrize("frame", [
+@every_row("frame", [
     {"type": "hello", "versions": ["1.0.0"], "token": TOKEN},
     {"type": "subscribe", "id": "1", "sessions": "*", "after": 3, "types": "tool:"},
     {"type": "subscribe", "id": "1", "sessions": ["a", "b"], "after": {"a": 3}},
@@ -85,7 +85,7 @@ def test_what_a_client_says_is_in_the_schema(frame: Frame) -> None:
     validator("Said").validate(frame)
 
 
-@pytest.mark.parametrize("frame", [
+@every_row("frame", [
     {"type": "hello"}, {"type": "subscribe", "id": "1", "sessions": 3}, {"type": "dance"}, {"type": "unsubscribe", "id": "2"},
     {"type": "command", "id": "3", "sessionId": "a", "command": {"command": "dance"}},
 ])

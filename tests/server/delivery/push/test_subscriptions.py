@@ -9,11 +9,12 @@ import pytest
 from tests.aio import run
 from tests.server.delivery.push.telling import LOOPBACK
 from tests.tooling.push_service import Browser, PushService
+from tests.tooling.rows import every_row
 from trunkline.errors import Invalid, StorageError
 from trunkline.server.delivery.push.subscriptions import KINDS, Subscriptions, check_endpoint
 
 
-@pytest.mark.parametrize("endpoint", [
+@every_row("endpoint", [
     "http://push.example/x", "https://127.0.0.1/x", "https://10.0.0.1/x", "https://[::1]/x", "https://169.254.169.254/x",
     "https://[::ffff:10.0.0.1]/x", "https://localhost/x", "https://user:pw@push.example/x", "ftp://push.example", "https://", "x",
     "https://push.example/" + "x" * 3_000, "https://push.example/a b", "https://push.example:0/",

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.cli.read_settings import load
 from trunkline.errors import Invalid
 from trunkline.server.delivery.webhooks.rules import OCCASIONS, webhooks_from
@@ -34,7 +35,7 @@ def test_a_secret_in_the_standard_form_is_decoded() -> None:
     assert hook.secret == b"x" * 24
 
 
-@pytest.mark.parametrize(("change", "complaint"), [
+@every_row(("change", "complaint"), [
     ({"url": "ftp://x/"}, "url must look like"), ({"url": "https:///x"}, "url must"), ({"url": "https://x:99999/"}, "url must"),
     ({"url": "https://user:pw@x/"}, "user or password"), ({"url": "https://x/ä"}, "ASCII"), ({"url": "https://x/a b"}, "spaces"),
     ({"url": "https://x/\x01"}, "ASCII"), ({"url": "https://x/\n"}, "ASCII"),
@@ -68,7 +69,7 @@ def test_the_settings_file_holds_them_and_no_complaint_shows_the_secret(tmp_path
     assert SECRET not in caught.value.message
 
 
-@pytest.mark.parametrize("address", ["hub.example", "https://", "https://hub.example/?x", "https://hub.example/#/a", "ftp://x"])
+@every_row("address", ["hub.example", "https://", "https://hub.example/?x", "https://hub.example/#/a", "ftp://x"])
 def test_a_public_address_that_no_link_can_begin_with_is_refused(address: str) -> None:
     with pytest.raises(Invalid, match="public_url: expected an address"):
         load({"public_url": address}, {"HOME": "/home/somebody"})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
-
+from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.agents.process import Exit
 from trunkline.dialects.signals import AgentFault
@@ -13,7 +12,7 @@ from trunkline.session.driver.stream_json.faults import death, explained, start_
 SPEC = catalog.load()["claude-code"]
 
 
-@pytest.mark.parametrize(("text", "trouble"), [
+@every_row(("text", "trouble"), [
     ("Not logged in · Please run /login", "login"),
     ("Invalid API key · Fix external API key", "login"),
     ("API Error: 401 {\"type\":\"error\",\"error\":{\"type\":\"authentication_error\"}}", "login"),
@@ -32,7 +31,7 @@ def test_the_clis_complaints_are_recognised(text: str, trouble: str | None) -> N
     assert trouble_in(text) == trouble
 
 
-@pytest.mark.parametrize(("said", "kind", "advice"), [
+@every_row(("said", "kind", "advice"), [
     ("No conversation found with session ID: 9999", NotFound, "start a new session"),
     ("Not logged in · Please run /login", AgentAuthRequired, "run `claude` once"),
     ("error: unknown option '--fork-session'", AgentProtocolMismatch, "npm install -g"),

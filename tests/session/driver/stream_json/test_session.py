@@ -52,7 +52,7 @@ def test_a_session_is_played_and_knows_its_agents_modes_models_and_commands(tmp_
             assert view.mode == "default", "the CLI says so at the turn's beginning"
             assert [command["name"] for command in await session.commands() or []] == ["compact"]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_turn_that_needs_a_login_ends_with_the_error_of_that_name(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_turn_that_needs_a_login_ends_with_the_error_of_that_name(tmp_path: Pa
             (error,) = [event["error"] for event in events if event["type"] == "session:error"]
             assert error["code"] == "agent_auth_required" and "ANTHROPIC_API_KEY" in error["message"]
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_fork_begins_with_its_sources_conversation_under_an_id_of_its_own(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_fork_begins_with_its_sources_conversation_under_an_id_of_its_own(tmp_
             await branch.turns.resume(by="ann")
             assert stage.argv(2)[-1] == f"--resume={branch.fold.agent_session_id}", "it is forked once"
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_session_of_another_agent_cannot_be_forked(tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_session_of_another_agent_cannot_be_forked(tmp_path: Path) -> None:
             with pytest.raises(Unsupported, match="cannot be forked"):
                 await hub.fork(session.id, by="ann")
 
-    run(check(), 30)
+    run(check())
 
 
 def test_a_cancelled_turn_whose_cli_does_not_react_is_ended_all_the_same(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_shared_daemon_that_the_cli_leaves_running_is_written_down(tmp_path: P
             finally:
                 os.kill(daemon, signal.SIGKILL)
 
-    run(check(), 30)
+    run(check())
 
 
 async def left_running(session: Session) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def test_permissions_over_the_bound_are_denied_and_say_why(tmp_path: Path, monke
             while session.fold.turn is not None:
                 await session.feed.wait(session.feed.last_seq)
 
-    run(check(), 30)
+    run(check())
 
 
 def permission(number: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import msgspec
 
 from tests.session.interpret.told import Told, events, names, packets
 from tests.session.script import OPTIONS
+from trunkline.dialects.context.types import Resolver
 from trunkline.dialects.signals import PermissionAsk
 
 
@@ -46,6 +47,18 @@ def test_two_asks_with_one_call_id_are_two_approvals() -> None:
     assert list(told.fold.approvals) == ["two"] and told.fold.status == "waiting_for_approval"
     told.at().asks.resolve("two", approved=False, resolved_by="user", who="ann")
     assert told.fold.status == "running"
+
+
+def test_the_packet_of_a_decision_says_whose_it_was_and_nobodys_where_none_decided() -> None:
+    told = Told().turn()
+    resolvers: tuple[tuple[str, Resolver], ...] = (("one", "user"), ("two", "policy"))
+    for request, resolver in resolvers:
+        told.hear(PermissionAsk(request, b'{"toolCallId":"c"}', OPTIONS))
+        told.at().asks.resolve(request, approved=True, resolved_by=resolver, who="phone (bd97ee34b91c)")
+        told.take()
+    by_person, by_rule = [packet for packet in packets(told.entries) if packet["type"] == "approval_resolved"]
+    assert (by_person["resolvedBy"], by_person["_meta"]) == ("user", {"by": "phone (bd97ee34b91c)"})
+    assert by_rule["resolvedBy"] == "policy" and "_meta" not in by_rule
 
 
 def test_an_ask_that_is_no_tool_call_stands_for_itself() -> None:

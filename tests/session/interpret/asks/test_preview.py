@@ -8,8 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.tooling.rows import every_row
 from tests.tooling.story import Player
 from tests.tooling.transcripts import Prompt
+from trunkline.dialects.calls.beside import members_beside
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, Update
 from trunkline.session.interpret.asks.preview import FILES_MOST, NO_TEXT, NOT_ALL, TEXT_MOST
 
@@ -66,10 +68,45 @@ def test_a_call_that_shows_what_its_input_says_is_not_doubted() -> None:
     assert doubts(event) == [] and len(previews(event)) == 1
 
 
+@every_row(("given", "old", "new"), [
+    ({"content": "keep\n"}, "keep\nother\n", "keep\nother\nmore\n"),
+    ({"content": "two\none\n"}, "keep\n", "one\ntwo\n"),
+    ({"content": ""}, "keep\n", "keep\nmore\n"),
+    ({"old_string": "keep", "new_string": "gone"}, "gone\nother\n", "keep\nother\n"),
+    ({"old_string": "keep", "new_string": "gone"}, "keep\ngone\n", "keep\ngone\nmore\n"),
+])
+def test_an_input_that_makes_something_else_of_a_file_than_is_shown_is_doubted_and_told(
+        given: dict[str, Any], old: str, new: str) -> None:
+    event = asked(title="Write", kind="edit", rawInput={"path": "a.txt", **given}, content=[diff("a.txt", new, old)])
+    assert doubts(event) == ["its input writes a text that its changes do not show"]
+    assert members_beside(event["toolInput"], previews(event), event["description"]) == given
+
+
+@every_row(("given", "old", "new"), [
+    ({"content": "keep\nmore"}, "keep\n", "keep\nmore\n"),
+    ({"old_string": "keep", "new_string": "gone"}, "keep\nother\n", "gone\nother\n"),
+    ({"old_string": "keep", "new_string": ""}, "keep\nother\n", "\nother\n"),
+    ({"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "c", "new_string": "d"}]}, "a\nc\n", "b\nd\n"),
+    ({"old_string": "keep", "new_string": "gone"}, None, "gone\nother\n"),
+])
+def test_an_input_that_makes_of_a_file_what_is_shown_is_not_doubted(given: dict[str, Any], old: str | None, new: str) -> None:
+    event = asked(title="Write", kind="edit", rawInput={"path": "a.txt", **given}, content=[diff("a.txt", new, old)])
+    assert doubts(event) == []
+
+
 def test_a_patch_is_shown_as_it_was_given() -> None:
     patch = "*** Begin Patch\n*** Add File: x\n+a\n*** End Patch"
     event = asked(name="apply_patch", kind="edit", rawInput={"patch": patch})
     assert patch in [act.get("text") for act in previews(event)]
+
+
+def test_what_a_patch_deletes_and_moves_is_said_before_the_patch_is_read() -> None:
+    patch = ("*** Begin Patch\n*** Delete File: src/x.py\n*** Update File: a.py\n*** Move to: b.py\n@@\n-x\n+y\n"
+             "*** Update File: c.py\n@@\n-x\n+y\n*** End Patch")
+    event = asked(name="apply_patch", kind="edit", rawInput={"patch": patch})
+    said = "\n".join(act.get("text", "") for act in previews(event)).replace(patch, "").split("\n")
+    assert "Deletes src/x.py" in said and "Moves a.py to b.py" in said and "Deletes:" not in said
+    assert (event["_meta"]["risk"]["reason"], doubts(event)) == ("deletes files: src/x.py", [])
 
 
 @pytest.mark.parametrize("content", [

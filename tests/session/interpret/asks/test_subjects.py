@@ -11,6 +11,7 @@ from tests.session.interpret.asks.confirming import asked, confirm, decide, runs
 from tests.session.interpret.call_builders import call, listening, more, of_type, only, text
 from tests.session.interpret.told import events
 from tests.session.script import OPTIONS
+from tests.tooling.rows import every_row
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Invalid
@@ -147,7 +148,7 @@ def test_where_nothing_waits_it_is_not_known_what_an_ask_does() -> None:
     assert not [event for event in found if event["type"].startswith("tool:")], "nothing was called, and nothing failed"
 
 
-@pytest.mark.parametrize("fields", [
+@every_row("fields", [
     {"title": "Bash", "kind": "execute"}, {"title": "Read", "kind": "read"}, {"title": "Grep", "kind": "search", "rawInput": {}},
     {"title": "Confirm", "kind": "read", "content": text("Shall I?")}, {"title": "Edit", "kind": "edit", "rawInput": None},
     {"title": "Confirm Agent Actions", "kind": "read"}, {"title": "touch x", "kind": "execute"},
@@ -160,7 +161,7 @@ def test_a_title_and_a_kind_say_nothing(fields: dict[str, Any]) -> None:
     assert view.call_ids == ("b",)
 
 
-@pytest.mark.parametrize("fields", [
+@every_row("fields", [
     {"title": "mcp__db__tables", "rawInput": {}}, {"name": "list_tables", "title": "Tables"},
     {"title": "Ready to code?", "kind": "switch_mode"}, {"title": "x", "rawInput": {"question": "sure?"}},
     {"title": "Run", "kind": "execute", "content": text("Requesting approval to Running: touch z")},

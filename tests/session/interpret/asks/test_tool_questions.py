@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.session.interpret.told import Told, events, names
 from tests.session.script import update
+from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.dialects.calls import ToolNames
 from trunkline.session.interpret import Interpreter
@@ -52,7 +51,7 @@ def test_a_tool_that_asks_nobody_asks_nothing() -> None:
     assert "interaction:question" not in names(entries)
 
 
-@pytest.mark.parametrize(("given", "found"), [
+@every_row(("given", "found"), [
     (b'{"question":"Which?","choices":["a",{"title":"b"},7]}', [("Which?", ["a", "b"])]),
     (b'{"questions":["One?",{"prompt":"Two?"},7,{}]}', [("One?", []), ("Two?", [])]),
     (b'{"message":"Hm?"}', [("Hm?", [])]), (b"[]", []), (b"{}", []), (None, []), (b"{", []),

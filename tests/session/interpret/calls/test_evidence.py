@@ -8,10 +8,11 @@ import pytest
 
 from tests.session.interpret.call_builders import call
 from tests.session.interpret.told import Told, events
+from tests.tooling.rows import every_row
 from trunkline.session.interpret.calls.evidence import NAMED_BYTES, NAMED_PLACES
 
 
-@pytest.mark.parametrize(("said", "name"), [
+@every_row(("said", "name"), [
     ({"title": "ls", "kind": "execute", "rawInput": {"command": "ls"}}, "bash"),
     ({"title": "make", "kind": "execute", "rawInput": {"command": "make all"}}, "bash"),
     ({"title": "Makefile", "kind": "read", "locations": [{"path": "/w/Makefile"}]}, "read"),

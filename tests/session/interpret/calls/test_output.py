@@ -58,15 +58,3 @@ def test_a_running_call_tells_what_it_prints_and_its_result_all_of_it() -> None:
         ("c", 0, "one\ntwo\n"), ("c", 8, "two and a half\n")]
     result = next(event for event in events(told.entries) if event["type"] == "tool:result")
     assert result["output"] == "one\ntwo\nthree\n"
-
-
-def test_a_terminal_is_told_of_by_the_running_call_that_shows_it() -> None:
-    told = Told().turn()
-    assert not told.at().tools.terminals.emit_printed("t1", 0, "early")
-    told.hear(update(sessionUpdate="tool_call", toolCallId="c", title="Build", kind="execute", status="in_progress",
-                     content=[{"type": "terminal", "terminalId": "t1"}]))
-    assert told.at().tools.terminals.emit_printed("t1", 0, "early")
-    assert not told.at().tools.terminals.emit_printed("t2", 0, "of nobody")
-    (event,) = events(told.take())
-    assert event["eventName"] == "terminal_output"
-    assert event["data"] == {"toolCallId": "c", "terminalId": "t1", "offset": 0, "output": "early"}

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
 import pytest
 
-from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.call_builders import ask, call, listening, made, more, only, text
 from tests.session.interpret.told import events
+from tests.tooling.rows import every_row
 from trunkline.session.interpret.calls.structured import STRUCTURED_CHARS
-from trunkline.session.interpret.effects.search import RESULTS
 
 RUN: dict[str, Any] = {"rawInput": {"command": "make"}}
 
@@ -20,7 +19,7 @@ def structured(kind: str, **fields: Any) -> dict[str, Any] | None:
     return found
 
 
-@pytest.mark.parametrize(("fields", "code", "stdout", "stderr"), [
+@every_row(("fields", "code", "stdout", "stderr"), [
     ({"rawOutput": {"stdout": "hi\n", "stderr": "oh\n", "exit_code": 0, "aggregated_output": "hi\noh\n"}}, 0, "hi\n", "oh\n"),
     ({"rawOutput": {"output": "hi\n", "metadata": {"output": "hi\n", "exit": 2}}}, 2, "hi\n", ""),
     ({"rawOutput": {"type": "shell_result", "output": "hi", "exitCode": 0}}, 0, "hi", ""),
@@ -81,14 +80,6 @@ def test_pieces_of_a_terminals_output_add_up() -> None:
     assert found["output"] == found["structured"]["stdout"] == "one\ntwo\n"
 
 
-def test_what_the_hubs_own_terminal_printed_is_the_calls_output() -> None:
-    told = listening()
-    told.hear(call(kind="execute", status="in_progress"), more(content=[{"type": "terminal", "terminalId": "term-1"}]))
-    told.at().tools.terminals.keep("term-1", "made\n", 0)
-    found = only(events(told.hear(more(status="completed"))), "tool:result")
-    assert (found["output"], found["structured"]["exitCode"]) == ("made\n", 0)
-
-
 @pytest.mark.parametrize("fields", [
     {"rawOutput": {"output": "é\U0001f600\n" * 50_000, "metadata": {"exit": 0}}},
     {"content": text("é\"\\\U0001f600\n" * 20_000), "rawOutput": {"exit_code": 0}},
@@ -110,15 +101,6 @@ def test_a_long_output_is_whole_beside_its_shortened_copy(fields: dict[str, Any]
     assert found["_meta"]["structured"] == {"cut": STRUCTURED_CHARS}
 
 
-def test_a_long_text_stands_in_the_packet_as_the_agent_wrote_it() -> None:
-    told = listening()
-    told.hear(call(kind="execute", status="in_progress", **RUN))
-    (entry, *_) = told.hear(more(status="completed", content=text('say "|" \\ \u2028 é\n' * 1000)))
-    packet = msgspec.json.decode(entry.packet or b"")
-    assert packet["content"][0]["content"]["text"] == 'say "|" \\ \u2028 é\n' * 1000
-    assert list(packet)[:2] == ["_meta", "content"]
-
-
 def test_words_for_the_person_who_decides_are_no_output() -> None:
     told = listening()
     told.hear(ask(kind="execute", rawInput={"command": "make"}, content=text("Because it must be made")))
@@ -126,67 +108,3 @@ def test_words_for_the_person_who_decides_are_no_output() -> None:
     done = more(status="completed", rawOutput={"stdout": "made", "stderr": "", "exit_code": 0})
     found = only(events(told.hear(done)), "tool:result")
     assert found["output"] == "made"
-
-
-SEARCH: dict[str, Any] = {"rawInput": {"pattern": "x", "path": "/w"}}
-
-
-@pytest.mark.parametrize(("fields", "results"), [
-    ({"content": text("src/a.py:12:x = 1\nsrc/b.py:3:y")}, [("src/a.py", 12, "x = 1"), ("src/b.py", 3, "y")]),
-    ({"content": text("src/a.py:12:5: x = 1")}, [("src/a.py", 12, "x = 1")]),
-    ({"content": text("Found 2 matches\n/w/a.ts:\n  Line 4: foo\n  Line 9: bar")},
-     [("/w/a.ts", 4, "foo"), ("/w/a.ts", 9, "bar")]),
-    ({"content": text("Found 1 match for x:\n---\nFile: src/a.py\nL7: foo\n---")}, [("src/a.py", 7, "foo")]),
-    ({"content": text("/w/a.py\n/w/b/c.py\n")}, [("/w/a.py", 0, ""), ("/w/b/c.py", 0, "")]),
-    ({"rawOutput": {"matches": [{"path": "a", "line_number": 2, "text": "t"}]}}, [("a", 2, "t")]),
-    ({"rawOutput": [{"file": "a", "line": 1, "content": "c"}, {"no": "file"}]}, [("a", 1, "c")]),
-    ({"locations": [{"path": "/w/a", "line": 5}]}, [("/w/a", 5, "")]),
-])
-def test_a_search_gives_files_and_lines(fields: dict[str, Any], results: list[tuple[str, int, str]]) -> None:
-    found = structured("search", **SEARCH, **fields)
-    assert found is not None and found["type"] == "search_results"
-    assert [(each["file"], each["line"], each["content"]) for each in found["results"]] == results
-
-
-def test_a_search_that_found_nothing_has_no_results() -> None:
-    assert structured("search", **SEARCH, content=text("No files found")) is None
-
-
-def test_a_search_that_found_too_much_says_so() -> None:
-    hits = "\n".join(f"a.py:{n}:x" for n in range(RESULTS + 5))
-    found = only(made("search", **SEARCH, content=text(hits)), "tool:result")
-    assert len(found["structured"]["results"]) == RESULTS and found["_meta"]["structured"] == {"resultsMore": True}
-
-
-def test_a_page_has_its_address_title_and_beginning() -> None:
-    found = made("fetch", rawInput={"url": "https://x.test/a"}, content=text("# The page\n\nWords."),
-                 rawOutput={"statusCode": 200})
-    assert only(found, "tool:result")["structured"] == {
-        "type": "web_content", "url": "https://x.test/a", "title": "The page", "summary": "# The page\n\nWords."}
-    assert only(found, "web:operation")["operation"] == {
-        "kind": "fetch", "url": "https://x.test/a", "title": "The page", "statusCode": 200}
-
-
-def test_an_address_may_stand_in_the_words_of_a_prompt() -> None:
-    found = made("fetch", title="web", rawInput={"prompt": "Sum up https://x.test/b please"})
-    assert only(found, "web:operation")["operation"]["url"] == "https://x.test/b"
-
-
-@pytest.mark.parametrize("fields", [
-    {"rawOutput": {"results": [{"title": "T", "url": "https://t.test", "snippet": "S"}]}},
-    {"content": text('Links: [{"title": "T", "url": "https://t.test", "snippet": "S"}]\nMore.')},
-    {"content": text("- [T](https://t.test) S")},
-])
-def test_a_web_search_tells_what_it_found(fields: dict[str, Any]) -> None:
-    found = made("fetch", rawInput={"query": "q"}, **fields)
-    assert only(found, "web:operation")["operation"] == {
-        "kind": "search", "query": "q", "results": [{"title": "T", "url": "https://t.test", "snippet": "S"}]}
-
-
-def test_a_search_of_code_by_query_is_not_the_web() -> None:
-    found = made("search", rawInput={"query": "where is x"}, content=text("a.py:1:x"))
-    assert not of_type(found, "web:operation") and only(found, "tool:result")["structured"]["type"] == "search_results"
-
-
-def test_a_failed_fetch_was_no_operation() -> None:
-    assert not of_type(made("fetch", status="failed", rawInput={"url": "https://x.test"}), "web:operation")

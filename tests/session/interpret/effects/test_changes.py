@@ -6,18 +6,10 @@ from typing import Any
 
 import pytest
 
-from tests.session.interpret.call_builders import ask, call, listening, made, more, of_type, only, text
+from tests.session.interpret.call_builders import ask, call, change, diff, listening, made, more, of_type, only, text
 from tests.session.interpret.told import events
 from trunkline.session.fold import KEPT_FILES, Changes, view_of
 from trunkline.session.interpret.effects.diff import DIFF_LINES
-
-
-def diff(path: str, new: str, old: str | None = None, **more: Any) -> dict[str, Any]:
-    return {"type": "diff", "path": path, "newText": new, **({} if old is None else {"oldText": old}), **more}
-
-
-def change(kind: str = "edit", **fields: Any) -> dict[str, Any]:
-    return only(made(kind, **fields), "file:change")
 
 
 def test_a_diff_without_old_text_is_a_new_file() -> None:
@@ -86,33 +78,6 @@ def test_a_failed_or_denied_call_changed_nothing() -> None:
     assert not of_type(events(told.hear(more(status="completed"))), "file:change"), "it says completed, but nobody let it"
 
 
-@pytest.mark.parametrize("ending", [
-    {"rawOutput": {"success": False}},
-    {"rawOutput": {"output": "x", "metadata": {"ok": False}}},
-    {"rawOutput": {"error": "old_string was not found"}},
-    {"rawOutput": {"isError": True, "output": "no"}},
-    {"rawOutput": {"status": "rejected"}},
-    {"rawOutput": {"exit_code": 1, "stdout": "", "stderr": "no such file"}},
-    {"content": [*text("Error: old_string was not found in the file"), diff("/w/a", "x")]},
-    {"content": text("Failed to write a: read-only file system")},
-    {"_meta": {"v": {"toolResponse": {"success": False}}}},
-])
-def test_a_completed_call_that_says_it_failed_changed_nothing(ending: dict[str, Any]) -> None:
-    found = made("edit", rawInput={"path": "/w/a", "content": "x"}, **ending)
-    assert not of_type(found, "file:change")
-    assert only(found, "tool:result")["_meta"]["failed"]
-
-
-@pytest.mark.parametrize("ending", [
-    {"rawOutput": {"success": True, "error": None}},
-    {"rawOutput": {"error": None, "n": 1}},
-    {"rawOutput": {"output": "The errors of the file were corrected", "status": "completed"}},
-    {"content": text("Updated a: error handling added")},
-])
-def test_a_call_that_went_well_is_no_failure_by_a_word(ending: dict[str, Any]) -> None:
-    assert change(rawInput={"path": "/w/a", "content": "x"}, **ending)["path"] == "/w/a"
-
-
 @pytest.mark.parametrize("where", [
     {"rawInput": {"path": "/w/a", "content": "a\nc\n", "previousContent": "a\nb\n"}},
     {"rawInput": {"path": "/w/a", "content": "a\nc\n"}, "rawOutput": {"previousContent": "a\nb\n"}},
@@ -162,40 +127,6 @@ def test_a_list_of_edits_is_one_change() -> None:
     assert change(rawInput={"file_path": "/w/a", "edits": edits})["linesAdded"] == 2
 
 
-def test_a_patch_is_taken_apart_by_file() -> None:
-    patch = ("*** Begin Patch\n*** Add File: n.txt\n+one\n+two\n*** Update File: src/a.py\n@@\n-old\n+new\n kept\n"
-             "*** Delete File: gone.txt\n*** Update File: b\n*** Move to: c\n@@\n+x\n*** End Patch")
-    batch = only(made("other", rawInput={"patchText": patch}), "file:batch")
-    assert [(each["path"], each["changeType"], each["linesAdded"], each["linesRemoved"]) for each in batch["changes"]] == [
-        ("/w/n.txt", "created", 2, 0), ("/w/src/a.py", "modified", 1, 1), ("/w/gone.txt", "deleted", 0, 0),
-        ("/w/b", "deleted", 0, 0), ("/w/c", "created", 1, 0)]
-
-
-def test_a_new_files_shortened_body_is_no_diff() -> None:
-    patch = "*** Begin Patch\n*** Add File: n.ts\n..."
-    files = [{"type": "add", "before": "", "after": "// new file content...", "additions": 230, "deletions": 0}]
-    found = made("other", rawInput={"patchText": patch}, rawOutput={"output": "Success", "metadata": {"files": files}})
-    changed = only(found, "file:change")
-    assert (changed["path"], changed["changeType"], changed["linesAdded"]) == ("/w/n.ts", "created", 230)
-    assert "diff" not in changed and changed["_meta"] == {"abridged": True}
-
-
-@pytest.mark.parametrize(("patch", "added"), [
-    ("*** Begin Patch\n*** Add File: n\n+one\n...\n*** End Patch", 1),
-    ("--- /dev/null\n+++ b/n\n@@ -0,0 +1,230 @@\n+one\n...\n", 230),
-])
-def test_a_shortened_patch_alone_is_counted_and_not_shown(patch: str, added: int) -> None:
-    found = change(rawInput={"patch": patch})
-    assert (found["path"], found["linesAdded"]) == ("/w/n", added)
-    assert "diff" not in found
-
-
-def test_a_unified_diff_is_a_patch_too() -> None:
-    patch = "--- a/x.py\n+++ b/x.py\n@@ -1 +1 @@\n-a\n+b\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n"
-    batch = only(made("edit", rawInput={"patch": patch}), "file:batch")
-    assert [(each["path"], each["changeType"]) for each in batch["changes"]] == [("/w/x.py", "modified"), ("/w/y", "created")]
-
-
 def test_changes_listed_by_path_are_read() -> None:
     changes = {"/w/a": {"type": "add", "content": "x\n"}, "/w/b": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-a\n+b\n"},
                "/w/c": {"type": "delete", "content": "gone\n"}}
@@ -229,51 +160,6 @@ def test_a_long_diff_is_counted_and_can_be_fetched() -> None:
     assert changed["_meta"]["diff"] == {"lines": DIFF_LINES + 1, "url": f"/sessions/s/diff?entry={result['seq']}"}
     assert (result["structured"]["diff"], result["_meta"]["structured"]) == ("", {"diff": changed["_meta"]["diff"]})
     assert result["structured"]["diff"] == ""
-
-
-def test_an_edit_that_was_allowed_and_never_reported_is_told_as_unconfirmed() -> None:
-    told = listening()
-    told.hear(ask(kind="edit", content=[diff("/w/a", "x")]))
-    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
-    told.take()
-    told.at().turns.end("end_turn")
-    found = events(told.take())
-    assert not of_type(found, "tool:error"), "nobody said that it failed"
-    assert only(found, "tool:result")["_meta"] == {"ask": {"unconfirmed": True}}
-    assert only(found, "file:change")["_meta"] == {"unconfirmed": True}
-    assert told.fold.errors == 0
-
-
-@pytest.mark.parametrize("asked", [
-    {"rawInput": {"path": "/w/a", "content": "x"}}, {"content": [diff("/w/a", "x")], "locations": [{"path": "/w/a"}]}])
-def test_an_ask_under_an_id_of_its_own_is_joined_to_the_call_that_it_was_about(asked: dict[str, Any]) -> None:
-    told = listening()
-    told.hear(ask(**{"kind": "edit", **asked, "toolCallId": "edit-approval-1"}))
-    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
-    told.hear(call(kind="edit", status="completed", rawInput={"path": "/w/a", "content": "x"}))
-    told.take()
-    told.at().turns.end("end_turn")
-    found = events(told.take())
-    assert only(found, "tool:result")["_meta"] == {"ask": {"joinedTo": "c"}}
-    assert not of_type(found, "tool:error") and not of_type(found, "file:change"), "the call itself has told it"
-
-
-def test_a_call_that_the_agent_began_and_never_ended_is_still_abandoned() -> None:
-    told = listening()
-    told.hear(call(kind="edit", status="in_progress"), ask(kind="edit"))
-    told.at().asks.resolve("r", approved=True, resolved_by="user", who="ann")
-    told.at().turns.end("end_turn")
-    assert only(events(told.take()), "tool:error")["error"]["code"] == "abandoned"
-
-
-@pytest.mark.parametrize("decide", [True, False])
-def test_an_edit_that_nobody_allowed_is_not_told(decide: bool) -> None:
-    told = listening()
-    told.hear(ask(kind="edit", content=[diff("/w/a", "x")]))
-    if decide:
-        told.at().asks.resolve("r", approved=False, resolved_by="user", who="ann")
-    told.at().turns.end("end_turn")
-    assert not of_type(events(told.take()), "file:change")
 
 
 def test_the_session_counts_its_files() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.session.interpret.call_builders import ask, call
 from tests.session.interpret.told import Told, events
+from tests.tooling.rows import every_row
 from trunkline.session.fold import SeenFile
 from trunkline.session.interpret.asks.joined import NEAR_CALLS
 from trunkline.session.interpret.calls.evidence import BEFORE_CHARS, evidence_of, keep_before
@@ -34,7 +35,7 @@ def changes(told: Told, **seen: SeenFile) -> list[dict[str, Any]]:
     return [event for event in events(told.interpret.take()) if event["type"].startswith("file:")]
 
 
-@pytest.mark.parametrize(("said", "seen", "told"), [
+@every_row(("said", "seen", "told"), [
     (WRITE, SeenFile(True, 4, "new\n"), {"exists": True, "size": 4, "asSaid": True}),
     (WRITE, SeenFile(True, 4, "formatted"), {"exists": True, "size": 4, "asSaid": False}),
     (WRITE, SeenFile(True, 10**6), {"exists": True}),
@@ -70,7 +71,7 @@ def test_what_was_not_seen_in_time_is_told_as_it_was_said() -> None:
     assert [change["path"] for change in found] == [PATH] and "seen" not in found[0].get("_meta", {})
 
 
-@pytest.mark.parametrize("more", [
+@every_row("more", [
     {"content": [{"type": "diff", "path": "a.py", "oldText": "old", "newText": "new"}]}, {"rawOutput": {"success": True}},
     {"rawOutput": {"success": False}}, {"rawOutput": "Error: no"}, {"status": "failed"},
 ])
@@ -133,3 +134,38 @@ def test_an_empty_file_that_is_overwritten_is_changed_and_not_created(shown: dic
     (change,) = [event for event in events(told.entries) if event["type"] == "file:change"]
     assert (change["changeType"], change["linesAdded"], change["linesRemoved"]) == ("modified", 1, 0)
     assert change["diff"].startswith("--- a/")
+
+
+def _diff(path: str, old: str | None = None) -> dict[str, Any]:
+    return {"type": "diff", "path": path, "oldText": old, "newText": "new\n"}
+
+
+SHOWN = {"name": "Write", "kind": "edit", "rawInput": {"path": "a.py"}, "content": [_diff("a.py")]}
+
+
+@every_row("said", [
+    SHOWN, {**SHOWN, "content": [_diff("a.py", "")]}, {**SHOWN, "name": "Edit"},
+    {"title": "does something", "content": [_diff("a.py")]},
+    {**SHOWN, "rawInput": {"path": "a.py", "content": "new\n"}},
+])
+def test_a_file_that_was_shown_as_new_is_told_where_the_disk_has_it(said: dict[str, Any]) -> None:
+    assert changes(ended(said), a_py=SeenFile(False)) == []
+    (change,) = changes(ended(said), a_py=SeenFile(True, 4, "new\n"))
+    assert (change["changeType"], change["path"], change["_meta"]["seen"]) == ("created", PATH, {"exists": True})
+
+
+def test_of_two_files_that_were_shown_as_new_the_one_that_is_there_is_told() -> None:
+    told = ended({**SHOWN, "content": [_diff("a.py"), _diff("b.py")]})
+    assert [change["path"] for change in changes(told, a_py=SeenFile(True, 4, "new\n"), b_py=SeenFile(False))] == [PATH]
+
+
+@pytest.mark.parametrize("more", [{"rawOutput": {"success": True}}, {"rawOutput": {"success": False}}, {"status": "failed"},
+                                  {"content": [_diff("a.py", "old")]}])
+def test_a_new_file_that_the_agent_confirms_or_takes_back_is_not_looked_for(more: dict[str, Any]) -> None:
+    said = {**SHOWN, "content": more["content"]} if "content" in more else SHOWN
+    assert ended(said, **more).interpret.tools.disk.wanted is None
+
+
+def test_a_new_file_that_nobody_saw_in_time_is_told_as_it_was_shown() -> None:
+    (change,) = changes(ended(SHOWN))
+    assert change["changeType"] == "created"

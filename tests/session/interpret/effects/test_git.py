@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from tests.session.interpret.call_builders import made, of_type
+from tests.tooling.rows import every_row
 
 
 def operations(command: Any, printed: str = "", *, status: str = "completed", code: int = 0) -> list[dict[str, Any]]:
@@ -17,7 +16,7 @@ def operations(command: Any, printed: str = "", *, status: str = "completed", co
 COMMITTED = "[main 1a2b3c4] Say hello\n 2 files changed, 3 insertions(+)\n"
 
 
-@pytest.mark.parametrize(("command", "printed", "expected"), [
+@every_row(("command", "printed", "expected"), [
     ("git commit -m 'Say hello'", COMMITTED, [{"kind": "commit", "hash": "1a2b3c4", "message": "Say hello", "filesChanged": 2}]),
     ("git -C /w -c user.name=x commit -am 'Say hello'", COMMITTED,
      [{"kind": "commit", "hash": "1a2b3c4", "message": "Say hello", "filesChanged": 2}]),
@@ -50,7 +49,7 @@ def test_an_operation_is_read_from_the_command_and_its_output(command: Any, prin
     assert operations(command, printed) == expected
 
 
-@pytest.mark.parametrize(("command", "printed"), [
+@every_row(("command", "printed"), [
     ("git status", "On branch main"), ("git log --oneline", "1a2b3c4 Say hello"), ("git branch -d topic", "Deleted branch topic"),
     ("git branch", "* main"), ("git branch --list x", ""), ("git checkout -- a.txt", ""),
     ("git checkout a.txt", "Updated 1 path"),

@@ -45,6 +45,7 @@ export const content = {
   pictureNone: 'A picture that is not there',
   pictureSmaller: 'Make smaller: {name}',
   reallyLeadsTo: 'leads to {host}',
+  showAll: { one: 'Show all of it', other: 'Show all {n} lines' },
   showIt: 'Show',
   showMore: 'Show more',
   showPicture: 'Show picture: {name}',

@@ -20,7 +20,7 @@ export const files = {
   mb: '{n} MB',
   noArtifacts: 'The agent has made nothing to look at yet.',
   noPreview: 'This app has nothing that could be shown without being started, and Trunkline does not start apps.',
-  notShown: 'The changes of this file are not shown: it is not text, or too large.',
+  notShown: 'The changes of this file are not shown: it is not text, too large, or what it was before is not known.',
   notText: 'This is not a text file. Download it to look at it.',
   nothingChanged: 'Nothing has changed.',
   nothingFound: 'No file of that name.',

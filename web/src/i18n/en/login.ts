@@ -2,6 +2,7 @@
 export const login = {
   title: 'Log in to Trunkline',
   text: 'This browser is not known here. One of these lets it in:',
+  revoked: 'This browser’s access was taken back. One of these lets it in again:',
   fromTerminal: 'On the machine that runs Trunkline, run this, and open the link that it prints in this browser:',
   fromDevice: 'On a device that is logged in already, open Menu › Devices and pair this one.',
   byHand: 'Or enter a code or a token',

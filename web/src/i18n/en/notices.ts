@@ -16,6 +16,8 @@ export const notices = {
   answeredBy: 'Answered by {by}',
   dismissed: 'Dismissed',
   dismissedBy: 'Dismissed by {by}',
+  anotherBrowser: 'another browser',
+  terminal: 'you (terminal)',
   expired: 'Nobody answered in time',
   over: 'No longer waits for you',
 } as const;

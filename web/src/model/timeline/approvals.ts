@@ -34,7 +34,10 @@ export class Approvals {
     const call = this.items.callOf(event.toolCallId);
     const item = this.items.find(`a:${event.requestId}`) as ApprovalItem | undefined;
     this.items.changed = true;
-    for (const each of this.callsOf(item?.request ?? event)) changeCall(each, { waits: false, decisions: [...each.call.peek().decisions, event] });
+    for (const each of this.callsOf(item?.request ?? event)) {
+      const { waited, decisions } = each.call.peek();
+      changeCall(each, { waits: false, decisions: [...decisions, event], waited: item === undefined ? waited : [...waited, [item.at, Date.parse(event.timestamp)]] });
+    }
     if (item !== undefined) item.resolved.value = event;
     else if (call === undefined) return this.notices.add(event, { name: 'decided', tone: 'quiet', aside: false, state: { data: event } });
     return item?.key ?? call?.key;

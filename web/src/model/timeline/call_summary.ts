@@ -1,14 +1,27 @@
 // What a run of calls did, in numbers. Pure.
+//
+// Rule: only what is over was done. What runs or waits is counted by itself.
 
 import type { Call, Item, ToolItem } from './items';
+import { isOver } from './tool_call_state';
 
 type CallAction = 'read' | 'edited' | 'wrote' | 'ran' | 'searched' | 'fetched' | 'todos' | 'used';
+
+/** How many are not over, and whether all of them are commands. */
+interface Open {
+  count: number;
+  commands: boolean;
+}
 
 interface CallSummary {
   /** How often, in the order of the first time. Files are counted once each. */
   counts: { action: CallAction; count: number; name?: string }[];
   failed: number;
-  running: number;
+  /** Calls that nobody let happen: they did nothing, and nothing in them failed. */
+  denied: number;
+  running: Open;
+  /** Calls that wait for somebody to decide. */
+  waiting: Open;
   linesAdded: number;
   linesRemoved: number;
   durationMs: number;
@@ -26,7 +39,7 @@ export function actionOf(call: Pick<Call, 'category' | 'reading'>): CallAction {
 
 export function summaryOf(members: readonly Item[]): CallSummary {
   const counted = new Map<string, { action: CallAction; name?: string; things: Set<string> }>();
-  const summary: CallSummary = { counts: [], failed: 0, running: 0, linesAdded: 0, linesRemoved: 0, durationMs: 0 };
+  const summary: CallSummary = { counts: [], failed: 0, denied: 0, running: none(), waiting: none(), linesAdded: 0, linesRemoved: 0, durationMs: 0 };
   for (const member of members) if (member.kind === 'tool') count(member, counted, summary);
   summary.counts = [...counted.values()].map(({ action, name, things }) => ({ action, count: things.size, ...(name !== undefined ? { name } : {}) }));
   return summary;
@@ -34,18 +47,31 @@ export function summaryOf(members: readonly Item[]): CallSummary {
 
 function count(tool: ToolItem, counted: Map<string, { action: CallAction; name?: string; things: Set<string> }>, summary: CallSummary): void {
   const call = tool.call.peek();
+  if (call.status === 'failed' && call.error?.code === 'denied') {
+    summary.denied += 1;
+    return;
+  }
   const action = actionOf(call);
+  if (!isOver(call) && !call.abandoned) {
+    const open = call.waits ? summary.waiting : summary.running;
+    open.count += 1;
+    open.commands &&= action === 'ran';
+    return;
+  }
   const id = action === 'used' ? `used ${call.name}` : action;
   const entry = counted.get(id) ?? { action, things: new Set<string>(), ...(action === 'used' ? { name: call.name } : {}) };
   counted.set(id, entry);
   entry.things.add(subjectOf(tool));
   if (call.status === 'failed') summary.failed += 1;
-  else if (call.status !== 'completed' && !call.abandoned) summary.running += 1;
   for (const change of call.changes) {
     summary.linesAdded += change.linesAdded ?? 0;
     summary.linesRemoved += change.linesRemoved ?? 0;
   }
   summary.durationMs += call.durationMs ?? 0;
+}
+
+function none(): Open {
+  return { count: 0, commands: true };
 }
 
 /** What is counted once: a file for calls about files, else the call itself. */

@@ -95,10 +95,13 @@ export interface Call {
   structured?: ToolStructuredOutput;
   error?: ACPError;
   exitCode?: number;
+  /** How long it took, without the wait for somebody's decision where that is known. */
   durationMs?: number;
   changes: readonly Change[];
   git: readonly GitOperation[];
   web: readonly WebOperation[];
+  /** When it waited for a decision, from and to. */
+  waited: readonly (readonly [number, number])[];
   /** What was decided about it, the last decision last. */
   decisions: readonly ApprovalResolvedEvent[];
   /** Somebody has to decide. */
@@ -170,6 +173,8 @@ export interface NoticeState {
   text?: string;
   by?: string;
   url?: string;
+  /** The approval that it reminds of. */
+  ask?: string;
   /** When it is over (a wait), in milliseconds. */
   until?: number;
   data?: unknown;

@@ -62,7 +62,7 @@ export function noticeOf(event: ACPEvent): Notice | undefined {
     case 'session:completed':
       return notice('completed', 'quiet', { data: event.summary, ...defined({ text: readText(event._meta, 'reason'), by: readText(event._meta, 'by') }) });
     case 'interaction:notification':
-      return notice('notification', event.level, { title: event.title, text: event.message, ...defined({ url: event.actionUrl }) });
+      return notice('notification', event.level, { title: event.title, text: event.message, ...defined({ url: event.actionUrl, ask: readText(event._meta, 'requestId') }) });
     case 'resource:rate_limit':
       return notice('rate_limit', 'warning', {
         ...defined({ text: event.message }), title: event.limit, until: Date.parse(event.timestamp) + event.retryAfter * 1000,

@@ -12,7 +12,7 @@ import type { Call, ToolItem } from './items';
 type ToolEvent = Exclude<ACPEventByPrefix<'tool:'>, { type: 'tool:args_delta' }>;
 
 export function newCall(name = '', category: ToolCategory = 'other'): Call {
-  return { status: 'pending', name, category, changes: [], git: [], web: [], decisions: [], waits: false, abandoned: false };
+  return { status: 'pending', name, category, changes: [], git: [], web: [], waited: [], decisions: [], waits: false, abandoned: false };
 }
 
 export function isOver(call: Call): boolean {
@@ -42,15 +42,22 @@ function afterEvent(call: Call, event: Exclude<ToolEvent, { type: 'tool:start' }
       return executing(call, event);
     case 'tool:result':
       return {
-        ...call, status: 'completed', name: event.name, output: event.output, durationMs: event.duration, waits: false, abandoned: false,
+        ...call, status: 'completed', name: event.name, output: event.output, durationMs: workedFor(call, event.duration, event.timestamp), waits: false, abandoned: false,
         ...defined({ structured: event.structured, exitCode: exitCodeOf(event.structured) }),
       };
     case 'tool:error':
       return {
         ...call, status: 'failed', name: event.name, error: event.error, waits: false, abandoned: false,
-        ...defined({ durationMs: event.duration, structured: outputOf(event.error), exitCode: exitCodeOf(outputOf(event.error)) }),
+        ...defined({ durationMs: event.duration === undefined ? undefined : workedFor(call, event.duration, event.timestamp), structured: outputOf(event.error), exitCode: exitCodeOf(outputOf(event.error)) }),
       };
   }
+}
+
+/** How long it took, without what of that time it waited for a decision. */
+function workedFor(call: Call, duration: number, ended: string): number {
+  const end = Date.parse(ended);
+  const waited = call.waited.map(([from, to]) => Math.max(0, Math.min(to, end) - Math.max(from, end - duration)));
+  return Math.max(0, duration - waited.reduce((sum, each) => sum + each, 0));
 }
 
 function executing(call: Call, event: Extract<ToolEvent, { type: 'tool:executing' }>): Call {

@@ -1,7 +1,7 @@
 /** How an ask ended, and by whose word: as a line, and for all that is in its card, where nothing decides any more and the clock stands. */
 import { createContext, type JSX } from 'preact';
 import { useContext } from 'preact/hooks';
-import { byWhom } from '../../hub/connection';
+import { byWhom, withNames } from '../../hub/people';
 import { askId, pending } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { Icon, type IconName } from '../../ui';
@@ -13,11 +13,10 @@ const ICONS: Record<Resolution['how'], IconName> = {
 };
 
 export function resolutionWords(resolution: Resolution): string {
-  const policy = resolution.savedBy ? t('approvals.byRuleOf', { who: byWhom(resolution.savedBy) }) : t('approvals.byPolicy');
-  const who = resolution.here ? t('approvals.byYou') : resolution.by === 'policy' ? policy : resolution.by !== undefined ? byWhom(resolution.by) : t('approvals.somebody');
+  const who = resolution.here ? t('approvals.byYou') : resolution.by !== undefined ? byWhom(resolution.by) : t('approvals.somebody');
   switch (resolution.how) {
-    case 'approved': return t('approvals.approvedBy', { who });
-    case 'denied': return t('approvals.deniedBy', { who });
+    case 'approved': return ruleWords(resolution) ?? t('approvals.approvedBy', { who });
+    case 'denied': return ruleWords(resolution) ?? t('approvals.deniedBy', { who });
     case 'answered': return t('approvals.answeredBy', { who });
     case 'declined': return t('approvals.declinedBy', { who });
     case 'withdrawn': return t('approvals.withdrawn');
@@ -25,12 +24,20 @@ export function resolutionWords(resolution: Resolution): string {
   }
 }
 
+/** Where a rule decided. */
+function ruleWords({ how, by, here, savedBy }: Resolution): string | undefined {
+  const allowed = how === 'approved';
+  if (by !== 'policy' || here) return undefined;
+  if (savedBy === undefined) return t(allowed ? 'common.allowedByRule' : 'common.deniedByRule');
+  return t(allowed ? 'common.allowedBySaved' : 'common.deniedBySaved', { who: byWhom(savedBy) });
+}
+
 export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.Element {
   return (
     <p class={`approvals-resolution approvals-resolution-${resolution.how}`} role="status">
       <Icon name={ICONS[resolution.how]} size={16} />
       <span>{resolutionWords(resolution)}</span>
-      {resolution.reason && <span class="approvals-reason"><MarkedText text={resolution.reason} /></span>}
+      {resolution.reason && resolution.how !== 'timeout' && <span class="approvals-reason"><MarkedText text={withNames(resolution.reason)} /></span>}
     </p>
   );
 }

@@ -7,7 +7,7 @@
  * stays where it was, without its buttons.
  * Rule 3: what was not shown is not decided: a card takes no press before all of what it decides was on the screen for as long as a
  * new card rests; of what is taller than the screen, as much from its top as fits. What flies past while somebody scrolls, or stood
- * there for a frame before the page placed it, nobody has seen.
+ * there for a frame before the page placed it, nobody has seen. So it is with its title; what lies over either hides it.
  * Rule 4: a press that is not taken is answered, never swallowed (refusals.tsx).
  */
 import { createContext } from 'preact';
@@ -82,31 +82,51 @@ const EDGE_PX = 24;
 /** Where it is looked at, from its left: beside what may lie over its end. */
 const INSIDE_PX = 12;
 
-/** How far down what a card decides has been seen, all at once or bit by bit. */
+/** Whether a card has been seen: its title, and what it decides. */
 export class Shown {
-  private seen = 0;
-  /** Since when each bit that is not yet seen has been on the screen, by how far down it is. */
-  private readonly since = new Map<number, number>();
+  private readonly title = new SeenPart();
+  private readonly decided = new SeenPart();
 
   /** Whether all of it, or as much as the screen takes, has been seen by now. */
   wasSeen(card: Element, now: number): boolean {
     const decided = card.querySelector('[data-decided]');
     if (decided === null) return true;
-    const height = decided.firstElementChild?.getBoundingClientRect().height ?? 0;
+    const head = card.querySelector('.approvals-head');
+    const titled = head === null || this.title.wasSeen(head, head.getBoundingClientRect().height, BEGINNING_PX, now);
+    return this.decided.wasSeen(decided, heightOf(decided), Math.max(BEGINNING_PX, roomFor(decided)), now) && titled;
+  }
+}
+
+/** How far down a part of a card has been seen, all at once or bit by bit. */
+class SeenPart {
+  private seen = 0;
+  /** Since when each bit that is not yet seen has been on the screen, by how far down it is. */
+  private readonly since = new Map<number, number>();
+
+  wasSeen(part: Element, height: number, most: number, now: number): boolean {
     if (this.seen >= height) return true;
-    const end = Math.min(height, Math.max(BEGINNING_PX, roomFor(decided)));
-    this.look(decided, end, now);
+    const end = Math.min(height, most);
+    this.look(part, end, now);
     while (this.seen < end && now - (this.since.get(this.seen) ?? now) >= SEEN_MS) this.seen += LOOKED_PX;
     return this.seen >= end;
   }
 
-  private look(decided: Element, end: number, now: number): void {
-    const { left, top } = decided.getBoundingClientRect();
+  private look(part: Element, end: number, now: number): void {
+    const { left, top } = part.getBoundingClientRect();
     for (let down = this.seen; down < end; down += LOOKED_PX) {
-      if (!isOnScreen(decided, left + INSIDE_PX, top + down + 1)) this.since.delete(down);
+      if (!isOnScreen(part, left + INSIDE_PX, top + down + 1)) this.since.delete(down);
       else if (!this.since.has(down)) this.since.set(down, now);
     }
   }
+}
+
+/** How tall what it decides is. What can be opened at its end, and is closed, hides nothing that anybody was shown. */
+function heightOf(decided: Element): number {
+  const shown = decided.firstElementChild;
+  if (shown === null) return 0;
+  const last = shown.lastElementChild;
+  const { top, height } = shown.getBoundingClientRect();
+  return last instanceof HTMLDetailsElement && !last.open ? last.getBoundingClientRect().top - top : height;
 }
 
 /** How much of it the screen can show at once, beside the buttons where these lie over it. */
@@ -120,16 +140,16 @@ function roomFor(decided: Element): number {
 }
 
 /** Whether this is what is there, and not something that lies over it, such as the buttons themselves. */
-function isOnScreen(decided: Element, x: number, y: number): boolean {
+function isOnScreen(part: Element, x: number, y: number): boolean {
   const there = document.elementFromPoint(x, y);
-  return there !== null && decided.contains(there) && there.closest('[data-decides]') === null;
+  return there !== null && part.contains(there) && there.closest('[data-decides]') === null;
 }
 
-/** Whether the card around this takes no press now. */
-export const Resting = createContext(false);
+/** Why the card around this takes no press now; null where it does. */
+export const Resting = createContext<Refusal | null>(null);
 
 interface Steady {
-  resting: boolean;
+  resting: Refusal | null;
   /** Asked at the moment of a press, why it is not taken, or null: it looks where the card is now. */
   refusal(): Refusal | null;
 }
@@ -145,14 +165,14 @@ export function useSteady(card: { current: HTMLElement | null }): Steady {
   const steadiness = useMemo(() => new Steadiness(performance.now()), []);
   const shown = useMemo(() => new Shown(), []);
   const [, draw] = useReducer((count: number) => count + 1, 0);
-  const drawn = useRef(true);
+  const drawn = useRef<Refusal | null>('moved');
   const refusal = (): Refusal | null => {
     const now = performance.now();
     if (card.current) steadiness.look(spotOf(card.current), now);
     const seen = card.current === null || shown.wasSeen(card.current, now);
     const why = steadiness.rests(now) ? 'moved' : seen ? null : 'unseen';
-    if ((why !== null) !== drawn.current) draw(0);
-    drawn.current = why !== null;
+    if (why !== drawn.current) draw(0);
+    drawn.current = why;
     return why;
   };
   useEffect(() => {

@@ -5,7 +5,7 @@ import { useContext, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button, type ButtonProps } from '../../ui';
 import { Ended, endOf } from './resolution_line';
 import { keepRest } from './keys';
-import { CardOf, refuse } from './refusals';
+import { CardOf, refuse, whyResting } from './refusals';
 import { Resting, useSteady } from './steady';
 import { focusCame, focusLeft, forgetGone } from './typing';
 
@@ -44,8 +44,8 @@ export function SteadyCard({ ask, kind, labelledBy, children }: { ask: string; k
 }
 
 /** A button of a card: while the card takes no press, or its ask is over, nobody is made to think that it does. */
-export function CardButton({ disabled, ...rest }: ButtonProps): JSX.Element {
+export function CardButton({ disabled, title, ...rest }: ButtonProps): JSX.Element {
   const resting = useContext(Resting);
   const ended = useContext(Ended) !== null;
-  return <Button {...rest} disabled={disabled || ended} resting={resting} />;
+  return <Button {...rest} disabled={disabled || ended} resting={resting !== null} title={resting === null ? title : whyResting(resting)} />;
 }

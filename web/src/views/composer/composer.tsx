@@ -19,7 +19,8 @@ import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
 import { actStates } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
 import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
-import { useGrowing } from './growing';
+import { useFieldHeight } from './field_height';
+import { isToBeWrittenIn } from './next_field';
 import { meansHistory, PromptHistory } from './prompt_history';
 import { messageOf } from './pictures';
 import { isHeldBack, Queue } from './queue';
@@ -72,8 +73,11 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   useEffect(() => attachments.onUploaded((path) => addPath(latest.current, field.current, path)), [attachments]);
   const suggesting = useMemo(() => new SuggestionSource((q, limit) => pathOf(['sessions', session.sessionId, 'files', 'find'], { q, limit }), () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
   const history = useHistory(session);
-  useGrowing(field, text);
+  useFieldHeight(field, text);
   useEffect(() => flushDrafts, []);
+  useEffect(() => {
+    if (isToBeWrittenIn(session.sessionId) && !touch) field.current?.focus({ preventScroll: true });
+  }, []);
   const flying = useRef(false);
   const busy = view.turn !== null;
   const pictures = view.capabilities?.features.multimodal ?? true;

@@ -7,7 +7,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
-import { connection, byWhom } from '../../hub/connection';
+import { connection } from '../../hub/connection';
+import { byWhom } from '../../hub/people';
 import { t, type Key } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { Button, COARSE, IconButton, Menu, Sheet, toast, useMedia, type MenuItem } from '../../ui';

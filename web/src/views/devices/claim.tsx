@@ -4,22 +4,26 @@
  * Rule: nobody is paired by opening an address alone; somebody says so, and sees how it went.
  */
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { asHubError, http } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import { goInstead } from '../../route';
-import { Button, Icon, toast } from '../../ui';
+import { Button, Icon } from '../../ui';
 import type { Scope } from '../controls/availability';
 import { deviceName } from '../login/enter';
 import { pairingCode } from './pairing_code';
-import { SCOPES } from './scopes';
+import { SCOPES, SCOPES_MORE } from './scopes';
 import '../../style/shared_views.css';
 
 export function ClaimView({ code }: { code: string }): JSX.Element {
   const [name, setName] = useState(() => deviceName(navigator.userAgent));
   const [busy, setBusy] = useState(false);
   const [why, setWhy] = useState<string | null>(null);
+  const [paired, setPaired] = useState<Scope | null>(null);
+  useEffect(() => () => {
+    if (paired !== null) pairingCode.value = null; // who goes elsewhere has read it
+  }, [paired]);
   const leave = (): void => {
     pairingCode.value = null;
     goInstead({ view: 'home' });
@@ -30,15 +34,23 @@ export function ClaimView({ code }: { code: string }): JSX.Element {
     setWhy(null);
     try {
       const { scope } = await http.enter<{ scope: Scope }>('/pair/claim', { code, name: name.trim() });
-      toast(t('devices.claimed', { scope: t(SCOPES[scope]) }), 'good');
       connection.lock(); // Whoever we were before, we are this device now.
       connection.retryNow();
-      leave();
+      setPaired(scope);
     } catch (error) {
       setWhy(asHubError(error).message);
       setBusy(false);
     }
   };
+  if (paired !== null) {
+    return (
+      <div class="devices-view devices-claim">
+        <h1><Icon name="check" size={22} /> {t('devices.claimed')}</h1>
+        <p role="status">{t('devices.claimedMay', { scope: t(SCOPES[paired]) })} {t(SCOPES_MORE[paired])}</p>
+        <p><Button kind="primary" autofocus onClick={leave}>{t('devices.claimedGo')}</Button></p>
+      </div>
+    );
+  }
   return (
     <div class="devices-view devices-claim">
       <h1><Icon name="phone" size={22} /> {t('devices.claimTitle')}</h1>

@@ -13,7 +13,7 @@ import { useControl } from '../controls/run_control';
 import type { Scope } from '../controls/availability';
 import type { Device } from './devices';
 import { drawQr } from './qr';
-import { SCOPES } from './scopes';
+import { SCOPES, SCOPES_MORE } from './scopes';
 
 interface Pairing {
   code: string;
@@ -32,7 +32,7 @@ interface Shown extends Pairing {
 }
 
 const LIFE_MS = 600_000;
-const REACHABLE = 'trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file>';
+const REACHABLE = 'trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file> --public-url https://<name>:7420';
 const OFFERED: Scope[] = ['control', 'approve', 'view', 'admin'];
 
 export function Pair({ devices, onPairing }: { devices: Device[]; onPairing: (pairing: boolean) => void }): JSX.Element {
@@ -62,11 +62,12 @@ export function Pair({ devices, onPairing }: { devices: Device[]; onPairing: (pa
         <div class="devices-row">
           <label class="devices-scope">
             <span>{t('devices.pairScope')}</span>
-            <select value={scope} onChange={(event) => setScope(event.currentTarget.value as Scope)}>
+            <select value={scope} aria-describedby="devices-scope-more" onChange={(event) => setScope(event.currentTarget.value as Scope)}>
               {OFFERED.map((each) => <option key={each} value={each}>{t(SCOPES[each])}</option>)}
             </select>
           </label>
           <Button kind="primary" icon="qr" busy={busy} onClick={() => void show()}>{t('devices.pairDo')}</Button>
+          <p class="approvals-note devices-scope-more" id="devices-scope-more" role="status">{t(SCOPES_MORE[scope])}</p>
         </div>
       )}
       {shown && <CodeShown shown={shown} busy={busy} onAgain={() => void show()} onHide={hide} />}
@@ -75,7 +76,8 @@ export function Pair({ devices, onPairing }: { devices: Device[]; onPairing: (pa
 }
 
 function CodeShown({ shown, busy, onAgain, onHide }: { shown: Shown; busy: boolean; onAgain: () => void; onHide: () => void }): JSX.Element {
-  const left = Math.max(0, Math.ceil((shown.until - now.value) / 1000));
+  // The clock that the page shares may be a moment behind ours.
+  const left = Math.max(0, Math.ceil(Math.min(LIFE_MS, shown.until - now.value) / 1000));
   if (!left) {
     return (
       <div class="devices-row" role="alert"><span>{t('devices.pairOver')}</span><Button icon="refresh" busy={busy} onClick={onAgain}>{t('devices.pairAgain')}</Button></div>
@@ -88,7 +90,8 @@ function CodeShown({ shown, busy, onAgain, onHide }: { shown: Shown; busy: boole
         {shown.reach === 'machine' && (
           <div class="devices-warning" role="status">
             <p>{t('devices.pairLoopback', { host: location.host })}</p>
-            <p class="devices-url"><code>{REACHABLE}</code> <Copy text={REACHABLE} label={t('content.copyCommand')} /></p>
+            <p class="devices-url"><code>{unbroken(REACHABLE)}</code> <Copy text={REACHABLE} label={t('content.copyCommand')} /></p>
+            <p>{t('devices.pairWays')}</p>
           </div>
         )}
         <p>{t('devices.pairScan')}</p>
@@ -98,6 +101,11 @@ function CodeShown({ shown, busy, onAgain, onHide }: { shown: Shown; busy: boole
       </div>
     </div>
   );
+}
+
+/** A command that goes to the next line between its words only: a hyphen begins an option here. */
+function unbroken(command: string): JSX.Element[] {
+  return command.split(' ').map((word) => <><span class="devices-word">{word}</span> </>);
 }
 
 function Qr({ text }: { text: string }): JSX.Element {

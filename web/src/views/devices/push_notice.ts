@@ -8,6 +8,7 @@
  * Rule 4: every push has something to show. That an ask was answered is shown in the place of that ask, without a sound.
  */
 
+import { givenName, isTerminal } from '../../hub/login_name';
 import { notices } from '../../i18n/en/notices';
 import { spelledOut } from '../../text/unseen';
 
@@ -71,7 +72,7 @@ export function shownOf(push: unknown, words: Words = notices): ShownNotice {
 function endOf(notice: PushNotice, words: Words): string {
   const outcome = notice.outcome;
   if (outcome === 'approved' || outcome === 'denied' || outcome === 'answered' || outcome === 'dismissed') {
-    return notice.by ? words[`${outcome}By`].replace('{by}', () => spelledOut(notice.by)) : words[outcome];
+    return notice.by ? words[`${outcome}By`].replace('{by}', () => spelledOut(isTerminal(notice.by) ? words.terminal : givenName(notice.by) ?? words.anotherBrowser)) : words[outcome];
   }
   return outcome === 'expired' ? words.expired : words.over;
 }

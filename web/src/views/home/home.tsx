@@ -23,7 +23,7 @@ import { agentsToFilter, distinct, grouped, GROUPS, projectOf, filterOf, wanted,
 import { HomeSearchHits } from './search_hits';
 import { filters, listState, keepListState, useListState } from './list_state';
 import { SessionRow } from './session_row';
-import { search, searchAgain, searchFor } from './search';
+import { isSearchable, search, searchAgain, searchFor } from './search';
 import { TakeTour } from './tour';
 
 const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
@@ -128,7 +128,8 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
   if (!sessionList.loaded.value) return connection.state.value === 'offline' ? <NothingKnown /> : <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   const asks = asksBySession(pending.value);
   // What waits for somebody waits, whatever words are searched for.
-  const fitting = sessions.value.filter((view) => wanted(view, asks.has(view.id) ? { ...want, text: '' } : want));
+  const nothing = searching && !isSearchable(want.text);
+  const fitting = sessions.value.filter((view) => (asks.has(view.id) ? wanted(view, { ...want, text: '' }) : !nothing && wanted(view, want)));
   const groups = grouped(fitting, new Set(asks.keys()));
   return (
     <>
@@ -138,7 +139,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
       })}
       {!sessions.value.length && !searching && <Empty />}
       {sessions.value.length > 0 && !fitting.length && !searching && (sessionList.searching.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
-      {searching && <HomeSearchHits />}
+      {searching && <HomeSearchHits listed={new Set(fitting.map((view) => view.id))} />}
       {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
       <DiscoveredList want={want} />
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}

@@ -2,7 +2,8 @@
  * Searching titles and contents: what is typed is asked for when the typing pauses.
  *
  * Rule 1: an answer that comes after the next question is thrown away.
- * Rule 2: what could not be asked for is asked for again as soon as the hub is there.
+ * Rule 2: a word without a letter or a digit is not asked for: there is nothing of it in the index.
+ * Rule 3: what could not be asked for is asked for again as soon as the hub is there.
  */
 import { signal, type ReadonlySignal } from '@preact/signals';
 import type { SearchPage } from '../../generated/api';
@@ -30,13 +31,18 @@ export function searchFor(query: string): void {
   clearTimeout(timer);
   keepListState({ query });
   const trimmed = query.trim();
-  if (!trimmed) {
+  if (!isSearchable(trimmed)) {
     current.value = { query, busy: false };
     return;
   }
   const { page } = current.peek();
   current.value = { query, busy: true, ...(page ? { page } : {}) };
   timer = setTimeout(() => void runSearch(query, trimmed), PAUSE_MS);
+}
+
+/** Whether there is anything in it to search for. */
+export function isSearchable(query: string): boolean {
+  return /[\p{L}\p{N}]/u.test(query);
 }
 
 /** The hub is there: ask for what has no answer yet. */

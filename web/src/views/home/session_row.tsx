@@ -4,7 +4,7 @@ import type { Pending, SessionView } from '../../generated/api';
 import { agentName } from '../../hub/agents';
 import { language, t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
-import { AgentSign, Badge, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
+import { AgentSign, Badge, clockTime, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
 import { failureLine, groupOf, lastLine, money, projectOf } from './groups';
 
 interface RowProps {
@@ -25,6 +25,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
         <a class="home-row-title" dir="auto" href={sessionHref(view.id)} title={title}>{title}</a>
         <StatusBadge view={view} waiting={asks.length > 0} />
         {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
+        {view.missed && !asks.length && <Badge tone="warn" title={t('home.missedHint')}><Icon name="clock" size={12} />{t('home.missed')}</Badge>}
         {view.watchOnly && <Badge title={t('home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
         {view.queue.length > 0 && <Badge>{t('home.queued', { n: view.queue.length })}</Badge>}
       </div>
@@ -66,7 +67,7 @@ function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean })
     case 'thinking':
       return <Badge tone="accent"><Spinner size={12} />{text}</Badge>;
     case 'error':
-      return <Badge tone="bad">{text}</Badge>;
+      return failedOf(view) ? null : <Badge tone="bad">{text}</Badge>; // that its answer failed is said beside it
     case 'paused':
       return <Badge tone="warn"><Icon name="pause" size={12} />{text}</Badge>;
     default:
@@ -87,8 +88,8 @@ function Figures({ view }: { view: SessionView }): JSX.Element {
       {view.cost && view.cost.amount > 0 && <li title={t('home.cost')}>{money(view.cost.amount, view.cost.currency, language())}</li>}
       <li class="home-row-when">
         {view.turn
-          ? <><span class="visually-hidden">{t('home.turnFor')} </span><Elapsed since={view.turn.startedAt} /></>
-          : <><span class="visually-hidden">{t('home.lastActivity')} </span><Time at={view.updatedAt} /></>}
+          ? <><span class="visually-hidden">{t('home.turnFor')} </span><span title={t('home.turnSince', { time: clockTime(Date.parse(view.turn.startedAt)) })}><Elapsed since={view.turn.startedAt} /></span></>
+          : <><span class="visually-hidden">{t('home.lastActivity')} </span><Time at={view.updatedAt} what={t('home.lastActivity')} /></>}
       </li>
     </ul>
   );

@@ -16,6 +16,10 @@ const PLAIN_COMMAND = 'trunkline open --print';
 export function LoginView(): JSX.Element {
   const [secret, setSecret] = useState('');
   const [busy, setBusy] = useState(false);
+  const [way, setWay] = useState<WayIn>({ command: PLAIN_COMMAND });
+  useEffect(() => {
+    http.get<WayIn>('/auth/login').then(setWay, () => undefined); // that the hub is away is shown elsewhere
+  }, []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);
@@ -29,11 +33,11 @@ export function LoginView(): JSX.Element {
     <div class="login">
       <h1><Icon name="lock" size={22} /> {t('login.title')}</h1>
       <Trouble error={enterTrouble.value} />
-      <p>{t('login.text')}</p>
+      <p>{t(way.revoked ? 'login.revoked' : 'login.text')}</p>
       <ol class="login-ways">
         <li>
           <p>{t('login.fromTerminal')}</p>
-          <Command />
+          <p class="login-command"><code>{way.command}</code><Copy text={way.command} /></p>
         </li>
         <li><p>{t('login.fromDevice')}</p></li>
         <li>
@@ -50,15 +54,6 @@ export function LoginView(): JSX.Element {
       </ol>
     </div>
   );
-}
-
-/** What makes a link, as the person who installed the hub would type it. */
-function Command(): JSX.Element {
-  const [command, setCommand] = useState(PLAIN_COMMAND);
-  useEffect(() => {
-    http.get<WayIn>('/auth/login').then((way) => setCommand(way.command), () => undefined); // that the hub is away is shown elsewhere
-  }, []);
-  return <p class="login-command"><code>{command}</code><Copy text={command} /></p>;
 }
 
 function Trouble({ error }: { error: HubError | null }): JSX.Element | null {

@@ -1,10 +1,10 @@
 /** The folder of a new session: typed, one of the recent ones, or found by walking; and which branch is checked out there. */
 import { useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { RecentFolder } from '../../generated/api';
 import { t } from '../../i18n';
-import { Button } from '../../ui';
+import { Button, COARSE, useMedia } from '../../ui';
 import { projectOf } from '../home/groups';
 import { FolderSheet, foldersIn } from './folder_sheet';
 
@@ -52,11 +52,16 @@ interface FolderFieldProps {
 
 export function FolderField({ cwd, recent, onChoose }: FolderFieldProps): JSX.Element {
   const open = useSignal(false);
+  const field = useRef<HTMLInputElement>(null);
+  const touch = useMedia(COARSE);
+  useEffect(() => {
+    if (!touch) field.current?.select(); // who opens it to type a path types it
+  }, []);
   return (
     <div class="new-part">
       <label for="new-cwd">{t('new.folder')}</label>
       <div class="new-folder-entry">
-        <input id="new-cwd" type="text" value={cwd.value} aria-describedby="new-cwd-hint" autocomplete="off" autocapitalize="off" spellcheck={false}
+        <input ref={field} id="new-cwd" type="text" value={cwd.value} aria-describedby="new-cwd-hint" autocomplete="off" autocapitalize="off" spellcheck={false}
           onInput={(event) => onChoose(event.currentTarget.value)} />
         <Button icon="folder" onClick={() => (open.value = true)}>{t('new.browse')}</Button>
       </div>

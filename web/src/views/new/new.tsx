@@ -16,6 +16,7 @@ import { sessions } from '../../hub/session_list';
 import { t } from '../../i18n';
 import { goInstead } from '../../route';
 import { Button, Icon } from '../../ui';
+import { goOnWritingIn } from '../composer/next_field';
 import { AgentChoice } from './agent_choice';
 import { contentOf, featuresOf } from './attachments';
 import { FolderField, fullPath, useFolders } from './folder_field';
@@ -60,6 +61,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
       const content = contentOf(prompt.value, files.value, featuresOf(agentOf(agent.value)));
       const view = await form.starting.run({ agent: agent.value, cwd: await fullPath(cwd.value.trim()), mode, sandbox: sandbox.value, options: others, prompt: content });
       form.clear();
+      goOnWritingIn(view.id);
       goInstead({ view: 'session', id: view.id, tab: 'timeline' });
     } catch (error) {
       const why = asHubError(error).message;

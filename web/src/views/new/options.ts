@@ -1,6 +1,5 @@
 /** What an agent lets one choose: known from its newest session, because an agent lists it only when it runs. Pure. */
 import type { SessionConfigSelect, SessionConfigSelectEntry, SessionView } from '../../generated/api';
-import { commandsOf, type AgentCommand } from '../composer/suggestions';
 
 export interface Choice {
   /** `mode` for the agent's modes, else the id of its option. */
@@ -16,11 +15,6 @@ export function choicesOf(agent: string, views: readonly SessionView[]): Choice[
   const selects = (newest.configOptions ?? []).filter((option): option is SessionConfigSelect => option.type === 'select');
   const options = selects.map((option) => ({ id: option.id, name: option.name, isMode: false, values: flat(option.options) }));
   return selects.some((option) => option.category === 'mode') || !newest.modes ? options : [modesOf(newest), ...options];
-}
-
-/** The agent's commands, as its newest session that told them has them. */
-export function commandsFor(agent: string, views: readonly SessionView[]): AgentCommand[] {
-  return commandsOf(views.find((view) => view.agent === agent && view.commands?.length)?.commands as Record<string, unknown>[] | undefined);
 }
 
 function modesOf(view: SessionView): Choice {

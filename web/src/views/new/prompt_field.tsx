@@ -4,17 +4,17 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { agentName } from '../../hub/agents';
 import { pathOf } from '../../hub/http';
-import { sessions } from '../../hub/session_list';
 import { t } from '../../i18n';
+import { route } from '../../route';
 import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, toast, useMedia } from '../../ui';
 import { enterSends } from '../composer/drafts';
-import { useGrowing } from '../composer/growing';
+import { useFieldHeight } from '../composer/field_height';
 import { SuggestionList } from '../composer/suggestion_list';
 import { SuggestionSource, suggestionKey, type Suggestion } from '../composer/suggestion_source';
 import { completed } from '../composer/suggestions';
+import { useAgentCommands } from './agent_commands';
 import { readPromptFile, Refused, type PromptFile } from './attachments';
-import { commandsFor } from './options';
 
 interface PromptFieldProps {
   text: Signal<string>;
@@ -33,16 +33,21 @@ export function PromptField({ text, files, lost, agent, cwd, takesPictures, chil
   const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const list = useId();
-  const latest = useRef({ agent, cwd });
-  latest.current = { agent, cwd };
+  const folder = useRef(cwd);
+  folder.current = cwd;
+  const commands = useAgentCommands(agent);
   const suggesting = useMemo(() => new SuggestionSource(
-    (q, limit) => pathOf(['folders', 'find'], { path: latest.current.cwd.trim(), q, limit }), () => commandsFor(latest.current.agent, sessions.peek())), []);
-  useGrowing(field, text.value);
+    (q, limit) => pathOf(['folders', 'find'], { path: folder.current.trim(), q, limit }), () => commands.peek()), []);
+  useEffect(() => { // somebody may have been quicker than the answer
+    const typed = field.current;
+    if (typed !== null && document.activeElement === typed && commands.value.length) suggesting.onTextChanged(typed.value, typed.selectionStart);
+  }, [commands.value]);
+  useFieldHeight(field, text.value);
   const touch = useMedia(COARSE);
   const sends = enterSends(touch);
   useEffect(() => {
     if (!touch) field.current?.focus(); // a keyboard on glass would cover half of what is there to be seen
-  }, []);
+  }, [route.value]); // also for who asks for a new session while this is shown
   const add = async (given: Iterable<File>): Promise<void> => {
     for (const file of given) {
       try {

@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Explanation, Question, RuleLookedAt } from '../../generated/api';
 import { asHubError, http } from '../../hub/http';
+import { withNames } from '../../hub/people';
 import { sessions } from '../../hub/session_list';
 import { t, type Key } from '../../i18n';
 import { Badge, Button, Icon, type IconName } from '../../ui';
@@ -91,7 +92,7 @@ function Answer({ answer }: { answer: Explanation }): JSX.Element {
   return (
     <section class={`policy-answer policy-answer-${answer.action}`} aria-live="polite">
       <h2><Icon name={result.icon} /> {t(result.words)}</h2>
-      <p>{answer.why}</p>
+      <p>{withNames(answer.why)}</p>
       <dl class="approvals-rule-limits policy-answer">
         <div><dt>{t('approvals.limitRisk')}</dt><dd><Badge tone={RISKS[answer.risk].tone}>{t(RISKS[answer.risk].words)}</Badge><span>{answer.riskReason}</span></dd></div>
         <div><dt>{t('policy.decidedBy')}</dt><dd>{t(SOURCES[answer.source])}</dd></div>
@@ -120,7 +121,7 @@ function Looked({ one, decides }: { one: RuleLookedAt; decides: boolean }): JSX.
       <RuleAction action={one.rule.action} />
       <div>
         <RuleLimits rule={one.rule} />
-        <p class="approvals-note">{decides ? <strong>{t('policy.decides')}</strong> : t(one.fits ? 'policy.fits' : 'policy.fitsNot')}{one.why && `: ${one.why}`}</p>
+        <p class="approvals-note">{decides ? <strong>{t('policy.decides')}</strong> : t(one.fits ? 'policy.fits' : 'policy.fitsNot')}{one.why && `: ${withNames(one.why)}`}</p>
       </div>
     </li>
   );

@@ -5,6 +5,8 @@
  * Rule 2: nothing counts before it is saved, and what the hub refuses is shown at its line, with the text as it was written.
  * Rule 3: changes that are not saved yet are there again after a look elsewhere, and after a reload. They know of which version of the
  * file they are changes, so that what others changed meanwhile is not overwritten unseen.
+ * Rule 4: what is shown is what is in force: while somebody looks, the file is asked for again and again, as others write it too, by
+ * an "Always", in a terminal, in an editor.
  */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -12,7 +14,7 @@ import type { PolicyView as Policy } from '../../generated/api';
 import { asHubError, http, type HubError } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
-import { Button, Spinner, Tabs, toast } from '../../ui';
+import { Button, dropToasts, Spinner, Tabs, toast } from '../../ui';
 import { draftOf, keepDraft } from '../composer/drafts';
 import { mayDo } from '../controls/availability';
 import { ExplainPolicy } from './explain';
@@ -21,6 +23,7 @@ import { PolicyRules } from './rule_table';
 import '../../style/shared_views.css';
 
 const DRAFT = 'policy';
+const LOOK_MS = 3_000;
 
 type Tab = 'rules' | 'text' | 'explain';
 
@@ -32,7 +35,12 @@ export function PolicyView(): JSX.Element {
   const [tab, setTab] = useState<Tab>(cameBack ? 'text' : 'rules');
   const [line, setLine] = useState<number | null>(null);
   const load = (): void => void http.get<Policy>('/policy').then((found) => { setPolicy(found); setError(null); }, (failure) => setError(asHubError(failure)));
-  useEffect(load, []);
+  const online = connection.state.value === 'online';
+  useEffect(() => {
+    if (online || policy === null) load();
+  }, [online]);
+  useEffect(() => whileLookedAt(() => http.get<Policy>('/policy').then((found) => setPolicy((shown) => (isSame(shown, found) ? shown : found)), () => undefined)), []);
+  useEffect(() => () => dropToasts('policy'), []);
   if (error && !policy) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button icon="refresh" onClick={load}>{t('common.retry')}</Button></div>;
   if (!policy) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
   const showLine = (to: number): void => {
@@ -72,12 +80,29 @@ export function PolicyView(): JSX.Element {
         { id: 'explain', label: t('policy.explain'), icon: 'question' },
       ]} />
       <div role="tabpanel" aria-label={t(`policy.${tab}`)} class="policy-panel">
-        {tab === 'rules' && <PolicyRules policy={policy} text={text} mayWrite={mayWrite} onLine={showLine} onAdd={add} />}
+        {tab === 'rules' && <PolicyRules policy={policy} text={text} mayWrite={mayWrite} onLine={showLine} onAdd={add} onRemoved={setPolicy} onReload={load} />}
         {tab === 'text' && <PolicyFile policy={policy} draft={text} base={base} cameBack={cameBack && unsaved} line={line} mayWrite={mayWrite} onDraft={change} onDiscard={() => write(null)} onSaved={saved} onReload={load} />}
         {tab === 'explain' && <ExplainPolicy unsaved={unsaved} />}
       </div>
     </div>
   );
+}
+
+/** Look again every few seconds while the page is on a screen, and at once when it comes back to one. Gives what ends it. */
+function whileLookedAt(look: () => Promise<void>): () => void {
+  const lookIfShown = (): void => {
+    if (document.visibilityState === 'visible' && connection.state.peek() === 'online') void look();
+  };
+  const timer = setInterval(lookIfShown, LOOK_MS);
+  document.addEventListener('visibilitychange', lookIfShown);
+  return () => {
+    clearInterval(timer);
+    document.removeEventListener('visibilitychange', lookIfShown);
+  };
+}
+
+function isSame(shown: Policy | null, found: Policy): boolean {
+  return shown !== null && shown.version === found.version && shown.problem === found.problem;
 }
 
 /** Why the file is not what is in force, and the ways back to one that is. */
@@ -87,8 +112,8 @@ function Problem({ policy, mayWrite, onSaved }: { policy: Policy; mayWrite: bool
     setBusy(true);
     http.put<Policy>('/policy', { text }).then((now) => {
       onSaved(now);
-      toast(t('policy.saved'), 'good');
-    }, (failure: unknown) => toast(asHubError(failure).message, 'bad')).finally(() => setBusy(false));
+      toast(t('policy.saved'), 'good', 'policy');
+    }, (failure: unknown) => toast(asHubError(failure).message, 'bad', 'policy')).finally(() => setBusy(false));
   };
   const { lastGood } = policy;
   return (

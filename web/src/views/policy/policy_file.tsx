@@ -44,7 +44,7 @@ export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDr
       onSaved(await http.put<PolicyView>('/policy', { text: draft }));
       setProblem(null);
       setElsewhere(false);
-      toast(t('policy.saved'), 'good');
+      toast(t('policy.saved'), 'good', 'policy');
     } catch (error) {
       const message = asHubError(error).message;
       setProblem(message);

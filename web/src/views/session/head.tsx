@@ -63,16 +63,22 @@ const TONES: Partial<Record<SessionStatus, 'accent' | 'warn' | 'bad' | 'good'>> 
 const EXPLAINED = new Set<SessionStatus>(['paused', 'waiting_for_approval', 'waiting_for_input', 'completed', 'error']);
 const BUSY = new Set<SessionStatus>(['running', 'thinking', 'starting']);
 
+/** A reason that is written for people. The code of an error is none: its words stand in the conversation. */
+function inWords(reason: string | undefined): string | undefined {
+  return reason !== undefined && /^[a-z]+(_[a-z]+)+$/.test(reason) ? undefined : reason;
+}
+
 function Status(): JSX.Element {
   const { session } = useSessionView();
-  const { status, turn, watchOnly, paused } = session.state.value;
+  const { status, turn, watchOnly, paused, failed } = session.state.value;
   const words = t(`session.status_${status}`);
-  const reason = paused ? paused.reason ?? undefined : session.reason.value.text;
+  const reason = inWords(paused ? paused.reason ?? undefined : session.reason.value.text);
+  const why = reason ?? (status === 'error' ? failed?.message : undefined);
   return (
     <div class="session-status" role="status" aria-live="polite">
       {watchOnly && <span class="session-status-watched"><Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge></span>}
       {reason !== undefined && EXPLAINED.has(status) && <span class="session-reason">{reason}</span>}
-      <Badge tone={TONES[status]} title={reason !== undefined ? t('session.statusBecause', { status: words, reason }) : words}>
+      <Badge tone={TONES[status]} title={why !== undefined ? t('session.statusBecause', { status: words, reason: why }) : words}>
         {BUSY.has(status) && <Spinner size={12} />}
         <span class="session-status-words">{words}</span>
       </Badge>

@@ -22,3 +22,20 @@ it('an ask for several calls waits at each of them, and its answer is told at ea
   expect(waits()).toEqual([false, false, false]);
   expect(['a', 'b', 'c'].map((id) => timeline.callOf(id)!.call.peek().decisions.length)).toEqual([1, 1, 0]);
 });
+
+it('the time that a call took leaves out how long it waited for a decision', () => {
+  const at = (second: number): { timestamp: string } => ({ timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString() });
+  const took = (duration: number, type = 'tool:result'): number | undefined => {
+    const timeline = new Timeline();
+    timeline.apply([
+      event('tool:start', { toolCallId: 'a', name: 'bash', category: 'terminal', ...at(0) }),
+      event('approval:requested', { requestId: 'r', toolCallId: 'a', toolName: 'bash', toolInput: {}, description: '', riskLevel: 'low', expiresAt: '', ...at(1) }),
+      event('approval:resolved', { requestId: 'r', toolCallId: 'a', approved: true, resolvedBy: 'user', ...at(41) }),
+      event(type, { toolCallId: 'a', name: 'bash', output: '', error: { code: 'exit', message: '' }, duration, ...at(43) }),
+    ]);
+    return timeline.callOf('a')!.call.peek().durationMs;
+  };
+  expect([took(43_000), took(43_000, 'tool:error')]).toEqual([3_000, 3_000]);
+  expect(took(2_000)).toBe(2_000); // its clock began after the decision
+  expect(took(12_000)).toBe(2_000);
+});

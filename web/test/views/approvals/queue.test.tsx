@@ -80,6 +80,18 @@ describe('what a card decides', () => {
     }
     expect(shown.wasSeen(card, SEEN_MS)).toBe(true);
   });
+  it('is not what can be opened at its end, until it is open', () => {
+    placed(40, 80);
+    command.innerHTML = '<details></details>';
+    const more = command.querySelector('details')!;
+    command.getBoundingClientRect = () => ({ top: 40, height: 80 }) as DOMRect;
+    more.getBoundingClientRect = () => ({ top: 80 }) as DOMRect;
+    screen(0, 80);
+    expect(seenAfter(SEEN_MS)).toBe(true);
+    more.open = true;
+    expect(seenAfter(SEEN_MS)).toBe(false);
+    command.innerHTML = '';
+  });
   it('is all of a short command', () => {
     placed(40, 38);
     screen(0, 70);

@@ -22,7 +22,7 @@ describe('how an ask ended', () => {
     onEvent(resolved('r', { resolvedBy: 'policy', _meta: { by: 'policy', rule: { text: 'x', source: 'session', savedBy: 'ann' } } }));
     const end = resolutions.value.get('r');
     expect(end).toMatchObject({ by: 'policy', savedBy: 'ann' });
-    expect(resolutionWords(end!)).toBe('Approved by a rule that ann saved');
+    expect(resolutionWords(end!)).toBe('Allowed by a rule that ann saved');
   });
   it('is no denial where a call that changed is asked about once more', () => {
     onEvent(resolved('n', { resolvedBy: 'policy', approved: false, reason: 'it changed', _meta: { by: 'hub', askedAnew: true } }));

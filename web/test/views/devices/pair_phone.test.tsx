@@ -17,6 +17,7 @@ it('gives the command that makes the machine reachable to be copied, without the
   await act(() => render(<Pair devices={[]} onPairing={() => undefined} />, root));
   await act(() => [...root.querySelectorAll('button')].find((each) => each.textContent === 'Show the code')?.click());
   const copy = await vi.waitUntil(() => root.querySelector<HTMLElement>('[aria-label="Copy the command"]'));
+  expect(root.textContent).toContain('docs/howto/phone.md');
   await act(() => copy.click());
-  expect(copied).toEqual(['trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file>']);
+  expect(copied).toEqual(['trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file> --public-url https://<name>:7420']);
 });

@@ -28,6 +28,7 @@ describe('the notification of a push', () => {
     const shown = (more: object): string => shownOf({ ...ended, by: '', ...more }).body;
     expect([shown({}), shown({ outcome: 'denied', by: 'main$&' }), shown({ outcome: 'dismissed' }), shown({ outcome: 'expired' }), shown({ outcome: 'over' }), shown({ outcome: 7 })]).toEqual(
       ['Approved', 'Denied by main$&', 'Dismissed', 'Nobody answered in time', 'No longer waits for you', 'No longer waits for you']);
+    expect([shown({ by: 'Ada’s phone (0123456789ab)' }), shown({ by: 'browser (0123456789ab)' }), shown({ by: 'main' })]).toEqual(['Approved by Ada’s phone', 'Approved by another browser', 'Approved by you (terminal)']);
     expect(shownOf({ ...ended, title: '' }).title).not.toBe('');
   });
   it('of anything else is heard', () => expect(shownOf(PUSH).silent).toBe(false));

@@ -45,8 +45,8 @@ def command(name: str | None, go_on: bool, cwd: str | None, mode: str | None, ti
     The name of an agent begins a session with it in this folder; the beginning of a session's id goes on with that session.
     Without either, a session begins with the agent that was used last. A hub is started if none is running.
 
-    Permissions and questions are answered here with the page's keys: a approves, d denies, e edits, j and k go from one to the
-    next. Tab completes / the agent's commands, @ files and : words such as :help.
+    Permissions and questions are answered here with the keys of the page's Approvals: a approves, d denies, e edits, j and k go
+    from one to the next. Tab completes / the agent's commands, @ files and : words such as :help.
 
     Ctrl-C cancels the turn. Ctrl-D leaves; the session goes on and can be taken up here, on the page or in an editor.
 

@@ -7,22 +7,23 @@ Rule 3: nothing is approved of which not everything was shown, or that has left 
 printed when its card is selected, and once more where other things were written below it. What is taller than the window counts
 as shown when somebody had it shown.
 Rule 4: what is decided about is shown as it is: nothing unseen in it is left out, and a line is what a shell or a file takes for
-one.
+one. What of its input no act shows stands below.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import msgspec
 
 from trunkline.cli.commands.chat.paint import colour_of
-from trunkline.cli.terminal.card import REST_S
+from trunkline.cli.terminal.card import REST_S, act_lines, agent_words, input_lines, question_lines, runs_in
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import ApprovalView, QuestionView, SessionView
+from trunkline.dialects.calls.beside import members_beside
 from trunkline.dialects.visible import one_revealed_line, revealed
 
 PAUSE_S = 1.0
@@ -108,7 +109,11 @@ class Cards:
         now = self._clock()
         if self._seen_at is None or now - self._seen_at < REST_S:
             return "this has only just appeared"
-        return "you were typing" if now - self._typed_at < PAUSE_S else ""
+        return "" if self.is_quiet() else "you were typing"
+
+    def is_quiet(self) -> bool:
+        """Whether nobody has typed for a while what was text, or was refused."""
+        return self._clock() - self._typed_at >= PAUSE_S
 
     def rests_for_text(self) -> str:
         """The same for a line that is typed for the card: that somebody types is as it should be."""
@@ -124,14 +129,13 @@ def left_words(expires_at: str, now: float) -> str:
     return f"{seconds // 60}:{seconds % 60:02}"
 
 
-def print_card(screen: Screen, ask: Ask, *, whole: bool = False) -> bool:
-    """All that somebody must know to answer; False where some of it was left out."""
+def print_card(screen: Screen, ask: Ask, *, whole: bool = False, root: str = "") -> bool:
+    """All that somebody must know to answer; False where some of it was left out. Paths in the folder ``root`` begin there."""
     if ask.approval is not None:
-        return _print_approval(screen, ask.approval, whole)
+        return _print_approval(screen, ask.approval, whole, root)
     if ask.question is not None:
-        screen.line(ask.question.question, mark="?", colour="yellow")
-        if ask.question.url:
-            screen.line(revealed(ask.question.url), indent="    ")
+        for line in question_lines(ask.question.question, ask.question.url, screen.columns):
+            line.print(screen)
     return True
 
 
@@ -142,35 +146,34 @@ def heading(ask: Ask) -> str:
     return one_revealed_line(ask.question.question) if ask.question else ""
 
 
-def _print_approval(screen: Screen, approval: ApprovalView, whole: bool) -> bool:
+def _print_approval(screen: Screen, approval: ApprovalView, whole: bool, root: str) -> bool:
     why = f": {one_revealed_line(approval.risk_reason)}" if approval.risk_reason else ""
-    screen.line(heading(Ask(approval.request_id, approval=approval)), mark="?", colour="yellow")
+    about = heading(Ask(approval.request_id, approval=approval))
+    screen.line(about, mark="?", colour="yellow")
+    if said := agent_words(approval.title, about, approval.tool_name, approval.preview, approval.acts):
+        screen.line(said, indent="    ")
     screen.line(f"{approval.risk_level or 'unknown'} risk{why}", colour=RISKS.get(approval.risk_level), indent="    ")
     for doubt in approval.doubts:
         screen.line(f"not sure: {one_revealed_line(doubt)}", mark="!", colour="yellow", indent="    ")
     for call in approval.calls:
         screen.line(f"this is about: {one_revealed_line(call.command or call.description or call.tool_name)}", indent="    ")
-    return all([_print_act(screen, act, whole) for act in (approval.preview, *approval.acts)])
+    acts = [act for act in (approval.preview, *approval.acts) if isinstance(act, Mapping)]
+    beside = input_lines(members_beside(approval.tool_input, acts, approval.description))
+    return all([*[_print_act(screen, act, whole, root) for act in acts], _print_lines(screen, beside, whole)])
 
 
-def _print_act(screen: Screen, act: Any, whole: bool) -> bool:
-    if not isinstance(act, Mapping):
-        return True
-    lines = _lines_of(act)
-    is_diff = bool(act.get("diff"))
+def _print_act(screen: Screen, act: Mapping[str, Any], whole: bool, root: str) -> bool:
+    is_whole = _print_lines(screen, act_lines(act, root), whole, is_diff=bool(act.get("diff")))
+    if folder := runs_in(act):
+        screen.line(folder, dim=True, indent="    ")
+    return is_whole
+
+
+def _print_lines(screen: Screen, lines: Sequence[str], whole: bool, *, is_diff: bool = False) -> bool:
+    """Lines that belong together, cut unless all are wanted; False where they were."""
     for line in lines if whole else lines[:CARD_LINES]:
         screen.line(revealed(line), colour=colour_of(line) if is_diff else None, indent="    ")
-    if len(lines) <= CARD_LINES or whole:
-        return True
-    screen.line(f"… {len(lines) - CARD_LINES} more lines: v shows all of them", mark="!", colour="yellow", indent="    ")
-    return False
-
-
-def _lines_of(act: Mapping[str, Any]) -> list[str]:
-    """Its lines, which end with a newline and with nothing else: a diff in which other characters ended them would show a part of
-    what is added as something that is taken away."""
-    if act.get("diff") or not act.get("command"):
-        text = str(act.get("diff") or act.get("text") or "").replace("\r\n", "\n")
-    else:
-        text = str(act["command"])
-    return text.removesuffix("\n").split("\n") if text else []
+    is_whole = whole or len(lines) <= CARD_LINES
+    if not is_whole:
+        screen.line(f"… {len(lines) - CARD_LINES} more lines: v shows all of them", mark="!", colour="yellow", indent="    ")
+    return is_whole

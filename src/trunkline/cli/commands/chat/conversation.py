@@ -11,12 +11,13 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import aclosing
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-from trunkline.cli.commands.chat.cards import Ask, Cards, asks_of, left_words, print_card
+from trunkline.cli.commands.chat.cards import PAUSE_S, Ask, Cards, asks_of, left_words, print_card
 from trunkline.cli.commands.chat.local_commands import modes_of, run_local
-from trunkline.cli.commands.chat.modes import Gone, Mode, Reason, Writing, mode_for, summary
+from trunkline.cli.commands.chat.modes import Gone, Mode, Over, Reason, Writing, mode_for, summary
 from trunkline.cli.commands.chat.show import ChatShow
+from trunkline.cli.terminal.card import ROOM_LEAST
 from trunkline.cli.terminal.screen import Screen
 from trunkline.client import Client, Packet, Scope, SessionView
 from trunkline.dialects.visible import one_line
@@ -33,6 +34,14 @@ BOTTOM_LINES = 4
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _LOOK_AGAIN = frozenset({"approval_requested", "approval_resolved", "question_requested", "question_resolved",
                          "available_commands_update", "current_mode_update", "prompt_response", "error", "user_message_chunk"})
+
+
+class Place(NamedTuple):
+    """Where a card was printed: its first row, the one behind it, and the window that it was printed in."""
+
+    first: int
+    behind: int
+    window: tuple[int, int]
 
 
 class Conversation:
@@ -59,8 +68,11 @@ class Conversation:
         self._aside = False
         self._sent: set[str] = set()
         self._is_held = False
-        self._printed: dict[str, tuple[int, int]] = {}
-        """Where the cards that wait were printed last: the first row of each and the one behind it."""
+        self._printed: dict[str, Place] = {}
+        """Where the cards that wait were printed last."""
+        self._size = screen.size()
+        self._over_at = float("-inf")
+        """When a card that took keys went away by itself."""
         self._note, self._note_at = "", float("-inf")
         self._look = asyncio.Event()
         self._caught_up = asyncio.Event()
@@ -112,39 +124,65 @@ class Conversation:
     def print_card(self, ask: Ask, *, whole: bool = False) -> None:
         """Print what waits; its rest begins."""
         self.show.end_text()
+        if not self.is_same_window(ask):
+            self.cards.whole.discard(ask.id)  # what fitted into another window, or was looked through there
         first = self.screen.rows
-        is_complete = print_card(self.screen, ask, whole=whole or ask.id in self.cards.whole)
+        is_complete = print_card(self.screen, ask, whole=whole or ask.id in self.cards.whole, root=self.view.cwd)
         if is_complete and (whole or self.screen.rows - first <= self._window()):
             self.cards.whole.add(ask.id)
-        self._printed[ask.id] = first, self.screen.rows
+        self._printed[ask.id] = Place(first, self.screen.rows, self.screen.size())
         self.cards.hide()
         self.cards.see()
         self.changed.set()
 
     def is_in_sight(self, ask: Ask) -> bool:
         """Whether the card stands on the screen, as far as it fits there, with nothing below that could have pushed it out."""
-        first, behind = self._printed.get(ask.id, (0, -1))
+        place = self._printed.get(ask.id)
         growing = self.show.growing()
         end = self.screen.rows + (growing.count("\n") + 1 if growing else 0)
-        return behind >= 0 and (end == behind or end - first < self._window())
+        return place is not None and self.is_same_window(ask) and (end == place.behind or end - place.first < self._window())
+
+    def is_same_window(self, ask: Ask) -> bool:
+        """Whether the window is as large as when the card was printed: in another one its rows are elsewhere."""
+        return ask.id in self._printed and self._printed[ask.id].window == self.screen.size()
+
+    def is_too_small(self) -> bool:
+        """Whether the window has no room for a card."""
+        return self._window() < ROOM_LEAST
+
+    def see_window(self) -> None:
+        """Look whether the window has changed: what it showed may be elsewhere by now, also where it is as large again."""
+        if self._size != self.screen.size():
+            self._size = self.screen.size()
+            self._printed = {}
+
+    def was_cleared(self) -> None:
+        """Somebody had the window cleared: what waits is printed again."""
+        self._printed = {}
+        if self.cards.selected is not None:
+            self.print_card(self.cards.selected)
 
     def _window(self) -> int:
         """Rows above the line and what stands below it."""
         return self.screen.size()[1] - BOTTOM_LINES
 
     async def _replay(self) -> int:
-        """Show the last prompt and what came of it; returns the place behind it."""
-        place: int | None = max(self.view.last_seq - LOOK_BACK, 0)
+        """Show the last prompt and what came of it, and how much there is before it; returns the place behind it."""
+        begin = max(self.view.last_seq - LOOK_BACK, 0)
+        place: int | None = begin
         last: list[Packet] = []
-        behind = place or 0
+        behind, prompts = begin, 0
         while place is not None:
             page = await self.hub.messages(self.view.id, after=place)
             for seq, packet in page.messages:
                 behind = seq
                 if packet.type == "user_message_chunk":
                     last.clear()
+                    prompts += 1
                 last.append(packet)
             place = page.next_after
+        if words := _earlier(max(prompts - 1, 0), is_all=begin == 0):
+            self.screen.line(words, dim=True)
         for packet in last:
             self.take(packet)
         return behind
@@ -156,14 +194,16 @@ class Conversation:
         ask = self.cards.selected
         if self._mode.ask is not None and self._mode.ask.id not in {each.id for each in self.cards.asks}:
             self._ended_elsewhere()
-        if isinstance(self._mode, Gone) or (self._mode.ask is not None and not self._mode.by_letters):
+        if isinstance(self._mode, Over) and (ask is not None or self._is_over_for_long()):
+            self._mode = self._writing
+        if isinstance(self._mode, Gone | Over) or (self._mode.ask is not None and not self._mode.by_letters):
             return self._mode  # what is typed there is for its ask alone
         if ask is None or self._aside or self.line_text():
             self.cards.hide()
             self._mode = self._writing
         elif self._mode.ask is None or self._mode.ask.id != ask.id:
             self._mode = mode_for(self, ask)
-            if self.screen.rows != self._printed.get(ask.id, (0, -1))[1]:
+            if ask.id not in self._printed or self.screen.rows != self._printed[ask.id].behind:
                 self.print_card(ask)
             self.cards.hide()  # its keys count from now on, however long it was there above what somebody wrote
             self.cards.see()
@@ -280,7 +320,8 @@ class Conversation:
 
     def is_lively(self) -> bool:
         """Whether something turns or counts there."""
-        return self.running or bool(self.cards.asks) or self._clock() - self._note_at < NOTE_S
+        is_noted = self._clock() - self._note_at < NOTE_S
+        return self.running or bool(self.cards.asks) or is_noted or isinstance(self._mode, Over)
 
     def status(self) -> str:
         """What goes on, in a line; empty where nothing does."""
@@ -308,7 +349,7 @@ class Conversation:
         view = self.view
         mode = self.mode()
         rests = mode.by_letters and self.cards.rests()
-        words = ["one moment" if rests else "", mode.hint] if mode.hint else [
+        words = ["one moment" if rests else "", mode.keys()] if mode.keys() else [
             view.agent, one_line(view.title), f"mode {view.mode}" if view.mode else "", self.show.usage,
             f"{len(view.queue)} queued" if view.queue else "", f"{len(self.cards.asks)} waiting: Esc" if self.cards.asks else "",
             ":help"]
@@ -327,7 +368,19 @@ class Conversation:
         """The ask that the line was for is gone. Who was to type something for it may do so yet: that is for nothing else."""
         is_ours = self._mode.ask is not None and self._mode.ask.id in self._sent
         is_typed = bool(self.line_text()) or isinstance(self._mode, Reason)
-        self._mode = Gone(self) if is_typed and not is_ours else self._writing
+        took_keys = self._mode.by_letters
+        if is_ours:
+            self._mode = self._writing
+        elif is_typed:
+            self._mode = Gone(self)
+        elif took_keys:
+            self._mode, self._over_at = Over(self), self._clock()
+        else:
+            self._mode = self._writing
+
+    def _is_over_for_long(self) -> bool:
+        """Whether a key can no longer be meant for the card that is gone."""
+        return self._clock() - self._over_at >= PAUSE_S and self.cards.is_quiet()
 
     async def _cancel(self) -> None:
         await self.hub.cancel(self.view.id)
@@ -339,4 +392,14 @@ class Conversation:
             if isinstance(error, AlreadyResolved | Expired | NotFound) and self._mode.ask is not None:
                 self._mode = self._writing  # the line was typed to its end: nobody goes on typing for what is gone
                 self._look.set()
-            self.screen.line(error.message, mark="!", colour="yellow")
+            self.screen.note(error.message)
+
+
+def _earlier(prompts: int, *, is_all: bool) -> str:
+    """That there is more than what is shown; ``prompts`` came before, and where that is not all, at least so many."""
+    if not prompts and is_all:
+        return ""
+    if prompts == 1 and is_all:
+        return "1 earlier message: :open shows it on the page"
+    count = f"{prompts}{'' if is_all else ' or more'}" if prompts else "there are"
+    return f"{count} earlier messages: :open shows them on the page"

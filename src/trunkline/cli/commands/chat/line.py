@@ -3,14 +3,19 @@
 Rule 1: prompt_toolkit is imported here and nowhere else, and this module by ``trunkline chat`` alone.
 Rule 2: what is written above the line goes to the terminal's own scroll-back, once; what still grows is drawn with the line.
 Rule 3: drawing waits for nothing: text that comes faster than DRAW_S is drawn together.
+Rule 4: what is typed for an ask may be an agent's text (an input that is edited): it is drawn as the card shows it, with the
+number of what is not seen. What is sent is the text itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import shutil
 import signal
+import sys
+from bisect import bisect_right
 from collections.abc import AsyncGenerator, Awaitable, Coroutine, Iterable
 from contextlib import suppress
 from io import StringIO
@@ -22,7 +27,8 @@ from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Condition, has_completions
-from prompt_toolkit.formatted_text import ANSI
+from prompt_toolkit.formatted_text import ANSI, StyleAndTextTuples
+from prompt_toolkit.formatted_text.utils import fragment_list_to_text
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.keys import Keys
@@ -30,12 +36,20 @@ from prompt_toolkit.layout import ConditionalContainer, Float, FloatContainer, H
 from prompt_toolkit.layout.controls import BufferControl, FormattedTextControl
 from prompt_toolkit.layout.dimension import Dimension
 from prompt_toolkit.layout.menus import CompletionsMenu
-from prompt_toolkit.layout.processors import BeforeInput
+from prompt_toolkit.layout.processors import (
+    BeforeInput,
+    ConditionalProcessor,
+    Processor,
+    Transformation,
+    TransformationInput,
+)
+from prompt_toolkit.layout.utils import explode_text_fragments
 from prompt_toolkit.output import ColorDepth
 
 from trunkline.cli.commands.chat.completing import suggestions
 from trunkline.cli.commands.chat.conversation import Conversation
 from trunkline.cli.commands.chat.modes import Writing
+from trunkline.dialects.visible import UNSEEN
 from trunkline.errors import TrunklineError
 
 DRAW_S = 0.05
@@ -50,6 +64,10 @@ class Above(StringIO):
     """What is to be written above the line, until it is."""
 
     encoding = "utf-8"
+
+    def fileno(self) -> int:
+        """The terminal that it is written to: it says how large the window is, whatever the environment says."""
+        return sys.stdout.fileno()
 
     def taken(self) -> str:
         """All of it, which is forgotten here."""
@@ -141,6 +159,7 @@ class Line:
                 async with asyncio.timeout(SPIN_S if self.talk.is_lively() else None):
                     await self.talk.changed.wait()
             self.talk.changed.clear()
+            self.talk.see_window()
             self.write_above()
             self.app.invalidate()
             await asyncio.sleep(DRAW_S)
@@ -152,7 +171,8 @@ class Line:
                                        filter=Condition(lambda: bool(self.talk.show.growing())))
         status = _line_of(lambda: self.talk.status())
         waiting = _line_of(lambda: self.talk.waiting())
-        typed = Window(BufferControl(self._buffer, input_processors=[BeforeInput(self._label)]), wrap_lines=True,
+        revealing = ConditionalProcessor(Revealing(), Condition(lambda: not self._is_writing()))
+        typed = Window(BufferControl(self._buffer, input_processors=[revealing, BeforeInput(self._label)]), wrap_lines=True,
                        dont_extend_height=True, height=Dimension(min=1, max=INPUT_LINES))
         room = ConditionalContainer(Window(height=MENU_LINES), filter=has_completions)
         footer = Window(FormattedTextControl(lambda: ANSI(self.talk.footer())), height=1)
@@ -183,7 +203,7 @@ class Line:
         keys.add(Keys.SIGINT)(self._interrupt)
         keys.add("c-d")(self._end_of_input)
         keys.add("s-tab", filter=~has_completions)(lambda event: self._do(self.talk.next_mode()))
-        keys.add("c-l")(lambda event: event.app.renderer.clear())
+        keys.add("c-l")(self._clear_window)
         keys.add(Keys.Any, filter=by_letters)(lambda event: self._do(self.talk.press(event.data)))
         keys.add("c-z")(lambda event: event.app.suspend_to_background())
         return keys
@@ -212,6 +232,10 @@ class Line:
         else:
             self._do(self.talk.interrupt())
 
+    def _clear_window(self, event: KeyPressEvent) -> None:
+        event.app.renderer.clear()
+        self.talk.was_cleared()
+
     def _end_of_input(self, event: KeyPressEvent) -> None:
         if self._buffer.text:
             self._buffer.delete()
@@ -233,6 +257,24 @@ class Line:
         await work
         self._begin_line()
         self.talk.changed.set()
+
+
+class Revealing(Processor):
+    """The number of every character that is not seen, where it stands in the line."""
+
+    def apply_transformation(self, transformation_input: TransformationInput) -> Transformation:
+        """Draw a line."""
+        fragments = explode_text_fragments(transformation_input.fragments)
+        text = fragment_list_to_text(fragments)
+        unseen = {found.start() for found in UNSEEN.finditer(text)}
+        if not unseen:
+            return Transformation(transformation_input.fragments)
+        pieces = [f"[U+{ord(each):04X}]" if at in unseen else each for at, each in enumerate(text)]
+        ends = [*itertools.accumulate(map(len, pieces), initial=0)]
+        ends.append(ends[-1] + 1)  # the caret may stand behind the line
+        drawn: StyleAndTextTuples = [(fragment[0], piece) for fragment, piece in zip(fragments, pieces, strict=True)]
+        return Transformation(drawn, source_to_display=lambda at: ends[at],
+                              display_to_source=lambda at: bisect_right(ends, at) - 1)
 
 
 class _Suggesting(Completer):

@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from trunkline.cli.commands.chat.cards import Ask, heading
-from trunkline.cli.terminal.form import fields_of
-from trunkline.client import Scope
+from trunkline.cli.terminal.form import DECLINE, fields_of
+from trunkline.client import PolicyRule, Scope
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.visible import one_line, one_revealed_line
+from trunkline.dialects.visible import one_revealed_line
 from trunkline.errors import Invalid
 
 if TYPE_CHECKING:
     from trunkline.cli.commands.chat.conversation import Conversation
 
-DECLINE = ":decline"
 SCOPES: dict[str, Scope] = {"t": "turn", "s": "session", "w": "always"}
 
 
@@ -37,6 +36,10 @@ class Mode:
     def __init__(self, talk: Conversation, ask: Ask | None = None) -> None:
         self.talk = talk
         self.ask = ask
+
+    def keys(self) -> str:
+        """What can be done now."""
+        return self.hint
 
     async def enter(self, text: str) -> None:
         """A line was typed."""
@@ -73,8 +76,28 @@ class Gone(Mode):
         self.talk.tell("nothing done: what you typed for it is dropped")
 
 
+class Over(Mode):
+    """A card that took keys is gone, and no other came: a key that was meant for it is no text for the agent."""
+
+    by_letters = True
+    label = "this is no longer asked "
+    hint = "somebody else answered it, or it changed"
+
+    async def enter(self, text: str) -> None:
+        """Do nothing."""
+        self.talk.refuse("what was asked is over")
+
+    async def press(self, letter: str) -> None:
+        """Do nothing."""
+        self.talk.refuse("what was asked is over")
+
+    def back(self) -> None:
+        """To writing, at once."""
+        self.talk.leave_mode()
+
+
 class OnCard(Mode):
-    """The selected approval, by the page's keys."""
+    """The selected approval, by the keys of the page's Approvals, and some of our own."""
 
     by_letters = True
 
@@ -82,10 +105,15 @@ class OnCard(Mode):
         super().__init__(talk, ask)
         assert ask.approval is not None
         self._approval = ask.approval
-        edit = " · e edit" if self._approval.editable else ""
-        more = " · j k next, previous" if len(talk.cards.asks) > 1 else ""
         self.label = "? "
-        self.hint = f"a approve · d deny{edit} · l for longer · v show all{more} · Esc write"
+
+    def keys(self) -> str:
+        """Those that do something now."""
+        cards = self.talk.cards
+        edit = " · e edit" if self._approval.editable else ""
+        rest = " · v show all" if self._ask().id not in cards.whole else ""
+        more = " · j k next, previous" if len(cards.asks) > 1 else ""
+        return f"a approve · d deny{edit} · l for longer{rest}{more} · Esc write"
 
     async def enter(self, text: str) -> None:
         """Enter decides nothing: it ends what somebody wrote."""
@@ -108,6 +136,8 @@ class OnCard(Mode):
         talk, ask = self.talk, self._ask()
         if letter == "d":
             talk.go_to(Reason(talk, ask))
+        elif talk.is_too_small():
+            talk.refuse("the window is too small to show it")
         elif not talk.is_in_sight(ask):
             talk.print_card(ask)
             talk.refuse("it had left the screen, and is shown again")
@@ -190,9 +220,8 @@ class Longer(Mode):
         assert self.ask is not None
         preview = await self.talk.hub.preview_rule(self.ask.id, allow=True)
         self.talk.screen.line("the hub would keep this rule and answer for you:", dim=True, indent="    ")
-        for name, value in msgspec.to_builtins(preview.rule).items():
-            if value not in (None, [], {}, ""):
-                self.talk.screen.line(f"{name} = {one_revealed_line(str(value))}", indent="      ")
+        for line in _rule_lines(preview.rule):
+            self.talk.screen.line(one_revealed_line(line), indent="      ")
         others = len(preview.answers) - 1
         if others > 0:
             self.talk.screen.line(f"it also answers what waits besides: {others}", mark="!", colour="yellow", indent="    ")
@@ -205,6 +234,9 @@ class Longer(Mode):
             self.talk.refuse(f"{letter!r} is no key here")
         elif why := self.talk.cards.rests():
             self.talk.refuse(why)
+        elif not self.talk.is_same_window(self.ask):
+            self.talk.leave_mode()
+            self.talk.refuse("the window has changed")
         elif not await self.talk.was_alone():
             self.talk.refuse("you were typing")
         elif self.talk.mode() is not self:
@@ -234,8 +266,8 @@ class Filling(Mode):
             self.label = "Enter to agree › "
         else:
             field = self._fields[len(self._answers)]
-            choices = " · ".join(f"{number} {one_line(choice.title)}" for number, choice in enumerate(field.choices, 1))
-            self.label = f"{one_line(field.title)} › "
+            choices = " · ".join(f"{number} {one_revealed_line(choice.title)}" for number, choice in enumerate(field.choices, 1))
+            self.label = f"{one_revealed_line(field.title)} › "
             self.hint = f"{choices}   {self.hint}" if choices else self.hint
 
     async def enter(self, text: str) -> None:
@@ -273,6 +305,14 @@ class Filling(Mode):
     def back(self) -> None:
         """To what somebody wants to write first."""
         self.talk.set_cards_aside()
+
+
+def _rule_lines(rule: PolicyRule) -> list[str]:
+    """A rule as it would stand in the file."""
+    from trunkline.session.policy.rules import Rule  # only who approves for longer waits for what reads rules
+    from trunkline.session.policy.text import written_rule
+
+    return written_rule(msgspec.convert(msgspec.to_builtins(rule), Rule)).splitlines()
 
 
 def mode_for(talk: Conversation, ask: Ask) -> Mode:

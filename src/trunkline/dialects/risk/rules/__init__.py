@@ -6,7 +6,10 @@
     packages.py  package managers                      network.py   programs that talk to other machines
     machine.py   processes, services, disks, users     docker.py    containers
     clouds.py    kubectl, terraform, aws               databases.py psql, sqlite3
-    frameworks.py tasks that lose data                 paths.py     who only reads the paths that it names
+    clients.py   which words of a client are statements requests.py requests that change something
+    patches.py   patches in words, or on the input
+
+What holds for whatever program there is stands in ``all_programs/``.
 
 A new rule is a row in the file of its program (``ROWS``); how rows are matched is ``risk/row_matching.py``.
 
@@ -34,6 +37,7 @@ from trunkline.dialects.risk.rules import (
     machine,
     network,
     packages,
+    patches,
     reading,
     running,
 )
@@ -45,6 +49,7 @@ _JUDGES: Final[dict[str, Judge]] = {
     **dict.fromkeys(WRAPPERS, reading.silent),
     **reading.JUDGES,
     **files.JUDGES,
+    **patches.JUDGES,
     **archives.JUDGES,
     **git.JUDGES,
     **github.JUDGES,
@@ -100,4 +105,4 @@ def _unknown(call: ProgramCall) -> None:
 
 
 _TASK_RUNNERS: Final = frozenset(
-    {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase"))})
+    {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase", "bq"))})

@@ -28,6 +28,9 @@ def _tar(call: ProgramCall) -> None:
     if "x" in mode or call.has("", "--extract", "--get"):
         call.note("medium", "unpacks an archive", call.command.text)
         _into(call, call.value("-C", "--directory") or call.bundled_value("C"))
+        _into(call, next((arg.partition("=")[2] for arg in call.args if arg.startswith("--one-top-level=")), None))
+    for option in ("--listed-incremental", "--index-file", "--volno-file"):
+        _into(call, call.value(option))
     if "c" in mode or call.has("", "--create"):
         target = call.value("--file") or _archive(call)
         if target and target != "-":

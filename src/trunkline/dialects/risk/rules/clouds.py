@@ -7,18 +7,27 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.row_matching import judge_of, row
+from trunkline.dialects.risk.row_matching import note_row, row
 
+_CHANGES: Final = "changes or deletes running systems"
 TERRAFORM_ROWS: Final = (
-    row("apply destroy import taint untaint force-unlock up down refresh cancel", "high", "changes or deletes running systems",
-        "terraform apply"),
-    row("state", "high", "changes or deletes running systems", "terraform state rm x", then="rm mv push"),
-    row("workspace", "high", "changes or deletes running systems", "terraform workspace delete x", then="delete"),
+    row("apply destroy import taint untaint force-unlock up down refresh cancel", "high", _CHANGES, "terraform apply"),
+    row("deploy apply-all destroy-all deploy-all bootstrap rollback watch", "high", _CHANGES, "cdk deploy"),
+    row("run-all run", "high", _CHANGES, "terragrunt run-all apply", then="apply destroy import refresh taint"),
+    row("state", "high", _CHANGES, "terraform state rm x", then="rm mv push delete unprotect"),
+    row("state", "high", "reads credentials", "terraform state pull", then="pull", effect="secret"),
+    row("output", "high", "reads credentials", "terraform output -json", word=r"^--?(json|raw)$", effect="secret"),
+    row("", "high", "reads credentials", "pulumi config --show-secrets", given="--show-secrets", effect="secret"),
+    row("workspace stack", "high", _CHANGES, "terraform workspace delete x", then="delete rm"),
     row("init get console login new config stack", "medium", "prepares changes of running systems", "terraform init"),
 )
+_TERRAFORM_VERBS: Final = frozenset(verb for one in TERRAFORM_ROWS for verb in one.verbs) | frozenset(
+    "plan plan-all preview show validate fmt graph diff synth ls list providers version output logs about whoami".split())
+_VERB_AMONG: Final = 4
+"""Operands in which the verb is looked for: options before it may have values that stand apart."""
 _DESTROYS: Final = re.compile(
-    r"^(delete|destroy|rm|remove|terminate|drop|purge|uninstall|drain|cordon|taint|apply|replace|rollback|reboot|stop|kill|unset|revoke|reset"
-    r"|down|scale|deploy|release|publish|promote|up|upgrade|install|exec|ssh|wipe|flush|deregister|detach|disable)(-|$)"
+    r"^(delete|destroy|rm|remove|terminate|drop|purge|uninstall|drain|cordon|taint|apply|replace|rollback|reboot|stop|kill|unset|revoke|reset|rb|del|erase|empty|undeploy"
+    r"|down|scale|deploy|release|publish|promote|up|upgrade|install|exec|ssh|wipe|flush|deregister|detach|disable|push|submit)(-|$)"
 )
 _LOOKS: Final = re.compile(
     r"^(get|list|ls|describe|show|status|logs?|top|version|help|explain|plan|validate|fmt|output|graph|diff|config|whoami|info|history"
@@ -27,26 +36,83 @@ _LOOKS: Final = re.compile(
 
 
 _CREDENTIAL: Final = re.compile(
-    r"secrets?(/.*)?|get-secret-value|get-session-token|print-access-token|get-access-token|get-parameters?|export-credentials"
-    r"|([\w-]+\.)?(aws_)?(secret_access_key|session_token)"
-)
+    r"secrets?|get-secret-value|batch-get-secret-value|get-(session|federation|authorization|id|web-identity|open-id|auth)?-?token"
+    r"|print-(access|identity)-token|get-access-token|get-parameters?(-by-path)?|export-credentials|get-login(-password)?|assume-role[\w-]*"
+    r"|get-[\w-]*credentials[\w-]*|generate-(db-auth|login)-token|decrypt|create-access-key|create-login-profile|create-for-rbac"
+    r"|create-service-specific-credential|download-default-key-pair|get-password-data|get-private-key|show-connection-string|list-keys"
+    r"|list-publishing-credentials|config-helper|([\w-]+\.)?(aws_)?(secret_access_key|session_token)")
+"""Words that hand out credentials."""
+_SECRET_KIND: Final = re.compile(r"(^|,)secrets?([./,]|$)|/secrets([/?]|$)")
+"""Among the kinds of things that a cluster is asked for, or in an address of its own."""
+_GIVING: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    **dict.fromkeys(("kubectl", "oc"), (
+        ("config", "view", "--raw"), ("config", "view", "--flatten"), ("create", "token"), ("whoami", "-t"),
+        ("whoami", "--show-token"), ("sa", "get-token"), ("serviceaccounts", "get-token"))),
+    "gcloud": (("keys", "create"), ("versions", "access")),
+    "az": (("credential", "show"), ("keys", "list"), ("key", "list"), ("credential", "list")),
+    "heroku": (("config",), ("auth:token",), ("config:get",), ("pg:credentials:url",)),
+    **dict.fromkeys(("fly", "flyctl"), (("auth", "token"), ("tokens",))),
+    **dict.fromkeys(("vercel", "now", "netlify", "railway"), (("env", "pull"), ("env:list",), ("env:get",), ("variables",))),
+    "firebase": (("login:ci",), ("functions:config:get",)),
+    "doctl": (("auth", "token"), ("registry", "docker-config"), ("kubeconfig", "show")),
+}
+"""The program, and words and options that make it show credentials; the words follow one another."""
+_GRAVE: Final = re.compile(
+    r"update-(function-[\w-]+|service|stack[\w-]*|distribution|assume-role-policy|access-key|login-profile)|create-(stack[\w-]*|deployment"
+    r"|user|role|policy[\w-]*|grant|access-key|login-profile)|execute-change-set|start-deployment|set-iam-policy|add-iam-policy-binding"
+    r"|put-(bucket-(policy|acl)|image|(role|user|group)-policy|public-access-block|key-policy)|attach-[\w-]*policy|authorize-[\w-]+"
+    r"|add-(user-to-group|permission|role-to-instance-profile)|modify-[\w-]+|rotate-[\w-]+|put-[\w-]*permissions?[\w-]*"
+    r"|schedule-[\w-]*deletion|cancel-[\w-]+|disassociate-[\w-]+|put-object-acl"
+    r"|send-(command|ssh-public-key|serial-console-ssh-public-key)|start-(session|automation-execution|task)|run-(command|task|instances)"
+    r"|execute-(command|statement)|batch-execute-statement")
+"""What deploys, deletes later, runs commands elsewhere, or says who may do what."""
+_GRANTS: Final = (("role", "assignment"), ("ad", "sp"), ("ad", "app"), ("service-accounts", "keys"))
+_BY_SERVICE: Final = frozenset(
+    "aws gcloud az doctl gsutil hcloud linode-cli ibmcloud oci bq openstack scw consul nomad etcdctl aliyun yc".split())
+"""A service comes first, which may be named like something harmless (``aws logs``), and then what is done to it."""
+
+
+def gives_credentials(call: ProgramCall) -> bool:
+    """Whether a call makes its program show credentials."""
+    return any(_says(call, phrase) for phrase in _GIVING.get(call.name, ()))
+
+
+def _says(call: ProgramCall, phrase: tuple[str, ...]) -> bool:
+    rest = iter(call.operands)
+    return all(word in call.options if word[:1] == "-" else any(word == one for one in rest) for word in phrase)
+
+
+def _note_credentials(call: ProgramCall) -> None:
+    is_kind = call.name in ("kubectl", "oc") and any(_SECRET_KIND.search(arg) for arg in call.args)
+    if is_kind or any(map(_CREDENTIAL.fullmatch, call.operands)) or gives_credentials(call):
+        call.traits |= Trait.SECRET
+        call.note("high", "reads credentials", call.command.text)
 
 
 def _cluster(call: ProgramCall) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
-    if any(_CREDENTIAL.fullmatch(word) for word in words):
-        call.traits |= Trait.SECRET
-        call.note("high", "reads credentials", call.command.text)
+    _note_credentials(call)
     verb = next((word for word in words if _DESTROYS.match(word) or _LOOKS.match(word)), "")
     if call.name in ("aws", "gcloud", "az", "doctl", "gsutil") and _moves_objects(call, words):
         return
-    if verb and _DESTROYS.match(verb):
-        call.note("high", "changes or deletes running systems", call.command.text)
+    if call.name in _BY_SERVICE and any(_DESTROYS.match(word) or _GRAVE.fullmatch(word) for word in words[:_VERB_AMONG]):
+        call.note("high", _CHANGES, call.command.text)
+    elif any(_says(call, grant) for grant in _GRANTS) and not {"create", "reset", "update"}.isdisjoint(words):
+        call.note("high", "changes who may do what", call.command.text)
+    elif verb and _DESTROYS.match(verb):
+        call.note("high", _CHANGES, call.command.text)
     elif words[:1] == ("config",) and not _LOOKS.match(words[1] if len(words) > 1 else "get"):
         call.note("medium", "works on remote systems", call.command.text)
     elif not verb and words:
         call.note("medium", "works on remote systems", call.command.text)
+
+
+def _provisions(call: ProgramCall) -> None:
+    """terraform and its like: the verb may stand behind values of options."""
+    words = call.operands
+    at = next((at for at, word in enumerate(words[:_VERB_AMONG]) if word in _TERRAFORM_VERBS), 0)
+    note_row(call, TERRAFORM_ROWS, " ".join(words[at:at + 1]), (*words[at + 1:], *call.args), call.has)
 
 
 def _moves_objects(call: ProgramCall, words: tuple[str, ...]) -> bool:
@@ -66,6 +132,10 @@ def _moves_objects(call: ProgramCall, words: tuple[str, ...]) -> bool:
 
 def _deploys(call: ProgramCall) -> None:
     verb = call.operands[0] if call.operands else ""
+    if gives_credentials(call):
+        call.traits |= Trait.SECRET
+        call.note("high", "reads credentials", call.command.text)
+        return
     if _LOOKS.match(verb) or call.longs & {"--version", "--help"}:
         return
     call.note(
@@ -83,10 +153,10 @@ def _remote_runs(call: ProgramCall) -> None:
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(
         "kubectl oc helm k9s kustomize flux argocd aws gcloud az doctl hcloud linode-cli ibmcloud oci eksctl gsutil kops "
-        "istioctl".split(),
+        "istioctl helmfile nomad consul etcdctl velero bq openstack scw aliyun yc".split(),
         _cluster,
     ),
-    **dict.fromkeys(("terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf"), judge_of(TERRAFORM_ROWS)),
+    **dict.fromkeys(("terraform", "tofu", "terragrunt", "pulumi", "cdk", "cdktf"), _provisions),
     **dict.fromkeys(
         "vercel netlify fly flyctl heroku firebase wrangler railway render serverless sls sam eb cap amplify supabase surge "
         "gh-pages now".split(),

@@ -13,6 +13,12 @@ ROWS: Final = (
     row("rm rmi prune reset kill down remove login logout push swarm", "high",
         "deletes or publishes containers, images or volumes",
         "docker rm x"),
+    row("", "high", "deletes or publishes containers, images or volumes", "docker buildx build --push .", given="--push"),
+    row("build bake b", "high", "deletes or publishes containers, images or volumes",
+        "docker buildx build --output type=registry .",
+        word=r"^(?:-o=?|--output=)?(?:[\w.-]{1,40}=[^,]{0,200},){0,8}(?:type=registry|push=true)(?:,|$)"),
+    row("imagetools", "high", "deletes or publishes containers, images or volumes", "docker buildx imagetools create -t x y",
+        then="create"),
     row("ps images logs inspect info version stats top port events history diff search ls df config help context-ls", "low",
         "looks", "docker ps"),
     row("", "medium", "runs or changes containers", "docker build ."),
@@ -25,6 +31,9 @@ _MOUNT: Final = re.compile(
 )
 
 
+_GROUPS: Final = frozenset("compose container image volume network system builder buildx pod machine".split())
+_GROUPS_OF_SWARMS: Final = frozenset("config secret stack service node plugin trust manifest".split())
+"""Behind these words another one says what is done; the latter are no words of compose, which has a ``config`` of its own."""
 _BEYOND: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
 _MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
 _BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
@@ -55,14 +64,11 @@ def _container(call: ProgramCall) -> None:
         call.note("high", "gives a container the machine's files", mount)
     elif (outside := next((host for host in _mounted(call) if call.places.kind(host) in _BEYOND), None)) is not None:
         call.note("high", "gives a container files outside the session's folders", outside)
-    words = [
-        word
-        for word in call.operands
-        if word not in ("compose", "container", "image", "volume", "network", "system", "builder", "buildx", "pod", "machine")
-    ]
+    groups = _GROUPS if "compose" in call.operands else _GROUPS | _GROUPS_OF_SWARMS
+    words = [word for word in call.operands if word not in groups]
     verb = words[0] if words else ""
     if verb:
-        note_row(call, ROWS, verb, words[1:], call.has)
+        note_row(call, ROWS, verb, (*words[1:], *call.args), call.has)
         if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
             call.write(words[-1])
 

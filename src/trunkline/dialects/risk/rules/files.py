@@ -8,6 +8,7 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_awk, judge_sed
+from trunkline.dialects.risk.rules.patches import note_patch
 
 _WIDE_MODE: Final = re.compile(
     r"^[0-7]?[0-7]?[0-7]?[2367]$|^[2467][0-7]{3}$|[oa]\+[rwxX]*w|^\+[rxX]*w|[ugoa]*\+[rwxX]*s|=.*w.*,o|^a=rwx|o=rw"
@@ -148,7 +149,7 @@ def _sed(call: ProgramCall) -> None:
 
 
 def _awk(call: ProgramCall) -> None:
-    values = frozenset(("-F", "-v", "-f", "-i", "-l", "--assign", "--field-separator", "--file"))
+    values = frozenset(("-F", "-v", "-f", "-i", "-l", "--include", "--load", "--assign", "--field-separator", "--file"))
     skip = {at + 1 for at, arg in enumerate(call.args) if arg in values}
     places = [at for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
     words = [call.args[at] for at in places]
@@ -159,10 +160,11 @@ def _awk(call: ProgramCall) -> None:
     elif words:
         judge_awk(call, call.command.words[places[0] + 1])
         words.pop(0)
+    in_place = any(arg in ("inplace", "-iinplace", "--include=inplace") for arg in call.args)
     for path in words:
         if "=" not in path and path != "-":
-            call.read(path)
-    if any(arg in ("inplace", "-iinplace") for arg in call.args):
+            (call.write if in_place else call.read)(path)
+    if in_place:
         call.note("medium", "rewrites files", call.command.text)
 
 
@@ -219,6 +221,7 @@ def _patch(call: ProgramCall) -> None:
     if call.has("", "--dry-run"):
         return
     call.note("medium", "changes files of the project", call.command.text)
+    note_patch(call)
     folder = call.value("-d", "--directory")
     if folder:
         call.write(folder)

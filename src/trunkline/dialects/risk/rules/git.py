@@ -8,12 +8,16 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.places import standing
 from trunkline.dialects.risk.row_matching import by_verb, note_row, row
 from trunkline.dialects.risk.rules.git_words import CHANGING_VERBS, FOLDER_OPTIONS, KNOWN_VERBS, QUIET_VERBS, RUNNING_KEYS
+from trunkline.dialects.risk.rules.patches import note_patch
 
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
 _WRITING: Final = frozenset("add stage commit init fetch hash-object write-tree mktree maintenance".split())
 """Verbs that are quiet in the session's own folders, and still change the repository."""
+_PREFIXES: Final = {"apply": ("--directory",), "am": ("--directory",), "checkout-index": ("--prefix",)}
+"""Options that say where a verb puts files."""
 _OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
 
 
@@ -68,6 +72,8 @@ ROWS: Final = (
     row("credential credential-store credential-cache", "high", "reads or changes credentials", "git credential fill",
         effect="secret"),
     row("send-email imap-send", "high", "sends mail", "git send-email x.patch", effect="sends"),
+    row("apply", "high", "may write outside the repository", "git apply --unsafe-paths x.patch", given="--unsafe-paths"),
+    row("apply", "medium", "changes the repository", "git apply x.patch"),
     row("archive", "medium", "packs the repository", "git archive HEAD"),
     row("update-ref", "high", "changes what branches point to", "git update-ref HEAD x"),
 )
@@ -142,11 +148,15 @@ def _git(call: ProgramCall) -> None:
         return
     if hidden := git.unalias():
         call.note("high", "hides a git command behind another name", hidden)
-    if git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
+    if not git.folder and git.verb in _WRITING and standing(call.places) == "outside":
+        call.note("high", "works in a repository outside the session's folders", call.places.cwd or "")
+    elif git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
         is_quiet = git.verb in QUIET_VERBS and git.verb not in _WRITING
         call.note("medium" if is_quiet else "high", "works in a repository outside the session's folders", git.folder)
     _programs(call, git)
     _files(call, git)
+    if git.verb in ("apply", "am") and not git.has("", "--check", "--stat", "--numstat", "--summary"):
+        note_patch(call)
     judge = _VERBS.get(git.verb)
     if judge is not None:
         judge(call, git)
@@ -176,6 +186,8 @@ def _files(call: ProgramCall, git: _Git) -> None:
         apart = git.rest[at + 1] if arg[:1] == "-" and at + 1 < len(git.rest) else ""
         if name in _OUTPUTS and (value or apart):
             call.write(git.path(value or apart))
+        elif name in _PREFIXES.get(git.verb or "", ()):
+            _outside(call, git, value or apart)
         elif git.verb in ("format-patch", "archive") and arg[:2] == "-o" and (arg[2:] or apart):
             call.write(git.path(arg[2:] or apart))
         elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(value or arg) == "own":

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trunkline.dialects.shell.verbs import VERBS
+
 QUIET_VERBS: Final = frozenset(
     """
     status log diff show rev-parse ls-files ls-tree ls-remote describe shortlog blame annotate grep cat-file rev-list name-rev
@@ -41,6 +43,6 @@ GRAVE_VERBS: Final = frozenset(
 """What is lost, rewritten or sent, and is in neither of the others."""
 KNOWN_VERBS: Final = QUIET_VERBS | CHANGING_VERBS | GRAVE_VERBS | frozenset(("difftool", "mergetool"))
 """Every verb that is git's own: it takes no alias for these."""
-GIT_VALUES: Final = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
+GIT_VALUES: Final = VERBS["git"].takes
 """Options before the verb that take the next word."""
 FOLDER_OPTIONS: Final = GIT_VALUES - {"-c", "--config-env"}

@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from trunkline.dialects.risk import secrets_list
-from trunkline.dialects.risk.call import ProgramCall, Trait
+from msgspec import structs
 
-_LOCAL: Final = re.compile(
-    r"^(\w+://)?([^@/]*@)?(localhost|127(\.\d+){1,3}|\[?::1\]?|0\.0\.0\.0|0|[\w-]+\.(localhost|local|test)|host\.docker\.internal)([:/?#]|$)"
-)
+from trunkline.dialects.risk import secrets_list
+from trunkline.dialects.risk.addresses import file_of, is_local, scheme_of
+from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.rules.requests import note_requests
+from trunkline.dialects.risk.stdin import given
+
 _HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "--cookie")
 _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json")
 _FORM: Final = ("-F", "--form", "--form-string")
@@ -32,8 +34,16 @@ _TAKES: Final = frozenset(
     """.split()
 )
 _SENT_ON: Final = frozenset(
-    "-x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --resolve --connect-to --doh-url".split())
-"""With these a request goes elsewhere than its address says."""
+    "-x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --resolve --connect-to --doh-url -K --config "
+    "--proto-default --expand-url".split())
+"""With these a request goes elsewhere than its address says, or may: a file with more options can have any of them."""
+_CURL_VALUES: Final = frozenset("AbcCdDeEFhHKmoPQrtTuUwxXyYzZ")
+"""Letters behind which the rest of a bundle is a value."""
+_SENDS_ON: Final = re.compile(r"(?!no_proxy)\w{1,40}_proxy|curl_home|wgetrc|home|xdg_config_home", re.IGNORECASE)
+"""Variables that name a proxy, or where the file with more options is."""
+_BARE: Final = frozenset(
+    "gopher gophers dict telnet mqtt mqtts smtp smtps ldap ldaps imap imaps pop3 pop3s rtsp rtmp tcp unix".split())
+"""Schemes by which a line of text goes to whatever listens there, also to a service that takes it for a command."""
 _WGET_TAKES: Final = frozenset(
     """
     -O --output-document -P --directory-prefix -o --output-file -a --append-output -t --tries -T --timeout
@@ -42,6 +52,8 @@ _WGET_TAKES: Final = frozenset(
     --limit-rate --load-cookies --referer --user --password --ca-certificate --certificate --private-key
     """.split()
 )
+_TAKES_LISTS: Final = frozenset({"wget", "wget2", "aria2c"})
+"""They take addresses from a file: nobody knows which."""
 _PRINTERS: Final = frozenset({"curl", "http", "https", "xh", "xhs", "curlie"})
 """They print what they fetch, unless an option says where to."""
 _QUERY: Final = re.compile(r"[?#]")
@@ -66,22 +78,53 @@ def _targets(call: ProgramCall) -> list[str]:
 
 def _http(call: ProgramCall) -> None:
     """curl, wget and their like."""
+    if call.name == "curl" and len(call.letters) > 1:
+        _unbundle(call)
     targets = _targets(call)
-    sent_on = not call.bare and not call.options.isdisjoint(_SENT_ON)
-    remote = [url for url in targets if not url.startswith("file:") and (sent_on or not _LOCAL.match(url))]
+    sent_on = call.sent_on or any(map(sends_on, call.command.assignments)) or (
+        not call.bare and not call.options.isdisjoint(_SENT_ON))
+    files = [file_of(url) for url in targets if scheme_of(url) == "file"]
+    remote = [url for url in targets if scheme_of(url) != "file" and (sent_on or not is_local(url))]
+    if not targets and not call.bare and sent_on:
+        remote = [call.command.text]
+    listed = call.value("-i", "--input-file") if call.name in _TAKES_LISTS else None
+    remote += [listed] if listed else []
     _files_sent(call, bool(remote))
     if remote:
         _credentials_sent(call)
     _files_written(call, targets)
-    if len(remote) < len(targets):
-        for url in targets:
-            if url.startswith("file:"):
-                call.read(url)
+    for path in files:
+        call.read(path)
+    if (bare := next((url for url in targets if scheme_of(url) in _BARE), None)) is not None:
+        call.note("high", "opens a bare connection", bare)
     if remote:
         call.traits |= Trait.FETCHES | Trait.SENDS
         call.at_least("medium", "talks to the network", remote[0])
+    note_requests(call, targets)
     if not call.bare:
         _http_options(call, bool(remote))
+
+
+def sends_on(assignment: str) -> bool:
+    """Whether a variable sends requests elsewhere than their addresses say."""
+    name, _, value = assignment.partition("=")
+    return bool(value) and _SENDS_ON.fullmatch(name) is not None
+
+
+def _unbundle(call: ProgramCall) -> None:
+    """Make options of their own of those in a bundle that ends with one which takes a value: ``-sd x`` is ``-s -d x``."""
+    words: list[str | None] = []
+    sketch: list[str] = []
+    for word, shown in zip(call.command.words, call.command.sketch, strict=True):
+        at = next((at for at, letter in enumerate(shown) if letter in _CURL_VALUES), 0) if shown[:1] == "-" else 0
+        if at > 1 and shown[1] != "-":
+            words += [f"-{letter}" for letter in shown[1:at]]
+            sketch += [f"-{letter}" for letter in shown[1:at]]
+            word, shown = None if word is None else f"-{word[at:]}", f"-{shown[at:]}"
+        words.append(word)
+        sketch.append(shown)
+    if len(words) > len(call.command.words):
+        call.reread(structs.replace(call.command, words=tuple(words), sketch=tuple(sketch)))
 
 
 def _http_options(call: ProgramCall, remote: bool) -> None:
@@ -116,7 +159,7 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
         elif (option in ("-T", "--upload-file") and call.name == "curl") or option in _BODY_FILES:
             sent.append(value)
     if call.name in _SENDERS_BY_OPERAND:
-        sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]+=?@", arg))
+        sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]{0,80}:?=?@", arg))
     for path in sent:
         if path != "-":
             call.read(path)
@@ -190,7 +233,11 @@ def _ssh(call: ProgramCall) -> None:
     if call.letters == "V":
         return
     call.traits |= Trait.SENDS | Trait.FETCHES
-    call.note("high" if len(call.operands) > 1 else "medium", "runs commands on another machine", call.command.text)
+    fed = given(call)
+    for text in fed.texts if fed is not None else ():
+        call.script(text)
+    runs = len(call.operands) > 1 or fed is not None
+    call.note("high" if runs else "medium", "runs commands on another machine", call.command.text)
 
 
 def _transfers(call: ProgramCall) -> None:

@@ -8,15 +8,16 @@ from typing import Final
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.runners.words import option_values
 
 _SILENT: Final = """
     true false : test [ [[ pwd whoami id uname arch which whereis type hash basename dirname realpath readlink seq sleep wait jobs
-    nproc getconf groups users w who last uptime free vmstat lscpu lsusb lspci locale tput clear cal bc dc expr factor numfmt
+    nproc getconf groups users w who last uptime free vmstat lscpu lsusb lspci locale tput clear cal expr factor numfmt
     cd pushd popd dirs shift return exit break continue logout umask ulimit times getopts help info tldr let
     shopt unalias lsblk blkid
     mktemp mkfifo stty tty nl yes sw_vers cloc tokei scc ps pgrep pstree pidof htop lsof
     ss netstat top df findmnt local readonly unset compgen caller suspend bg fg disown command builtin
-    cmp getent lsb_release
+    lsb_release ((
 """.split()
 """Their operands are no files worth a look."""
 
@@ -24,6 +25,7 @@ _READERS: Final = """
     cat head tail less more bat batcat tac rev nl fold fmt column paste join comm diff colordiff delta difft sdiff wdiff
     md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum strings hexdump hd od expand unexpand
     cut wc zcat bzcat xzcat zless zmore gzcat pygmentize highlight glow mdcat nm objdump readelf ldd otool size
+    cmp bc dc look pr tsort hexyl
     iconv sdiff csvcut csvlook csvstat xsv mlr pdftotext exiftool identify mediainfo plutil
 """.split()
 _LISTERS: Final = "ls dir vdir ll la exa eza lsd tree stat file du namei".split()
@@ -43,12 +45,44 @@ def _prints(call: ProgramCall) -> None:
         call.note("medium", "prints a credential", f"${found[1]}")
 
 
+_PROGRAMS: Final = ("--pager", "--pre", "--hostname-bin", "--preprocessor")
+"""Options of searchers and viewers that name a program."""
+_TAME_PAGER: Final = re.compile(r"(?:less|more|most|cat|bat|never|always|auto|true|false)?(?: -[\w+=-]+)*")
+
+
+def _names_program(call: ProgramCall) -> None:
+    """A pager, or a program that every file goes through."""
+    if call.longs.isdisjoint(_PROGRAMS):
+        return
+    value = call.value(*_PROGRAMS) or ""
+    if _TAME_PAGER.fullmatch(value) is None or not call.longs.isdisjoint(_PROGRAMS[1:]):
+        call.script(value)
+        call.note("high", "runs a program that an option names", value)
+
+
 def _reads(call: ProgramCall) -> None:
+    _names_program(call)
     if any(arg.startswith("+") and "!" in arg for arg in call.args):
         call.note("high", "runs a command inside a program", call.command.text)
     for path in call.operands:
         if path != "-":
             call.read(path)
+    _read_by_option(call)
+
+
+def _read_by_option(call: ProgramCall) -> None:
+    """Files that an option names, where they hold credentials: ``--to-file=x``, ``-fx``."""
+    for arg in call.args if not call.bare else ():
+        for value in option_values(arg) if arg[:1] == "-" and ("/" in arg or "." in arg or "~" in arg) else ():
+            if call.places.secret(value):
+                call.read(value)
+
+
+def _getent(call: ProgramCall) -> None:
+    """Lists of the system; one of them is of passwords."""
+    if not {"shadow", "gshadow"}.isdisjoint(call.operands):
+        call.traits |= Trait.SECRET
+        call.note("high", "reads credentials", call.command.text)
 
 
 def _lists(call: ProgramCall) -> None:
@@ -61,13 +95,13 @@ def _searches(call: ProgramCall) -> None:
     explicit = any(
         arg in ("-e", "-f", "--regexp", "--file", "--from-file") or arg.startswith(("-e", "--regexp=")) for arg in call.args
     )
-    if call.name in ("rg", "ripgrep") and call.has("", "--pre", "--hostname-bin"):
-        call.note("high", "runs a program for every file", call.command.text)
+    _names_program(call)
     for path in call.operands[0 if explicit else 1 :]:
         call.read(path)
         if call.places.holds_secrets(path) and call.has("rR", "--recursive"):
             call.traits |= Trait.SECRET
             call.note("medium", "searches where credentials are", path)
+    _read_by_option(call)
     if call.name in ("jq", "yq", "gron"):
         _filters(call)
 
@@ -102,6 +136,9 @@ def _uniq(call: ProgramCall) -> None:
 def _date(call: ProgramCall) -> None:
     if call.has("s", "--set") or any(arg.isdigit() and len(arg) >= 8 for arg in call.operands):
         call.note("high", "sets the clock")
+    for path in call.operands if call.has("f", "--file") else ():
+        call.read(path)
+    _read_by_option(call)
 
 
 def _hostname(call: ProgramCall) -> None:
@@ -123,9 +160,7 @@ def _environment(call: ProgramCall) -> None:
 
 
 def _declares(call: ProgramCall) -> None:
-    """set, export, declare: print everything without operands; set variables with them."""
-    for assignment in call.operands:
-        call.assign(assignment)
+    """set, export, declare: print everything without operands."""
     if call.name == "set" and call.args:
         return
     if not call.operands and (call.name in ("set", "export") or call.has("px")):
@@ -137,6 +172,39 @@ def _hooks(call: ProgramCall) -> None:
     """bind, complete, enable: some options make the shell load or run something."""
     if call.has("xCf") or (call.name == "complete" and call.has("F")):
         call.note("high", "makes the shell load or run something", call.command.text)
+
+
+def _manual(call: ProgramCall) -> None:
+    """info: it can save what it shows."""
+    target = call.value("-o", "--output")
+    if target and target != "-":
+        call.write(target)
+
+
+def _decodes(call: ProgramCall) -> None:
+    """uudecode: into the file that an option names, else into one that its input names."""
+    call.traits |= Trait.DECODES
+    target = call.value("-o", "--output-file")
+    if target is None:
+        call.note("medium", "writes the file that its input names", call.command.text)
+    elif target not in ("-", "/dev/stdout"):
+        call.write(target)
+    for path in call.operands:
+        if path != target:
+            call.read(path)
+
+
+def _hash(call: ProgramCall) -> None:
+    if call.has("p"):
+        call.note("high", "makes a name stand for another program", call.command.text)
+
+
+def _takes_lines(call: ProgramCall) -> None:
+    """mapfile: it can run a command for the lines that it reads."""
+    runs = call.value("-C") or call.bundled_value("C")
+    if runs:
+        call.script(runs)
+        call.note("high", "makes the shell load or run something", runs)
 
 
 def _controls(call: ProgramCall) -> None:
@@ -196,6 +264,10 @@ def _tests(call: ProgramCall) -> None:
     """Test runners, type checkers, linters: they run the project's own tests."""
     if call.has("", "--fix", "--write", "--unsafe-fixes", "--fix-only") or (call.name in ("gofmt", "shfmt") and call.has("w")):
         call.note("medium", "rewrites files of the project", call.command.text)
+    if call.name == "coverage" and call.operands[:1] == ("run",) and "-m" not in call.args:
+        call.note("medium", "runs a script", call.command.text)
+    if call.name == "pylint" and call.has("", "--init-hook"):
+        call.note("medium", "runs code that is given with it", call.command.text)
     if call.has("", "--apply", "--write-baseline"):
         call.note("medium", "writes a file of the project", call.command.text)
 
@@ -227,7 +299,7 @@ _FORMATTERS: Final = "black isort autopep8 yapf clang-format rustfmt gofumpt goi
 ONLY_LOOK: Final = frozenset((
     *_SILENT, *_READERS, *_LISTERS, *_PATTERN_FIRST, "echo", "printf", "print", "env", "printenv", "set", "export", "declare",
     "typeset", "find", "gfind", "fd", "fdfind", "locate", "mdfind", "tr", "read", "mapfile", "readarray", "date", "man", "bind",
-    "complete", "enable", "base32", "basenc", "history", "alias", "trap",
+    "complete", "enable", "base32", "basenc", "history", "alias", "trap", "getent",
 )) - {"mktemp", "mkfifo", "pdftotext", "iconv", "pygmentize", "exiftool", "plutil", "sdiff", "tree", "less", "more", "zless"}
 """Whatever they name they only read; where an option of theirs writes, their judge says so."""
 
@@ -242,13 +314,14 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("env", "printenv"), _environment),
     **dict.fromkeys(("set", "export", "declare", "typeset"), _declares),
     **dict.fromkeys(("find", "gfind", "fd", "fdfind", "locate", "mdfind"), _find),
-    **dict.fromkeys(("base64", "base32", "basenc", "xxd", "uudecode", "openssl-base64"), _encodes),
+    **dict.fromkeys(("base64", "base32", "basenc", "xxd", "openssl-base64"), _encodes),
     "tr": _translates,
     **dict.fromkeys(("bind", "complete", "enable"), _hooks),
     **dict.fromkeys(("hostnamectl", "timedatectl", "localectl", "loginctl"), _controls),
     "sort": _sort,
     "uniq": _uniq,
     "date": _date,
+    "getent": _getent,
     "hostname": _hostname,
     "history": _history,
     "man": _pager,
@@ -256,6 +329,9 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     "biome": _prettier,
     "ruff": _ruff,
     "read": silent,
-    "mapfile": silent,
-    "readarray": silent,
+    "mapfile": _takes_lines,
+    "readarray": _takes_lines,
+    "hash": _hash,
+    "info": _manual,
+    "uudecode": _decodes,
 }

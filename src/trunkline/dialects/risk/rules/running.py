@@ -8,7 +8,9 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_code
+from trunkline.dialects.risk.magics import note_magics
 from trunkline.dialects.risk.rules.packages import manages
+from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, shell_script
 
 _QUIET_MODULES: Final = frozenset(
@@ -39,6 +41,7 @@ _INLINE: Final[dict[str, tuple[str, ...]]] = {
     "expect": ("-c",),
     "pwsh": ("-c", "-Command", "-command", "-EncodedCommand", "-enc", "-e", "-ec"),
 }
+_IPYTHON: Final = frozenset(("IPython", "ipython"))
 _CLUSTER: Final = re.compile(r"-[A-Za-z0-9]{2}")
 _LETTERS: Final = re.compile(r"-([A-Za-z0]+)")
 _JOINED: Final = re.compile(r"-[a-zA-Z]*?[ceEr](.+)", re.DOTALL)
@@ -123,10 +126,14 @@ def _interpreter(call: ProgramCall) -> None:
     language = _LANGUAGES.get(call.name) or _LANGUAGES.get(call.name.rstrip("0123456789.")) or call.name
     words = call.command.words
     options = _INLINE.get(language, ())
+    if call.name == "ipython" or _IPYTHON.intersection(words[1:3]):
+        _magics(call)
     inline = [at for at, word in enumerate(words[1:], start=1) if word is not None and _is_inline(word, options, language)]
     if inline:
         for at in inline[:4]:
             _inline(call, at, language)
+        if language == "python" and (script := _before(call, inline[0])):
+            _script(call, script)
         if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
             call.at_least("medium", "rewrites files", call.command.text)
         return
@@ -136,6 +143,12 @@ def _interpreter(call: ProgramCall) -> None:
         _module(call, words.index("-m") + 1)
     else:
         _file_or_input(call, language)
+
+
+def _before(call: ProgramCall, at: int) -> str:
+    """The script that stands before a word, whose option that then is: ``python manage.py shell -c``."""
+    sketch = call.command.sketch
+    return next((sketch[place] for place in range(1, at) if sketch[place][:1] != "-" and sketch[place - 1][:1] != "-"), "")
 
 
 def _bun(call: ProgramCall) -> None:
@@ -179,6 +192,18 @@ def _inline(call: ProgramCall, at: int, language: str) -> None:
     judge_code(call, following, language)
 
 
+def _magics(call: ProgramCall) -> None:
+    """ipython runs a line that begins with ``!``, and has words of its own for more."""
+    fed = given(call)
+    for arg in call.args:
+        name, _, value = arg.partition("=")
+        if name == "--c" or name.endswith(("code_to_run", "exec_lines")):
+            judge_code(call, value, "python")
+        note_magics(call, value if name[:2] == "--" else arg[2:] if arg[:2] == "-c" else arg)
+    for text in fed.texts if fed is not None else ():
+        note_magics(call, text)
+
+
 def _module(call: ProgramCall, at: int) -> None:
     """``python -m module``."""
     name = call.command.words[at] if at < len(call.command.words) else None
@@ -187,6 +212,10 @@ def _module(call: ProgramCall, at: int) -> None:
     elif name in ("pip", "pip3", "ensurepip"):
         call.script(" ".join(call.command.sketch[at:]))
         call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
+    elif name == "timeit":
+        for code in call.command.words[at + 1:]:
+            if code is None or code[:1] != "-":
+                judge_code(call, code, "python")
     elif name in ("http.server", "SimpleHTTPServer"):
         call.note("medium", "serves files to the network", call.command.text)
     elif name not in _QUIET_MODULES:
@@ -210,8 +239,9 @@ def _file_or_input(call: ProgramCall, language: str) -> None:
     else:
         call.traits |= Trait.EXECUTES
         _from_input(call)
-        if call.command.stdin_text is not None:
-            judge_code(call, call.command.stdin_text, language)
+        found = given(call)
+        for text in found.texts if found is not None else ():
+            judge_code(call, text, language)
         call.at_least("medium", f"starts {language}", call.command.text)
 
 
@@ -242,6 +272,10 @@ def _build(call: ProgramCall) -> None:
 
 
 def _compiles(call: ProgramCall) -> None:
+    if call.name == "ghc":
+        for at, word in enumerate(call.command.words[:-1]):
+            if word == "-e":
+                judge_code(call, call.command.words[at + 1], "ghc")
     target = call.value("-o", "--output", "-d")
     if target and call.places.kind(target) not in ("inside", "temp", "null"):
         call.write(target)
@@ -280,11 +314,17 @@ def _npx(call: ProgramCall) -> None:
         call.note("medium", "may fetch and run a package", call.command.text)
 
 
+_EDITOR_RUNS: Final = re.compile(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system")
+
+
 def _editor(call: ProgramCall) -> None:
     """Editors and debuggers can run commands that their options bring."""
-    code = [
-        arg for arg in call.args if re.search(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system", arg)
-    ]
+    code = [arg for arg in call.args if _EDITOR_RUNS.search(arg)]
+    fed = given(call)
+    if fed is not None:
+        code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
+        if not fed.is_known:
+            call.note("high", "does what its input says, and it is not known what that is", call.command.text)
     if code:
         for arg in code:
             call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from trunkline.dialects.calls.variables import loading_level
+from trunkline.dialects.calls.variables import is_never_harmless, loading_level
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
@@ -43,12 +43,19 @@ _FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|l
 
 _PLAIN: Final = re.compile(r"[\w-]+")
 
+_REPLACERS: Final = {"hash": "p", "enable": "f"}
+"""Builtins that make a name stand for another program, each with the letter that does."""
+
 _RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
 
 
 def changing_options(command: SimpleCommand) -> list[Changing]:
     """The options and settings of a command that change what is run: a pattern that allows has to name them."""
     found = [Changing(one.partition("=")[0] + "=") for one in command.assignments if loading_level(one) == "high"]
+    found += [Changing(one.partition("=")[0] + "=") for one in command.binds if _changes(one)]
+    if command.name in _REPLACERS:
+        letter = _REPLACERS[command.name]
+        found += [Changing(f"-{letter}") for word in command.sketch[1:] if word[:1] == "-" and letter in word]
     if command.name == "git":
         return found + [Changing(*one) for one in git.changing(command)]
     command, row = row_of(command)
@@ -64,13 +71,19 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     if row.stdin and has_script(command, row):
         found.append(Changing("its input"))
     found += [Changing(option) for option in _for_a_script(command)]
-    found += [Changing(TARGET, path) for path in _targets(command, row)]
+    found += [Changing(TARGET, path) for path in target_paths(command, row)]
     return found + [Changing(name) for name in settings_of(command, row)]
 
 
-def _targets(command: SimpleCommand, row: Runner) -> list[str]:
+def _changes(assignment: str) -> bool:
+    """Whether a name that a command sets says which code is loaded, which program runs or where one looks."""
+    return is_never_harmless(assignment.partition("=")[0].partition("[")[0]) or loading_level(assignment) is not None
+
+
+def target_paths(command: SimpleCommand, row: Runner) -> list[str]:
     """Files and folders among a command's operands whose code it runs; a plain word is a name of the project's own."""
-    words = [command.sketch[at].partition("::")[0] for at in operands_of(command, row)] if row.targets else []
+    end = command.sketch.index("-args") if command.name == "go" and "-args" in command.sketch else len(command.sketch)
+    words = [command.sketch[at].partition("::")[0] for at in operands_of(command, row) if at < end] if row.targets else []
     return [word for word in words if word[:1] in ("/", "~") or word.startswith("..") or "/../" in word]
 
 

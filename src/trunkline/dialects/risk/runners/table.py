@@ -53,19 +53,19 @@ class Runner(NamedTuple):
     """Further options whose value is a word of its own."""
     targets: bool = False
     """Its operands are files or folders whose code it runs: as good as any other of the project where they are inside."""
-
-    @property
-    def known(self) -> frozenset[str]:
-        """Every option that changes what is run."""
-        return self.options | self.loads | self.code | self.changes | self.folders
+    known: frozenset[str] = frozenset()
+    """Every option that changes what is run."""
+    taking: frozenset[str] = frozenset()
+    """Every option whose value is a word of its own."""
 
 
 def _row(options: str = "", loads: str = "", code: str = "", *, flags: str = "", changes: str = "", folders: str = "",
          operand: int = 0, stdin: bool = False, rest: int = 0, language: Language = "", dashes: bool = False, sets: bool = False,
          always: bool = False, formats: str = "", takes: str = "", targets: bool = False) -> Runner:
+    known = _set(f"{options} {loads} {code} {changes} {folders}")
     return Runner(
         _set(options), _set(loads), _set(code), _set(flags), _set(changes), _set(folders), operand, stdin, rest, language, dashes,
-        sets, always, _set(formats), _set(takes), targets)
+        sets, always, _set(formats), _set(takes), targets, known, known | _set(takes))
 
 
 def _set(words: str) -> frozenset[str]:
@@ -205,7 +205,10 @@ _BUILDERS: Final[dict[str, Runner]] = {
                                    "--cov-report --junitxml --basetemp --log-file --ignore --deselect --numprocesses --dist")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
-               changes="-gccgoflags -pkgdir -compiler", dashes=True),
+               changes="-gccgoflags -pkgdir -compiler", dashes=True, targets=True,
+               takes="-o -run -skip -count -timeout -bench -benchtime -parallel -p -tags -mod -cpu -fuzz -fuzztime -shuffle "
+               "-list -coverprofile -covermode -coverpkg -cpuprofile -memprofile -mutexprofile -blockprofile -trace -outputdir "
+               "-f -buildmode -installsuffix -pgo -vet"),
     **_same("gcc g++ cc c++ clang clang++", _row("-wrapper", loads="-B -fplugin -specs",
                                                  changes="-fuse-ld -Xclang -ccc-install-dir", dashes=True)),
     **_same("ld gold lld ld.gold ld.lld", _row(loads="-plugin --plugin", dashes=True)),
@@ -241,7 +244,7 @@ _BUILDERS: Final[dict[str, Runner]] = {
     **_same("apt apt-get aptitude", _row(loads="-o --option -c --config-file")),
     **_same("pip pip3", _row("--python", changes="-i --index-url --extra-index-url -f --find-links -C --config-settings "
                              "--global-option --trusted-host --proxy -e --editable")),
-    **_same("uv", _row(changes="--python -p --with --with-editable --with-requirements --env-file --index-url --index "
+    **_same("uv uvx", _row(changes="--python -p --with --with-editable --with-requirements --env-file --index-url --index "
                        "--default-index --extra-index-url --config-file", folders="--directory --project")),
     **_same("poetry pdm pipenv", _row(changes="--python", folders="-C --directory -P --project")),
     **_same("virtualenv", _row("-p --python")),

@@ -129,7 +129,7 @@ class EventMessages:
             case "tool:error":
                 return self._view.failed(event.tool_call_id)
             case "session:resumed":
-                return self._view.started_afresh() if event.meta.forgets else []
+                return self._view.started_over() if event.meta.forgets else []
             case "session:error":
                 return self._turn_failed(event, entry.seq)
             case _:

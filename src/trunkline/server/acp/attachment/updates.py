@@ -86,7 +86,7 @@ class UpdateView:
         self._see(tool_call_id)
         return [self._line(encode_acp(self._whole_call(ToolCallUpdate(tool_call_id=tool_call_id), b"", live=True)))]
 
-    def started_afresh(self) -> list[bytes]:
+    def started_over(self) -> list[bytes]:
         """The message that the agent has lost the conversation: as text where the editor takes no notices."""
         from trunkline.session.interpret.lifecycle import AFRESH, LOST  # loaded with the session, not with the server
 

@@ -23,7 +23,7 @@ from trunkline.dialects.calls.variables import bare_line, is_same
 from trunkline.dialects.command_part import CommandPart
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import ApprovalResolvedEvent, NotificationEvent
-from trunkline.dialects.context.types import ASKED_ANEW, Resolver
+from trunkline.dialects.context.types import ASKED_ANEW, Resolver, as_object
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview
 from trunkline.dialects.packets.notices import approval_requested_packet, approval_resolved_packet
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
@@ -33,13 +33,14 @@ from trunkline.session.interpret.asks.denied import denial_of
 from trunkline.session.interpret.asks.policy_asks import PolicyAsks, places_of
 from trunkline.session.interpret.asks.preview import TEXT_MOST, CallPreview, changed_files, is_shown_whole, shown_of
 from trunkline.session.interpret.asks.requested import (
+    beside_of,
     describe,
     describe_all,
     doubts_of,
     list_shown,
     offered_rule,
     requested_event,
-    shown_options,
+    told_apart,
 )
 from trunkline.session.interpret.asks.subjects import asked_call, says_nothing, worst_of
 from trunkline.session.interpret.asks.waiting import WaitingAsks, asked_for
@@ -151,17 +152,20 @@ class AskInterpreter:
         calls = self._asked_calls(announced)
         several = len(calls) > 1
         worst = worst_of(announced.abouts)
-        shown = list_shown(calls) if several else self._shown(call, about, texts, disk)
-        preview, doubts = shown.acts[0], [*shown.doubts, *doubts_of(announced.abouts)][:DOUBTS]
+        shown = self._list_shown(announced, calls) if several else self._shown(call, about, texts, disk)
+        description = describe_all(calls) if several else describe(self._calls.reading(call), state)
+        beside, unshown = ({}, ()) if several else beside_of(self._input(call), shown, description)
+        options, unclear = told_apart(ask.options)
+        found = dict.fromkeys((*unclear, *shown.doubts, *unshown, *doubts_of(announced.abouts)))
+        preview, doubts = shown.acts[0], list(found)[:DOUBTS]
+        always, no_rule = (None, "") if several else offered_rule(about)
         view = ApprovalView(
             request_id=ask.request_id, tool_call_id=state.tool_call_id, tool_name=name_of(state),
-            title=state.title or name_of(state),
-            description=describe_all(calls) if several else describe(self._calls.reading(call), state),
-            risk_level=worst.risk, risk_reason=worst.risk_reason, sure=not doubts, doubts=doubts, calls=calls,
-            options=shown_options(ask.options), tool_input=shown_input(state), preview=preview,
+            title=state.title or name_of(state), description=description, risk_level=worst.risk, risk_reason=worst.risk_reason,
+            sure=not doubts, doubts=doubts, calls=calls, options=options, tool_input=shown_input(state), preview=preview,
             acts=list(shown.acts[1:]), in_words=shown.is_words,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
-            always=None if several else offered_rule(about), editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
+            always=always, no_rule=no_rule, editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
             requested_at=iso_ms(writer.at), expires_at=self._waiting.expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
@@ -171,12 +175,12 @@ class AskInterpreter:
                                             earlier.times if earlier else 1)
         self._waiting.add(ask.request_id, len(ask.tool_call))
         reading = self._calls.reading(call)
-        beside = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
-        writer.add(requested_event(view, beside), seal=self._seal, packet=approval_requested_packet(
+        more = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
+        writer.add(requested_event(view, more), seal=self._seal, packet=approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
             tool_category=reading.category, options=view.options,
-            preview=view.preview, acts=view.acts, doubts=view.doubts, expires_at=view.expires_at,
+            preview=view.preview, acts=view.acts, beside=beside, doubts=view.doubts, expires_at=view.expires_at,
         ))
         if writer.fold.paused is None:
             writer.status("waiting_for_approval")
@@ -257,6 +261,8 @@ class AskInterpreter:
         self._waiting.remove(request_id)
         decided = Decided(approved, who, iso_ms(writer.at), resolved_by)
         remember(writer.fold.decided, request_id, decided, KEPT_DECISIONS)
+        if resolved_by == "timeout":
+            writer.fold.missed = decided.at
         is_act = request_id not in self._put
         for call in self._decides(view) if decides else ():
             if is_act and call.approved and not approved:
@@ -277,7 +283,7 @@ class AskInterpreter:
         )
         writer.add(event, seal=self._seal, packet=approval_resolved_packet(
             at_us=writer.at, request_id=request_id, tool_call_id=view.tool_call_id, approved=approved,
-            resolved_by=resolved_by, reason=reason,
+            resolved_by=resolved_by, reason=reason, by=who if resolved_by == "user" else None,
         ))
         if updated_input is not None:
             self._tools.executing(self._policy_asks.edited(view, bytes(updated_input)), requires_approval=False)
@@ -305,6 +311,14 @@ class AskInterpreter:
         """The session's own rules; those for a turn that is over say nothing any more."""
         turn = self._writer.fold.turn
         return [rule for rule in self._writer.fold.rules if rule.turn is None or (turn is not None and rule.turn == turn.turn_id)]
+
+    def _list_shown(self, announced: Announced, calls: Sequence[AskedCall]) -> CallPreview:
+        return list_shown(calls, [self._input(subject.call) for subject in announced.covers])
+
+    def _input(self, call: OpenCall) -> Any:
+        """The input as it came; of a call without one, what its words say of it."""
+        raw = call.state.raw_input
+        return msgspec.json.decode(as_object(raw)) if raw is not None else self._calls.facts(call).input
 
     def _shown(self, call: OpenCall, about: PolicyAsk, texts: Mapping[str, str], disk: Disk | None) -> CallPreview:
         folder = posixpath.join(self._writer.fold.cwd, about.cwd or "").rstrip("/")

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
-from trunkline.dialects.calls.files import ends_of_move, files_in, patch_in, replaced_in
+from trunkline.dialects.calls.files import Replaced, ends_of_move, files_in, is_result, patch_in, replaced_in, whole_text_in
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.context.unions import ApprovalPreview, CommandPreview, DescriptionPreview, DiffPreview
 from trunkline.dialects.visible import one_line
@@ -196,7 +196,11 @@ def _lines(facts: Facts, shown: Sequence[str], real: Mapping[str, str], *, is_al
         yield f"Moves {one_line(ends[0])} to {one_line(ends[1])}"
     located = [place.path for place in facts.state.locations or []] if reading.command is not None else []
     covered = {*shown, *(_place(facts, end) for end in (*(ends or ()), *located))}  # what a command touches is in its words
-    changes = bool(reading.acts & {"delete", "move"})
+    yield from (f"Deletes {one_line(path)}" for path in reading.deleted)
+    yield from (f"Moves {one_line(source)} to {one_line(target)}" for source, target in reading.moved)
+    gone = {_place(facts, path) for path in (*reading.deleted, *(end for both in reading.moved for end in both))}
+    covered |= gone
+    changes = bool(reading.acts & {"delete", "move"}) and not gone
     named = [*reading.paths, *(reading.globs if changes else ())]
     left = list(dict.fromkeys(path for path in named if path != BEYOND_RULES and not (
         {_place(facts, path), real.get(path, "")} & covered)))
@@ -205,7 +209,7 @@ def _lines(facts: Facts, shown: Sequence[str], real: Mapping[str, str], *, is_al
     if not left and BEYOND_RULES not in reading.paths:
         return
     if left:
-        yield "Deletes:" if "delete" in reading.acts else "Moves:" if changes and ends is None else "Names:"
+        yield "Deletes:" if changes and "delete" in reading.acts else "Moves:" if changes and ends is None else "Names:"
     yield from (f"  {one_line(path)}" for path in left)
     if BEYOND_RULES in reading.paths:
         yield "  … and more than is known"
@@ -213,15 +217,26 @@ def _lines(facts: Facts, shown: Sequence[str], real: Mapping[str, str], *, is_al
 
 def _contradictions(facts: Facts, groups: Mapping[str, list[TextEdit]], real: Mapping[str, str]) -> Iterator[str]:
     """Where the input would write something else than the changes that the call shows."""
-    brought = [new for _, new in replaced_in(facts.input) if new]
+    brought = [one for one in replaced_in(facts.input) if one.new is not None]
     if not any(isinstance(item, Diff) for item in facts.state.content or []) or not brought:
         return
     for path in files_in(facts.input):
         if not {_place(facts, path), real.get(path, "")} & groups.keys():
             yield f"its input writes a file whose change it does not show: {one_line(path)[:200]}"
-    texts = [edit.new for edits in groups.values() for edit in edits]
-    if any(not any(new.strip() in text for text in texts) for new in brought):
+    is_whole = whole_text_in(facts.input) is not None
+    if not _show_result(brought, [edit for edits in groups.values() for edit in edits], is_whole):
         yield "its input writes a text that its changes do not show"
+
+
+def _show_result(brought: Sequence[Replaced], shown: Sequence[TextEdit], is_whole: bool) -> bool:
+    """Whether the changes are what the input makes of the files: all of it in one, or each piece in one of its own. Where either
+    does not tell what was there, a piece is to be in the new text; ``is_whole``: it is all of that."""
+    def has(edit: TextEdit, piece: Replaced) -> bool:
+        is_open = not is_whole and not (piece.old and edit.old)
+        return is_result([piece], edit.old, edit.new) or (is_open and (piece.new or "").strip() in edit.new)
+
+    return any(is_result(brought, edit.old, edit.new) for edit in shown) or all(
+        any(has(edit, piece) for edit in shown) for piece in brought)
 
 
 def _words(facts: Facts) -> str:

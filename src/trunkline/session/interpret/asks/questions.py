@@ -61,7 +61,10 @@ class QuestionInterpreter:
         writer = self._writer
         del writer.fold.questions[question_id]
         self._waiting.remove(question_id)
-        remember(writer.fold.decided, question_id, _answered_by(action, who, writer.at), KEPT_DECISIONS)
+        answer = _answered_by(action, who, writer.at)
+        remember(writer.fold.decided, question_id, answer, KEPT_DECISIONS)
+        if answer.resolved_by == "timeout":
+            writer.fold.missed = answer.at
         data: dict[str, Any] = {"questionId": question_id, "action": action}
         if content is not None:
             data["content"] = content

@@ -75,7 +75,10 @@ def asked_call(call: OpenCall, about: PolicyAsk, description: str, most_chars: i
                      paths=paths, risk_level=about.risk, risk_reason=about.risk_reason, doubts=list(about.doubts), about=about)
 
 
-def calls_in_words(calls: Sequence[AskedCall]) -> str:
-    """All of them in words, for whoever is shown a text."""
-    return "\n".join(f"{number}. {call.description} ({call.risk_level}: {call.risk_reason})"
-                     for number, call in enumerate(calls, 1))
+def calls_in_words(calls: Sequence[AskedCall], facts: Sequence[Sequence[str]]) -> str:
+    """All of them in words, for whoever is shown a text; below each what is to be told of its input besides."""
+    lines: list[str] = []
+    for number, (call, besides) in enumerate(zip(calls, facts, strict=True), 1):
+        lines.append(f"{number}. {call.description} ({call.risk_level}: {call.risk_reason})")
+        lines += [f"   {fact}" for fact in besides]
+    return "\n".join(lines)

@@ -91,14 +91,25 @@ class DiskLooks:
 
 
 def open_paths(facts: Facts, roles: Collection[str]) -> list[str]:
-    """The files of a completed call whose change nobody showed or confirmed; none where they are too many."""
-    if facts.state.status != "completed" or facts.call.denied or facts.role not in roles:
+    """The files of a completed call whose change nobody showed or confirmed, or that were only shown as new ones; none where they
+    are too many."""
+    if facts.state.status != "completed" or facts.call.denied or facts.evidence.seen or failure_of(facts) is not None:
         return []
-    if facts.evidence.seen or _is_shown(facts) or failure_of(facts) is not None:
+    if _is_shown(facts):
+        return _shown_anew(facts)
+    if facts.role not in roles:
         return []
     ends = ends_of_move(facts.input) if facts.role == "move" else None
     patched = [file.path for file in files_of_patch(patch_in(facts.input))]
     paths = list(dict.fromkeys(facts.absolute(path) for path in [*facts.paths, *(ends or ()), *patched]))
+    return paths if len(paths) <= SEEN_FILES else []
+
+
+def _shown_anew(facts: Facts) -> list[str]:
+    """The files that a call showed as new ones and then did not say a word about: whether they are there, only the disk says."""
+    if _is_confirmed(facts):
+        return []
+    paths = list(dict.fromkeys(facts.absolute(diff.path) for diff in facts.evidence.diffs if not diff.old_text))
     return paths if len(paths) <= SEEN_FILES else []
 
 
@@ -130,8 +141,13 @@ def found_meta(path: str, facts: Facts) -> dict[str, Any]:
 
 def _is_shown(facts: Facts) -> bool:
     """Whether the agent itself shows or confirms what it changed: by diffs, a record of it, or a flag."""
+    return bool(facts.evidence.diffs) or _is_confirmed(facts)
+
+
+def _is_confirmed(facts: Facts) -> bool:
+    """Whether the agent says afterwards what it did: by a record of it, or a flag."""
     recorded = facts.look("files", kind=list) or facts.look("changes", kind=dict)
-    return bool(facts.evidence.diffs or facts.evidence.response or recorded) or says_success(facts)
+    return bool(facts.evidence.response or recorded) or says_success(facts)
 
 
 def standing_of(path: str, kind: str, facts: Facts) -> dict[str, Any] | None:
@@ -141,7 +157,7 @@ def standing_of(path: str, kind: str, facts: Facts) -> dict[str, Any] | None:
         return {}
     if (kind == "deleted") == seen.exists:
         return None
-    if not seen.exists or seen.text is None:
+    if not seen.exists or seen.text is None or facts.evidence.diffs:
         return {"seen": {"exists": seen.exists}}
     as_reported = _has_reported_text(facts, path, seen)
     return None if as_reported is None else {"seen": {"exists": True, "size": seen.size, "asSaid": as_reported}}

@@ -107,7 +107,7 @@ def _gap(session: str, entry: Entry) -> Gap | None:
 
 def check(told: Story, path: Path, may_be_lost: Container[tuple[str, int]]) -> int:
     """The journal opens; all but what may be lost is as it was; what is lost is in a gap. Returns how many entries are lost."""
-    found, gaps, health = run(look(path), timeout_s=30)
+    found, gaps, health = run(look(path))
     lost = 0
     for session, events in told.items():
         for seq, event in events.items():
@@ -418,7 +418,7 @@ def test_a_block_with_a_column_of_another_type_is_damage_and_stays_where_it_is(
             await journal.pack("long", before=240)
             await journal.append(group(short=[Entry(100, 1, b"{}")]))
 
-    run(scenario(), 30)
+    run(scenario())
 
 
 @pytest.mark.parametrize("change", ["body = 'text'", "crc = 'text'", "body = 1.5"])
@@ -431,4 +431,4 @@ def test_a_group_with_a_column_of_another_type_is_damage(whole: tuple[Path, Stor
             read = {each.seq: each.event for each in await read_all(journal, "long")}
             assert {seq: event for seq, event in whole[1]["long"].items() if seq < 150}.items() <= read.items()
 
-    run(scenario(), 30)
+    run(scenario())

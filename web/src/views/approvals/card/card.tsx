@@ -17,7 +17,7 @@ import { ContentSession } from '../../../content/location';
 import { route, sessionHref } from '../../../route';
 import { Badge, Button, Icon, type IconName } from '../../../ui';
 import { mayDo } from '../../controls/availability';
-import { CoveredCalls, Doubts } from './details';
+import { CoveredCalls, Doubts, NoRule } from './details';
 import { Countdown } from '../countdown';
 import { AlwaysSheet, DenyPanel } from './deny_and_always';
 import { commandFor, offered, type Decision } from './decision';
@@ -122,6 +122,7 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
   return (
     <>
       <Progress ask={ask} />
+      <NoRule approval={approval} />
       {panel === 'deny'
         ? <DenyPanel ways={choices.deny} longer={choices.scopes.length > 1} reason={reason} onReason={setReason} onDeny={decide} onLonger={() => setPanel('never')} onBack={() => setPanel('none')} />
         : <Buttons approval={approval} choices={choices} busy={isOnItsWay(ask)} onApprove={approve} onDecide={decide} onPanel={setPanel} />}

@@ -1,4 +1,4 @@
-/** On a card: what the hub is not sure of, and every call that the ask is about. */
+/** On a card: what the hub is not sure of, every call that the ask is about, and why no rule can be. */
 import type { JSX } from 'preact';
 import type { RiskLevel } from '../../../generated/agent-context';
 import type { ApprovalView } from '../../../generated/api';
@@ -25,6 +25,12 @@ export function Doubts({ approval }: { approval: ApprovalView }): JSX.Element | 
       {doubts.length > 0 && <ul>{doubts.map((doubt) => <li key={doubt}><MarkedText text={doubt} /></li>)}</ul>}
     </div>
   );
+}
+
+/** Why "Always" is not among the buttons. */
+export function NoRule({ approval }: { approval: ApprovalView }): JSX.Element | null {
+  if (approval.always || !approval.noRule) return null;
+  return <p class="approvals-note"><MarkedText text={t('approvals.noRule', { why: approval.noRule })} /></p>;
 }
 
 export function CoveredCalls({ approval }: { approval: ApprovalView }): JSX.Element | null {

@@ -22,7 +22,7 @@ import { keepKeys } from '../keys';
 import { resolutions } from '../resolutions';
 import { ResolutionLine } from '../resolution_line';
 import { sendAnswer } from '../outgoing_answers';
-import { RefusalLine } from '../refusals';
+import { RefusalLine, whyResting } from '../refusals';
 import { Resting } from '../steady';
 import { CardButton, SteadyCard } from '../steady_card';
 import { backToCard } from '../typing';
@@ -85,7 +85,7 @@ function PageToVisit({ url, busy, onSend }: AnswerProps & { url: string }): JSX.
   if (judged.kind !== 'web') return <p class="approvals-failed">{t('approvals.badAddress', { url })}</p>;
   return (
     <div class="approvals-asked">
-      <p class="approvals-page"><a class="ui-button ui-button-primary" aria-disabled={resting || undefined} href={judged.href} target="_blank" rel="noopener noreferrer"><Icon name="external" size={16} /> {t('approvals.openPage')}</a></p>
+      <p class="approvals-page"><a class="ui-button ui-button-primary" aria-disabled={resting !== null || undefined} title={resting === null ? undefined : whyResting(resting)} href={judged.href} target="_blank" rel="noopener noreferrer"><Icon name="external" size={16} /> {t('approvals.openPage')}</a></p>
       <p class="approvals-note">{t('approvals.openPageHint', { host: judged.host })}</p>
       <footer class="approvals-actions">
         <CardButton icon="check" busy={busy} onClick={() => onSend('', 'accept')}>{t('approvals.done')}</CardButton>

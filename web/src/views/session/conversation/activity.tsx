@@ -7,6 +7,7 @@ import { ANOTHER_LOGIN } from '../../../hub/outbox';
 import { t } from '../../../i18n';
 import type { OutgoingPrompt } from '../../../model/outgoing_prompts';
 import { Button, Elapsed, Icon, Spinner } from '../../../ui';
+import { OwnText } from '../rows/own_text';
 import { useSessionView } from '../view_state';
 
 export function Activity(): JSX.Element {
@@ -45,7 +46,7 @@ function OnItsWay({ prompt }: { prompt: OutgoingPrompt }): JSX.Element {
   return (
     <div class="session-row session-asked session-on-its-way" role="article" aria-label={t('session.saidBy', { who: t('session.you') })}>
       <div class="session-bubble">
-        <p class="session-plain" dir="auto">{message}</p>
+        <OwnText text={message} rowKey={`o:${sent.id}`} />
         {attachments && attachments.length > 0 && <p class="session-faint">{t('session.withImages', { n: attachments.length })}</p>}
       </div>
       <div class="session-tools session-tools-shown">

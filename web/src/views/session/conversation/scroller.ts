@@ -2,12 +2,16 @@
 //
 // Rule 1: what the reader looks at does not move: when rows come before it or change their height, the row at the top of the screen
 // keeps its place. At the end of the list, the end keeps its place instead, but for as long as somebody is about to press something:
-// then that row does. An ask that is taller than the screen is shown from its beginning, until the reader scrolls on.
+// then that row does. Asks that do not fit the screen, one or several, are shown from the beginning of the first, until the reader
+// scrolls on.
 // Rule 2: only the reader leaves the end, and comes back to it: by scrolling, by opening something, by a button. What moves because the
-// view has another size (the composer grew, a keyboard opened, the window changed) is not the reader's doing.
+// view has another size (the composer grew, a keyboard opened, the window changed) is not the reader's doing. What the reader scrolled
+// counts at once, by a pixel too, and whatever is drawn or let go before the browser tells of it.
 // Rule 3: heights are measured before the browser paints, so that nobody sees a guess.
 // Rule 4: what somebody writes into is in view when it opens, and stays there when the view shrinks.
-// Rule 5: what this scrolls by itself is passed on to those who take presses (steady.ts); it is not the reader's doing.
+// Rule 5: what has to be drawn for where the view is, is drawn so. To think again where it should be, which it may be too short for,
+// would never come to an end.
+// Rule 6: what this scrolls by itself is passed on to those who take presses (steady.ts); it is not the reader's doing.
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import { lookAtCards, scrolledByPage } from '../../approvals/steady';
@@ -43,6 +47,8 @@ const BELOW_LAST = 56;
 export class Scroller {
   readonly heights = new Heights();
   private drawn: Range = { first: 0, end: 0 };
+  /** Whether the next drawing keeps to it. */
+  private isChosen = false;
   private readonly drawings = signal(0);
   private readonly _stuck = signal(true);
   private readonly stillKey = signal<string | undefined>(undefined);
@@ -97,20 +103,22 @@ export class Scroller {
   /** The rows there are from now on. What has to be drawn for them is in `range` at once. */
   setRows(keys: readonly string[], estimate: (index: number) => number): void {
     this.heights.setRows(keys, estimate);
-    this.drawn = this.rangeAt(this.follows ? 0 : this.wantedTop());
+    if (!this.isChosen) this.drawn = this.rangeAt(this.follows ? 0 : this.wantedTop());
+    this.isChosen = false;
   }
 
   /** After drawing: measure, place, and see whether more has to be drawn. */
   settle(): void {
     const { parts } = this;
     if (parts === undefined) return;
+    this.heedReader(parts);
     this.measure(parts);
     this.place(parts);
     const resized = this.lastView !== '' && this.lastView !== sizeOf(parts.view);
     this.scrollTo(parts.view, this.wantedTop());
     this.showWrittenInto(parts.view, resized);
     if (this.distance(parts) <= AT_END && performance.now() > this.heldUntil) this._stuck.value = true;
-    this.atAsk.value = this._stuck.peek() && this.tallAsk() !== undefined;
+    this.atAsk.value = this._stuck.peek() && this.askToShow() !== undefined;
     this.remember(parts);
     this.choose(parts.view.scrollTop);
     this.place(parts);
@@ -122,24 +130,39 @@ export class Scroller {
     const { parts } = this;
     if (parts === undefined) return;
     if (this.lastView !== sizeOf(parts.view)) return this.settle();
-    const { scrollTop, scrollHeight } = parts.view;
-    if (Math.abs(scrollTop - this.lastTop) > 1) this.asks.clear();
-    const away = this.distance(parts);
-    if (away <= AT_END) this._stuck.value = true;
-    else if (scrollTop < this.lastTop - 1 && scrollHeight >= this.lastHeight) this._stuck.value = false;
-    else if (scrollTop > this.lastTop + 1) this._stuck.value = false;
+    this.heedReader(parts);
     this.remember(parts);
-    this.choose(scrollTop);
+    this.choose(parts.view.scrollTop);
     this.place(parts);
     this.wantMore(parts);
   }
 
-  /** Keep this row where it is while it changes: the reader works on it. */
+  /** Whether the reader went away from the end, or came to it, since we looked last. */
+  private heedReader(parts: ScrollerParts): void {
+    const { scrollTop, scrollHeight } = parts.view;
+    const by = scrollTop - this.lastTop;
+    if (this.lastView !== sizeOf(parts.view) || Math.abs(by) < 1) return;
+    const away = this.distance(parts);
+    const shrank = scrollHeight < this.lastHeight; // then the browser may have moved it
+    if (by < 0 && away > 1 && !shrank) this.leave();
+    else if (away <= AT_END) this._stuck.value = true;
+    else if (by > 0) this._stuck.value = false;
+    if (!shrank || away > 1) this.asks.clear();
+    this.lastTop = scrollTop;
+    if (this.anchor !== undefined) this.anchor = { ...this.anchor, below: this.anchor.below - by };
+  }
+
+  /** The reader goes up: not even the end that is still near takes them back. */
+  private leave(): void {
+    this._stuck.value = false;
+    this.heldUntil = performance.now() + HELD_MS;
+  }
+
+  /** Keep this row where it is while it changes: the reader works on it. What is no row is below them, and what is seen first stays. */
   hold(key: string): void {
     const { parts } = this;
-    const at = this.heights.indexOf(key);
-    if (parts === undefined || at === undefined) return;
-    this.anchor = { key, below: this.topOf(at) - parts.view.scrollTop };
+    if (parts === undefined) return;
+    this.anchor = this.anchorAt(parts, this.heights.indexOf(key)) ?? this.firstSeen(parts);
     this.heldUntil = performance.now() + HELD_MS;
     this._stuck.value = false;
   }
@@ -147,6 +170,7 @@ export class Scroller {
   /** Keep this row where it is until it is let go: somebody is about to press something in it. */
   keepStill(key: string): void {
     if (this.stillKey.peek() === key) return;
+    if (this.parts !== undefined) this.heedReader(this.parts);
     this.stillKey.value = key;
     if (this.parts !== undefined) this.remember(this.parts);
   }
@@ -169,6 +193,7 @@ export class Scroller {
 
   /** Be at the end and stay there. */
   follow(): void {
+    if (this.parts !== undefined) this.heedReader(this.parts); // what they did before is over
     this._stuck.value = true;
     this.stillKey.value = undefined;
     this.anchor = undefined;
@@ -186,6 +211,7 @@ export class Scroller {
     const { parts } = this;
     const at = this.heights.indexOf(key);
     if (parts === undefined || at === undefined) return false;
+    this.heedReader(parts);
     this._stuck.value = false;
     this.anchor = { key, below: below ?? Math.round(parts.view.clientHeight / 4) };
     this.settle();
@@ -199,16 +225,18 @@ export class Scroller {
 
   /** Whether the end of the list keeps its place. */
   private get follows(): boolean {
-    return this._stuck.peek() && this.stillKey.peek() === undefined && this.tallAsk() === undefined;
+    return this._stuck.peek() && this.stillKey.peek() === undefined && this.askToShow() === undefined;
   }
 
-  /** The first ask that does not fit the screen, and whose beginning keeps its place instead. */
-  private tallAsk(): number | undefined {
+  /** The first ask, where it does not fit the screen with those behind it: its beginning keeps its place instead. */
+  private askToShow(): number | undefined {
     const { parts } = this;
     if (parts === undefined || this.stillKey.peek() !== undefined) return undefined;
     const room = parts.view.clientHeight - BELOW_LAST;
-    const tall = [...this.asks].flatMap((key) => this.heights.indexOf(key) ?? []).filter((at) => this.heights.heightOf(at) > room);
-    return tall.length > 0 ? Math.min(...tall) : undefined;
+    const asked = [...this.asks].flatMap((key) => this.heights.indexOf(key) ?? []);
+    if (asked.length === 0) return undefined;
+    const [first, last] = [Math.min(...asked), Math.max(...asked)];
+    return this.heights.offsetOf(last) + this.heights.heightOf(last) - this.heights.offsetOf(first) > room ? first : undefined;
   }
 
   private scrollTo(view: HTMLElement, top: number): void {
@@ -270,7 +298,7 @@ export class Scroller {
     const { parts } = this;
     if (parts === undefined) return 0;
     if (this.follows) return Math.max(0, parts.view.scrollHeight - parts.view.clientHeight);
-    const ask = this._stuck.peek() ? this.tallAsk() : undefined;
+    const ask = this._stuck.peek() ? this.askToShow() : undefined;
     if (ask !== undefined) return this.topOf(ask);
     const { anchor } = this;
     if (anchor === undefined) return parts.view.scrollTop;
@@ -313,6 +341,7 @@ export class Scroller {
     const wanted = this.rangeAt(top);
     if (wanted.first === this.drawn.first && wanted.end === this.drawn.end) return;
     this.drawn = wanted;
+    this.isChosen = true;
     this.drawings.value += 1;
   }
 }

@@ -5,7 +5,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { askId, pending, type Pending } from '../../../hub/session_list';
-import { byWhom } from '../../../hub/connection';
+import { byWhom } from '../../../hub/people';
 import { t } from '../../../i18n';
 import type { ApprovalItem, QuestionItem } from '../../../model/timeline/items';
 import { Icon } from '../../../ui';
@@ -14,7 +14,7 @@ import { typedIn } from '../../approvals/typing';
 import { useSessionView } from '../view_state';
 import { oneLine } from './labels';
 import { KeepStill } from '../conversation/keep_still';
-import { Decision } from './tool_details';
+import { Decision } from './decision';
 
 export function ApprovalRow({ item }: { item: ApprovalItem }): JSX.Element {
   const decision = item.resolved.value;

@@ -10,6 +10,8 @@ import { Icon, type IconName } from '../../../ui';
 interface CardProps {
   icon: ComponentChildren;
   title: ComponentChildren;
+  /** A few words that stand under the title where there is little room, while it is closed: what is inside says it then. */
+  note?: string | undefined;
   /** What stands at the end of the line. */
   end?: ComponentChildren;
   open: boolean;
@@ -23,7 +25,7 @@ interface CardProps {
   flat?: boolean;
 }
 
-export function Card({ icon, title, end, open, onToggle, look, label, children, tools, flat }: CardProps): JSX.Element {
+export function Card({ icon, title, note, end, open, onToggle, look, label, children, tools, flat }: CardProps): JSX.Element {
   const inside = useId();
   const shown = open && !flat;
   const drawn = shown && children !== undefined;
@@ -34,6 +36,7 @@ export function Card({ icon, title, end, open, onToggle, look, label, children, 
           aria-label={label} onClick={onToggle} disabled={flat}>
           <span class="session-card-icon">{icon}</span>
           <span class="session-card-title">{title}</span>
+          {note !== undefined && !shown && <span class="session-card-note" title={note} aria-hidden={label !== undefined || undefined}>{note}</span>}
           {end !== undefined && <span class="session-card-end" aria-hidden={label !== undefined || undefined}>{end}</span>}
           {!flat && <Icon name={open ? 'chevron-down' : 'chevron-right'} size={14} class="session-card-chevron" />}
         </button>

@@ -1,4 +1,6 @@
 // A turn that failed: what happened, and a way to try again.
+//
+// Rule: that it failed is said once. While the head says it, this says why.
 
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
@@ -46,13 +48,14 @@ export function ErrorRow({ item }: { item: ErrorItem }): JSX.Element {
   };
   const view = session.state.value;
   const waits = connection.outbox.value.some((sent) => isAgain(sent, session.sessionId, prompt));
-  const canRetry = prompt !== undefined && (prompt !== '' || pictures.length > 0) && !view.watchOnly && (again || waits || (view.turn === null && isNewest(session.timeline.items.value, item)));
+  const newest = isNewest(session.timeline.items.value, item);
+  const canRetry = prompt !== undefined && (prompt !== '' || pictures.length > 0) && !view.watchOnly && (again || waits || (view.turn === null && newest));
   return (
     <div class="session-banner" role="group" aria-label={t('session.failedTitle')}>
       <Icon name="warning" size={18} />
       <div class="session-banner-text">
-        <p><b>{t('session.failedTitle')}</b> <code>{error.code}</code></p>
-        <p class="session-plain">{error.message}</p>
+        {!(newest && view.status === 'error') && <p><b>{t('session.failedTitle')}</b></p>}
+        <p class="session-plain">{error.message} <code>{error.code}</code></p>
         {open && <Json value={error.details ?? null} />}
       </div>
       <div class="session-banner-actions">

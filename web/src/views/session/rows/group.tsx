@@ -7,6 +7,7 @@ import type { Row } from '../../../model/timeline/rows';
 import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
 import { useSessionView } from '../view_state';
+import { decisionOnAll } from './decision';
 import { summaryInWords } from './labels';
 import { LineCounts } from './tool_card';
 
@@ -20,12 +21,19 @@ export function GroupRow({ row }: { row: Extract<Row, { kind: 'group' }> }): JSX
   };
   return (
     <Card icon={<CardIcon name="layers" />} look="group" open={row.open} onToggle={toggle} title={summaryInWords(row.members)}
-      end={<>
+      note={decisionOnAll(row.members)} end={<>
         <LineCounts added={summary.linesAdded} removed={summary.linesRemoved} />
         {summary.failed > 0 && <span class="session-exit">{t('session.didFailed', { n: summary.failed })}</span>}
-        {summary.running > 0
-          ? <span class="session-mark session-mark-runs"><Spinner size={16} label={t('session.didRunning', { n: summary.running })} /></span>
-          : summary.failed === 0 && <span class="session-mark session-mark-done"><Icon name="check" size={16} label={t('session.callDone')} /></span>}
+        <GroupMark summary={summary} />
       </>} />
   );
+}
+
+/** How the run stands: a check only where all of it was done. */
+function GroupMark({ summary: { running, waiting, failed, denied } }: { summary: ReturnType<typeof summaryOf> }): JSX.Element | null {
+  if (running.count > 0) return <span class="session-mark session-mark-runs"><Spinner size={16} label={t('session.didRunning', { n: running.count })} /></span>;
+  if (waiting.count > 0) return <span class="session-mark session-mark-waits"><Icon name="shield" size={16} label={t('session.callWaits')} /></span>;
+  if (failed > 0) return null;
+  if (denied > 0) return <span class="session-mark"><Icon name="minus" size={16} label={t('session.callDenied')} /></span>;
+  return <span class="session-mark session-mark-done"><Icon name="check" size={16} label={t('session.callDone')} /></span>;
 }

@@ -41,9 +41,13 @@ export function nameOfPath(path: string): string {
   return path.replace(/\/+$/, '').split('/').pop() || path;
 }
 
-/** "Read 4 files, ran 2 commands". */
+/** "Read 4 files, ran 2 commands, 1 command waits". */
 export function summaryInWords(members: readonly Item[]): string {
-  const words = summaryOf(members).counts.map(({ action, count, name }) => t(`session.did_${action}`, { n: count, name: name ?? '' }));
+  const { counts, denied, running, waiting } = summaryOf(members);
+  const words = counts.map(({ action, count, name }) => t(`session.did_${action}`, { n: count, name: name ?? '' }));
+  if (denied > 0) words.push(t('session.didDenied', { n: denied }));
+  if (running.count > 0) words.push(t(running.commands ? 'session.commandsRun' : 'session.callsRun', { n: running.count }));
+  if (waiting.count > 0) words.push(t(waiting.commands ? 'session.commandsWait' : 'session.callsWait', { n: waiting.count }));
   const whole = words.join(', ');
   return whole.charAt(0).toLocaleUpperCase(language()) + whole.slice(1);
 }

@@ -2,14 +2,14 @@
 
 import type { JSX } from 'preact';
 import type { ImagePart } from '../../../generated/agent-context';
-import { whoIs } from '../../../hub/connection';
+import { whoIs } from '../../../hub/people';
 import { t } from '../../../i18n';
 import { Image } from '../../../content/markdown/image';
-import { Markdown, ShowRest } from '../../../content/markdown/markdown';
-import { VisibleText } from '../../../content/visible_text';
+import { Markdown } from '../../../content/markdown/markdown';
 import type { MessageItem } from '../../../model/timeline/items';
 import { clockTime, Copy } from '../../../ui';
 import { CopyLink } from './copy_link';
+import { OwnText } from './own_text';
 import { useRest } from './rest';
 
 export function MessageRow({ item }: { item: MessageItem }): JSX.Element {
@@ -41,8 +41,7 @@ function PersonMessage({ item }: { item: MessageItem }): JSX.Element {
   return (
     <div class="session-asked">
       <div class="session-bubble">
-        {text !== '' && <p class="session-plain" dir="auto"><VisibleText text={text} /></p>}
-        {rest && <ShowRest bytes={rest.bytes - new TextEncoder().encode(text).length} load={rest.load} />}
+        {text !== '' && <OwnText text={text} rowKey={item.key} rest={rest} />}
         <Images images={images} />
       </div>
       <div class="session-tools">

@@ -3,12 +3,13 @@
 import type { JSX } from 'preact';
 import type { SessionStartedEvent } from '../../../generated/agent-context';
 import type { SessionState } from '../../../generated/api';
-import { byWhom, whoIs } from '../../../hub/connection';
+import { byWhom, whoIs } from '../../../hub/people';
 import { t, type Key } from '../../../i18n';
 import { Json } from '../../../content/json';
 import { Markdown } from '../../../content/markdown/markdown';
 import { readText } from '../../../model/timeline/event_fields';
 import type { ChangesItem, GitItem, NoticeItem, NoticeState, PlanItem, TurnEndItem, WebItem } from '../../../model/timeline/items';
+import { write } from '../../../route';
 import { judgeLink } from '../../../text/markdown/links';
 import { Icon, now, span, type IconName } from '../../../ui';
 import { artifactHref } from '../../files/address';
@@ -29,10 +30,15 @@ export function NoticeRow({ item }: { item: NoticeItem }): JSX.Element {
   return (
     <p class={`session-notice session-notice-${item.tone}`}>
       {item.tone !== 'quiet' && <Icon name={TONE_ICONS[item.tone]} size={16} />}
-      <span>{noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(session.state.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
+      <span>{item.name === 'rule_added' && isInFile(state) ? <a href={write({ view: 'policy' })}>{noticeInWords(item.name, state)}</a> : noticeInWords(item.name, item.name === 'current_mode_update' ? { ...state, text: modeName(session.state.value, state.text) } : state)}{item.name === 'rate_limit' && state.text !== undefined ? `: ${state.text}` : ''}</span>
       {item.name === 'rate_limit' && <Countdown until={state.until} />}
     </p>
   );
+}
+
+/** Whether the rule that was added is one of those that the page of rules shows. */
+function isInFile(state: NoticeState): boolean {
+  return readText(state.data as Record<string, unknown> | undefined, 'where') === 'policy file';
 }
 
 function Artifact({ state }: { state: NoticeState }): JSX.Element {
@@ -46,6 +52,11 @@ function Artifact({ state }: { state: NoticeState }): JSX.Element {
 }
 
 function Notification({ item, state }: { item: NoticeItem; state: NoticeState }): JSX.Element {
+  const { session } = useSessionView();
+  // Once it is decided, that it waits and for how long is not true any more.
+  if (state.ask !== undefined && !session.state.value.pendingApprovals.some((approval) => approval.requestId === state.ask)) {
+    return <p class="session-notice session-notice-quiet"><span>{t('session.notice_reminded')}</span></p>;
+  }
   return (
     <div class={`session-notice session-notification session-notice-${item.tone}`}>
       <Icon name={TONE_ICONS[item.tone]} size={16} />
@@ -155,6 +166,7 @@ export function TurnEndRow({ item }: { item: TurnEndItem }): JSX.Element {
     item.cost !== undefined && item.cost > 0 ? costInWords(item.cost, item.currency ?? 'USD') : undefined,
     item.filesChanged > 0 ? t('session.changed', { n: item.filesChanged }) : undefined,
   ].filter((fact): fact is string => fact !== undefined);
+  if (!facts.length) return <></>; // a line under nothing says nothing
   return <p class={item.stopReason === 'end_turn' ? 'session-turn-end' : 'session-turn-end session-turn-cut'}><span>{facts.join(' · ')}</span></p>;
 }
 

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import { memo } from 'preact/compat';
-import { whoIs } from '../../../hub/connection';
+import { whoIs } from '../../../hub/people';
 import { t } from '../../../i18n';
 import type { Item } from '../../../model/timeline/items';
 import type { Row } from '../../../model/timeline/rows';
@@ -10,6 +10,7 @@ import { ApprovalRow, QuestionRow } from './approval';
 import { ErrorRow } from './error';
 import { GroupRow } from './group';
 import { MessageRow } from './message';
+import { beginningOf } from './own_text';
 import { ChangesRow, GitRow, NoticeRow, PlanRow, TurnEndRow, WebRow } from './notices';
 import { SubagentRow } from './subagent';
 import { ThinkingRow } from './thinking';
@@ -78,7 +79,8 @@ export function guessHeight(row: Row): number {
   const { item } = row;
   switch (item.kind) {
     case 'message': {
-      const text = item.text.peek();
+      const whole = item.text.peek();
+      const text = item.role === 'user' ? beginningOf(whole) ?? whole : whole;
       return 56 + TEXT_LINE * Math.min(400, Math.ceil(text.length / CHARS_IN_LINE) + newlinesIn(text) / 2);
     }
     case 'tool': return item.call.peek().status === 'failed' ? 150 : 38;

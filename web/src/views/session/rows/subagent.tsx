@@ -8,6 +8,7 @@ import type { SubagentItem } from '../../../model/timeline/items';
 import { Icon, Spinner } from '../../../ui';
 import { Card, CardIcon } from './card';
 import { useOpenRow } from '../view_state';
+import { decisionOn } from './decision';
 import { durationOf, oneLine, tokensInWords } from './labels';
 import { CopyLink } from './copy_link';
 
@@ -25,7 +26,7 @@ export function SubagentRow({ item }: { item: SubagentItem }): JSX.Element {
         <span class="session-subject">{oneLine(state.description ?? state.task)}</span>
         {!over && state.lastMessage !== undefined && <span class="session-subagent-said">{oneLine(state.lastMessage)}</span>}
       </>}
-      end={<>
+      note={decisionOn(call)} end={<>
         {item.children.length > 0 && <span class="session-took">{t('session.subagentSteps', { n: item.children.length })}</span>}
         {duration !== undefined && <span class="session-took">{duration}</span>}
         <SubagentMark over={over} failed={failed} progress={state.progress} />

@@ -10,18 +10,20 @@ import { Card, CardIcon } from './card';
 import { useOpenRow, useSessionView } from '../view_state';
 import { durationOf, iconOf, subjectOf } from './labels';
 import { CopyLink } from './copy_link';
-import { decidedInWords, ToolDetails } from './tool_details';
+import { decisionOn } from './decision';
+import { ToolDetails } from './tool_details';
 
 export function ToolRow({ item }: { item: ToolItem }): JSX.Element {
   const { cwd } = useSessionView();
   const call = item.call.value;
   const [open, toggle] = useOpenRow(item.key, call.status === 'failed');
   const subject = subjectOf(call, cwd.value);
-  const label = `${call.name}${subject ? ` ${subject}` : ''}: ${stateInWords(call)}`;
+  const decided = decisionOn(call);
+  const label = `${call.name}${subject ? ` ${subject}` : ''}: ${[stateInWords(call), decided].filter(Boolean).join(', ')}`;
   return (
     <Card icon={<CardIcon name={iconOf(call)} />} open={open} onToggle={toggle} look={lookOf(call)} label={label}
       title={<><b>{call.name || t('session.callPending')}</b>{subject && ' '}{subject && <span class="session-subject"><VisibleText text={subject} /></span>}</>}
-      end={<CallEnd call={call} />} tools={<CopyLink seq={item.seq} />}>
+      note={decided} end={<CallEnd call={call} />} tools={<CopyLink seq={item.seq} />}>
       {() => <ToolDetails item={item} />}
     </Card>
   );
@@ -34,11 +36,9 @@ function lookOf(call: Call): string {
 
 function CallEnd({ call }: { call: Call }): JSX.Element {
   const duration = durationOf(call);
-  const decided = call.decisions.at(-1);
   return (
     <>
       <Lines call={call} />
-      {decided !== undefined && isOver(call) && <span class="session-took" title={decidedInWords(decided)}><Icon name="shield" size={14} label={decidedInWords(decided)} /></span>}
       {call.exitCode !== undefined && call.exitCode !== 0 && <span class="session-exit" title={t('session.exitWhy', { code: call.exitCode })}>{t('session.exit', { code: call.exitCode })}</span>}
       {duration !== undefined && <span class="session-took">{duration}</span>}
       <CallMark call={call} />

@@ -2,11 +2,8 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ApprovalResolvedEvent } from '../../../generated/agent-context';
 import type { Diff } from '../../../generated/api';
-import { savedByOf, wasAskedAnew } from '../../../hub/approval_meta';
 import { asHubError } from '../../../hub/http';
-import { byWhom } from '../../../hub/connection';
 import { t } from '../../../i18n';
 import { CodeView } from '../../../content/code';
 import { Command } from '../../../content/terminal';
@@ -18,8 +15,9 @@ import { isOver } from '../../../model/timeline/tool_call_state';
 import type { Call, Change, ToolItem } from '../../../model/timeline/items';
 import { actionOf } from '../../../model/timeline/call_summary';
 import { partialText } from '../../../model/timeline/tool_output';
-import { Badge, Button, Icon } from '../../../ui';
+import { Badge, Button } from '../../../ui';
 import { useSessionView } from '../view_state';
+import { Decision } from './decision';
 import { ToolError } from './tool_error';
 import { shortPath } from './labels';
 import { TodoList } from '../todos';
@@ -54,27 +52,6 @@ function About({ call }: { call: Call }): JSX.Element | null {
       {call.decisions.map((decision) => <Decision key={decision.requestId} decision={decision} />)}
     </div>
   );
-}
-
-/** Who decided, and why. */
-export function Decision({ decision }: { decision: ApprovalResolvedEvent }): JSX.Element {
-  const what = decidedInWords(decision);
-  return (
-    <span class={decision.approved ? 'session-decision' : 'session-decision session-decision-no'}>
-      <Icon name={decision.approved ? 'check' : 'cross'} size={14} />
-      {decision.reason !== undefined ? t('session.because', { what, why: decision.reason }) : what}
-    </span>
-  );
-}
-
-export function decidedInWords(decision: ApprovalResolvedEvent): string {
-  if (decision.resolvedBy === 'timeout') return t('session.timedOut');
-  const by = decision._meta?.['by'];
-  if (by === 'agent' || wasAskedAnew(decision)) return t('session.withdrawn');
-  const saved = savedByOf(decision);
-  const policy = saved === undefined ? t('session.byPolicy') : t('session.byRuleOf', { who: byWhom(saved) });
-  const who = decision.resolvedBy === 'policy' ? policy : typeof by === 'string' ? byWhom(by) : t('session.notice_somebody');
-  return t(decision.approved ? 'session.approvedBy' : 'session.deniedBy', { who });
 }
 
 function CallContent({ item, call }: { item: ToolItem; call: Call }): JSX.Element {

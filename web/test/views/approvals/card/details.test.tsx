@@ -5,7 +5,7 @@ import type { ApprovalView } from '../../../../src/generated/api';
 import { callIdsOf, callsOf, doubtsOf, readApprovalMeta } from '../../../../src/hub/approval_meta';
 import { http, HubError } from '../../../../src/hub/http';
 import { CodeView } from '../../../../src/content/code';
-import { CoveredCalls, Doubts } from '../../../../src/views/approvals/card/details';
+import { CoveredCalls, Doubts, NoRule } from '../../../../src/views/approvals/card/details';
 import { RuleAnswers } from '../../../../src/views/approvals/rule/rule_answers';
 
 const ASK: ApprovalView = {
@@ -33,6 +33,13 @@ describe('what the hub is not sure of', () => {
     expect(await shown(<Doubts approval={ASK} />)).toBe('');
   });
   it('is told though no doubt is named', async () => expect(await shown(<Doubts approval={{ ...ASK, ...readApprovalMeta({ risk: { sure: false } }) }} />)).toContain('not sure'));
+});
+
+describe('an ask that no rule can be about', () => {
+  it('says why there is no "Always"', async () => expect(await shown(<NoRule approval={{ ...ASK, noRule: 'it is too long' }} />)).toBe('No rule can be made of this: it is too long'));
+  it('says nothing where a rule can be made, or the hub does not say', async () => {
+    expect(await shown(<NoRule approval={{ ...ASK, noRule: 'x', always: { action: 'allow' } }} />) + (await shown(<NoRule approval={ASK} />))).toBe('');
+  });
 });
 
 describe('an ask for several calls', () => {

@@ -1,3 +1,4 @@
+import { effect, untracked } from '@preact/signals';
 import { describe, expect, it } from 'vitest';
 import { Scroller } from '../../../../src/views/session/conversation/scroller';
 
@@ -49,6 +50,30 @@ describe('a conversation at its end', () => {
     expect(view.scrollTop).toBe(450);
   });
 
+  it('comes to rest where an ask is a little taller than it may be, and stands too near the end to be shown from its beginning', () => {
+    const scroller = new Scroller(() => undefined, () => undefined, () => undefined, () => undefined);
+    const [view, space, block] = [document.createElement('div'), document.createElement('div'), document.createElement('div')];
+    const keys = Array.from({ length: 40 }, (_, at) => `r${at}`);
+    const most = 39 * 40 + 60 - 100;
+    let top = 0;
+    Object.defineProperties(view, {
+      clientHeight: { value: 100 }, scrollHeight: { value: most + 100 },
+      scrollTop: { get: () => top, set: (wanted: number) => { top = Math.min(wanted, most); } },
+    });
+    scroller.attach({ view, space, block });
+    scroller.showFrom('r39');
+    let drawings = 0;
+    effect(() => {
+      void scroller.range;
+      drawings += 1;
+      untracked(() => {
+        scroller.setRows(keys, (at) => (at === 39 ? 60 : 40));
+        scroller.settle();
+      });
+    });
+    expect([top, drawings <= 3]).toEqual([most, true]);
+  });
+
   it('goes to the end all the same where the reader wants it, and where the ask fits', () => {
     const scroller = new Scroller(() => undefined, () => undefined, () => undefined, () => undefined);
     const { view, rows } = viewOf(scroller);
@@ -58,6 +83,50 @@ describe('a conversation at its end', () => {
     expect([view.scrollTop, scroller.still.value]).toEqual([700, false]);
     scroller.showFrom('r19');
     rows(20, 'r10');
+    expect(view.scrollTop).toBe(700);
+  });
+
+  it('lets the reader go at once, whatever is drawn, let go or held before the browser tells that they scrolled', () => {
+    for (const meanwhile of ['draw', 'letGo', 'keepStill'] as const) {
+      const scroller = new Scroller(() => undefined, () => undefined, () => undefined, () => undefined);
+      const { view, rows } = viewOf(scroller);
+      scroller.showFrom('r18');
+      rows(20);
+      scroller.keepStill('r18');
+      view.scrollTop = 580;
+      if (meanwhile === 'draw') rows(20);
+      else if (meanwhile === 'letGo') scroller.letGo('r18');
+      else scroller.keepStill('r19');
+      scroller.scrolled();
+      scroller.letGo('r18');
+      scroller.letGo('r19');
+      rows(20);
+      expect([meanwhile, view.scrollTop, scroller.stuck.value]).toEqual([meanwhile, 580, false]);
+    }
+  });
+
+  it('lets the reader go by their first pixels, and follows again when they come back', () => {
+    const scroller = new Scroller(() => undefined, () => undefined, () => undefined, () => undefined);
+    const { view, rows } = viewOf(scroller);
+    rows(20);
+    view.scrollTop = 695;
+    scroller.scrolled();
+    rows(21);
+    expect([view.scrollTop, scroller.stuck.value]).toEqual([695, false]);
+    view.scrollTop = 735;
+    scroller.scrolled();
+    rows(22);
+    expect([view.scrollTop, scroller.stuck.value]).toEqual([780, true]);
+  });
+
+  it('shows several asks from the first of them where they do not fit together', () => {
+    const scroller = new Scroller(() => undefined, () => undefined, () => undefined, () => undefined);
+    const { view, rows } = viewOf(scroller);
+    scroller.showFrom('r16');
+    scroller.showFrom('r19');
+    rows(20);
+    expect(view.scrollTop).toBe(640);
+    scroller.showOn('r16');
     expect(view.scrollTop).toBe(700);
   });
 });

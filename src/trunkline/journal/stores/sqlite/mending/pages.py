@@ -49,7 +49,7 @@ class Pages:
         most = stored + _length(self._log) // self.size  # each frame adds one page at most; a number beyond is nonsense
         self._in_log = {number: place for number, place in _frames(self._log, self.size) if number <= most}
         self.count = max(stored, max(self._in_log, default=0))
-        self._usable = self.size - (header[20] if header.startswith(_MAGIC) else 0)
+        self._usable = self.size - (header[20] if _begins_a_file(header) else 0)
 
     def close(self) -> None:
         """Let the files go."""
@@ -112,7 +112,7 @@ class Pages:
     def free_pages(self) -> tuple[int, frozenset[int]]:
         """How many pages the file states to be in use by nobody, and which these are; their contents are of the past."""
         header = self.page(1)
-        if not header.startswith(_MAGIC):
+        if not _begins_a_file(header):
             return 0, frozenset()
         trunk, stated = struct.unpack_from(">II", header, 32)
         found: set[int] = set()
@@ -145,8 +145,13 @@ def _read(descriptor: int | None, size: int, place: int) -> bytes:
         return b""  # a place that the disk does not give back is like one that is full of nonsense
 
 
+def _begins_a_file(page: bytes) -> bool:
+    """Whether a whole header is there: a file may end within it."""
+    return page.startswith(_MAGIC) and len(page) >= _FILE_HEADER
+
+
 def _page_size(header: bytes) -> int:
-    size = int.from_bytes(header[16:18], "big") if header.startswith(_MAGIC) else 0
+    size = int.from_bytes(header[16:18], "big") if _begins_a_file(header) else 0
     size = 65536 if size == 1 else size
     return size if size >= 512 and size & (size - 1) == 0 else PAGE_BYTES
 

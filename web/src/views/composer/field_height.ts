@@ -5,7 +5,7 @@ const TALLEST = 0.4;
 /** Longer than this is as tall as can be: to measure it at every key would take longer than the key. */
 const MEASURED_MOST = 100_000;
 
-export function useGrowing(field: { current: HTMLTextAreaElement | null }, text: string): void {
+export function useFieldHeight(field: { current: HTMLTextAreaElement | null }, text: string): void {
   useLayoutEffect(() => {
     const shown = field.current;
     if (!shown) return;

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import ProgramCall
@@ -117,6 +118,8 @@ PATHS: Final[dict[str, PathUse]] = {
     "base64": _row(everything=True, writes="-o --output"),
     "coverage": _row(ALL, writes="-o -d --directory"),
     "patch": _row(0, reads="-i"),
+    "info": _row(everything=True, writes="-o --output"),
+    "uudecode": _row(everything=True, writes="-o --output-file"),
     "go": _row(ALL, reads="-C -modfile -overlay -pgo -mod -ldflags -gcflags -tags -run -bench", long_dashes=True),
     "terraform": _row(0, reads="-chdir -var-file -backend-config", long_dashes=True),
     "openssl": _row(ALL, _OPENSSL_READS, long_dashes=True),
@@ -182,7 +185,8 @@ def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> 
         return False
     if arg != value:
         return False
-    return sum([1 for one in call.args[first:at] if one[:1] != "-"]) < use.operands
+    before = islice((one for one in call.args[first:at] if one[:1] != "-"), use.operands if use.operands < ALL else 0)
+    return sum(1 for _ in before) < use.operands
 
 
 def _program(call: ProgramCall) -> tuple[str, int]:

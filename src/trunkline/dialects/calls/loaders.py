@@ -1,0 +1,65 @@
+"""Variables that name code which other programs load: by their names, and by the paths in their values.
+
+Rule 1: a variable for a program, a library, a plugin or a home of settings is one of these by what its name ends with, whichever
+program reads it. What its value names decides: a path of the project, or of the system, loads what is loaded anyway.
+Rule 2: a folder for what comes and goes (a cache, a log, a build) holds no code that is looked for there.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_BY_NAME: Final = re.compile(
+    r"HOME|USERPROFILE|CLASSPATH|RUBYLIB|GOROOT|GOPATH|GOENV|GOTOOLDIR|MYPYPATH|NODE_PATH|ZDOTDIR|TERMINFO|GTK_MODULES|MANPATH|CDPATH"
+    r"|GIT_(?:DIR|WORK_TREE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE)|COVERAGE_PROCESS_(?:START|CONFIG)"
+    r"|ERL_\w{1,40}|ELIXIR_ERL_OPTIONS|DOTNET_\w{1,40}|COR(?:ECLR)?_\w{0,20}PROFILER\w{0,20}|R_\w{1,40}|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)"
+    r"|(?:NPM_CONFIG|YARN|PNPM|BUN|DENO|CARGO|RUSTUP|BUNDLE|GEM|COMPOSER|MAVEN|GRADLE|SBT|JULIA|LUA|PHP|OPENSSL|CMAKE|PKG_CONFIG|TS_NODE"
+    r"|BABEL|ESLINT|JEST|PRETTIER|GUILE|PERL|PERL5|PYTHON|NODE|JAVA|JDK|KOTLIN|SCALA|LEIN|MIX|HEX|REBAR|OTP|TCL|VIM|EMACS|QT|GST|GIO"
+    r"|LD|DYLD|NIX|CONDA|PIPX|POETRY|PDM|HATCH|TOX|NOX|PRE_COMMIT|DOCKER|HELM|TF|TERRAGRUNT|PULUMI|ANSIBLE|AWS|KUBE)_\w{1,80}"
+    r"|(?:C|CXX|CPP|LD|F|FC|GO|RUST|CGO_C|CGO_LD|JAVAC|SCALAC)FLAGS")
+"""Variables of programs that load code, and of those only the families that say what."""
+_BY_END: Final = re.compile(
+    r"\w{0,80}_(?:OPTS|OPTIONS|FLAGS|PRELOAD|PLUGINS?|PLUGIN_PATH|PLUGINS_PATH|LIBRARY_PATH|MODULES?_PATH|LOAD_PATH|HOOKS?|WRAPPER|LINKER"
+    r"|COMPILER|RUNNER|INTERPRETER|SHELL|RC|RCFILE|CONFIG_PATH|CONFIG_FILE|CONFIG_HOME|INIT|PROFILE_USER|LOADER|AGENT)")
+_COMES_AND_GOES: Final = re.compile(
+    r"CACHE|TE?MP|LOG|TARGET_DIR|OUTPUT|OUT_DIR|DATA_FILE|DOWNLOAD|HISTORY|STORE_DIR|BUILD_DIR|CREDENTIALS|TOKEN|KEY|CERT|CA_BUNDLE|SOCK"
+    r"|TRACE|REPORT|PID|STATE_DIR")
+_PATHS: Final = re.compile(r"(?:^|[\s'\":;,=@]|-[A-Za-z]{1,3}(?=[/~]))((?:/|~|\.\./)[^\s'\":;,]{0,4096})")
+_PROGRAMS: Final = re.compile(
+    r"NPM_CONFIG_(?:SCRIPT_SHELL|SHELL|NODE_OPTIONS|GIT|EDITOR|VIEWER|USERCONFIG|GLOBALCONFIG|INIT_MODULE|REGISTRY|BROWSER)"
+    r"|YARN_(?:YARN_PATH|PLUGINS|RC_FILENAME|NPM_REGISTRY_SERVER)|CARGO_BUILD_RUSTC\w{0,30}|CARGO_BUILD_RUSTDOC|RUSTDOC"
+    r"|CARGO_TARGET_\w{1,60}_LINKER|DOTNET_STARTUP_HOOKS|COR(?:ECLR)?_PROFILER_PATH\w{0,10}|GOTOOLCHAIN|ELIXIR_ERL_OPTIONS")
+"""Variables whose value is a program, or code, wherever it is."""
+NAME_CHARS: Final = 120
+_WORDS_FOR: Final = {"PYTEST_ADDOPTS": "pytest", "GOFLAGS": "go test"}
+"""Variables whose value is words of a program that follow its own."""
+PATHS: Final = 64
+"""Of one value that are looked at."""
+
+
+def names_program(assignment: str) -> bool:
+    """Whether a variable says which program, or which code, another program runs."""
+    name, equals, value = assignment.partition("=")
+    return bool(equals and value) and len(name) <= NAME_CHARS and _PROGRAMS.fullmatch(name.upper()) is not None
+
+
+def command_of(assignment: str) -> str | None:
+    """The command that a variable adds words to, with these words; None where it does not."""
+    name, _, value = assignment.partition("=")
+    return f"{_WORDS_FOR[name]} {value}" if name in _WORDS_FOR and value else None
+
+
+def loaded_paths(assignment: str) -> Iterator[str]:
+    """The paths in the value of a variable by which other programs load code."""
+    name, equals, value = assignment.partition("=")
+    name = name.rstrip("+")
+    if not equals or len(name) > NAME_CHARS or not ("/" in value or "~" in value):
+        return
+    upper = name.upper()
+    if _COMES_AND_GOES.search(upper) or not (_BY_NAME.fullmatch(upper) or _BY_END.fullmatch(upper)):
+        return
+    for count, found in enumerate(_PATHS.finditer(value)):
+        if count < PATHS:
+            yield found[1]

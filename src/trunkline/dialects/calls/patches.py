@@ -1,0 +1,151 @@
+"""What a patch does beside writing: the files that it deletes, those that it moves, and the links that it makes. Also where the
+changes are a table by their files.
+
+Rule 1: pure, and one pass over the lines: a patch is as long as an agent likes.
+Rule 2: what it writes is every other file that it names (``inputs``). A file that is given up under one name and written under
+another is moved.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from trunkline.dialects.calls.searches import words_of
+
+_LINE: Final = re.compile(
+    r"^(\*\*\* Delete File: |\*\*\* Update File: |\*\*\* Add File: |\*\*\* Move to: |--- |\+\+\+ |rename from |rename to "
+    r"|deleted file mode |diff --git )([^\n]*)", re.MULTILINE)
+_LINK: Final = re.compile(r"^(?:new file mode|new mode|index [0-9a-fA-F]+\.\.[0-9a-fA-F]+) 120000\b", re.MULTILINE)
+_FILE: Final = re.compile(r"^diff --git ", re.MULTILINE)
+_ADDED: Final = re.compile(r"^\+(?!\+\+ )([^\n]*)", re.MULTILINE)
+_NEW_NAME: Final = re.compile(r"^(?:\+\+\+ |rename to |copy to )([^\n]*)", re.MULTILINE)
+_DELETES: Final = frozenset("delete deleted remove removed unlink".split())
+_WRITES: Final = frozenset("add added create created update updated modify modified edit edited write".split())
+_MOVES: Final = frozenset("move moved rename renamed".split())
+_MOVE_KEYS: Final = ("move_path", "movePath", "move_to", "moveTo", "new_path", "newPath")
+_WRITTEN: Final = frozenset("content contents text string str".split())
+_DEPTH: Final = 6
+_MEMBERS: Final = 5000
+FILES: Final = 200
+"""Files of one patch that are kept of each sort."""
+
+
+class Taken(NamedTuple):
+    """What a patch takes away, and the links that it makes."""
+
+    deleted: tuple[str, ...] = ()
+    moved: tuple[tuple[str, str], ...] = ()
+    """From where, and to where."""
+    linked: tuple[tuple[str, str], ...] = ()
+    """Links, and where they lead; empty where that is not known."""
+    unknown: tuple[str, ...] = ()
+    """Words for what becomes of a file that nobody knows."""
+
+
+def is_patch_line(text: str) -> bool:
+    """Whether a text without a line break is a patch all the same."""
+    return text.startswith(("*** Delete File: ", "*** Update File: ", "*** Add File: "))
+
+
+def taken_by(text: str) -> Taken:
+    """What a patch takes away, and links."""
+    deleted: dict[str, None] = {}
+    moved: dict[tuple[str, str], None] = {}
+    before = ""
+    for mark, rest in _LINE.findall(text):
+        name = _name(rest, mark)
+        match mark:
+            case "*** Delete File: ":
+                deleted[name] = None
+            case "*** Move to: " | "rename to ":
+                moved[before, name] = None
+            case "+++ " if name == "/dev/null" and before:
+                deleted[before] = None
+            case "deleted file mode " if before:
+                deleted[before] = None
+            case "*** Update File: " | "--- " | "rename from " | "diff --git ":
+                before = name
+            case _:
+                before = ""
+        if len(deleted) >= FILES or len(moved) >= FILES:
+            break
+    return Taken(tuple(deleted), tuple(moved), tuple(islice(_links(text), FILES)))
+
+
+def _links(text: str) -> Iterator[tuple[str, str]]:
+    """The links in a patch: the text of such a file is the path that it leads to, seen from its folder."""
+    if _LINK.search(text) is None:
+        return
+    for part in _FILE.split(text):
+        if _LINK.search(part) is None:
+            continue
+        named = _NEW_NAME.search(part)
+        name = _name(named[1], "+++ ") if named is not None else _name(part.partition("\n")[0], "diff --git ")
+        added = _ADDED.findall(part)
+        yield name, posixpath.join(posixpath.dirname(name), added[0]) if len(added) == 1 and added[0] else ""
+
+
+def taken_in(members: Mapping[str, Any], *, is_written: bool = False) -> Taken:
+    """The same of all patches in an input. ``is_written``: its tool writes texts, so that one which reads as a patch is none."""
+    found = [*(taken_by(text) for text in _texts(members, _DEPTH, is_written)),
+             *(_told(path, change) for path, change in islice(_table(members, _DEPTH), FILES))]
+    return Taken(tuple(dict.fromkeys(path for one in found for path in one.deleted)),
+                 tuple(dict.fromkeys(ends for one in found for ends in one.moved)),
+                 tuple(ends for one in found for ends in one.linked), tuple(word for one in found for word in one.unknown))
+
+
+def _table(value: Any, depth: int) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Changes by their files, wherever an input has them: ``{path: {…}}``, or a list of records with their paths."""
+    if isinstance(value, Mapping) and depth:
+        for key, inner in islice(value.items(), _MEMBERS):
+            if words_of(str(key))[-1:] == ("changes",) and isinstance(inner, Mapping):
+                yield from ((str(path), change) for path, change in inner.items() if isinstance(change, Mapping))
+            elif words_of(str(key))[-1:] == ("changes",) and isinstance(inner, list | tuple):
+                yield from ((change["path"], change) for change in inner
+                            if isinstance(change, Mapping) and isinstance(change.get("path"), str))
+            else:
+                yield from _table(inner, depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value[:_MEMBERS]:
+            yield from _table(inner, depth - 1)
+
+
+def _told(path: str, change: Mapping[str, Any]) -> Taken:
+    """What becomes of one file: ``{"type": "delete"}``, ``{"kind": {"type": "delete"}}`` and ``{"delete": {…}}`` are the same."""
+    kind = change.get("type", change.get("kind"))
+    said = kind.get("type") if isinstance(kind, Mapping) else kind
+    details = [change, *(inner for inner in change.values() if isinstance(inner, Mapping))]
+    verbs = {str(said).lower()} if said is not None else {str(key).lower() for key in change} & (_DELETES | _WRITES | _MOVES)
+    if said is None and not verbs:  # a table of something else, unless there is nothing in it but what is done
+        verbs = {str(key).lower() for key, inner in change.items() if len(change) == 1 and isinstance(inner, Mapping)}
+    targets = [target for one in details for key in _MOVE_KEYS if isinstance(target := one.get(key), str) and target]
+    unknown = [verb for verb in verbs if verb not in _DELETES | _WRITES | _MOVES]
+    if verbs & _MOVES and not targets:
+        unknown.append("a move to nowhere")
+    return Taken((path,) if verbs & _DELETES else (), tuple((path, target) for target in targets), (), tuple(unknown))
+
+
+def _texts(value: Any, depth: int, is_written: bool) -> Iterator[str]:
+    if isinstance(value, str):
+        if ("\n" in value or is_patch_line(value)) and _LINE.search(value) is not None:
+            yield value
+    elif depth and isinstance(value, Mapping):
+        for key, inner in islice(value.items(), _MEMBERS):
+            if not is_written or _WRITTEN.isdisjoint(words_of(str(key))[-1:]):
+                yield from _texts(inner, depth - 1, is_written)
+    elif depth and isinstance(value, list | tuple):
+        for inner in value[:_MEMBERS]:
+            yield from _texts(inner, depth - 1, is_written)
+
+
+def _name(rest: str, mark: str) -> str:
+    """The path that the rest of a line names, without a time, quotes, and git's ``a/`` and ``b/``."""
+    if mark == "diff --git ":  # the same name twice
+        rest = rest.rstrip()
+        rest = rest[len(rest) // 2 + 1:]
+    path = rest.partition("\t")[0].rstrip().removeprefix('"').removesuffix('"')
+    return path[2:] if mark[:1] != "*" and path.startswith(("a/", "b/")) else path

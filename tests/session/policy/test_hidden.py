@@ -1,0 +1,43 @@
+"""Commands within a command that no parser of shells sees. What is found only ever restricts."""
+
+from __future__ import annotations
+
+from tests.dialects.shell.lines import only
+from tests.tooling.rows import every_row
+from trunkline.dialects.shell import parse_shell
+from trunkline.session.policy.commands import VALUES
+from trunkline.session.policy.hidden import CHARS, WORDS, hidden, runs_unknown, without_options
+
+
+@every_row(("line", "plain"), [
+    ("git -C x push", ["git push"]), ("git --git-dir=y -c a=b log -1", ["git log -1"]), ("git push", []), ("make -C x all", []),
+    ("docker compose -p x ps", ["docker compose ps"]), ("docker compose --newest x ps", []),
+])
+def test_a_command_is_known_without_the_options_before_its_verb(line: str, plain: list[str]) -> None:
+    assert without_options(only(line)) == plain
+
+
+@every_row(("line", "unknown"), [
+    ("make all", False), ("echo " + "x " * (WORDS + 1), False), ("make " + "x " * WORDS, True), ("alias ll=ls", True),
+    ("alias", False), ("git -c alias.x=y x", True), ("git log", False), ("sh script.sh", False), ("sh $X", True),
+    ("sh <input", True), ("sh script.sh <input", False), ("make " + "a=" * VALUES, True),
+])
+def test_what_may_run_more_than_its_words_say_is_told(line: str, unknown: bool) -> None:
+    assert runs_unknown(parse_shell(line).commands[0]) is unknown
+
+
+@every_row(("line", "text"), [
+    ("nice make all", "make all"), ("man -P 'less x' y", "less x"), ("tool --run='npm test'", "npm test"),
+    ("tool <<E\nmake all\nE", "make all"), ("npm -s test", "npm test"),
+])
+def test_a_text_that_a_command_may_run_is_found(line: str, text: str) -> None:
+    assert text in list(hidden(parse_shell(line).commands[0]))
+
+
+@every_row("line", ["echo make all", "git commit -m make", "npm"])
+def test_who_never_runs_its_words_hides_nothing(line: str) -> None:
+    assert list(hidden(only(line))) == []
+
+
+def test_a_long_text_is_looked_at_by_its_beginning() -> None:
+    assert max(len(found) for found in hidden(only("tool " + "x" * 5 * CHARS))) == CHARS

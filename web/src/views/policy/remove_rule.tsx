@@ -1,0 +1,51 @@
+/**
+ * Taking a rule out of the file.
+ *
+ * Rule 1: exactly its lines go, and one sees them before. What else stands in the file stays as it is written.
+ * Rule 2: only out of the file as it was shown: the hub refuses it where somebody changed it meanwhile, and that is told.
+ */
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { PolicyView, Rule } from '../../generated/api';
+import { asHubError, http } from '../../hub/http';
+import { t } from '../../i18n';
+import { Button, Sheet, toast } from '../../ui';
+import { RuleAction, RuleLimits } from '../approvals/rule/rule_view';
+import { MarkedText } from '../../content/visible_text';
+import { cutOut } from './file_lines';
+
+interface RemoveRuleProps {
+  policy: PolicyView;
+  rule: Rule;
+  /** Where its lines are in the policy's text. */
+  span: { from: number; to: number };
+  onClose: () => void;
+  onRemoved: (policy: PolicyView) => void;
+  onReload: () => void;
+}
+
+export function RemoveRule({ policy, rule, span, onClose, onRemoved, onReload }: RemoveRuleProps): JSX.Element {
+  const [busy, setBusy] = useState(false);
+  const remove = async (): Promise<void> => {
+    setBusy(true);
+    try {
+      onRemoved(await http.put<PolicyView>('/policy', { text: cutOut(policy.text, span) }, { 'If-Match': `"${policy.version}"` }));
+      toast(t('policy.removed'), 'good', 'policy');
+    } catch (failure) {
+      const error = asHubError(failure);
+      toast(error.status === 412 ? t('policy.changedUnremoved') : error.message, 'bad', 'policy');
+      if (error.status === 412) onReload();
+    }
+    onClose();
+  };
+  return (
+    <Sheet title={t('policy.removeTitle')} onClose={onClose}
+      actions={<><Button onClick={onClose}>{t('common.cancel')}</Button><Button kind="danger" icon="trash" busy={busy} onClick={() => void remove()}>{t('policy.remove')}</Button></>}>
+      <div class="policy-remove">
+        <div class="policy-deciding"><RuleAction action={rule.action} /><RuleLimits rule={rule} /></div>
+        <pre class="approvals-rule-text" tabIndex={0}><code><MarkedText text={policy.text.slice(span.from, span.to)} /></code></pre>
+        <p class="approvals-note">{t('policy.removeText')}</p>
+      </div>
+    </Sheet>
+  );
+}
