@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from trunkline.dialects.calls.patches import is_patch_line
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
+from trunkline.dialects.calls.verbs import is_verb
 from trunkline.dialects.glob_tokens import remembered
 
 PATHS = 200
@@ -72,8 +73,6 @@ _GIT_NAMES = re.compile(r"(?:a/)?([^\s\"]+) (?:b/)?([^\s\"]+)")
 _IS_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete|Move) |--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) )",
                        re.MULTILINE)
 
-_EDITOR_VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "read", "write", "edit", "delete", "rename"})
-_FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
 _NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -173,7 +172,7 @@ def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int, idle: froze
     ran = False
     for key in sorted(mapping, key=_rank):
         value, name = mapping[key], bare_key(key)
-        if name in _COMMANDS and not (name == "command" and kind in _FILE_KINDS and _is_verb(value)):
+        if name in _COMMANDS and not (name == "command" and is_verb(value, kind)):
             for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth, idle):
                 ran = True
                 yield line
@@ -210,11 +209,6 @@ def _nested(value: Any, kind: str | None, depth: int, idle: frozenset[str]) -> I
 def _is_flat(value: Any) -> bool:
     """Whether it is a list of words."""
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(word, str | int | float) for word in value)
-
-
-def _is_verb(value: Any) -> bool:
-    """Whether a file tool's ``command`` says what it does with the file."""
-    return isinstance(value, str) and value in _EDITOR_VERBS
 
 
 def _rank(key: str) -> int:

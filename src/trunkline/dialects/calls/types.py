@@ -123,6 +123,8 @@ class CallReading(Struct, frozen=True, kw_only=True):
             return self.category if self.category in _OWN else "terminal"
         if self.category in _LOOKS and not self.acts <= _ONLY_LOOKS:
             return "file_edit" if self.acts & _CHANGES else "other"
+        if self.category == "file_edit" and self.role in ("delete", "move"):
+            return "file_write"  # an editor that is told to delete does what a tool for that does
         if self.category == "file_read" and self.kind == "search":
             return "search"  # by their names some are reads, but which files they read is not known beforehand
         return self.category
