@@ -78,7 +78,8 @@ def test_what_only_views_is_a_read_and_no_more() -> None:
 
 
 def test_a_word_within_the_input_counts_for_the_file_beside_it() -> None:
-    steps = [{"command": "create", "path": "a"}, {"command": "delete", "path": "b"}, {"command": "rename", "path": "c", "to": "d"}]
+    steps = [{"command": "create", "path": "a"}, {"command": "delete", "path": "b"},
+             {"command": "rename", "path": "c", "to": "d"}]
     reading = read_call("edit", "edit", {"edits": steps})
     assert (reading.deleted, reading.moved) == (("b",), (("c", "d"),)) and {"delete", "move", "write"} <= reading.acts
     assert judge(reading, PLACES).level == "high"

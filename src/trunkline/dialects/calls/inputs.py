@@ -363,6 +363,11 @@ def is_looked_at(key: str) -> bool:
     return is_of_command(key) or is_folder(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
 
 
+def takes_text(key: str) -> bool:
+    """Whether what stands under a name is looked at only where it is a text: a command, a path or something to write."""
+    return bare_key(key) in _COMMANDS or _role(key) in ("path", "body")
+
+
 def is_of_command(key: str) -> bool:
     """Whether what stands under a name is run, or given to what is run."""
     return bare_key(key) in _COMMANDS | _ARGUMENTS | _VARIABLES
