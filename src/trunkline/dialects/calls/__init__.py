@@ -33,7 +33,7 @@ from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
-from trunkline.dialects.calls.patches import Taken, taken_in
+from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.verbs import Does, verb_of, work_in
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
@@ -126,6 +126,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     if role in _UNDERSTOOD:
         unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), DOUBTS))
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
+        odd = islice(unknown_patches(members, is_patch=role == "patch"), 1)
+        doubts += [f"a patch of no form that is known: {name[:60]}" for name in odd]
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
     if options:
         acts |= {"unknown"}

@@ -63,16 +63,20 @@ _NEW_TEXT = frozenset({"content", "contents", "diff", "patch", "edits", "changes
 _WEB = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
 _ENDING = re.compile(r"\S*\.\w{1,8}")
 
-_PATCH_LINE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
-_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.MULTILINE)
+_PATCH_LINE = re.compile(r"^[ \t]*\*\*\*[ \t]*(?:(?:Add|Update|Delete) File|Move to):[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) (?!\d+(?:,\d+)? ----$)([^\t\n]+)", re.MULTILINE)
+_INDEX_LINE = re.compile(r"^(?:Index:|Property changes on:)[ \t]*(.+)$", re.MULTILINE)
+_HUNK = re.compile(r"^(?:@@|={20}|\*{15})", re.MULTILINE)
+"""What makes a line of a text that begins with ``Index:`` the header of a patch."""
+_CONTEXT_LINE = re.compile(r"^\*\*\* (?!\d+(?:,\d+)? \*\*\*\*$)(?=[^\n]*\n--- )([^\t\n]+)", re.MULTILINE)
 _RENAME_LINE = re.compile(r"^(?:rename|copy) (?:from|to) (.+)$", re.MULTILINE)
 _GIT_LINE = re.compile(r"^diff --git (.+)$", re.MULTILINE)
 """Each takes the rest of its line, which is cut to size afterwards: looking for the last character that is no blank from every
 place in a line takes seconds where somebody fills it with blanks."""
 _GIT_NAMES = re.compile(r"(?:a/)?([^\s\"]+) (?:b/)?([^\s\"]+)")
-_IS_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete|Move) |--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) )",
-                       re.MULTILINE)
-
+_IS_PATCH = re.compile(
+    r"^(?:[ \t]*\*\*\*[ \t]*(?i:Add|Update|Delete|Move)[ \t]|--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) "
+    r"|Index:[ \t]*\S)", re.MULTILINE)
 _NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -401,7 +405,8 @@ def patched_files(text: str) -> Iterator[str]:
     """The files that a patch is about."""
     if _IS_PATCH.search(text) is None:
         return
-    for pattern in (_PATCH_LINE, _DIFF_LINE, _RENAME_LINE):
+    in_hunks = (_INDEX_LINE, _CONTEXT_LINE) if _HUNK.search(text) is not None else ()
+    for pattern in (_PATCH_LINE, _DIFF_LINE, _RENAME_LINE, *in_hunks):
         yield from (path for path in map(_named_by, pattern.findall(text)) if path and path != "/dev/null")
     for both in _GIT_LINE.findall(text):
         names = _GIT_NAMES.fullmatch(both.rstrip())
