@@ -138,7 +138,8 @@ class Said(msgspec.Struct):
 
     def hear(self, said: Mapping[str, Any]) -> None:
         names = {str(said[key]) for key in ("name", "title") if said.get(key) and is_name(str(said[key]))}
-        self.beside = self.beside or bool(said.get("locations") or said.get("content")) or len(names | self.names) > 1
+        has_more = any(said.get(key) for key in ("locations", "content", "_meta"))
+        self.beside = self.beside or has_more or len(names | self.names) > 1
         self.kind, self.names = said.get("kind") or self.kind, names | self.names
         self.named = self.named or bool(said.get("name")) or (self.title is None and is_name(said.get("title") or ""))
         self.title = self.title if self.title is not None else said.get("title")
@@ -267,6 +268,8 @@ MISREAD: list[dict[str, Any]] = [
     {"name": "apply_patch", "kind": "edit", "rawInput": {"patch": "Index: ../x\n@@ -1 +1 @@\n-a\n+b\n", "path": "src/a.py"}},
     {"name": "apply_patch", "kind": "edit", "rawInput": {"patch": "1,$d\n", "path": "src/a.py"}},
     {"name": "apply_patch", "kind": "edit", "rawInput": {"patch": "*** Begin Patch\n*** Delete File:\tsrc/b.py\n*** End Patch"}},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "_meta": {"command": "sudo make install"}},
+    {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}, "_meta": {"x": {"input": {"cmd": ["sudo", "make"]}}}},
 ]
 
 

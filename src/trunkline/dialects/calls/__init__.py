@@ -28,7 +28,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
+from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, unknown_members
@@ -139,6 +139,9 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
     found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
+    if told := told_beside(claims, command):
+        acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
+        doubts.append(f"a command stands beside its input: {told[0][:60]}")
     if given and not isinstance(given, str | Mapping):
         doubts.append("its input is of no form that is known")
     unseen = _unseen(tool, *found.paths[:PATHS])

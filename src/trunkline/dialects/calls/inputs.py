@@ -35,6 +35,8 @@ _COMMANDS = frozenset({
     "command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "scripts", "code", "exec", "execute", "eval",
     "shell", "bash", "sh", "run", "program", "executable", "argv", "stdin",
 })
+_TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script"})
+"""Names under which a command stands wherever it is told."""
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
 _ARGUMENTS = frozenset({"args", "arguments"})
@@ -90,6 +92,11 @@ def command_of(tool_input: Mapping[str, Any], kind: str | None = None, idle: fro
     if not found:
         return None
     return "\n".join((" ".join((*_variables(tool_input, DEPTH), found[0])), *found[1:]))
+
+
+def command_told(key: str, value: Any, kind: str | None) -> str | None:
+    """The command under a member that is no part of an input; None where its name does not say that there is one."""
+    return command_of({key: value}, kind) if bare_key(key) in _TOLD else None
 
 
 def folder_of(tool_input: Mapping[str, Any]) -> str | None:

@@ -39,6 +39,8 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kinds: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    """Commands that stand in ``_meta``."""
 
 
 class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -69,7 +71,8 @@ class CallReading(Struct, frozen=True, kw_only=True):
     """Every line that it would run, with variables in front; one under the other."""
     command_from: Source = "input"
     claimed: str = ""
-    """What only its title says that it runs: held against it by risk and rules that restrict, never shown as its command."""
+    """What only its title or its ``_meta`` says that it runs: held against it by risk and rules that restrict, never shown as its
+    command."""
     folder: str | None = None
     """The folder that it names for that."""
     paths: tuple[str, ...] = ()
