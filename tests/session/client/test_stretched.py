@@ -82,7 +82,8 @@ STRETCHED_WRITES: list[tuple[dict[str, Any], str, str]] = [
     (EDIT, "a.txt", "new\nmore\n"), (EDIT, "b.txt", "new\n"), (EDIT, "other.txt", "new\n"),
     (changing(("a.txt", "nothing", "new\n")), "a.txt", "new\n"), (changing(("sub/a.txt", None, "new\n")), "a.txt", "new\n"),
     ({"title": "Edit", "kind": "edit", "rawInput": {"command": "delete", "path": "a.txt"}}, "a.txt", ""),
-    ({"title": "Edit", "kind": "edit", "rawInput": {"command": "rename", "path": "a.txt", "new_path": "c.txt"}}, "c.txt", "old\n"),
+    ({"title": "Edit", "kind": "edit", "rawInput": {"command": "rename", "path": "a.txt", "new_path": "c.txt"}},
+     "c.txt", "old\n"),
     ({"title": "Read", "kind": "read", "rawInput": {"path": "a.txt", "old_string": "old"}}, "a.txt", "new\n"),
     ({"title": "Bash", "kind": "execute", "rawInput": {"command": "make all"}}, "a.txt", "make all"),
     ({"title": "apply_patch", "kind": "edit", "rawInput": {"patch": "1,$d\n", "path": "a.txt"}}, "a.txt", ""),
@@ -90,7 +91,8 @@ STRETCHED_WRITES: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("asked", "path", "content"), STRETCHED_WRITES)
-def test_another_file_or_text_than_was_shown_is_asked_about(tmp_path: Path, asked: dict[str, Any], path: str, content: str) -> None:
+def test_another_file_or_text_than_was_shown_is_asked_about(
+        tmp_path: Path, asked: dict[str, Any], path: str, content: str) -> None:
     async def scenario() -> None:
         stage = prepared(tmp_path)
         await stage.open()
@@ -145,7 +147,7 @@ def test_what_is_said_later_of_an_approved_call_grants_nothing(tmp_path: Path, l
 
 
 @pytest.mark.parametrize("decision", [Decision(decision="deny"), Decision(decision="allow", updated_input={"command": "make b"})])
-def test_what_was_denied_or_replaced_grants_nothing_though_the_same_id_was_allowed_before(tmp_path: Path, decision: Decision) -> None:
+def test_what_was_denied_or_replaced_grants_nothing_though_its_id_was_allowed_before(tmp_path: Path, decision: Decision) -> None:
     async def scenario() -> None:
         stage = prepared(tmp_path)
         await stage.open()

@@ -56,7 +56,7 @@ def test_what_somebody_decided_about_counts_no_more() -> None:
     assert told.fold.approvals["second"].sure
 
 
-READ = {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}}
+READ: dict[str, Any] = {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}}
 
 
 @pytest.mark.parametrize("meta", [
@@ -67,7 +67,7 @@ READ = {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}}
 def test_a_command_in_meta_raises_and_is_a_doubt(meta: dict[str, Any], where: str) -> None:
     told = Told().turn()
     told.hear(call(**READ, **({"_meta": meta} if where != "ask" else {})))
-    told.hear(ask(**READ, **({"_meta": meta} if where != "call" else {})))
+    told.hear(ask("r", **READ, **({"_meta": meta} if where != "call" else {})))
     view = told.fold.approvals["r"]
     assert view.about is not None and view.about.doubts == ("a command stands beside its input: sudo make install",)
     assert (view.about.risk, view.about.only_looks, view.about.command) == ("high", False, None)

@@ -24,6 +24,8 @@ _WORDS: Final[dict[Does, str]] = {
 _DOES: Final[dict[str, Does]] = {word: does for does, words in _WORDS.items() for word in words.split()}
 _MEMBERS: Final = ("command", "action", "operation", "op")
 _FILE_KINDS: Final = frozenset({"read", "edit", "delete", "move", "search"})
+_CHANGING_KINDS: Final = frozenset({"edit", "delete", "move"})
+"""Of these, what has words of its own to do; a read has none, so another word there is a program."""
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z_-]{0,63}")
 _DEPTH: Final = 6
 _RECORDS: Final = 5000
@@ -61,7 +63,7 @@ def work_in(members: Mapping[str, Any], kind: str | None) -> Work:
     for record in _records(members, _DEPTH) if kind in _FILE_KINDS else ():
         verb, files = verb_of(record, kind), files_in(record)
         does.update([verb] if verb is not None else [])
-        doubts += _unknown(record)
+        doubts += _unknown(record) if kind in _CHANGING_KINDS else []
         if verb == "delete" and record is not members:
             deleted.update(dict.fromkeys(files))
             doubts += [] if files else ["what it deletes is not known"]
