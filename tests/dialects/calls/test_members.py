@@ -151,3 +151,54 @@ def test_words_and_variables_for_a_program_that_a_tool_does_not_show_are_a_doubt
 def test_arguments_that_wrap_the_members_are_no_words_for_a_program() -> None:
     assert read_call("Grep", "search", {"arguments": {"pattern": "x", "path": "src"}}).only_looks
     assert read_call("Grep", "search", {"pattern": "x", "args": []}).only_looks
+
+
+@every_row("value", [True, 1])
+@every_row("name", ["execute", "run", "exec", "eval", "script", "shell", "code", "path", "output", "replace", "edit"])
+@every_row(("tool", "kind", "given"), [
+    ("Read", "read", {"file_path": "install.sh"}), ("notebookread", "read", {"notebook_path": "a.ipynb"}),
+    ("Grep", "search", {"pattern": "x", "include": "*.py"}),
+    ("Edit", "edit", {"file_path": "a", "old_string": "a", "new_string": "b"}),
+])
+def test_a_switch_that_says_run_it_is_a_doubt(tool: str, kind: str, given: dict[str, Any], name: str, value: object) -> None:
+    reading = read_call(tool, kind, {**given, name: value})
+    assert f"a member of its input that is not known: {name}" in reading.doubts and not reading.only_looks
+    assert read_call(tool, kind, {**given, name: False}).sure
+
+
+def test_that_words_go_through_a_shell_is_no_doubt_of_a_command() -> None:
+    assert read_call("Bash", "execute", {"command": "npm", "args": ["test"], "shell": True}).sure
+    assert not read_call("Bash", "execute", {"command": "npm test", "eval": True}).sure
+
+
+@every_row("value", ["rm -rf ~", "delete", "make install", "$(make)", "../../.bashrc", ["make", "install"], "x; y"])
+@every_row(("tool", "kind", "given", "member"), [
+    *(("Read", "read", {"file_path": "a.py"}, name) for name in (
+        "limit", "context", "encoding", "a", "status", "n", "offset", "language", "format", "outputMode", "timeout", "recursive",
+        "sort_by", "view_range", "pages", "count")),
+    *(("Bash", "execute", {"command": "npm test"}, name) for name in (
+        "background", "run_in_background", "timeout", "timeout_ms", "wait", "limit", "output_format", "encoding")),
+    *(("Write", "edit", {"path": "a.py", "content": "x"}, name) for name in ("encoding", "line", "replace_all", "bytes", "size")),
+])
+def test_a_harmless_member_is_harmless_only_with_a_value_of_its_kind(
+        tool: str, kind: str, given: dict[str, Any], member: str, value: object) -> None:
+    assert f"a member of its input that is not known: {member}" in read_call(tool, kind, {**given, member: value}).doubts
+
+
+def test_an_id_is_no_text() -> None:
+    assert not read_call("Read", "read", {"file_path": "a.py", "id": "make install"}).sure
+
+
+@every_row(("tool", "kind", "members"), [
+    ("Bash", "execute", {"timeout": 120000, "run_in_background": True, "description": "rm -rf ~ is what this does not do"}),
+    ("Bash", "execute", {"timeout": "30s", "is_background": "false", "explanation": "why; and how", "output_format": "json"}),
+    ("Bash", "execute", {"tool_call_id": "toolu_01DeleteSet|x", "message_id": "msg-1"}),
+    ("Read", "read", {"limit": 5, "offset": "10", "pages": "1-5", "encoding": "utf-8", "view_range": [1, -1], "lines": "3,9"}),
+    ("Read", "read", {"status": "in_progress", "id": "a-1", "language": "c++"}),
+    ("Grep", "search", {"pattern": "x", "-A": 3, "-i": True, "-n": True, "output_mode": "files_with_matches", "context": "2"}),
+    ("Grep", "search", {"pattern": "x", "literal_text": True, "sort_by": "modified", "head_limit": 9, "filetype": "ts,tsx"}),
+    ("WebFetch", "fetch", {"url": "https://example.org/a?b=c", "allowed_domains": ["example.org"], "recency_days": 3}),
+])
+def test_the_values_that_harmless_members_usually_have_are_no_doubt(tool: str, kind: str, members: dict[str, Any]) -> None:
+    given = {"command": "npm test"} if tool == "Bash" else {"path": "a.py"} if tool == "Read" else {}
+    assert read_call(tool, kind, {**given, **members}).doubts == ()

@@ -93,6 +93,57 @@ def test_a_patch_that_makes_a_link_is_judged_by_where_that_leads(patch: str, lev
     assert (judge(reading, Places.of("/w", ["/w"], "/home/u")).level, reading.sure) == (level, is_sure)
 
 
+HUNK = "@@ -1 +1 @@\n-a\n+b\n"
+CONTEXT = "***************\n*** 1 ****\n! a\n--- 1 ----\n! b\n"
+
+
+@every_row("patch", [
+    f"Index: ../../.bashrc\n{HUNK}", f"Index:\t../../.bashrc\n\n{HUNK}", f"Index: ../../.bashrc\n{'=' * 67}\n{HUNK}",
+    f"*** ../../.bashrc\n--- src/a.py\n{CONTEXT}", f"*** src/a.py\n--- ../../.bashrc\t2026-01-01\n{CONTEXT}",
+    "*** Begin Patch\n*** Update File:\t../../.bashrc\n@@\n-a\n+b\n*** End Patch",
+    "*** Begin Patch\n  *** update file:../../.bashrc\n@@\n-a\n+b\n*** End Patch",
+    f"Property changes on: ../../.bashrc\n--- src/a.py\n+++ src/a.py\n{HUNK}",
+])
+def test_the_file_of_every_form_of_header_counts(patch: str) -> None:
+    reading = read_call("apply_patch", "edit", {"patch": patch, "path": "src/a.py"})
+    assert "../../.bashrc" in reading.paths and judge(reading, Places.of("/w/p", ["/w/p"], "/home/u")).level == "high"
+    assert {path for path in reading.paths} <= {"../../.bashrc", "src/a.py"}
+
+
+@every_row("header", ["*** Delete File:\tsrc/b.py", "*** Delete File:src/b.py", "  *** Delete File: src/b.py",
+                      "*** delete file: src/b.py", "***\tDelete File:  src/b.py\r"])
+def test_a_deletion_counts_however_its_header_is_spaced(header: str) -> None:
+    for patch in (header, f"*** Begin Patch\n*** Update File: src/a.py\n@@\n-a\n+b\n{header}\n*** End Patch"):
+        reading = read_call("apply_patch", "edit", {"patch": patch})
+        assert reading.deleted == ("src/b.py",) and reading.description == "apply_patch, which deletes: src/b.py"
+
+
+@every_row("patch", [
+    "1,$d\n", "1,$d", "d\n", "1c\nnew\n.\nw\n", f"Index: src/a.py\n{HUNK}Index: src/b.py\n1,$d\n", "1c1\n< a\n---\n> b\n",
+    "%s/a/b/\n", "2r !make\n", "!make install\n", "just words", "--- a/src/a.py\n+++ b/src/a.py\n1,2d\n",
+    "diff --git a/x b/x\nnew file mode 100644\nGIT binary patch\nliteral 3\n",
+])
+@every_row(("tool", "member"), [("apply_patch", "patch"), ("apply_patch", "input"), ("Edit", "diff"), ("Edit", "patch_text")])
+def test_a_patch_of_no_form_that_is_known_is_a_doubt(patch: str, tool: str, member: str) -> None:
+    reading = read_call(tool, "edit", {member: patch, "path": "src/a.py"})
+    assert f"a patch of no form that is known: {member}" in reading.doubts
+
+
+@every_row("patch", [
+    HUNK, f"--- a/src/a.py\n+++ b/src/a.py\n{HUNK}", "<<<<<<< SEARCH\na\n=======\nd\n>>>>>>> REPLACE\n",
+    f"Index: src/a.py\n{'=' * 67}\n--- src/a.py\n+++ src/a.py\n{HUNK}",
+    "*** Begin Patch\n*** Add File: src/a.py\n+d\n*** End Patch",
+    "------- SEARCH\na\n=======\nb\n+++++++ REPLACE\n",
+    "diff --git a/src/a.py b/src/b.py\nsimilarity index 100%\nrename from src/a.py\nrename to src/b.py\n",
+])
+def test_the_forms_that_agents_send_are_known(patch: str) -> None:
+    assert not [doubt for doubt in read_call("Edit", "edit", {"diff": patch, "path": "src/a.py"}).doubts if "patch" in doubt]
+
+
+def test_a_text_with_an_index_is_no_patch() -> None:
+    assert read_call("Write", "edit", {"path": "a.md", "content": "Index: ../x\nand more\n"}).paths == ("a.md",)
+
+
 def test_a_patch_that_moves_is_a_move_and_says_where_to() -> None:
     reading = read_call("apply_patch", "edit", {"patch": MOVES})
     assert (reading.moved, "move" in reading.acts, reading.doubts) == ((("a.py", "b.py"),), True, ())

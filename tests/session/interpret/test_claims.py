@@ -54,3 +54,32 @@ def test_what_somebody_decided_about_counts_no_more() -> None:
     told.at().asks.resolve("first", approved=True, resolved_by="user", who="ann")
     told.hear(ask("second", rawInput={"command": "true"}))
     assert told.fold.approvals["second"].sure
+
+
+READ: dict[str, Any] = {"name": "Read", "kind": "read", "rawInput": {"file_path": "a.py"}}
+
+
+@pytest.mark.parametrize("meta", [
+    {"command": "sudo make install"}, {"cmd": ["sudo", "make", "install"]}, {"commands": ["sudo make install"]},
+    {"vendor": {"input": {"command": "sudo make install"}}}, {"toolName": "Read", "script": "sudo make install"},
+])
+@pytest.mark.parametrize("where", ["call", "ask", "both"])
+def test_a_command_in_meta_raises_and_is_a_doubt(meta: dict[str, Any], where: str) -> None:
+    told = Told().turn()
+    told.hear(call(**READ, **({"_meta": meta} if where != "ask" else {})))
+    told.hear(ask("r", **READ, **({"_meta": meta} if where != "call" else {})))
+    view = told.fold.approvals["r"]
+    assert view.about is not None and view.about.doubts == ("a command stands beside its input: sudo make install",)
+    assert (view.about.risk, view.about.only_looks, view.about.command) == ("high", False, None)
+
+
+@pytest.mark.parametrize("meta", [{"command": "make"}, {"command": ["/bin/bash", "-lc", "make"]},
+                                  {"terminal_info": {"cwd": "/w"}}])
+def test_the_same_command_in_meta_says_nothing_new(meta: dict[str, Any]) -> None:
+    assert doubts(call(**MAKE, _meta=meta), ask(rawInput={"command": "make"}, _meta=meta)) == []
+
+
+def test_a_command_in_the_meta_of_a_result_is_no_claim() -> None:
+    told = Told().turn()
+    told.hear(call(**READ), more(status="completed", _meta={"command": "make"}))
+    assert [call.claims for call in told.fold.calls.values()] == [None]

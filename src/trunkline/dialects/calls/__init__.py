@@ -8,6 +8,7 @@
     variables.py what stands in front of a command and changes nothing of it
     patches.py   what a patch deletes, moves and links
     loaders.py   variables that name code which other programs load
+    verbs.py     what an editor is told to do with a file
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -27,13 +28,14 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions
+from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
-from trunkline.dialects.calls.patches import Taken, taken_in
+from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
+from trunkline.dialects.calls.verbs import Does, verb_of, work_in
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
 from trunkline.dialects.context.categories import categorize_tool
 from trunkline.dialects.context.types import ToolCategory
@@ -52,10 +54,10 @@ _UNDERSTOOD: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", 
                                                      "fetch", "web_search"})
 """Roles whose inputs we know: a member that we do not know changes what the call means. A server's tool has its own."""
 _LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search"})
+_HANDLES_FILES: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch"})
 _STRICT: Final[frozenset[ToolCategory]] = frozenset({"file_write", "file_edit"})
 DOUBTS: Final = 8
 """Doubts that are reported of one call."""
-_VIEWS: Final = ("view", "read", "open")
 _CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
                                   re.IGNORECASE)
 _NO_CLAIMS: Final = Claims()
@@ -98,10 +100,10 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     at only where there is no input. ``claims`` is what else was ever claimed of it."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
-    if role in ("write", "edit") and isinstance(given, Mapping) and given.get("command") in _VIEWS:
-        role = "read"
     members, source = _members(given, role, arguments or shown)
     file_kind = kind if kind != "other" else _FILE_KINDS.get(role, kind) if role is not None else kind
+    work, said_role = work_in(members, file_kind), role
+    role = _role_at_work(role, verb_of(members, file_kind))
     command = command_of(members, file_kind, names.members)
     doubts: list[str] = []
     claimed = ""
@@ -115,23 +117,31 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     category = _category(tool, kind, role)
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
-    taken = taken_in(members, is_written=role in ("write", "edit")) if brings else Taken()
+    acts |= _acts_at_work(said_role, role, work.does)
+    taken = taken_in(members, is_written=said_role in ("write", "edit")) if brings else Taken()
+    taken = taken._replace(deleted=(*taken.deleted, *work.deleted), moved=(*taken.moved, *work.moved))
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
                      is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
         unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), DOUBTS))
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
+        odd = islice(unknown_patches(members, is_patch=role == "patch"), 1)
+        doubts += [f"a patch of no form that is known: {name[:60]}" for name in odd]
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
     if options:
         acts |= {"unknown"}
         doubts.append(f"it names an option where a place belongs: {options[0][:60]}")
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
+    doubts += [*work.doubts, *_beyond_look(said_role, work.does)]
     acts |= _taken_acts(taken)
     doubts += [f"what it does to a file is not known: {word[:60]}" for word in taken.unknown[:1]]
     doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
     found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
+    if told := told_beside(claims, command):
+        acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
+        doubts.append(f"a command stands beside its input: {told[0][:60]}")
     if given and not isinstance(given, str | Mapping):
         doubts.append("its input is of no form that is known")
     unseen = _unseen(tool, *found.paths[:PATHS])
@@ -141,7 +151,9 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         folder=folder_of(members) if command is not None else None, paths=found.paths, globs=found.globs,
         deleted=taken.deleted, moved=taken.moved, linked=taken.linked, queries=tuple(_statements(members, role)),
         unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
-        claimed=claimed, description=describe(tool, members, command, () if role in _TALKS else found.paths),
+        claimed=claimed, description=describe(
+            tool, members, command, () if role in _TALKS else found.paths,
+            deleted=taken.deleted or (found.paths if role == "delete" != said_role else ()), moved=taken.moved),
         subject="" if command is not None else subject_of(members, found.paths),
         beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
         or adds_meaning(members, names.members))
@@ -198,6 +210,24 @@ def _acts(tool: str, kind: str, role: ToolRole | None, named_by: Source, names: 
         yield "run"
     if brings and (role in _LOOKS or category in ("file_read", "search")):
         yield "write"
+
+
+def _role_at_work(role: ToolRole | None, verb: Does | None) -> ToolRole | None:
+    """What a tool for files is for, where its input says what it does with the file."""
+    if verb == "read":
+        return "read" if role in ("write", "edit") else role
+    return verb if role in _HANDLES_FILES and (verb == "delete" or verb == "move") else role
+
+
+def _acts_at_work(said: ToolRole | None, role: ToolRole | None, does: frozenset[Does]) -> frozenset[Act]:
+    """What it does by these words, and by what it is for where they say worse."""
+    act = ACT_OF_ROLE[said] if said is not None and role in ("delete", "move") else None
+    return does if act is None else does | {act}
+
+
+def _beyond_look(said: ToolRole | None, does: frozenset[Does]) -> list[str]:
+    worse = sorted(does - {"read"}) if said in _LOOKS else []
+    return [f"its input says {worse[0]}, which its name does not say"] if worse else []
 
 
 def _taken_acts(taken: Taken) -> frozenset[Act]:

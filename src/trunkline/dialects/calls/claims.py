@@ -48,6 +48,17 @@ def with_reading(claims: Claims, reading: CallReading) -> Claims:
     return _replace(claims, commands=tuple(dict.fromkeys(commands))[-KEPT:], paths=tuple(dict.fromkeys(paths))[-KEPT:])
 
 
+def with_told(claims: Claims, command: str) -> Claims:
+    """Said in ``_meta`` to run something."""
+    command = command[:CHARS]
+    return claims if command in claims.told else _replace(claims, told=(*claims.told, command)[:KEPT])
+
+
+def told_beside(claims: Claims, command: str | None) -> list[str]:
+    """The commands in ``_meta`` that are not the one of the input."""
+    return [told for told in claims.told if command is None or not _goes_on(command, told)]
+
+
 def claimed_acts(claims: Claims, names: ToolNames) -> frozenset[Act]:
     """What a call does by these."""
     found: set[Act] = {"unknown" for name in claims.names if names.role_of(name) is None}

@@ -28,15 +28,26 @@ _SUBJECTS: Final = ("query", "url", "description", "prompt", "task")
 """Members that say what a call is about, the most telling first."""
 
 
-def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: Sequence[str]) -> str:
-    """What the call does, in a line; the tool's name where nothing more is known."""
+def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: Sequence[str], *, deleted: Sequence[str] = (),
+             moved: Sequence[tuple[str, str]] = ()) -> str:
+    """What the call does, in a line; the tool's name where nothing more is known. What a tool that is not for it deletes or moves
+    is named as such."""
     if command is not None:
         return describe_tool_call(tool, {"command": command})
+    gone = [path for path in deleted if path != BEYOND_RULES]
+    if gone:
+        return f"{tool}, which deletes: {gone[0]}{_and_more(gone)}"
+    if moved:
+        return f"{tool}, which moves: {moved[0][0]} to {moved[0][1]}{_and_more(moved)}"
     line = describe_tool_call(tool, members)
     if line != tool or not paths or paths[0] == BEYOND_RULES:
         return line
     line = describe_tool_call(tool, {"path": paths[0]})
     return describe_tool_call(tool, {"paths": [*paths]}) if line == f"{tool}: {paths[0]}" else line
+
+
+def _and_more(named: Sequence[object]) -> str:
+    return f" and {len(named) - 1} more" if len(named) > 1 else ""
 
 
 def subject_of(members: Mapping[str, Any], paths: Sequence[str]) -> str:

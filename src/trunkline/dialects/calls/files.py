@@ -40,8 +40,8 @@ def files_in(record: Mapping[str, Any]) -> list[str]:
 
 
 def ends_of_move(record: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Where a move goes from and to; None where that is not given."""
-    source, target = _first_text(record, _FROM_KEYS), _first_text(record, _TO_KEYS)
+    """Where a move goes from and to; None where that is not given. The file that it is about is where it goes from."""
+    source, target = _first_text(record, (*_FROM_KEYS, *_FILE_KEYS)), _first_text(record, _TO_KEYS)
     return (source, target) if source and target else None
 
 

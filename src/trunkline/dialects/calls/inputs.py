@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from trunkline.dialects.calls.patches import is_patch_line
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of
+from trunkline.dialects.calls.verbs import is_verb
 from trunkline.dialects.glob_tokens import remembered
 
 PATHS = 200
@@ -34,6 +35,8 @@ _COMMANDS = frozenset({
     "command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "scripts", "code", "exec", "execute", "eval",
     "shell", "bash", "sh", "run", "program", "executable", "argv", "stdin",
 })
+_TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script"})
+"""Names under which a command stands wherever it is told."""
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
 _ARGUMENTS = frozenset({"args", "arguments"})
@@ -62,18 +65,20 @@ _NEW_TEXT = frozenset({"content", "contents", "diff", "patch", "edits", "changes
 _WEB = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
 _ENDING = re.compile(r"\S*\.\w{1,8}")
 
-_PATCH_LINE = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$", re.MULTILINE)
-_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) ([^\t\n]+)", re.MULTILINE)
+_PATCH_LINE = re.compile(r"^[ \t]*\*\*\*[ \t]*(?:(?:Add|Update|Delete) File|Move to):[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+_DIFF_LINE = re.compile(r"^(?:---|\+\+\+) (?!\d+(?:,\d+)? ----$)([^\t\n]+)", re.MULTILINE)
+_INDEX_LINE = re.compile(r"^(?:Index:|Property changes on:)[ \t]*(.+)$", re.MULTILINE)
+_HUNK = re.compile(r"^(?:@@|={20}|\*{15})", re.MULTILINE)
+"""What makes a line of a text that begins with ``Index:`` the header of a patch."""
+_CONTEXT_LINE = re.compile(r"^\*\*\* (?!\d+(?:,\d+)? \*\*\*\*$)(?=[^\n]*\n--- )([^\t\n]+)", re.MULTILINE)
 _RENAME_LINE = re.compile(r"^(?:rename|copy) (?:from|to) (.+)$", re.MULTILINE)
 _GIT_LINE = re.compile(r"^diff --git (.+)$", re.MULTILINE)
 """Each takes the rest of its line, which is cut to size afterwards: looking for the last character that is no blank from every
 place in a line takes seconds where somebody fills it with blanks."""
 _GIT_NAMES = re.compile(r"(?:a/)?([^\s\"]+) (?:b/)?([^\s\"]+)")
-_IS_PATCH = re.compile(r"^(?:\*\*\* (?:Add|Update|Delete|Move) |--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) )",
-                       re.MULTILINE)
-
-_EDITOR_VERBS = frozenset({"view", "create", "str_replace", "insert", "undo_edit", "read", "write", "edit", "delete", "rename"})
-_FILE_KINDS = frozenset({"read", "edit", "delete", "move", "search"})
+_IS_PATCH = re.compile(
+    r"^(?:[ \t]*\*\*\*[ \t]*(?i:Add|Update|Delete|Move)[ \t]|--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) "
+    r"|Index:[ \t]*\S)", re.MULTILINE)
 _NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -87,6 +92,11 @@ def command_of(tool_input: Mapping[str, Any], kind: str | None = None, idle: fro
     if not found:
         return None
     return "\n".join((" ".join((*_variables(tool_input, DEPTH), found[0])), *found[1:]))
+
+
+def command_told(key: str, value: Any, kind: str | None) -> str | None:
+    """The command under a member that is no part of an input; None where its name does not say that there is one."""
+    return command_of({key: value}, kind) if bare_key(key) in _TOLD else None
 
 
 def folder_of(tool_input: Mapping[str, Any]) -> str | None:
@@ -173,7 +183,7 @@ def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int, idle: froze
     ran = False
     for key in sorted(mapping, key=_rank):
         value, name = mapping[key], bare_key(key)
-        if name in _COMMANDS and not (name == "command" and kind in _FILE_KINDS and _is_verb(value)):
+        if name in _COMMANDS and not (name == "command" and is_verb(value, kind)):
             for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth, idle):
                 ran = True
                 yield line
@@ -210,11 +220,6 @@ def _nested(value: Any, kind: str | None, depth: int, idle: frozenset[str]) -> I
 def _is_flat(value: Any) -> bool:
     """Whether it is a list of words."""
     return isinstance(value, list | tuple) and bool(value) and all(isinstance(word, str | int | float) for word in value)
-
-
-def _is_verb(value: Any) -> bool:
-    """Whether a file tool's ``command`` says what it does with the file."""
-    return isinstance(value, str) and value in _EDITOR_VERBS
 
 
 def _rank(key: str) -> int:
@@ -369,6 +374,11 @@ def is_looked_at(key: str) -> bool:
     return is_of_command(key) or is_folder(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
 
 
+def takes_text(key: str) -> bool:
+    """Whether what stands under a name is looked at only where it is a text: a command, a path or something to write."""
+    return bare_key(key) in _COMMANDS or _role(key) in ("path", "body")
+
+
 def is_of_command(key: str) -> bool:
     """Whether what stands under a name is run, or given to what is run."""
     return bare_key(key) in _COMMANDS | _ARGUMENTS | _VARIABLES
@@ -402,7 +412,8 @@ def patched_files(text: str) -> Iterator[str]:
     """The files that a patch is about."""
     if _IS_PATCH.search(text) is None:
         return
-    for pattern in (_PATCH_LINE, _DIFF_LINE, _RENAME_LINE):
+    in_hunks = (_INDEX_LINE, _CONTEXT_LINE) if _HUNK.search(text) is not None else ()
+    for pattern in (_PATCH_LINE, _DIFF_LINE, _RENAME_LINE, *in_hunks):
         yield from (path for path in map(_named_by, pattern.findall(text)) if path and path != "/dev/null")
     for both in _GIT_LINE.findall(text):
         names = _GIT_NAMES.fullmatch(both.rstrip())

@@ -1,7 +1,8 @@
 """Which members of an input say something that we do not understand.
 
 Rule 1: a member counts as understood where somebody looks at it: as a command, a path, a pattern, a text to write. Of the others
-only those count that are known to change nothing. One that is off (false, empty) says nothing.
+only those count that are known to change nothing, with a value of the kind that they have: under ``limit`` stands a number, and a
+text only under what is for people. One that is off (false, empty) says nothing.
 Rule 2: what is in general use stands here. A vendor's own names stand in its catalog entry (``members``), and arrive as
 ``ToolNames``.
 Rule 3: a name that says how a call is run (``sandbox``, ``run_as``) is never harmless, whoever lists it.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from trunkline.dialects.calls.inputs import (
     DEPTH,
@@ -24,22 +25,35 @@ from trunkline.dialects.calls.inputs import (
     is_looked_at,
     is_of_command,
     is_variables,
+    takes_text,
 )
-from trunkline.dialects.calls.names import role_of_name
+from trunkline.dialects.calls.names import role_of_name, verb_in
 from trunkline.dialects.calls.searches import words_of
 from trunkline.dialects.calls.types import ToolRole
 
-_HARMLESS: Final = frozenset(
-    "description timeout timeoutms timeoutseconds explanation justification reason runinbackground isbackground background limit "
-    "offset headlimit line lines startline endline maxresults maxlines replaceall outputmode i n a b c casesensitive "
-    "caseinsensitive multiline wait maxtokens pages page count index sortby filetype bytes size viewrange insertline todos "
-    "toolcallid tooluseid messageid".split())
-_HARMLESS_LOOKS: Final = frozenset("recursive depth maxdepth context beforecontext aftercontext id status".split())
-_HARMLESS_WEB: Final = frozenset("url urls alloweddomains blockeddomains recencydays id status".split())
-_HARMLESS_FOR: Final[dict[ToolRole, frozenset[str]]] = {
+_Kind = Literal["amount", "word", "id", "text", "texts"]
+"""What may stand under a harmless name: a number or a switch, a short plain word, an id, words for people, or a list of texts."""
+
+
+def _kinds(**names: str) -> dict[str, _Kind]:
+    return {name: kind for kind in get_args(_Kind) for name in names.get(kind, "").split()}
+
+
+_HARMLESS: Final = _kinds(
+    amount="timeout timeoutms timeoutseconds runinbackground isbackground background limit offset headlimit line lines startline "
+    "endline maxresults maxlines replaceall i n a b c casesensitive caseinsensitive multiline literaltext wait maxtokens pages "
+    "page count index bytes size viewrange insertline",
+    word="outputmode sortby filetype", id="toolcallid tooluseid messageid", text="description explanation justification reason")
+_HARMLESS_LOOKS: Final = _kinds(amount="recursive depth maxdepth context beforecontext aftercontext", word="status", id="id")
+_HARMLESS_WEB: Final = _kinds(amount="recencydays", texts="url urls alloweddomains blockeddomains", word="status", id="id")
+_HARMLESS_FOR: Final[dict[ToolRole, dict[str, _Kind]]] = {
     "read": _HARMLESS_LOOKS, "search": _HARMLESS_LOOKS, "fetch": _HARMLESS_WEB, "web_search": _HARMLESS_WEB}
 """What changes nothing of one sort of tool, and something of others: how deep a search goes, and how deep a deletion."""
 _HARMLESS_ENDS: Final = frozenset({"encoding", "format", "language"})
+"""What they are for is said by a word."""
+_AMOUNT: Final = re.compile(r"-?\d[\d.,:-]{0,30}[A-Za-z]{0,3}|true|false|yes|no|on|off", re.IGNORECASE)
+_PLAIN_WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.,+#-]{0,39}")
+_ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:|-]{0,127}")
 _SORTS: Final = frozenset({"type", "kind", "tool"})
 """They say what sort of thing is meant, where that is a sort that is known; another word may be something to do."""
 _KNOWN_SORTS: Final = frozenset(
@@ -96,7 +110,7 @@ def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolR
                 yield from [name] if role not in _RUNS else ()
             elif depth and _holds_records(inner):
                 yield from unknown_members(inner, known, role, depth - 1)
-            elif _is_out_of_place(name, role) or not (_is_harmless(name, inner, role) or is_looked_at(name)):
+            elif _is_out_of_place(name, role) or not (_is_harmless(name, inner, role) or _is_looked_at(name, inner, role)):
                 yield name
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
@@ -110,6 +124,13 @@ def _is_out_of_place(name: str, role: ToolRole | None) -> bool:
     words = words_of(name)
     is_odd = words[-1:] and words[-1] in _NOT_FOR.get(role, _NONE) if role is not None else False
     return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read")
+
+
+def _is_looked_at(name: str, value: Any, role: ToolRole | None) -> bool:
+    """Whether somebody looks at what stands there. What is switched on by a name for a command, a file or a text (``execute:
+    true``) is seen by nobody; but that words go through a shell is how a program is started."""
+    is_switch = isinstance(value, bool | int | float)
+    return is_looked_at(name) and not (is_switch and takes_text(name) and not (role in _RUNS and name == "shell"))
 
 
 def why_not_harmless(name: str) -> str | None:
@@ -147,5 +168,24 @@ def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
         tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD
         known = _CHANGES if role in _WRITES else _NONE
         return len(words) <= 2 and all(_is_sort(one, tools, known) for one in values)
-    own = _HARMLESS_FOR.get(role, _NONE) if role is not None else _NONE
-    return bare_key(key) in _HARMLESS or bare_key(key) in own or (len(words) > 0 and words[-1] in _HARMLESS_ENDS)
+    own = _HARMLESS_FOR.get(role, {}) if role is not None else {}
+    kind = _HARMLESS.get(bare_key(key)) or own.get(bare_key(key))
+    if kind is None and words[-1:] and words[-1] in _HARMLESS_ENDS:
+        kind = "word"
+    return kind is not None and _is_of_kind(value, kind)
+
+
+def _is_of_kind(value: Any, kind: _Kind) -> bool:
+    """Whether a harmless member has a value of the kind that makes it harmless."""
+    if isinstance(value, list | tuple):
+        return kind != "text" and all(not isinstance(one, list | tuple) and _is_of_kind(one, kind) for one in value)
+    if not isinstance(value, str):
+        return kind in ("amount", "word", "id") and isinstance(value, bool | int | float)
+    match kind:
+        case "amount":
+            return _AMOUNT.fullmatch(value) is not None
+        case "word":
+            return _PLAIN_WORD.fullmatch(value) is not None and verb_in(value) is None
+        case "id":
+            return _ID.fullmatch(value) is not None
+    return True

@@ -17,8 +17,18 @@ from typing import Any, Final, NamedTuple
 from trunkline.dialects.calls.searches import words_of
 
 _LINE: Final = re.compile(
-    r"^(\*\*\* Delete File: |\*\*\* Update File: |\*\*\* Add File: |\*\*\* Move to: |--- |\+\+\+ |rename from |rename to "
-    r"|deleted file mode |diff --git )([^\n]*)", re.MULTILINE)
+    r"^(?:[ \t]*\*\*\*[ \t]*((?:Delete|Update|Add) File|Move to):"
+    r"|(--- |\+\+\+ |rename from |rename to |deleted file mode |diff --git |Index:))[ \t]*([^\n]*)", re.MULTILINE | re.IGNORECASE)
+"""Headers as the programs that apply patches take them: with any blanks, in any case."""
+_UNIFIED: Final = re.compile(
+    r"^(?:@@ ?|\*{15}$|[ \t]*\*\*\*[ \t]*(?:Begin Patch|(?:Delete|Update|Add) File:)|(?:rename|copy) (?:from|to) "
+    r"|(?:deleted file|new file|old|new) mode |\+\+\+ /dev/null)", re.MULTILINE | re.IGNORECASE)
+"""What says by itself how a text is to be applied."""
+_BLOCKS: Final = re.compile(r"^[<-]{5,9} ?SEARCH\b", re.MULTILINE)
+_ED: Final = re.compile(
+    r"^(?:[\d.$/][\d,.$/]{0,40}|[,%])?(?:[acdijmst]|! ?\S[^\n]{0,200}|[erwW] [^\n]{1,200}|s/[^\n]{1,200})[ \t\r]*$"
+    r"|^GIT binary patch", re.MULTILINE)
+"""Orders to an editor in the place of changes, and changes that nobody can read."""
 _LINK: Final = re.compile(r"^(?:new file mode|new mode|index [0-9a-fA-F]+\.\.[0-9a-fA-F]+) 120000\b", re.MULTILINE)
 _FILE: Final = re.compile(r"^diff --git ", re.MULTILINE)
 _ADDED: Final = re.compile(r"^\+(?!\+\+ )([^\n]*)", re.MULTILINE)
@@ -28,6 +38,10 @@ _WRITES: Final = frozenset("add added create created update updated modify modif
 _MOVES: Final = frozenset("move moved rename renamed".split())
 _MOVE_KEYS: Final = ("move_path", "movePath", "move_to", "moveTo", "new_path", "newPath")
 _WRITTEN: Final = frozenset("content contents text string str".split())
+_GIT_MARKS: Final = frozenset({"--- ", "+++ ", "diff --git "})
+_PATCH_WORDS: Final = frozenset("patch patches diff diffs".split())
+_PATCH_INPUTS: Final = frozenset("input content text command".split())
+"""Where a tool for patches has them."""
 _DEPTH: Final = 6
 _MEMBERS: Final = 5000
 FILES: Final = 200
@@ -48,7 +62,8 @@ class Taken(NamedTuple):
 
 def is_patch_line(text: str) -> bool:
     """Whether a text without a line break is a patch all the same."""
-    return text.startswith(("*** Delete File: ", "*** Update File: ", "*** Add File: "))
+    found = _LINE.match(text)
+    return found is not None and found[1] is not None
 
 
 def taken_by(text: str) -> Taken:
@@ -56,24 +71,47 @@ def taken_by(text: str) -> Taken:
     deleted: dict[str, None] = {}
     moved: dict[tuple[str, str], None] = {}
     before = ""
-    for mark, rest in _LINE.findall(text):
-        name = _name(rest, mark)
+    for found in _LINE.finditer(text):
+        mark = (found[1] or found[2]).lower()
+        name = _name(found[3], mark)
         match mark:
-            case "*** Delete File: ":
+            case "delete file":
                 deleted[name] = None
-            case "*** Move to: " | "rename to ":
+            case "move to" | "rename to ":
                 moved[before, name] = None
             case "+++ " if name == "/dev/null" and before:
                 deleted[before] = None
             case "deleted file mode " if before:
                 deleted[before] = None
-            case "*** Update File: " | "--- " | "rename from " | "diff --git ":
+            case "update file" | "--- " | "rename from " | "diff --git " | "index:":
                 before = name
             case _:
                 before = ""
         if len(deleted) >= FILES or len(moved) >= FILES:
             break
     return Taken(tuple(deleted), tuple(moved), tuple(islice(_links(text), FILES)))
+
+
+def is_understood(text: str) -> bool:
+    """Whether a patch has a form that is known here: what becomes of which file can be read in it."""
+    if _BLOCKS.search(text) is not None:
+        return True
+    return _UNIFIED.search(text) is not None and _ED.search(text) is None
+
+
+def unknown_patches(value: Any, *, is_patch: bool, depth: int = _DEPTH) -> Iterator[str]:
+    """The names of members that hold a patch of no form that is known. ``is_patch``: their tool is for patches."""
+    if isinstance(value, Mapping):
+        for key, inner in islice(value.items(), _MEMBERS):
+            words, name = words_of(str(key)), str(key)
+            holds = not _PATCH_WORDS.isdisjoint(words) or (is_patch and not _PATCH_INPUTS.isdisjoint(words[-1:]))
+            if isinstance(inner, str):
+                yield from [name] if holds and inner.strip() and not is_understood(inner) else []
+            elif depth:
+                yield from unknown_patches(inner, is_patch=False, depth=depth - 1)
+    elif isinstance(value, list | tuple) and depth:
+        for inner in value[:_MEMBERS]:
+            yield from unknown_patches(inner, is_patch=is_patch, depth=depth - 1)
 
 
 def _links(text: str) -> Iterator[tuple[str, str]]:
@@ -148,4 +186,4 @@ def _name(rest: str, mark: str) -> str:
         rest = rest.rstrip()
         rest = rest[len(rest) // 2 + 1:]
     path = rest.partition("\t")[0].rstrip().removeprefix('"').removesuffix('"')
-    return path[2:] if mark[:1] != "*" and path.startswith(("a/", "b/")) else path
+    return path[2:] if mark in _GIT_MARKS and path.startswith(("a/", "b/")) else path

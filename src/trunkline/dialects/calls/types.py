@@ -39,6 +39,8 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     kinds: tuple[str, ...] = ()
     commands: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+    """Commands that stand in ``_meta``."""
 
 
 class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -69,7 +71,8 @@ class CallReading(Struct, frozen=True, kw_only=True):
     """Every line that it would run, with variables in front; one under the other."""
     command_from: Source = "input"
     claimed: str = ""
-    """What only its title says that it runs: held against it by risk and rules that restrict, never shown as its command."""
+    """What only its title or its ``_meta`` says that it runs: held against it by risk and rules that restrict, never shown as its
+    command."""
     folder: str | None = None
     """The folder that it names for that."""
     paths: tuple[str, ...] = ()
@@ -123,6 +126,8 @@ class CallReading(Struct, frozen=True, kw_only=True):
             return self.category if self.category in _OWN else "terminal"
         if self.category in _LOOKS and not self.acts <= _ONLY_LOOKS:
             return "file_edit" if self.acts & _CHANGES else "other"
+        if self.category == "file_edit" and self.role in ("delete", "move"):
+            return "file_write"  # an editor that is told to delete does what a tool for that does
         if self.category == "file_read" and self.kind == "search":
             return "search"  # by their names some are reads, but which files they read is not known beforehand
         return self.category

@@ -142,6 +142,13 @@ def test_files_listed_in_the_outputs_metadata_are_read() -> None:
     assert (found["changeType"], found["linesAdded"], found["linesRemoved"]) == ("modified", 1, 1)
 
 
+def test_what_an_editor_was_told_to_delete_or_rename_is_told_as_such() -> None:
+    deleted = change(name="Edit", rawInput={"command": "delete", "path": "/w/a.txt"})
+    assert (deleted["path"], deleted["changeType"]) == ("/w/a.txt", "deleted")
+    moved = only(made("edit", name="Edit", rawInput={"command": "rename", "path": "/w/a", "new_path": "/w/b"}), "file:batch")
+    assert [(each["path"], each["changeType"]) for each in moved["changes"]] == [("/w/a", "deleted"), ("/w/b", "created")]
+
+
 def test_a_delete_names_its_file() -> None:
     assert change("delete", rawInput={"path": "/w/a.txt"})["changeType"] == "deleted"
     assert change("delete", locations=[{"path": "/w/b"}])["path"] == "/w/b"

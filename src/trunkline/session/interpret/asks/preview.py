@@ -197,7 +197,7 @@ def _lines(facts: Facts, shown: Sequence[str], real: Mapping[str, str], *, is_al
     located = [place.path for place in facts.state.locations or []] if reading.command is not None else []
     covered = {*shown, *(_place(facts, end) for end in (*(ends or ()), *located))}  # what a command touches is in its words
     yield from (f"Deletes {one_line(path)}" for path in reading.deleted)
-    yield from (f"Moves {one_line(source)} to {one_line(target)}" for source, target in reading.moved)
+    yield from (f"Moves {one_line(both[0])} to {one_line(both[1])}" for both in reading.moved if both != ends)
     gone = {_place(facts, path) for path in (*reading.deleted, *(end for both in reading.moved for end in both))}
     covered |= gone
     changes = bool(reading.acts & {"delete", "move"}) and not gone

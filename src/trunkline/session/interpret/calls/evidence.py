@@ -16,9 +16,9 @@ from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, name_call
-from trunkline.dialects.calls.claims import with_kind, with_name, with_reading
+from trunkline.dialects.calls.claims import with_kind, with_name, with_reading, with_told
 from trunkline.dialects.calls.files import file_in
-from trunkline.dialects.calls.inputs import command_of
+from trunkline.dialects.calls.inputs import command_of, command_told
 from trunkline.dialects.calls.names import is_name
 from trunkline.dialects.calls.words import arguments_in
 from trunkline.dialects.packets.detect import tool_by_input
@@ -49,6 +49,8 @@ def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames)
     if update.content:
         _content(call, update.content)
     other_names = _remarks(call, update.meta, names) if update.meta else []
+    if update.meta and not _is_past(call):
+        _claim_commands(call, update.meta)
     if call.state.tool is None or call.state.named_by == "kind":
         _name(call, names)
     _claim_names(call, update, other_names, names)
@@ -93,11 +95,16 @@ def _content(call: OpenCall, content: list[ToolCallContent]) -> None:
     diffs = [item for item in content if isinstance(item, Diff)]
     if diffs:
         evidence_of(call).diffs = diffs
-    if call.state.raw_input is None and not call.approved and call.state.status not in ("completed", "failed"):
+    if call.state.raw_input is None and not _is_past(call):
         _arguments(call, content)
     for item in content:
         if isinstance(item, Terminal) and item.terminal_id not in evidence_of(call).terminals:
             evidence_of(call).terminals.append(item.terminal_id)
+
+
+def _is_past(call: OpenCall) -> bool:
+    """Whether what is told now is no part of what is to be decided."""
+    return call.approved or call.state.status in ("completed", "failed")
 
 
 def _arguments(call: OpenCall, content: list[ToolCallContent]) -> None:
@@ -151,6 +158,14 @@ def _subjects(state: CallState) -> set[str]:
         found.update((os.path.basename(file_in(members)), str(members.get("pattern", ""))))
         found.update((command_of(members) or "").split()[:1])
     return found
+
+
+def _claim_commands(call: OpenCall, meta: dict[str, Any]) -> None:
+    """Commands that stand in ``_meta``: they can only make a call worse."""
+    for key, value in _members(meta, DEPTH):
+        line = command_told(key, value, call.state.kind)
+        if line is not None:
+            call.claims = with_told(call.claims or Claims(), line)
 
 
 def _claim_names(call: OpenCall, update: ToolCall | ToolCallUpdate, others: list[str], names: ToolNames) -> None:
