@@ -25,18 +25,23 @@ LONG_SHAPE = "python -m pytest -q tests/unit/test_@.py tests/unit/other_@.py --t
 """Few enough operators that four kilobytes of it are read like one."""
 SHORT_BYTES, LINE_BYTES, LONG_BYTES = 200, 1024, 4096
 LINES = 20
+LINES_APART = 1000
+"""A line comes again after so many others: what was judged lately, and the words that were looked at, are forgotten by then."""
 
 
 def risk_ratio(rounds: int) -> float:
     """Judging a line of many commands, in multiples of the grammar's parse of the same line."""
     numbers = count()
-    lines = [_line(next(numbers)) for _ in range(LINES)]
+    lines: list[str] = []
+
+    def prepare() -> None:
+        lines[:] = [_line(next(numbers)) for _ in range(LINES)]  # others each time: what was judged lately is remembered
 
     def judge() -> None:
-        for _ in lines:  # other lines each time: what was judged lately is remembered
-            explain_risk("Bash", {"command": _line(next(numbers))}, cwd="/project", roots=("/project",), home="/home/u")
+        for line in lines:
+            explain_risk("Bash", {"command": line}, cwd="/project", roots=("/project",), home="/home/u")
 
-    return ratio(judge, lambda: [parse_tree(line.encode()) for line in lines], rounds)
+    return ratio(judge, lambda: [parse_tree(line.encode()) for line in lines], rounds, prepare)
 
 
 def risk_times(rounds: int, line_bytes: int = LINE_BYTES, shapes: tuple[str, ...] = SHAPES) -> dict[str, float]:
@@ -65,7 +70,7 @@ def growth(rounds: int) -> float:
 
 def _line(number: int, units: tuple[str, ...] = UNITS, line_bytes: int = LINE_BYTES) -> str:
     line, at = "", 0
-    while len(line) + len(more := units[at % len(units)].replace("@", f"{number % 100}{at}") + "; ") <= line_bytes:
+    while len(line) + len(more := units[at % len(units)].replace("@", f"{number % LINES_APART}{at}") + "; ") <= line_bytes:
         line += more
         at += 1
     return line.removesuffix(" ")

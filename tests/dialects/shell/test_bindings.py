@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls import variables
-from trunkline.dialects.shell import UNKNOWN_VALUE, bound_by, parse_shell
+from trunkline.dialects.shell import UNKNOWN_VALUE, parse_shell
 
 ANY = UNKNOWN_VALUE
 
 
 def set_by(line: str) -> list[str]:
-    return [one for command in parse_shell(line).commands for one in (*command.assignments, *bound_by(command))]
+    return [one for command in parse_shell(line).commands for one in command.sets]
 
 
 @every_row(("line", "expected"), [

@@ -87,6 +87,8 @@ def _text(value: object) -> str:
 
 def _first_units(text: str, units: int) -> str:
     """The first characters that fit into so many UTF-16 units."""
+    if text.isascii():
+        return text[:units]
     taken = 0
     for at, character in enumerate(text[:units]):
         taken += 2 if ord(character) > 0xFFFF else 1

@@ -236,7 +236,7 @@ def _written_scripts(calls: list[ProgramCall]) -> list[str]:
     ran = {path for call in calls if call.runs for path in call.runs}
     if not ran:
         return []
-    texts = (printed(call) for call in calls if ran.intersection(call.writes))
+    texts = (printed(call) for call in calls if call.writes and not ran.isdisjoint(call.writes))
     return [text for text in texts if text]
 
 

@@ -30,7 +30,7 @@ from trunkline.dialects.risk.runners.names import UNKNOWN
 from trunkline.dialects.risk.runners.runs import line_runs
 from trunkline.dialects.risk.standing import Standing
 from trunkline.dialects.risk.stdin import lenders
-from trunkline.dialects.shell import ParsedLine, SimpleCommand, bound_by, parse_shell, readings
+from trunkline.dialects.shell import ParsedLine, Redirect, SimpleCommand, parse_shell, readings
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.verbs import VERBS
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -109,7 +109,7 @@ def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
             standing.begin(command.scope, moved[command.parent])
         feeders = tuple(calls[max(command.stdin_from, len(calls) - FEEDERS):]) if command.stdin_from >= 0 else ()
         call = _judged(command, standing, feeders, lent.get(len(calls), ()), sent_on)
-        sent_on = sent_on or any(map(sends_on, (*command.assignments, *bound_by(command))))
+        sent_on = sent_on or any(map(sends_on, command.sets))
         for text in ran if ran is not UNKNOWN else ():
             call.script(text)
         if (folder := _starts_in(call)) is not None:
@@ -197,7 +197,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
     else:
         program = program_of(first)
         call = ProgramCall(command, places, program.name, feeders=feeders, lenders=lent, sent_on=sent_on)
-        for assignment in (*command.assignments, *bound_by(command)):
+        for assignment in command.sets:
             call.assign(assignment)
         if not program.is_ascii:
             call.note("high", "the command's name has unusual letters", command.name or "")
@@ -207,19 +207,33 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         program.judge(call)
         if len(words) > 2 and program.name in VERBS:
             _read_otherwise(call, program)
-        note_outside(call, program.judge is not run_file)
+        names_path = _may_name_path(call)
+        if names_path:
+            note_outside(call, program.judge is not run_file)
         if runs_tasks(program):
             note_lost(call)
             note_console(call)
             note_released(call)
-        note_loaded(call)
+        if names_path:
+            note_loaded(call)
         note_outputs(call)
         note_elsewhere(call)
         if command.computes:
             call.at_least("medium", "computes what only the run knows, which may run commands", command.text)
     for redirect in command.redirects:
-        for path in standing.possible(redirect.sketch) if redirect.writes or redirect.reads else ():
-            (call.write if redirect.writes else call.read)(path)
-        if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
-            call.traits |= Trait.SENDS | Trait.FETCHES
+        _note_redirect(call, redirect, standing)
     return call
+
+
+def _may_name_path(call: ProgramCall) -> bool:
+    """Whether a word of a call can be a path that leads out of its folder: whoever looks for one need not look at the others."""
+    words = " ".join(call.args)
+    return "/" in words or "~" in words or ".." in words
+
+
+def _note_redirect(call: ProgramCall, redirect: Redirect, standing: Standing) -> None:
+    writes = redirect.writes
+    for path in standing.possible(redirect.sketch) if writes or redirect.reads else ():
+        (call.write if writes else call.read)(path)
+    if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
+        call.traits |= Trait.SENDS | Trait.FETCHES

@@ -62,7 +62,7 @@ def given(call: ProgramCall) -> Given | None:
 def lenders(commands: Sequence[SimpleCommand]) -> dict[int, tuple[SimpleCommand, ...]]:
     """By its place: the commands whose input one has as well: those that start it or its function, or an ``exec``."""
     functions = {command.inside[:-2] for command in commands if command.inside[-2:] == "()"}
-    gives = [command for command in commands if command.name == "exec" and _redirected(command) is not None]
+    gives = [command for command in commands if command.redirects and command.name == "exec" and _redirected(command) is not None]
     started = any([command.parent >= 0 and command.inside not in _SUBSTITUTED for command in commands])
     if not functions and not gives and not started:
         return {}  # as mostly

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Final
 
 from trunkline.dialects.answer_cache import AnswerCache
-from trunkline.dialects.shell.bindings import UNKNOWN_VALUE, bound_by
+from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader
@@ -42,7 +42,6 @@ __all__ = [
     "SimpleCommand",
     "Span",
     "SpanRole",
-    "bound_by",
     "has_more_readings",
     "is_long",
     "known_line",

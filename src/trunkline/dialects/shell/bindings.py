@@ -102,15 +102,18 @@ def looped(name: str, values: Sequence[tuple[str | None, str]]) -> list[str]:
     return [*found, f"{name}={UNKNOWN_VALUE}"] if len(values) > VALUES or not values else found
 
 
+def names_descriptor(command: SimpleCommand) -> bool:
+    """Whether a redirection of a command may give a name the number of its descriptor: ``{name}>file``."""
+    return any([word[:1] == "{" for word in command.sketch]) or any([one.descriptor[:1] == "{" for one in command.redirects])
+
+
 def bound_by(command: SimpleCommand) -> tuple[str, ...]:
     """What a command itself gives a value to, as ``NAME=value``: its words say it, no assignment in front of it does."""
     name = command.name
-    if name not in BINDERS and not command.redirects and name != "coproc":
-        return ()  # as nearly all do
     found = list(_bound(command, BINDERS[name])) if name in BINDERS else []
     if command.redirects:
         words = (*command.sketch, *[redirect.descriptor for redirect in command.redirects])
-        found += [f"{one[1]}={UNKNOWN_VALUE}" for word in words if (one := _DESCRIPTOR.fullmatch(word))]
+        found += [f"{one[1]}={UNKNOWN_VALUE}" for word in words if word[:1] == "{" and (one := _DESCRIPTOR.fullmatch(word))]
     if name == "coproc" and command.sketch[2:3] in (("{",), ("(",)):
         found.append(f"{command.sketch[1]}={UNKNOWN_VALUE}")
     return tuple(found)

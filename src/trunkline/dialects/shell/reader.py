@@ -9,6 +9,7 @@ Rule 3: bounded. Past ``MAX_DEPTH`` or ``MAX_COMMANDS`` the line is not complete
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _TESTED: Final = re.compile(r"(?<!\S)-[a-hkprstuwxGLNOS]\s+([^\s$`]+)(?!\S)|(?<!\S)([^\s$`]+)\s+-(?:nt|ot|ef)\s+([^\s$`]+)(?!\S)")
 """Operators of a test that look at a file, and the word beside them."""
 _QUOTES: Final = re.compile(r"['\"\\]")
+_BESIDE_BODY: Final = REDIRECTS | {"comment"}
 _DECLARERS: Final = frozenset({"declaration_command", "unset_command"})
 
 
@@ -129,7 +131,7 @@ class LineReader(CommandReader):
     def _redirected(self, node: Node, place: ShellPlace, behind: Trailing, pipeline: int, position: int) -> None:
         """A statement and its redirections; without a statement, what follows them is the command (``> x ls``)."""
         own = [child for child in node.children if child.type in REDIRECTS]
-        body = next((child for child in node.named_children if child.type not in REDIRECTS and child.type != "comment"), None)
+        body = next((child for child in node.children if child.is_named and child.type not in _BESIDE_BODY), None)
         begin = len(self.commands)
         if body is None:
             self._command(None, place, (*own, *behind), pipeline, position)
@@ -179,9 +181,11 @@ class LineReader(CommandReader):
             self._counted(node, deeper)
         elif node.type == "compound_statement" and node.children[0].type == "((":
             self._computed(node, deeper)
-        for child in node.named_children:
+        for child, follower in zip_longest(node.children, node.children[1:]):
+            if not child.is_named:
+                continue
             if child.child_count:
-                self._statement(child, self._background(child, deeper))
+                self._statement(child, self._background(follower, deeper))
             elif child.type not in ("raw_string", "comment"):
                 text = self._slice(child)
                 if hides_substitution(text):
@@ -222,9 +226,9 @@ class LineReader(CommandReader):
         if assignments:
             self._finish(self._reserve(), [], (), tuple(assignments), place, -1, 0)
 
-    def _background(self, node: Node, place: ShellPlace) -> ShellPlace:
-        """``cd x &`` moves only itself."""
-        if b"&" not in self._source or node.next_sibling is None or node.next_sibling.type != "&":
+    def _background(self, follower: Node | None, place: ShellPlace) -> ShellPlace:
+        """Where a statement stands, by what follows it: ``cd x &`` moves only itself."""
+        if follower is None or follower.type != "&":
             return place
         return structs.replace(place, scope=self._scope(place))
 

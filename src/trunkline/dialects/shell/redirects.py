@@ -13,9 +13,14 @@ if TYPE_CHECKING:
 
 def read_redirect(node: Node, source: bytes, nested: Nested) -> Redirect:
     """``2>> log`` or ``<<< text``."""
-    operator = next((child.type for child in node.children if not child.is_named), "")
-    descriptor = next((child for child in node.named_children if child.type == "file_descriptor"), None)
-    target = next((child for child in node.named_children if child.type != "file_descriptor"), None)
+    operator, descriptor, target = "", None, None
+    for child in node.children:
+        if not child.is_named:
+            operator = operator or child.type
+        elif child.type == "file_descriptor":
+            descriptor = descriptor or child
+        else:
+            target = target or child
     value, sketch = ("", "") if target is None else read_text(target, source, nested)
     body = value if node.type == "herestring_redirect" else None
     shown = "" if descriptor is None or mistaken_word(node, source) else _slice(descriptor, source)
@@ -24,7 +29,7 @@ def read_redirect(node: Node, source: bytes, nested: Nested) -> Redirect:
 
 def mistaken_word(node: Node, source: bytes) -> str:
     """The word that the grammar has taken for a redirection's descriptor: ``-l2`` of ``ls -l2>f``."""
-    first = node.named_children[0] if node.named_child_count else None
+    first = node.children[0] if node.child_count else None
     if first is None or first.type != "file_descriptor":
         return ""
     written = _slice(first, source)

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec import Struct, structs
 
-from trunkline.dialects.shell.bindings import BINDERS, UNKNOWN_VALUE, assigned_in, bound_by
+from trunkline.dialects.shell.bindings import BINDERS, UNKNOWN_VALUE, assigned_in, bound_by, names_descriptor
 from trunkline.dialects.shell.computing import (
     NOTHING,
     SURELY_OPEN,
@@ -99,11 +99,10 @@ class CommandReader(ABC):
         """A simple command: its words, its assignments, its redirections, and then what it runs itself."""
         index = self._reserve()
         deeper = ShellPlace(place.inside, index, place.stdin_from, place.depth + 1, place.scope)
-        nested = self._nested(deeper)
         words: list[Word] = []
         assignments: list[str] = []
         redirects: list[Redirect] = []
-        source, ends_at, joins = self._source, -1, False
+        source, ends_at, before = self._source, -1, ""
         for child in node.children if node is not None else ():
             kind, start, end = child.type, child.start_byte, child.end_byte
             if kind == "variable_assignment":
@@ -111,13 +110,15 @@ class CommandReader(ABC):
             elif kind in REDIRECTS:
                 redirects.extend(self._redirects([child], deeper))
             elif kind != "comment":
-                word = self._simple_word(child, kind, source[start:end], deeper)
+                written = source[start:end]
+                word = bare_word(written) if kind in _BARE else self._simple_word(child, kind, written, deeper)
                 gap = b" " if ends_at < 0 else source[ends_at:start]
                 if word is not None and gap == b" ":
                     words.append(word)
                 else:
-                    self._doubt(add_words(words, [word] if word is not None else self._words(child, nested), gap, joins))
-            ends_at, joins = end, kind in ARGUMENTS or kind == "command_name"
+                    more = [word] if word is not None else self._words(child, self._nested(deeper))
+                    self._doubt(add_words(words, more, gap, before in ARGUMENTS or before == "command_name"))
+            ends_at, before = end, kind
         if behind:
             found, more = self._behind(behind, deeper)
             redirects.extend(found)
@@ -130,17 +131,15 @@ class CommandReader(ABC):
         words: list[Word] = []
         nested = self._nested(place)
         for redirect in behind:
-            skipped = skipped_words(redirect, self._source)
-            self._doubt("" if set(skipped) <= {"-"} else "words that the grammar cannot have read right")
-            words.extend([Word(*(one,) * 3) for one in skipped])
+            if skipped := skipped_words(redirect, self._source):
+                self._doubt("" if set(skipped) <= {"-"} else "words that the grammar cannot have read right")
+                words.extend([Word(*(one,) * 3) for one in skipped])
             redirects.extend(self._redirects([redirect], place))
             words.extend(self._trailing(redirect, nested))
         return tuple(redirects), words
 
     def _simple_word(self, node: Node, kind: str, written: bytes, place: ShellPlace) -> Word | None:
-        """A word that needs no look at what its node is made of; None: it does."""
-        if kind in _BARE:
-            return bare_word(written)
+        """A word in quotes, or a substitution, that needs no look at what its node is made of; None: it does."""
         if kind in _STRINGS:
             return quoted_word(written)
         if kind in _SUBSTITUTIONS:
@@ -159,10 +158,10 @@ class CommandReader(ABC):
     def _trailing(self, redirect: Node, nested: Nested) -> list[Word]:
         """Arguments that the grammar files under a redirection."""
         before = mistaken_word(redirect, self._source)
-        skip = 1 if redirect.type == "file_redirect" else 0
-        parts = [child for child in redirect.named_children if child.type in ARGUMENTS]
-        if redirect.type == "herestring_redirect":
-            skip = 1
+        skip = 0 if redirect.type == "heredoc_redirect" else 1
+        parts = [child for child in redirect.children if child.type in ARGUMENTS]
+        if len(parts) <= skip and not before:
+            return []  # as mostly: nothing but its target
         if len(parts) > skip > 0 and not self._source[parts[0].end_byte : parts[skip].start_byte].replace(b"\\\n", b""):
             self._doubt("a target that goes on in the next line")
         after = redirect.next_sibling
@@ -246,14 +245,18 @@ class CommandReader(ABC):
     ) -> None:
         """Put the command at its index, then read what it runs itself."""
         values = tuple([word.value for word in words])
+        sketch = tuple([word.sketch for word in words]) if None in values else cast("tuple[str, ...]", values)
         if words and words[0].globs and words[0].written not in ("[", "[["):
             values = (None, *values[1:])
         number = self._next_pipeline() if pipeline < 0 else pipeline
-        text, sketch = " ".join([word.written for word in words]), tuple([word.sketch for word in words])
+        text = " ".join([word.written for word in words])
         command = SimpleCommand(text, values, redirects, assignments, number, position, place.inside, sketch,
                                 place.parent, place.stdin_from, place.scope)
-        if words and (redirects or command.name in _TOUCHES_NAMES):
-            self._learn(command, index)
+        if command.name in _TOUCHES_NAMES or (redirects and names_descriptor(command)):
+            if binds := bound_by(command):
+                command = structs.replace(command, binds=binds)
+            if words:
+                self._learn(command, index)
         inner = unwrap(command)
         self.commands[index] = structs.replace(command, transparent=True) if inner is not None and inner.transparent else command
         if inner is not None:
@@ -268,7 +271,7 @@ class CommandReader(ABC):
     def _learn(self, command: SimpleCommand, index: int) -> None:
         """What a command does to names, and what it computes of them."""
         name = command.name
-        for one in bound_by(command):
+        for one in command.binds:
             target, _, value = one.partition("=")
             is_open = value == UNKNOWN_VALUE or "$" in value or "`" in value
             self._put(target, None if is_open else value, value)

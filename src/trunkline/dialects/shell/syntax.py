@@ -59,6 +59,13 @@ class SimpleCommand(Struct, frozen=True, gc=False):
     """It only starts the command inside it and adds nothing (``env``, ``timeout 5``, ``nohup``)."""
     computes: bool = False
     """It computes the value of a name or of words: that may set any name and run any command (``computing.py``)."""
+    binds: tuple[str, ...] = ()
+    """What its own words and redirections give a value to, as ``NAME=value`` (``bindings.py``)."""
+
+    @property
+    def sets(self) -> tuple[str, ...]:
+        """All that it gives a value to: the assignments in front of it, and what it binds itself."""
+        return (*self.assignments, *self.binds) if self.binds else self.assignments
 
     @property
     def name(self) -> str | None:

@@ -10,7 +10,7 @@ from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
 from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of
-from trunkline.dialects.shell import SimpleCommand, bound_by
+from trunkline.dialects.shell import SimpleCommand
 
 
 class Changing(NamedTuple):
@@ -52,7 +52,7 @@ _RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
 def changing_options(command: SimpleCommand) -> list[Changing]:
     """The options and settings of a command that change what is run: a pattern that allows has to name them."""
     found = [Changing(one.partition("=")[0] + "=") for one in command.assignments if loading_level(one) == "high"]
-    found += [Changing(one.partition("=")[0] + "=") for one in bound_by(command) if _changes(one)]
+    found += [Changing(one.partition("=")[0] + "=") for one in command.binds if _changes(one)]
     if command.name in _REPLACERS:
         letter = _REPLACERS[command.name]
         found += [Changing(f"-{letter}") for word in command.sketch[1:] if word[:1] == "-" and letter in word]

@@ -163,7 +163,7 @@ def _makes_a_setting(words: Sequence[str]) -> bool:
 
 def _settings(command: SimpleCommand, at: int) -> list[tuple[str, str]]:
     """What ``-c key=value`` sets before the verb; keys in small letters."""
-    return list(_pairs(command.sketch[1:at], ("-c",)))
+    return list(_pairs(command.sketch[1:at], ("-c",))) if at > 1 else []
 
 
 def _settings_of_clone(words: Sequence[str]) -> list[tuple[str, str]]:

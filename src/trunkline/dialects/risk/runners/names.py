@@ -13,7 +13,7 @@ from trunkline.dialects.calls.variables import replaced
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.table import ROWS, VERBS
 from trunkline.dialects.risk.runners.words import base_name
-from trunkline.dialects.shell import SHELLS, SimpleCommand, bound_by
+from trunkline.dialects.shell import SHELLS, SimpleCommand
 
 
 class Unknown(Enum):
@@ -27,6 +27,9 @@ UNKNOWN: Final = Unknown.UNKNOWN
 Ran = tuple[str, ...] | Literal[Unknown.UNKNOWN]
 
 _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
+
+_OTHERWISE_NAMED: Final = frozenset(("git", "hub", "ip", *VERBS))
+"""Programs that may be others, beside git's own and loaders."""
 
 _COPIERS: Final = frozenset("cp ln install mv link rsync ditto gcp ginstall".split())
 
@@ -52,9 +55,13 @@ class _NamesMade:
         """The program behind a name; empty: one that nobody knows."""
         self.written: set[str] = set()
         """Files that the line itself writes."""
+        self.steers = False
+        """Whether one of them says what programs run that are not given it."""
 
     def names(self, command: SimpleCommand) -> Ran:
         """What a copy, a link or an alias is really called; UNKNOWN where it is something that this line has made."""
+        if not self.copies and not self.aliases and not self.written:
+            return ()  # as mostly
         name = command.name
         if name is None or not command.words:
             return ()
@@ -63,7 +70,7 @@ class _NamesMade:
             return (" ".join(words)[:git.CHARS],) if self.copies[name] else UNKNOWN
         if self.aliases and name == "git":
             return git.aliased(command, self.aliases)
-        if not _IMPLICIT.isdisjoint(self.written) and (name == "git" or name in ROWS):
+        if self.steers and (name == "git" or name in ROWS):
             return UNKNOWN
         first = command.sketch[0]
         if self.written and (("/" in first and name in self.written) or (
@@ -75,7 +82,7 @@ class _NamesMade:
     def learn(self, command: SimpleCommand) -> None:
         """Remember what a command makes another name of, or writes."""
         words, name = command.sketch, command.name
-        for assignment in (*command.assignments, *bound_by(command)):
+        for assignment in command.sets:
             if (new := replaced(assignment)) is not None:
                 self._named(new[0], next(iter(new[1].split()), ""))
         if name == "git" and "config" in words:
@@ -89,13 +96,21 @@ class _NamesMade:
             self._named(parts.get("of", ""), parts.get("if", ""))
         for redirect in command.redirects:
             if redirect.writes and redirect.sketch and not redirect.sketch.startswith("/dev/"):
-                self.written.add(base_name(redirect.sketch))
-                self.written.add(base_name(redirect.sketch).lower())
+                self._wrote(redirect.sketch)
                 if name in _PRINTERS and len(words) == 2:
                     self._named(redirect.sketch, words[1])
         if name == "tee":
-            made = [base_name(word) for word in words[1:] if word[:1] != "-"]
-            self.written.update(made, map(str.lower, made))
+            for word in words[1:]:
+                if word[:1] != "-":
+                    self._wrote(word)
+
+    def _wrote(self, path: str) -> None:
+        """Remember a file that the line writes, in any case of letters."""
+        name = base_name(path)
+        small = name.lower()
+        self.written.add(name)
+        self.written.add(small)
+        self.steers = self.steers or small in _IMPLICIT
 
     def _aliased(self, name: str, words: Sequence[str]) -> None:
         if name == "hash" and "-p" in words:
@@ -131,7 +146,7 @@ def line_names(commands: Sequence[SimpleCommand]) -> list[Ran]:
 def real_name(command: SimpleCommand) -> tuple[str, ...]:
     """The program that a program is under another name: ``git-push``, ``git send-pack``, an alias given with it, a loader."""
     name = command.name
-    if not name or len(command.words) < 1:
+    if not name or not (name in _OTHERWISE_NAMED or name.startswith(("git-", "ld"))):
         return ()
     if name == "git":
         return git.behind(command)

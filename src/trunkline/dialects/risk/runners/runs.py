@@ -12,12 +12,14 @@ from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.names import UNKNOWN, Ran, joined, line_names, real_name
 from trunkline.dialects.risk.runners.table import Runner
 from trunkline.dialects.risk.runners.words import base_name, operands_of, options_of, row_of
-from trunkline.dialects.shell import SimpleCommand, bound_by
+from trunkline.dialects.shell import SimpleCommand
 
 _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl"))
 
 _ENDS: Final = 6
 """Words behind an entrypoint of which each may be the first of its own."""
+
+_HAVE_SETTINGS: Final = frozenset(("gh", "npm", "pnpm", "yarn"))
 
 _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
 """Settings of package managers that say what is run."""
@@ -25,31 +27,37 @@ _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userc
 
 def runs_other(command: SimpleCommand) -> Ran:
     """The command lines that a command runs in turn, beside those that the line itself shows."""
-    if any(loading_level(one) == "high" for one in command.assignments):
+    return UNKNOWN if _load_code(command.assignments) else real_name(command) or _under_own_name(command)
+
+
+def line_runs(commands: Sequence[SimpleCommand]) -> list[Ran]:
+    """For every command of a line what it runs in turn, with the aliases, copies and links that the line has made before it."""
+    return [names or _under_own_name(command) for names, command in zip(line_names(commands), commands, strict=True)]
+
+
+def _under_own_name(command: SimpleCommand) -> Ran:
+    """What a command runs in turn that no other name is known of."""
+    if _load_code(command.assignments):
         return UNKNOWN
     if not command.words:
         return ()
-    if command.name is None:
+    name = command.name
+    if name is None:
         return UNKNOWN
-    behind = real_name(command)
-    if behind:
-        return behind
-    if command.name == "git":
+    if name == "git":
         found = git.runs(command)
         return UNKNOWN if found is None else tuple([text[:git.CHARS] for text in found if text])
-    if _sets_what_runs(command):
+    if _load_code(command.binds) or (name in _HAVE_SETTINGS and _sets_what_runs(command)):
         return UNKNOWN
-    if any(loading_level(one) == "high" for one in bound_by(command)):
-        return UNKNOWN
-    inside = _entrypoint(command) if command.name in _CONTAINERS else ()
+    inside = _entrypoint(command) if name in _CONTAINERS else ()
     command, row = row_of(command)
     ran = _by_row(command, row) if row is not None else ()
     return UNKNOWN if ran is UNKNOWN or inside is UNKNOWN else (*ran, *inside)
 
 
-def line_runs(commands: Sequence[SimpleCommand]) -> list[Ran]:
-    """For every command of a line what it runs in turn, with the aliases, copies and links that the line has made before it."""
-    return [names or runs_other(command) for names, command in zip(line_names(commands), commands, strict=True)]
+def _load_code(assignments: tuple[str, ...]) -> bool:
+    """Whether a variable among these makes other programs load or run something."""
+    return bool(assignments) and any([loading_level(one) == "high" for one in assignments])
 
 
 def _entrypoint(command: SimpleCommand) -> Ran:
@@ -69,7 +77,7 @@ def _entrypoint(command: SimpleCommand) -> Ran:
 def _by_row(command: SimpleCommand, row: Runner) -> Ran:
     found: list[str] = []
     texts: list[str | None] = []
-    if (row.always and len(command.words) > 1) or any(word in row.flags for word in command.sketch[1:]):
+    if (row.always and len(command.words) > 1) or not row.flags.isdisjoint(command.sketch[1:]):
         return UNKNOWN
     for option, value in options_of(command, row):
         if option in row.loads:
@@ -112,5 +120,5 @@ def _sets_what_runs(command: SimpleCommand) -> bool:
     words = command.sketch[1:]
     if command.name == "gh":
         return words[:1] == ("alias",) and not {"set", "import"}.isdisjoint(words)
-    return command.name in ("npm", "pnpm", "yarn") and not {"config", "c", "set"}.isdisjoint(words[:2]) and any(
+    return not {"config", "c", "set"}.isdisjoint(words[:2]) and any(
         word.partition("=")[0].lower() in _SHELL_KEYS for word in words[1:])

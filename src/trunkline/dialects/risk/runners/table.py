@@ -53,19 +53,19 @@ class Runner(NamedTuple):
     """Further options whose value is a word of its own."""
     targets: bool = False
     """Its operands are files or folders whose code it runs: as good as any other of the project where they are inside."""
-
-    @property
-    def known(self) -> frozenset[str]:
-        """Every option that changes what is run."""
-        return self.options | self.loads | self.code | self.changes | self.folders
+    known: frozenset[str] = frozenset()
+    """Every option that changes what is run."""
+    taking: frozenset[str] = frozenset()
+    """Every option whose value is a word of its own."""
 
 
 def _row(options: str = "", loads: str = "", code: str = "", *, flags: str = "", changes: str = "", folders: str = "",
          operand: int = 0, stdin: bool = False, rest: int = 0, language: Language = "", dashes: bool = False, sets: bool = False,
          always: bool = False, formats: str = "", takes: str = "", targets: bool = False) -> Runner:
+    known = _set(f"{options} {loads} {code} {changes} {folders}")
     return Runner(
         _set(options), _set(loads), _set(code), _set(flags), _set(changes), _set(folders), operand, stdin, rest, language, dashes,
-        sets, always, _set(formats), _set(takes), targets)
+        sets, always, _set(formats), _set(takes), targets, known, known | _set(takes))
 
 
 def _set(words: str) -> frozenset[str]:

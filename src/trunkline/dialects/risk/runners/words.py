@@ -22,6 +22,8 @@ _MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 
 def option_values(word: str) -> tuple[str, ...]:
     """Every value that a word may give to an option, or to a setting: ``--a=b``, ``a=b``, ``-ob``, and each end of a bundle."""
+    if word[:1] != "-" and "=" not in word:
+        return ()
     found = [word.partition("=")[2]] if "=" in word else []
     if word[:1] == "-" and word[1:2] not in ("", "-"):
         letters = next((at for at, sign in enumerate(word[1:], 1) if not sign.isalnum()), len(word) - 1)
@@ -35,12 +37,8 @@ def option_values(word: str) -> tuple[str, ...]:
 def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
     """The row of a program, and the command as the row sees it: behind ``python -m`` the module is the program, and a wrapper's
     options end where the command begins that it runs."""
-    for _ in range(3):
-        name = command.name or ""
-        at = command.sketch.index("-m") + 1 if _MODULES.fullmatch(name) and "-m" in command.sketch[:-1] else 0
-        if not at or any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]):
-            break
-        command = structs.replace(command, words=command.words[at:], sketch=command.sketch[at:])
+    if "-m" in command.sketch:
+        command = _module_of(command)
     name = command.name or ""
     row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
     if row is not None:
@@ -50,6 +48,16 @@ def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
             end = min(begins)
             command = structs.replace(command, words=command.words[:end], sketch=command.sketch[:end])
     return command, row
+
+
+def _module_of(command: SimpleCommand) -> SimpleCommand:
+    """The module behind ``python -m`` as a command of its own, also where that is one which runs another (``coverage``)."""
+    for _ in range(3):
+        at = command.sketch.index("-m") + 1 if "-m" in command.sketch[:-1] and _MODULES.fullmatch(command.name or "") else 0
+        if not at or any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]):
+            break
+        command = structs.replace(command, words=command.words[at:], sketch=command.sketch[at:])
+    return command
 
 
 def options_of(command: SimpleCommand, row: Runner) -> list[tuple[str, str | None]]:
@@ -105,14 +113,13 @@ def _bundled(sketch: str, word: str | None, known: frozenset[str], following: st
 
 def operands_of(command: SimpleCommand, row: Runner) -> list[int]:
     """Where the words are that are no options, and no values of options of the table."""
-    taking = row.known | row.takes
     found: list[int] = []
     skip = False
     for at, word in enumerate(command.words[1:], 1):
         if skip:
             skip = False
         elif word is not None and word[:1] == "-" and len(word) > 1:
-            skip = word in taking
+            skip = word in row.taking
         else:
             found.append(at)
     return found

@@ -77,8 +77,10 @@ def note_console(call: ProgramCall) -> None:
     words = [(call.command.name or "").lower(), *call.args[:WORDS]]
     for at, word in enumerate(words[:-1]):
         verbs = CONSOLES.get(word.rpartition("/")[2])
-        behind = next((place for place in range(at + 1, len(words)) if verbs is not None and words[place] in verbs), None)
-        if verbs is None or behind is None:
+        if verbs is None:
+            continue
+        behind = next((place for place in range(at + 1, len(words)) if words[place] in verbs), None)
+        if behind is None:
             continue
         console = verbs[words[behind]]
         code = list(_code(call, console, behind + 1))

@@ -46,14 +46,16 @@ def note_lost(call: ProgramCall) -> None:
     """Note a task that loses data."""
     words = [call.name, *call.args[:WORDS]]
     names = [word.rpartition("/")[2] for word in words]
-    if any(map(_is_task, names)) or any(_follows(phrase, words[at + 1:]) for at, name in enumerate(names)
-                                        for phrase in PHRASES.get(name, ())):
+    if any(map(_is_task, names)) or any([_follows(phrase, words[at + 1:]) for at, name in enumerate(names) if name in PHRASES
+                                         for phrase in PHRASES[name]]):
         call.note("high", "drops or resets a database, or deletes what was generated", call.command.text)
 
 
 def _is_task(word: str) -> bool:
     """``db:drop``, ``db:migrate:undo``, ``ecto.drop``."""
-    first, *rest = word.split(":") if ":" in word else word.split(".") if word[:5] == "ecto." else [word]
+    if ":" not in word and word[:5] != "ecto.":
+        return False
+    first, *rest = word.split(":" if ":" in word else ".")
     return first in _OF_DATA and not _LOSES.isdisjoint(rest)
 
 
