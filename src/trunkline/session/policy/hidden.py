@@ -40,6 +40,10 @@ _CODE_READERS = frozenset(
 )
 _RENAMERS = frozenset({"alias", "hash", "enable"})
 _GIT_VALUES = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
+_STEERS = re.compile(
+    r"(?:^|[\s/])trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
+    r"(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b|[$`])", re.IGNORECASE)
+"""What changes the rules, answers for a person or lets somebody in; what only the run knows may."""
 _TEXTS = re.compile(r"[;&|\n(){}`'\"]+")
 
 
@@ -133,6 +137,14 @@ def quoted_lines(command: SimpleCommand) -> Iterator[str]:
     for word in words[1:]:
         if " " in word or "\t" in word or "\n" in word:
             yield (word.partition("=")[2] if word[:1] == "-" and "=" in word else word)[:CHARS]
+
+
+def steers_hub(command: SimpleCommand) -> bool:
+    """Whether a command may be the hub's own command line, however it is started, changing what the hub allows."""
+    if not any("trunkline" in word.lower() for word in command.sketch):
+        return False
+    own = (command.plain,) if command.name not in _TALKERS and command.name != "git" else ()
+    return any(_STEERS.search(text) is not None for text in (*own, *hidden(command)))
 
 
 def _tails(command: SimpleCommand, words: Sequence[str]) -> Iterator[str]:

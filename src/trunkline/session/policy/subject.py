@@ -37,7 +37,7 @@ from trunkline.session.policy.commands import (
     values,
 )
 from trunkline.session.policy.globs import Place
-from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, without_options
+from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, steers_hub, without_options
 from trunkline.session.policy.names import fed_outlines
 from trunkline.session.workspace import PLAYGROUND
 
@@ -262,6 +262,8 @@ class Subject:
         """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well; what lies in its
         playground is for agents, but where that is, is the hub's."""
         ask = self.ask
+        if ask.guarded and any(map(steers_hub, self.commands)):
+            return ask.guarded[0]
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
         for folder in map(globs.clean, ask.guarded):

@@ -82,6 +82,9 @@ class Program(NamedTuple):
 @lru_cache(maxsize=1024)
 def program_of(first: str) -> Program:
     """The program that a word starts."""
+    if "@" in first or first in machine.PACKAGES:  # as a registry has it: ``npx @scope/name@1.2``
+        package = first[:1] + first[1:].partition("@")[0].partition("[")[0]
+        first = machine.PACKAGES.get(package.lower(), package if "/" not in package else first)
     name = first.rpartition("/")[2] or first
     is_ascii, name = name.isascii(), name.lower()
     if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import Final
 
@@ -220,6 +221,7 @@ def _module(call: ProgramCall, at: int) -> None:
         call.note("medium", "serves files to the network", call.command.text)
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
+        call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))
 
 
 def _file_or_input(call: ProgramCall, language: str) -> None:
