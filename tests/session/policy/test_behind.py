@@ -21,7 +21,7 @@ def test_of_very_many_texts_that_a_line_runs_the_rest_may_be_anything() -> None:
     "concurrently 'git -C . push'", "foo -- git --no-pager push", "concurrently 'ls; /usr/bin/git push'", "foo 'env git push'",
     "foo 'g\"\"it push'", "bun run git push", "bun exec '/usr/bin/git push'", "cargo watch -- git push", "retry -- /bin/git push",
     "watchexec /bin/git push", "lxc exec a -- /bin/git push", "vagrant ssh -c '/bin/git push'", "rg --pre=git push",
-    "kubectl exec a git push", "gcloud compute ssh a -- git push", "npm x -c '/bin/git push'", "foo 'bar \"git push\"'",
+    "kubectl exec a git push", "gcloud compute ssh a -- git push", "foo 'bar \"git push\"'",
     "foo --run='time git push'",
 ])
 def test_a_denied_command_that_a_program_may_bring_is_asked(line: str) -> None:

@@ -178,10 +178,10 @@ class ProgramCall(Struct, eq=False, gc=False):
                     return rest or " ".join(self.args[at + 1:at + 2])
         return None
 
-    def note(self, level: RiskLevel, reason: str, about: str = "") -> None:
-        """Remember one thing; ``about`` is shown behind it, shortened."""
+    def note(self, level: RiskLevel, reason: str, about: str = "", *, unsure: bool = False) -> None:
+        """Remember one thing; ``about`` is shown behind it, shortened. ``unsure``: it may be worse."""
         shown = about if len(about) <= _SHOWN else about[: _SHOWN - 1] + "…"
-        finding = Finding(level, f"{reason}: {shown}" if shown else reason)
+        finding = Finding(level, f"{reason}: {shown}" if shown else reason, unsure)
         if self.findings:
             self.findings.append(finding)
         else:

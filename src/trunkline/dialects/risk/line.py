@@ -95,7 +95,8 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     if depth < _MAX_SCRIPTS_DEPTH:
         scripts = [script for call in calls for script in call.scripts] + piped_scripts(calls)
         for script in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
-            findings.extend(finding for finding in line_findings(script, places, depth + 1) if finding.level != "medium")
+            findings.extend(finding for finding in line_findings(script, places, depth + 1)
+                            if finding.level != "medium" or finding.unsure)
         findings.extend(finding for call in calls for text in call.brought for finding in _brought(text, call.places, depth + 1))
     return findings
 

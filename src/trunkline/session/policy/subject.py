@@ -37,7 +37,7 @@ from trunkline.session.policy.commands import (
     values,
 )
 from trunkline.session.policy.globs import Place
-from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, steers_hub, without_options
+from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, steers_hub, unsure_code, without_options
 from trunkline.session.policy.names import fed_outlines
 from trunkline.session.workspace import PLAYGROUND
 
@@ -256,6 +256,12 @@ class Subject:
     def every_spelling(self, one: SimpleCommand) -> list[str]:
         """A command of the line in every way that a rule may have written it, other names of it included."""
         return [*spellings(one), *without_options(one), *self.behind[id(one)].names]
+
+    @cached_property
+    def unsure(self) -> str:
+        """What of its code could not be read, where its risk is no higher for that, or nothing."""
+        ask = self.ask
+        return unsure_code(ask.command, self.commands, self.base, (ask.root, *ask.roots), ask.home) if ask.command else ""
 
     @cached_property
     def guarded(self) -> str:

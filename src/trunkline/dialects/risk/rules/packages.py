@@ -180,7 +180,7 @@ def _fetched(call: ProgramCall) -> None:
         return
     at = first_operand(call.command.words, 1 + len(before), _FETCHING_VALUES)
     for package in (*call.command.sketch[at:at + 1], call.value("--from", "--spec")):
-        if package:
+        if package and "://" not in package:
             call.bring(shlex.join((re.split(r"[@=<>~\[]", package)[0], *call.command.sketch[at + 1:])))
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_code
 from trunkline.dialects.risk.magics import note_magics
+from trunkline.dialects.risk.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, shell_script
@@ -51,7 +52,7 @@ _LANGUAGES: Final[dict[str, str]] = {
     "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
     "luajit": "lua", "rscript": "r", "r": "r", "osascript": "osascript", "elixir": "elixir", "iex": "elixir", "julia": "julia",
     "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh",
-    "deno": "deno",
+    "deno": "deno", "tsx": "node", "ts-node": "node",
     "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
 }  # fmt: skip
 
@@ -135,6 +136,9 @@ def _interpreter(call: ProgramCall) -> None:
             _inline(call, at, language)
         if language == "python" and (script := _before(call, inline[0])):
             _script(call, script)
+        if language == "perl" and any("|" in arg and " " not in arg.strip("| ") or arg[-1:] == "|" or arg[:1] == "|"
+                                      for arg in call.operands if arg not in call.codes):
+            call.note("high", "opens a command as a file", call.command.text)
         if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
             call.at_least("medium", "rewrites files", call.command.text)
         return
@@ -319,6 +323,21 @@ def _npx(call: ProgramCall) -> None:
 _EDITOR_RUNS: Final = re.compile(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system")
 
 
+_EDITOR_CODE: Final = frozenset("-c --cmd --eval -eval --execute -f --funcall -S -ex -x".split())
+
+
+def _editor_code(call: ProgramCall) -> list[str]:
+    """Commands of its own that an editor's words bring."""
+    if call.name not in _CODE_EDITORS:
+        return []
+    found = [arg[1:] for arg in call.args if arg[:1] == "+" and not arg[1:].isdigit() and len(arg) > 1]
+    found += [arg.partition("=")[2] for arg in call.args if arg[:2] == "--" and arg.partition("=")[0] in _EDITOR_CODE and "=" in arg]
+    return found + [after for arg, after in zip(call.args, call.args[1:], strict=False) if arg in _EDITOR_CODE]
+
+
+_CODE_EDITORS: Final = frozenset("vi vim nvim ex view emacs gvim".split())
+
+
 def _editor(call: ProgramCall) -> None:
     """Editors and debuggers can run commands that their options bring."""
     code = [arg for arg in call.args if _EDITOR_RUNS.search(arg)]
@@ -327,6 +346,9 @@ def _editor(call: ProgramCall) -> None:
         code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
         if not fed.is_known:
             call.note("high", "does what its input says, and it is not known what that is", call.command.text)
+    for text in _editor_code(call):
+        if not is_plain(text, call.name):
+            call.note("medium", f"runs {call.name} code of which not all is known", text, unsure=True)
     if code:
         for arg in code:
             call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
@@ -348,7 +370,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
         "tox nox invoke "
         "fab waf lake dune stack cabal mix rebar3 xcodebuild msbuild dotnet flutter dart gulp grunt turbo nx lerna vite "
         "webpack rollup "
-        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig tsx ts-node pre-commit act "
+        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig pre-commit act "
         "earthly".split(),
         _build,
     ),
