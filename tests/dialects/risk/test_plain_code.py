@@ -1,4 +1,6 @@
-"""Code in an argument is plain where all of it is known; what is not known is never taken for harmless. Data only: nothing is run."""
+"""Code in an argument is plain where all of it is known; what is not known is never taken for harmless.
+
+Data only: nothing is run."""
 
 from __future__ import annotations
 
@@ -33,7 +35,8 @@ NOT_KNOWN = [
     ("ruby", "IO.write(\"x\", \"y\")"), ("ruby", "FileUtils.cp \"a\", \"b\""), ("ruby", "Pathname(\"x\").delete"),
     ("ruby", "Kernel.send(:x, \"y\")"), ("ruby", "load \"x.rb\""), ("ruby", "require \"./x\""), ("ruby", "Process.kill 9, 1"),
     ("ruby", "File.new(\"x\",\"w\")"), ("ruby", "puts \"#{foo}\""), ("ruby", "[\"x\"].each(&:foo)"),
-    ("php", "copy(\"a\",\"b\");"), ("php", "rename(\"a\",\"b\");"), ("php", "$f=\"x\"; $f(\"y\");"), ("php", "print_r(file(\"x\"));"),
+    ("php", "copy(\"a\",\"b\");"), ("php", "rename(\"a\",\"b\");"), ("php", "$f=\"x\"; $f(\"y\");"),
+    ("php", "print_r(file(\"x\"));"),
     ("php", "include \"x\";"), ("lua", "dofile(\"x\")"), ("lua", "package.loadlib(\"x\",\"y\")"),
     ("perl", "open F, \">x\"; print F 1"), ("perl", "open F, \"ls|\"; print <F>"), ("perl", "remove_tree(\"x\")"),
     ("perl", "do \"x.pl\""), ("perl", "kill 9, 1"), ("perl", "1 / foo(\"x\") / 1"), ("perl", "s/a/foo(1)/e"),
@@ -44,14 +47,16 @@ NOT_KNOWN = [
     ("python", "import fileinput; [0 for l in fileinput.input('x', inplace=True)]"), ("python", "open('x','w')"),
     ("python", "import os; list(map(os.truncate, ['x']))"), ("python", "x={}; x['a']('b')"), ("python", "print(f'{foo(1)}')"),
     ("python", "import shutil; len = shutil.move; len('a','b')"), ("python", "from shutil import move as len; len('a','b')"),
-    ("python", "import shutil; [len('a','b') for len in [shutil.move]]"), ("python", "from pathlib import Path; Path('a').replace('b')"),
+    ("python", "import shutil; [len('a','b') for len in [shutil.move]]"),
+    ("python", "from pathlib import Path; Path('a').replace('b')"),
     ("python", "#\"\"\"\nfoo()\n#\"\"\""), ("python", "().__class__.__base__"), ("python", "import foo; foo.load('x')"),
     ("node", "require('fs/promises').rm('x')"), ("node", "require('fs').cpSync('a','b')"), ("node", "require('rimraf')('x')"),
     ("node", "const r=require('rimraf'); r.sync('x')"), ("node", "require('/tmp/x')"), ("node", "require(process.argv[1])"),
     ("node", "['x'].map(require('fs').cpSync)"), ("node", "const fs=require('fs'); ({map: fs.cpSync}).map('a','b')"),
     ("node", "const {cpSync: log} = require('fs'); log('a','b')"), ("node", "if(1) /'/.test('x'), foo('a'), /'/"),
     ("node", "//`\nfoo()\n//`"), ("node", "import('./x.js').then(foo.bar)"), ("bun", "await Bun.$`ls`"),
-    ("emacs", "(delete-file \"x\")"), ("pwsh", "Remove-Item x"), ("pwsh", "UmVtb3ZlLUl0ZW0="), ("vim", "call writefile([], \"x\")"),
+    ("emacs", "(delete-file \"x\")"), ("pwsh", "Remove-Item x"), ("pwsh", "UmVtb3ZlLUl0ZW0="),
+    ("vim", "call writefile([], \"x\")"),
     ("gnuplot", "foo \"x\""), ("python", "1\x00"), ("python", "1" * 5000),
 ]
 
@@ -67,7 +72,8 @@ def test_code_with_a_name_that_is_not_known_is_not(program: str, code: str) -> N
 
 
 @every_row(("line", "unsure"), [
-    ("python -c 'print(1)'", False), ("python -c 'foo(1)'", True), ("sh -c \"python -c 'foo(1)'\"", True), ("tsx -e 'foo(1)'", True),
+    ("python -c 'print(1)'", False), ("python -c 'foo(1)'", True), ("sh -c \"python -c 'foo(1)'\"", True),
+    ("tsx -e 'foo(1)'", True),
     ("npx tsx -e 'foo(1)'", True), ("python - <<E\nfoo(1)\nE", True), ("python - <<E\nprint(1)\nE", False),
     ("emacs --batch --eval '(foo)'", True), ("vim -c 'call foo()' x", True), ("vim +12 x", False),
     ("python x.py", False), ("bun -e 'foo(1)'", True), ("deno eval 'foo(1)'", True), ("pwsh -c 'foo'", True),
@@ -84,7 +90,8 @@ def test_a_command_that_perl_opens_as_a_file_is_high(line: str) -> None:
 
 @every_row(("program", "code"), [
     (program, sign * (4000 // len(sign))) for program in ("python", "node", "perl", "ruby")
-    for sign in ("'", "\"", "/", "s/", "a=", "f(", "{", "import a,", "x.", "|a", "for a ", "lambda a", "`", "\\", "a:", "(a,", "open(")
+    for sign in ("'", "\"", "/", "s/", "a=", "f(", "{", "import a,", "x.", "|a", "for a ", "lambda a", "`", "\\", "a:", "(a,",
+                 "open(")
 ])
 def test_code_is_read_quickly_whatever_it_is(program: str, code: str) -> None:
     began = time.thread_time()

@@ -22,6 +22,7 @@ from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
 from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.losses import note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
 from trunkline.dialects.risk.rules.all_programs.releases import note_released
@@ -231,6 +232,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             note_released(call)
         if len(words) > 1 and may_run_words(program, call.args):
             note_brought(call)
+            note_losses(call)
         if names_path:
             note_loaded(call)
         note_outputs(call)

@@ -136,7 +136,7 @@ def _plain_python(code: str) -> bool:
     words, called = set(re.findall(r"[A-Za-z_]\w{0,80}", bare)), set(_CALLED.findall(bare))
     if not _FOREIGN_NAMES.isdisjoint(words) or "modules" in words or not called <= PYTHON | _KEYWORDS:
         return False
-    if not bound.isdisjoint(called) or _is_rebound(_IMPORTED.sub(" ", bare), called) or " as " in bare and _renames(bare, called):
+    if not bound.isdisjoint(called) or _is_rebound(_IMPORTED.sub(" ", bare), called) or _renames(bare, called):
         return False
     if not called.isdisjoint(("load", "replace")) and not modules <= PYTHON_MODULES | {"os", "os.path"}:
         return False
@@ -160,7 +160,8 @@ def _without_patterns(code: str) -> str:
     return _PATTERN.sub(take, code)
 
 
-_KEYWORDS: Final = frozenset("in and or not if else for while return lambda yield assert is print with as elif del except".split())
+_KEYWORDS: Final = frozenset("in and or not if else for while return lambda yield assert is print with as elif del "
+                             "except".split())
 
 
 def _renames(bare: str, called: set[str]) -> bool:
@@ -185,7 +186,8 @@ def _plain_node(code: str) -> bool:
     bare = re.sub(r"\bprocess\.stdout\.write\b", "S", bare)
     if re.search(r"\.write\b", bare):
         return False
-    return _knows_values(bare, required.isdisjoint(("fs", "node:fs")) or _only_reads_files(code), False, NODE | {"argv", "env", "stdout", "stdin", "length"})
+    is_pure = required.isdisjoint(("fs", "node:fs")) or _only_reads_files(code)
+    return _knows_values(bare, is_pure, False, NODE | {"argv", "env", "stdout", "stdin", "length"})
 
 
 def _only_reads_files(code: str) -> bool:
