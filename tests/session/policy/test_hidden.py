@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tests.dialects.shell.lines import only
+from tests.session.policy.ask_builders import allow, decided, running
 from tests.tooling.rows import every_row
+from trunkline.dialects.risk import LEVELS
 from trunkline.dialects.shell import parse_shell
 from trunkline.session.policy.commands import VALUES
 from trunkline.session.policy.hidden import CHARS, WORDS, hidden, runs_unknown, without_options
@@ -41,3 +43,21 @@ def test_who_never_runs_its_words_hides_nothing(line: str) -> None:
 
 def test_a_long_text_is_looked_at_by_its_beginning() -> None:
     assert max(len(found) for found in hidden(only("tool " + "x" * 5 * CHARS))) == CHARS
+
+
+@every_row("line", [
+    "trunkline policy edit", "trunkline policy remove 1", "trunkline --data x policy remove 1", "/usr/bin/trunkline policy edit",
+    "python3 -m trunkline policy remove 1", "uvx trunkline@1 policy edit", "uvx --from trunkline trunkline policy edit",
+    "pipx run trunkline policy edit", "uv run trunkline policy edit", "foo 'trunkline policy edit'", "trunkline approve 1",
+    "trunkline answer 1 yes", "trunkline $X", "sh -c 'trunkline policy edit'", "TRUNKLINE policy edit",
+])
+def test_no_rule_opens_what_the_hub_allows(line: str) -> None:
+    verdict = decided(running(line, guarded=("/data",)), allow(category=["terminal"], risk=[*LEVELS]))
+    assert verdict.action == "ask"
+
+
+@every_row("line", ["trunkline policy show", "trunkline policy explain x", "echo trunkline policy edit", "trunkline agents",
+                    "git commit -m 'trunkline policy edit'", "cat src/trunkline/policy.py", "grep 'trunkline policy' docs"])
+def test_who_looks_at_what_the_hub_allows_is_not_held_up(line: str) -> None:
+    verdict = decided(running(line, guarded=("/data",)), allow(category=["terminal"], risk=[*LEVELS]))
+    assert verdict.action == "allow"

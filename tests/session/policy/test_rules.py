@@ -8,6 +8,7 @@ import pytest
 
 from tests.session.policy.ask_builders import ROOT, allow, auto, decided, deny, running, touching
 from tests.tooling.rows import every_row
+from trunkline.session.policy.rules import Rule
 
 COVERED = [
     # patterns, command
@@ -396,3 +397,21 @@ def test_a_rule_whose_end_cannot_be_read_never_allows_and_still_denies(stamp: st
 
 def test_a_rule_for_this_turn_does_not_count_outside_a_turn() -> None:
     assert decided(running("make", turn_id=None), allow(command=["make"], turn="t1")).action == "ask"
+
+
+@every_row(("line", "rule", "action"), [
+    ("python -c 'foo(1)'", allow(category=["terminal"]), "ask"), ("python -c 'print(1)'", allow(category=["terminal"]), "allow"),
+    ("python -c 'foo(1)'", allow(category=["terminal"], risk=["low", "medium", "high"]), "allow"),
+    ("python -c 'foo(1)'", allow(command=["python *"]), "ask"), ("python -c 'print(1)'", allow(command=["python *"]), "allow"),
+    ("python -c 'foo(1)'", allow(command=["python -c *"]), "allow"), ("sh -c \"ruby -e 'foo 1'\"", allow(tool=["bash"]), "ask"),
+    ("python - <<E\nfoo(1)\nE", allow(category=["terminal"]), "ask"),
+    ("python x.py -c foo", allow(category=["terminal"]), "allow"),
+])
+def test_code_that_is_not_known_is_allowed_by_a_rule_that_names_it(line: str, rule: Rule, action: str) -> None:
+    assert decided(running(line), rule).action == action
+
+
+def test_code_that_is_not_known_is_not_approved_as_any_command() -> None:
+    policies = {line: decided(running(line), session_policy=auto(commands=True)).action
+                for line in ("python -c 'foo(1)'", "python -c 'print(1)'")}
+    assert policies == {"python -c 'foo(1)'": "ask", "python -c 'print(1)'": "allow"}

@@ -95,6 +95,8 @@ class ProgramCall(Struct, eq=False, gc=False):
     """Words that are code, and no paths whatever they begin with."""
     scripts: Noted[str] = ()
     """Shell texts that it would run, found by its judge; they are judged as lines of their own."""
+    brought: Noted[str] = ()
+    """Words that it may run as a line, and may as well not: only what is high in them counts."""
     feeders: tuple[ProgramCall, ...] = ()
     """The commands whose output may be its input, the last ones of them (``risk/stdin.py`` says what they give)."""
     lenders: tuple[SimpleCommand, ...] = ()
@@ -176,10 +178,10 @@ class ProgramCall(Struct, eq=False, gc=False):
                     return rest or " ".join(self.args[at + 1:at + 2])
         return None
 
-    def note(self, level: RiskLevel, reason: str, about: str = "") -> None:
-        """Remember one thing; ``about`` is shown behind it, shortened."""
+    def note(self, level: RiskLevel, reason: str, about: str = "", *, unsure: bool = False) -> None:
+        """Remember one thing; ``about`` is shown behind it, shortened. ``unsure``: it may be worse."""
         shown = about if len(about) <= _SHOWN else about[: _SHOWN - 1] + "…"
-        finding = Finding(level, f"{reason}: {shown}" if shown else reason)
+        finding = Finding(level, f"{reason}: {shown}" if shown else reason, unsure)
         if self.findings:
             self.findings.append(finding)
         else:
@@ -216,6 +218,10 @@ class ProgramCall(Struct, eq=False, gc=False):
     def script(self, text: str) -> None:
         """It hands this text to a shell."""
         self.scripts = _noting(self.scripts, text)
+
+    def bring(self, text: str) -> None:
+        """It may hand this text to a shell."""
+        self.brought = _noting(self.brought, text)
 
     def write(self, path: str) -> None:
         """It changes this file or folder."""

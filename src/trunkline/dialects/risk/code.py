@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.plain_code import is_plain
 from trunkline.dialects.risk.sed import read_sed
 
 
@@ -160,7 +161,9 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     _literals(call, text, runs, writes)
     if language in _SHELL_LIKE:
         call.script(re.sub(r"^\s*spawn\s+", "", text))
-    if network or writes or decodes or not _harmless(text, names, language):
+    if not is_plain(code, language):
+        call.note("medium", f"runs {language} code of which not all is known", text, unsure=True)
+    elif network or writes or decodes or not _harmless(text, names, language):
         call.at_least("medium", f"runs {language} code", text)
 
 

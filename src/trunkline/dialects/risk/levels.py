@@ -19,6 +19,8 @@ class Finding(Struct, frozen=True, gc=False):
 
     level: RiskLevel
     reason: str
+    unsure: bool = False
+    """It may be worse: what it does could not be read."""
 
 
 class Risk(Struct, frozen=True):
@@ -27,6 +29,8 @@ class Risk(Struct, frozen=True):
     level: RiskLevel
     reason: str
     parts: tuple[str, ...] = ()
+    unsure: str = ""
+    """What of it could not be read, where it is not known to be worse for that: no rule allows it that does not name it."""
 
 
 def rank(level: RiskLevel) -> int:
@@ -44,4 +48,5 @@ def worst(findings: Iterable[Finding], otherwise: str) -> Risk:
         listed.extend([finding for finding in unique if finding.level == level])
         if len(listed) >= _MAX_PARTS:
             break
-    return Risk(level=listed[0].level, reason=listed[0].reason, parts=tuple([finding.reason for finding in listed[:_MAX_PARTS]]))
+    unsure = next((finding.reason for finding in unique if finding.unsure), "")
+    return Risk(listed[0].level, listed[0].reason, tuple([finding.reason for finding in listed[:_MAX_PARTS]]), unsure)

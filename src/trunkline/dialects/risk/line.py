@@ -16,11 +16,13 @@ from trunkline.dialects.risk.call import FEEDERS, ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.rules import Program, program_of, runs_tasks
+from trunkline.dialects.risk.rules import Program, may_run_words, program_of, runs_tasks
+from trunkline.dialects.risk.rules.all_programs.brought import note_brought
 from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
 from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.losses import note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
 from trunkline.dialects.risk.rules.all_programs.releases import note_released
@@ -45,6 +47,7 @@ _TWIN_CHARS: Final = 40
 _MAX_SCRIPTS: Final = 16
 _MAX_SCRIPTS_DEPTH: Final = 2
 """Shell texts found inside code are judged too, so many and so deep; what runs them is noted as high anyway."""
+_GRAVE: Final = rank("high")
 _STARTS_IN: Final[dict[str, tuple[str, ...]]] = {
     "env": ("-C", "-iC", "-vC", "-0C", "-ivC", "-viC", "--chdir"),
     "sudo": ("-D", "--chdir", "-R", "--chroot"),
@@ -93,8 +96,21 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     if depth < _MAX_SCRIPTS_DEPTH:
         scripts = [script for call in calls for script in call.scripts] + piped_scripts(calls)
         for script in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
-            findings.extend(finding for finding in line_findings(script, places, depth + 1) if finding.level != "medium")
+            findings.extend(finding for finding in line_findings(script, places, depth + 1)
+                            if finding.level != "medium" or finding.unsure)
+        findings.extend(finding for call in calls for text in call.brought for finding in _brought(text, call.places, depth + 1))
     return findings
+
+
+def _brought(text: str, places: Places, depth: int) -> list[Finding]:
+    """What is high in words that may be a line. That they cannot be read as one says nothing."""
+    calls = _calls(parse_shell(text), places)
+    found = [finding for call in calls if call.name for finding in call.findings] + flow_findings(calls)
+    if depth < _MAX_SCRIPTS_DEPTH:
+        scripts = [script for call in calls for script in call.scripts][:_MAX_SCRIPTS]
+        found += [finding for script in scripts for finding in line_findings(script, places, depth + 1)]
+        found += [one for call in calls for inner in call.brought for one in _brought(inner, call.places, depth + 1)]
+    return [finding for finding in found if rank(finding.level) >= _GRAVE]
 
 
 def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
@@ -214,6 +230,9 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             note_lost(call)
             note_console(call)
             note_released(call)
+        if len(words) > 1 and may_run_words(program, call.args):
+            note_brought(call)
+            note_losses(call)
         if names_path:
             note_loaded(call)
         note_outputs(call)

@@ -8,15 +8,18 @@ Rule 3: texts are read as lines, two deep; what cannot be read, and a program th
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trunkline.session.policy.commands import spellings
-from trunkline.session.policy.hidden import without_options
+from trunkline.session.policy.hidden import hidden, quoted_lines, without_options
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
 
 _DEPTH: Final = 2
+_HIDDEN: Final = 60
+"""Texts of one command within a text that are looked at."""
 TEXTS_READ: Final = 24
 """Texts of one line that are read as lines; what has more may run anything. Each takes some tens of microseconds."""
 _BINARIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
@@ -57,7 +60,16 @@ def _behind(commands: Sequence[SimpleCommand], depth: int, left: list[int]) -> l
             found.append(Behind(names.texts, texts.texts, names.unknown or texts.unknown or any(map(_is_a_file, ran))))
         else:
             found.append(_NOTHING)
+        if not found[-1].unknown and (quoted := _quoted(command, found[-1].texts, depth, left)) is not None:
+            found[-1] = found[-1]._replace(texts=(*found[-1].texts, *quoted), unknown=left[0] < 0)
     return found
+
+
+def _quoted(command: SimpleCommand, known: Sequence[str], depth: int, left: list[int]) -> list[str] | None:
+    """The commands of words in quotes, where they can be read as lines; None: there are no such words. What cannot be read is
+    prose, and is held against rules as it is."""
+    lines = [line for line in quoted_lines(command) if line not in known] if " " in command.text else ()
+    return [text for line in lines for text in _read([line], depth, left).texts] if lines else None
 
 
 _NOTHING: Final = Behind()
@@ -80,6 +92,7 @@ def _read(texts: Iterable[str], depth: int, left: list[int]) -> _Read:
             continue
         for command, below in zip(parsed.commands, _behind(parsed.commands, depth + 1, left), strict=True):
             found += [*spellings(command), *without_options(command), *below.names, *below.texts]
+            found += islice(hidden(command), _HIDDEN)
             unknown = unknown or below.unknown
     return _Read(tuple(dict.fromkeys(found)), unknown)
 

@@ -193,7 +193,8 @@ def _approved_as(policy: PermissionPolicy, subject: Subject) -> str:
     if subject.ask.doubts:
         return ""
     if subject.ask.command is not None:
-        covered = auto.commands if isinstance(auto.commands, bool) else command_covered(auto.commands, subject).ok
+        covered = auto.commands and not subject.unsure if isinstance(auto.commands, bool) else command_covered(
+            auto.commands, subject).ok
         return "commands" if covered else ""
     if category == "file_read" and subject.places:
         return "reads" if auto.reads and subject.ask.only_looks else ""

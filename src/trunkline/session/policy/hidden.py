@@ -7,8 +7,10 @@ Rule 2: a program may run its words unless it is known not to. Those that are kn
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from trunkline.session.policy.commands import VALUES, values
 
@@ -28,11 +30,20 @@ _GIT_TALKS = frozenset(
     "commit add log diff show status tag branch checkout switch stash restore reset rm mv merge".split())
 _WITH_VERBS = frozenset("npm pnpm yarn bun cargo pip brew apt docker podman kubectl aws gsutil gcloud hg svn".split())
 """Their second word is a verb of their own: `npm rm x` runs no `rm`."""
+_RUN_VERBS = frozenset("run run-script exec x dlx ssh watch debug attach --".split())
+"""Verbs of theirs behind which a command may stand."""
+_VERB_AMONG = 4
+_TAILS = 40
+"""Ends of one command that are looked at with the options before their verb left out."""
 _CODE_READERS = frozenset(
     "sh bash dash zsh ksh mksh ash rbash fish csh tcsh python python3 perl ruby node php lua parallel xargs source . eval".split()
 )
 _RENAMERS = frozenset({"alias", "hash", "enable"})
 _GIT_VALUES = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
+_STEERS = re.compile(
+    r"(?:^|[\s/])trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
+    r"(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b|[$`])", re.IGNORECASE)
+"""What changes the rules, answers for a person or lets somebody in; what only the run knows may."""
 _TEXTS = re.compile(r"[;&|\n(){}`'\"]+")
 
 
@@ -99,8 +110,8 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
         words = command.sketch[:WORDS]
         if name == "git" and (at := git_verb(command)) < len(words) and words[at] in _GIT_TALKS:
             words = words[:at]
-        elif name not in _WITH_VERBS:
-            yield from (" ".join(words[at:])[:CHARS] for at in range(1, len(words)))
+        else:
+            yield from _tails(command, words)
         if len(words) > 1 and words[1].startswith("-"):
             yield from (f"{name} {' '.join(words[at:])}"[:CHARS] for at in range(2, min(len(words), 12)))
         yield from (text[:CHARS] for text in without_options(command, sure=False))
@@ -115,6 +126,55 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
             yield from _texts(assignment)
     for redirect in command.redirects:
         yield from _texts(redirect.body or "")
+
+
+def quoted_lines(command: SimpleCommand) -> Iterator[str]:
+    """Words, and values of options, that may be lines of their own: they have a blank in them, so they stood in quotes."""
+    words = command.sketch[:WORDS]
+    name = command.name
+    if name in _TALKERS or (name == "git" and (at := git_verb(command)) < len(words) and words[at] in _GIT_TALKS):
+        return
+    for word in words[1:]:
+        if " " in word or "\t" in word or "\n" in word:
+            yield (word.partition("=")[2] if word[:1] == "-" and "=" in word else word)[:CHARS]
+
+
+def steers_hub(command: SimpleCommand) -> bool:
+    """Whether a command may be the hub's own command line, however it is started, changing what the hub allows."""
+    if not any("trunkline" in word.lower() for word in command.sketch):
+        return False
+    own = (command.plain,) if command.name not in _TALKERS and command.name != "git" else ()
+    return any(_STEERS.search(text) is not None for text in (*own, *hidden(command)))
+
+
+def unsure_code(line: str, commands: Sequence[SimpleCommand], cwd: str, roots: Sequence[str], home: str | None) -> str:
+    """What a line has of code that nobody can read for sure, or nothing."""
+    from trunkline.dialects.risk import Places  # as heavy as the parser
+    from trunkline.dialects.risk.line import recent_line
+    from trunkline.dialects.risk.plain_code import brings_code
+    from trunkline.dialects.shell import is_long
+
+    if not any(brings_code(command) for command in commands):
+        return ""
+    return "it brings more code than is read at once" if is_long(line) else recent_line(line, Places.of(cwd, roots, home)).unsure
+
+
+def _tails(command: SimpleCommand, words: Sequence[str]) -> Iterator[str]:
+    """The words from each on, where a command may begin: as they are, by the program's own name, without its options."""
+    first = 1
+    if command.name in _WITH_VERBS:
+        first = next((at + 1 for at, word in enumerate(words[1:_VERB_AMONG], 1) if word in _RUN_VERBS), len(words))
+        first = min(first, words.index("--") + 1 if "--" in words else first)
+    for at in range(first, len(words)):
+        yield " ".join(words[at:])[:CHARS]
+        word = words[at]
+        if "/" in word and word[-1] != "/" and word[:1] != "-":
+            yield " ".join((word.rpartition("/")[2], *words[at + 1:]))[:CHARS]
+        elif word[:2] == "--" and "=" in word:  # `--pre=rm x`
+            yield " ".join((word.partition("=")[2].rpartition("/")[2], *words[at + 1:]))[:CHARS]
+        if at < _TAILS and at + 2 < len(words):
+            tail = replace(command, words=command.words[at:], sketch=command.sketch[at:])
+            yield from (text[:CHARS] for sure in (True, False) for text in without_options(tail, sure=sure))
 
 
 def _texts(value: str) -> Iterator[str]:

@@ -189,6 +189,8 @@ def _allows(rule: Rule, subject: Subject) -> Fit:
                  _paths_covered(rule.path, subject), _risk_covered(rule, subject.ask)):
         if not part.ok:
             return part
+    if subject.unsure and not rule.command and "high" not in rule.risk:
+        return Fit(False, f"it names no command, and {subject.unsure}")
     if _says_less(rule, subject.ask):
         return Fit(False, "it names a tool or paths, and this is a call that does more than that tool is for")
     if subject.guarded:

@@ -37,7 +37,7 @@ from trunkline.session.policy.commands import (
     values,
 )
 from trunkline.session.policy.globs import Place
-from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, without_options
+from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, steers_hub, unsure_code, without_options
 from trunkline.session.policy.names import fed_outlines
 from trunkline.session.workspace import PLAYGROUND
 
@@ -258,10 +258,18 @@ class Subject:
         return [*spellings(one), *without_options(one), *self.behind[id(one)].names]
 
     @cached_property
+    def unsure(self) -> str:
+        """What of its code could not be read, where its risk is no higher for that, or nothing."""
+        ask = self.ask
+        return unsure_code(ask.command, self.commands, self.base, (ask.root, *ask.roots), ask.home) if ask.command else ""
+
+    @cached_property
     def guarded(self) -> str:
         """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well; what lies in its
         playground is for agents, but where that is, is the hub's."""
         ask = self.ask
+        if ask.guarded and any(map(steers_hub, self.commands)):
+            return ask.guarded[0]
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
         for folder in map(globs.clean, ask.guarded):

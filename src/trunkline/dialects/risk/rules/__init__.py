@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -82,6 +82,9 @@ class Program(NamedTuple):
 @lru_cache(maxsize=1024)
 def program_of(first: str) -> Program:
     """The program that a word starts."""
+    if "@" in first or first in machine.PACKAGES:  # as a registry has it: ``npx @scope/name@1.2``
+        package = first[:1] + first[1:].partition("@")[0].partition("[")[0]
+        first = machine.PACKAGES.get(package.lower(), package if "/" not in package else first)
     name = first.rpartition("/")[2] or first
     is_ascii, name = name.isascii(), name.lower()
     if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
@@ -91,6 +94,17 @@ def program_of(first: str) -> Program:
         if known in _JUDGES:
             return Program(known, _JUDGES[known], is_ascii)
     return Program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
+
+
+def is_known(name: str) -> bool:
+    """Whether a word is the name of a program that has a judge, as a line would write it."""
+    return name.rpartition("/")[2] in _JUDGES
+
+
+def may_run_words(program: Program, args: Sequence[str]) -> bool:
+    """Whether nobody here knows that a program, called with these words, does not run some of them."""
+    return program.judge is _unknown or (program.name in _RUN_THEIR_WORDS and not _RUN_THEIR_WORDS[program.name].isdisjoint(
+        args[:_VERB_AMONG]))
 
 
 def runs_tasks(program: Program) -> bool:
@@ -103,6 +117,17 @@ def _unknown(call: ProgramCall) -> None:
         return
     call.note("medium", "runs a program that is not known here", call.command.text)
 
+
+_VERB_AMONG: Final = 4
+_EXECUTING: Final = frozenset("exec run ssh shell debug rsh attach x -x -c --".split())
+_RUN_THEIR_WORDS: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys("heroku fly flyctl railway bun vagrant lxc wsl gcloud kubectl oc vercel supabase".split(), _EXECUTING),
+    "tmux": frozenset("if-shell if run-shell run pipe-pane set-hook bind-key bind confirm-before display-popup popup".split()),
+    "cargo": frozenset(("watch",)),
+    "gh": frozenset(("codespace", "cs")),
+    **dict.fromkeys(("watchexec", "screen", "zellij"), frozenset(("--", "-c", "-X", "-e", "run", "--exec"))),
+}
+"""Programs with judges that run some of their words behind one of these."""
 
 _TASK_RUNNERS: Final = frozenset(
     {_unknown, running.run_file, *(_JUDGES[name] for name in ("make", "npx", "python", "bun", "npm", "supabase", "bq"))})

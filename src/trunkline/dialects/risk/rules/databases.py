@@ -15,7 +15,7 @@ from trunkline.dialects.risk.rules.clients import CLIENTS, read_words
 from trunkline.dialects.risk.stdin import given
 
 _SQL_LOSES: Final = re.compile(
-    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|drop(database|indexe?s?|user|role)|remove|delete(many|one)"
+    r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|del|unlink|drop(database|indexe?s?|user|role)|remove|delete(many|one)"
     r"|findoneanddelete|renamecollection|bulkwrite)\b", re.I
 )
 _SQL_READS: Final = re.compile(

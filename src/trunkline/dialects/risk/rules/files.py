@@ -148,11 +148,25 @@ def _sed(call: ProgramCall) -> None:
         call.at_least("medium", "rewrites files", call.command.text)
 
 
+_AWK_WRITES: Final = re.compile(r"(?:-[opd]|--(?:pretty-print|profile|dump-variables)=)(.{1,400})", re.DOTALL)
+
+
+def _awk_options(call: ProgramCall) -> None:
+    """Files that awk's options write, and what they load."""
+    for arg in call.args if not call.bare else ():
+        if (written := _AWK_WRITES.fullmatch(arg)) is not None:
+            call.write(written[1])
+    loaded = call.value("-l", "--load", "-i", "--include")
+    if loaded and "/" in loaded and call.places.is_foreign(loaded):
+        call.note("high", "loads code from outside the session's folders", loaded)
+
+
 def _awk(call: ProgramCall) -> None:
     values = frozenset(("-F", "-v", "-f", "-i", "-l", "--include", "--load", "--assign", "--field-separator", "--file"))
     skip = {at + 1 for at, arg in enumerate(call.args) if arg in values}
     places = [at for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
     words = [call.args[at] for at in places]
+    _awk_options(call)
     script = call.value("-f", "--file")
     if script is not None and "-f" in call.args:
         call.at_least("medium", "runs a script", script)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -20,6 +21,9 @@ ROWS: Final = (
     row("alias", "high", "makes an alias that runs a command", "gh alias set x 'pr view'", then="set"),
     row("", "high", "changes the repository for everybody", "gh repo delete x", then=_GRAVE),
     row("pr", "high", "changes the repository for everybody", "gh pr merge 1", then="merge"),
+    row("pr", "high", "deletes a branch", "gh pr close 1 --delete-branch", then="close", given="-d --delete-branch"),
+    row("repo", "high", "changes who sees the repository", "gh repo edit --visibility public", then="edit", given="--visibility"),
+    row("codespace cs", "high", "runs commands on another machine", "gh codespace ssh -- ls", then="ssh cp jupyter code"),
     row("", "low", "looks", "gh pr view 1", then=_LOOKS),
     row("status search version help browse", "low", "looks", "gh search repos x"),
 )
@@ -49,12 +53,18 @@ def _hosted(call: ProgramCall) -> None:
     note_row(call, (*ROWS, LEFT) if noun else ROWS, noun, call.operands[1:], call.has)
 
 
+_MUTATION: Final = re.compile(
+    r"^\s{0,20}(?:query=)?@?\s{0,20}(?:mutation\b|[\w./-]{1,200}\.(?:graphql|gql)$)|\bmutation\b[^{]{0,80}\{")
+"""A query that changes something, or one in a file."""
+
+
 def _api(call: ProgramCall) -> None:
     method = (call.value("-X", "--method") or "GET").upper()
     sends = method != "GET" or call.has("fF", "--field", "--raw-field", "--input")
     call.traits |= Trait.FETCHES
-    call.note("high" if method == "DELETE" else "medium", "changes something on the forge" if sends else "asks the forge",
-              call.command.text)
+    mutates = call.operands[1:2] == ("graphql",) and any(map(_MUTATION.search, call.args))
+    call.note("high" if method == "DELETE" or mutates else "medium",
+              "changes something on the forge" if sends else "asks the forge", call.command.text)
 
 
 def _other(call: ProgramCall) -> None:

@@ -159,6 +159,21 @@ def _logs(call: ProgramCall) -> None:
         call.note("high", "erases logs", call.command.text)
 
 
+AGENTS: Final = frozenset(
+    "trunkline claude codex gemini opencode aider goose cursor-agent qwen crush amp copilot droid auggie cline kilo kimi grok "
+    "openhands vibe fast-agent plandex claude-agent-acp codex-acp fast-agent-acp hermes-acp vibe-acp pi-acp".split())
+PACKAGES: Final[dict[str, str]] = {
+    "@anthropic-ai/claude-code": "claude", "@openai/codex": "codex", "@google/gemini-cli": "gemini", "@github/copilot": "copilot",
+    "@augmentcode/auggie": "auggie", "@aaif/goose": "goose", "@xai-official/grok": "grok", "@kilocode/cli": "kilo",
+    "@moonshot-ai/kimi-code": "kimi", "@qwen-code/qwen-code": "qwen", "@sourcegraph/amp": "amp", "opencode-ai": "opencode",
+    "@agentclientprotocol/claude-agent-acp": "claude", "@agentclientprotocol/codex-acp": "codex",
+    "@zed-industries/codex-acp": "codex", "@zed-industries/claude-code-acp": "claude", "@charmland/crush": "crush",
+    "@earendil-works/pi-coding-agent": "pi-acp", "fast-agent-mcp": "fast-agent", "hermes-agent": "hermes-acp",
+    "mistral-vibe": "vibe", "aider-chat": "aider", "claude-code": "claude",
+}
+"""What registries call the packages of programs that have a judge."""
+
+
 def _agents(call: ProgramCall) -> None:
     if call.args in (("--version",), ("--help",), ("-v",), ("-V",), ("-h",)):
         return
@@ -218,6 +233,6 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("defaults", "gsettings", "dconf", "reg", "plistbuddy", "tccutil", "xattr-clear"), _settings),
     **dict.fromkeys(("journalctl", "dmesg", "logrotate", "wevtutil"), _logs),
     **dict.fromkeys(("stress", "stress-ng", "fork-bomb"), judge_of(FILLING)),
-    **dict.fromkeys("trunkline claude codex gemini opencode aider goose cursor-agent qwen crush amp".split(), _agents),
+    **dict.fromkeys(AGENTS, _agents),
     "ip": _ip,
 }

@@ -132,7 +132,7 @@ def _http_options(call: ProgramCall, remote: bool) -> None:
     if call.options.isdisjoint(_NOTED):
         return
     if call.value("-K", "--config") is not None and call.name == "curl":
-        call.note("medium", "takes its options from a file", call.command.text)
+        call.note("high", "takes its options from a file", call.command.text)
     method = (call.value("-X", "--request", "--method") or "").upper()
     if method in ("DELETE", "PUT", "PATCH") and remote:
         call.note(

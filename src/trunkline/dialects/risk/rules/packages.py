@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.shell.wrappers import first_operand
 
 
 class Manager(NamedTuple):
@@ -146,6 +148,7 @@ def _environment(call: ProgramCall, verb: str) -> None:
 
 def _installs(call: ProgramCall) -> None:
     names = (*call.operands[1:], call.value("--from") or "")
+    _fetched(call)
     if call.name == "pipx" and call.operands[:1] == ("run",) and any("://" in name for name in names):
         call.note("critical", "runs a script from the network", call.command.text)
     if (
@@ -163,6 +166,22 @@ def _installs(call: ProgramCall) -> None:
         call.note("high", "installs from another registry", call.command.text)
     call.run(".")
     call.at_least("medium", "installs packages", call.command.text)
+
+
+_FETCHING: Final[dict[str, tuple[str, ...]]] = {"uvx": (), "pipx": ("run",), "uv": ("tool", "run")}
+"""Programs that fetch a package and run it, with the words before its name."""
+_FETCHING_VALUES: Final = frozenset("--from --with --with-editable -p --python --spec --index --index-url -w --pip-args".split())
+
+
+def _fetched(call: ProgramCall) -> None:
+    """``uvx x``, ``pipx run x``: what is run is what its name says, whoever fetches it."""
+    before = _FETCHING.get(call.name)
+    if before is None or call.operands[:len(before)] != before:
+        return
+    at = first_operand(call.command.words, 1 + len(before), _FETCHING_VALUES)
+    for package in (*call.command.sketch[at:at + 1], call.value("--from", "--spec")):
+        if package and "://" not in package:
+            call.bring(shlex.join((re.split(r"[@=<>~\[]", package)[0], *call.command.sketch[at + 1:])))
 
 
 def _is_foreign(call: ProgramCall, name: str) -> bool:

@@ -112,7 +112,9 @@ def _filters(call: ProgramCall) -> None:
         call.traits |= Trait.SECRET
         call.note("medium", "reads the environment, which may hold credentials", call.command.text)
     if call.name == "yq" and call.has("i", "--inplace"):
-        call.note("medium", "rewrites files", call.command.text)
+        for path in call.operands[1:]:
+            call.write(path)
+        call.at_least("medium", "rewrites files", call.command.text)
 
 
 def _sort(call: ProgramCall) -> None:

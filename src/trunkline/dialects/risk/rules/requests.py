@@ -25,6 +25,10 @@ _BODIES: Final = frozenset(
 _BY_WORDS: Final = frozenset(("http", "https", "xh", "xhs"))
 _ITEM: Final = re.compile(r"[\w.\[\]-]{1,80}(:?=@?|@).{0,4096}", re.DOTALL)
 _LETTERS: Final = re.compile(r"-[A-Za-z#0-9]{0,20}X([A-Za-z]{0,20})")
+_OVERRIDE: Final = re.compile(r"(?i)x-(?:http-)?method(?:-override)?\s{0,9}[:;=]\s{0,9}([a-z]{1,20})")
+"""A header by which a request is another one than its method says."""
+_LOOKING: Final = frozenset("TRACE PROPFIND REPORT SEARCH QUERY CONNECT".split())
+_WORD_CHARS: Final = 400
 _ADDRESS_CHARS: Final = 2048
 
 
@@ -122,9 +126,10 @@ def _method(call: ProgramCall) -> str:
         return "POST" if any(map(_ITEM.fullmatch, call.operands[1:])) or not call.options.isdisjoint(_BODIES) else "GET"
     if call.bare:
         return "GET"
-    said = call.value("-X", "--request", "--method") or _bundled(call)
+    said = next((found[1] for arg in call.args if (found := _OVERRIDE.search(arg[:_WORD_CHARS]))), "") or (
+        call.value("-X", "--request", "--method") or _bundled(call))
     if said:
-        return said.upper()
+        return said.upper() if said.upper() in _METHODS else "GET" if said.upper() in _LOOKING else "DELETE"
     if call.options.isdisjoint(_BODIES) or call.has("G", "--get"):
         return "GET"
     return "PUT" if call.value("-T", "--upload-file") is not None and call.name == "curl" else "POST"

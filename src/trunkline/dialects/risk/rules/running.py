@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_code
 from trunkline.dialects.risk.magics import note_magics
+from trunkline.dialects.risk.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, shell_script
@@ -50,7 +52,7 @@ _LANGUAGES: Final[dict[str, str]] = {
     "perl": "perl", "ruby": "ruby", "jruby": "ruby", "node": "node", "nodejs": "node", "php": "php", "lua": "lua",
     "luajit": "lua", "rscript": "r", "r": "r", "osascript": "osascript", "elixir": "elixir", "iex": "elixir", "julia": "julia",
     "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh",
-    "deno": "deno",
+    "deno": "deno", "tsx": "node", "ts-node": "node",
     "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
 }  # fmt: skip
 
@@ -129,11 +131,16 @@ def _interpreter(call: ProgramCall) -> None:
     if call.name == "ipython" or _IPYTHON.intersection(words[1:3]):
         _magics(call)
     inline = [at for at, word in enumerate(words[1:], start=1) if word is not None and _is_inline(word, options, language)]
+    if inline and language == "python" and "-m" in words[:inline[0]] and not _IPYTHON.intersection(words[1:4]):
+        inline = []  # what stands behind a module's name is the module's
     if inline:
         for at in inline[:4]:
             _inline(call, at, language)
         if language == "python" and (script := _before(call, inline[0])):
             _script(call, script)
+        if language == "perl" and any(("|" in arg and " " not in arg.strip("| ")) or arg[-1:] == "|" or arg[:1] == "|"
+                                      for arg in call.operands if arg not in call.codes):
+            call.note("high", "opens a command as a file", call.command.text)
         if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
             call.at_least("medium", "rewrites files", call.command.text)
         return
@@ -216,10 +223,22 @@ def _module(call: ProgramCall, at: int) -> None:
         for code in call.command.words[at + 1:]:
             if code is None or code[:1] != "-":
                 judge_code(call, code, "python")
+    elif name in ("zipfile", "tarfile"):
+        _packs(call, call.command.sketch[at + 1:])
     elif name in ("http.server", "SimpleHTTPServer"):
         call.note("medium", "serves files to the network", call.command.text)
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
+        call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))
+
+
+def _packs(call: ProgramCall, words: tuple[str, ...]) -> None:
+    """Python's own archivers: ``-c`` makes a file, ``-e`` fills a folder."""
+    call.note("medium", "runs a module", call.command.text)
+    if words[:1] in (("-c",), ("--create",)):
+        call.write(" ".join(words[1:2]))
+    elif words[:1] in (("-e",), ("--extract",)):
+        call.write(words[2] if len(words) > 2 else ".")
 
 
 def _file_or_input(call: ProgramCall, language: str) -> None:
@@ -249,6 +268,25 @@ _BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile",
                        "--directory", "--working-directory", "-p", "--project-dir")  # fmt: skip
 
 
+_WITH_PROPERTIES: Final = frozenset("mvn mvnw mvnd gradle gradlew ant java".split())
+_PROGRAM_PROPERTY: Final = re.compile(
+    r"-[DP][\w.-]{0,80}?(?:executable|exec\.(?:args|commandline)|argline|jvmargs|jvm)[\w.]{0,40}=(.*)", re.IGNORECASE | re.DOTALL)
+_LOADING_PROPERTY: Final = re.compile(r"(?i)path|ext|plugin|agent|script|settings|lib")
+_PATH_PROPERTY: Final = re.compile(r"-[DP][\w.-]{1,120}=([/~.].{0,400})", re.DOTALL)
+
+
+def _properties(call: ProgramCall) -> None:
+    """Properties of a Java build that name a program, or code from outside."""
+    for arg in call.args:
+        if (program := _PROGRAM_PROPERTY.fullmatch(arg)) is not None:
+            call.script(program[1])
+            if "exec" in arg.partition("=")[0].lower():
+                call.note("high", "runs a program that an option names", arg)
+        elif (path := _PATH_PROPERTY.fullmatch(arg)) is not None and _LOADING_PROPERTY.search(arg.partition("=")[0]) and (
+                call.places.is_foreign(path[1])):
+            call.note("high", "loads code from outside the session's folders", arg)
+
+
 def _build(call: ProgramCall) -> None:
     """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
     for option in _BUILD_FILES if not call.bare else ():
@@ -257,7 +295,12 @@ def _build(call: ProgramCall) -> None:
             call.traits |= Trait.EXECUTES
         elif path:
             call.build(path)
-    if call.has("n", "--dry-run", "--just-print", "--version", "--help", "--list", "--summary"):
+    if call.name in _WITH_PROPERTIES:
+        _properties(call)
+    if call.name == "dotnet" and call.operands[:1] == ("exec",) and len(call.operands) > 1:
+        call.build(call.operands[1])
+    if call.has("" if call.name in _WITH_PROPERTIES else "n", "--dry-run", "--just-print", "--version", "--help", "--list",
+                "--summary"):
         return
     shell = next((arg for arg in call.args if arg.startswith(("SHELL=", ".SHELLFLAGS="))), None)
     if shell is not None:
@@ -317,6 +360,22 @@ def _npx(call: ProgramCall) -> None:
 _EDITOR_RUNS: Final = re.compile(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system")
 
 
+_EDITOR_CODE: Final = frozenset("-c --cmd --eval -eval --execute -f --funcall -S -ex -x".split())
+
+
+def _editor_code(call: ProgramCall) -> list[str]:
+    """Commands of its own that an editor's words bring."""
+    if call.name not in _CODE_EDITORS:
+        return []
+    found = [arg[1:] for arg in call.args if arg[:1] == "+" and not arg[1:].isdigit() and len(arg) > 1]
+    joined = [arg.partition("=") for arg in call.args if arg[:2] == "--" and "=" in arg]
+    found += [value for name, _, value in joined if name in _EDITOR_CODE]
+    return found + [after for arg, after in zip(call.args, call.args[1:], strict=False) if arg in _EDITOR_CODE]
+
+
+_CODE_EDITORS: Final = frozenset("vi vim nvim ex view emacs gvim".split())
+
+
 def _editor(call: ProgramCall) -> None:
     """Editors and debuggers can run commands that their options bring."""
     code = [arg for arg in call.args if _EDITOR_RUNS.search(arg)]
@@ -325,6 +384,9 @@ def _editor(call: ProgramCall) -> None:
         code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
         if not fed.is_known:
             call.note("high", "does what its input says, and it is not known what that is", call.command.text)
+    for text in _editor_code(call):
+        if not is_plain(text, call.name):
+            call.note("medium", f"runs {call.name} code of which not all is known", text, unsure=True)
     if code:
         for arg in code:
             call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
@@ -346,7 +408,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
         "tox nox invoke "
         "fab waf lake dune stack cabal mix rebar3 xcodebuild msbuild dotnet flutter dart gulp grunt turbo nx lerna vite "
         "webpack rollup "
-        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig tsx ts-node pre-commit act "
+        "esbuild next nuxt astro parcel storybook hugo jekyll mkdocs sphinx-build swift zig pre-commit act "
         "earthly".split(),
         _build,
     ),

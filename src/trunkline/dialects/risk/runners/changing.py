@@ -6,6 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from trunkline.dialects.calls.variables import is_never_harmless, loading_level
+from trunkline.dialects.risk.plain_code import is_plain as is_plain_code
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
@@ -105,7 +106,8 @@ def is_plain(command: SimpleCommand, row: Runner, option: str, value: str | None
     if value is None:
         return False
     if option in row.code:
-        return not may_run(value, row, command.name or "")
+        name = command.name or ""
+        return not may_run(value, row, name) and (row.language != "code" or is_plain_code(value, name))
     if option in row.formats:
         return _PLAIN.fullmatch(value) is not None
     if command.name not in ("pytest", "py.test"):

@@ -281,6 +281,8 @@ _CHECKERS: Final[dict[str, Runner]] = {
     "cypress": _row(changes="-C --config-file --reporter -b --browser", folders="-P --project",
                     formats="--reporter -b --browser"),
     "coverage": _row(changes="--rcfile"),
+    "unittest": _row(folders="-s --start-directory -t --top-level-directory", targets=True, takes="-p --pattern -k"),
+    "doctest": _row(targets=True, takes="-o --option"),
     **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format", targets=True,
                                     takes="-o --out -e --example -t --tag --seed")),
     **_same("gunicorn uvicorn flask celery hypercorn", _row(

@@ -37,6 +37,7 @@ PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "liquibase": (("drop-all",), ("dropAll",), ("rollback",)),
     "dbmate": (("drop",), ("down",), ("rollback",)),
     "sqlx": (("database", "drop"), ("database", "reset")),
+    "dotnet": (("ef", "database", "drop"), ("ef", "migrations", "remove")),
     "diesel": (("database", "reset"), ("migration", "revert")),
 }
 """The program, and words that follow it in this order."""

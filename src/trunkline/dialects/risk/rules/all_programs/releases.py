@@ -16,7 +16,7 @@ from trunkline.dialects.risk.call import ProgramCall
 WORDS: Final = 12
 """Words of a command in which a task is looked for, of so many characters."""
 _WORD_CHARS: Final = 200
-_REHEARSALS: Final = frozenset("--dry-run --dryrun --snapshot --skip-publish --no-publish".split())
+REHEARSALS: Final = frozenset("--dry-run --dryrun --snapshot --skip-publish --no-publish".split())
 
 Phrase = tuple[re.Pattern[str], ...]
 
@@ -45,6 +45,11 @@ RELEASES: Final[dict[str, tuple[Phrase, ...]]] = {
     "mkdocs": _phrases("gh-deploy"),
     "mike": _phrases("deploy|delete"),
     "goreleaser": _phrases("release|publish"),
+    "rake": _phrases(r"([\w:]{1,60}:)?release(:[\w:]{1,60})?"),
+    "lein": _phrases("deploy|release"),
+    "deno": _phrases("publish"),
+    "nimble": _phrases("publish"),
+    "maturin": _phrases("publish|upload"),
     "cargo": _phrases("release (--execute|-x)", "workspaces publish"),
     "setup.py": _phrases("upload|register|upload_docs"),
     "twine": _phrases("upload|register"),
@@ -72,10 +77,10 @@ def note_released(call: ProgramCall) -> None:
     if _KNOWN.isdisjoint(names):
         return
     words = [call.name, *call.args[:WORDS]]
-    if not _REHEARSALS.isdisjoint(words):
+    if not REHEARSALS.isdisjoint(words):
         return
-    if not PUBLISHERS.isdisjoint(names[:2]) or any([_follows(phrase, words[at + 1:]) for at, name in enumerate(names)
-                                                    for phrase in RELEASES.get(name, ())]):
+    if not PUBLISHERS.isdisjoint(names[:2]) or names == ["goreleaser"] or any([
+            _follows(phrase, words[at + 1:]) for at, name in enumerate(names) for phrase in RELEASES.get(name, ())]):
         call.at_least("high", "publishes or deploys", call.command.text)
 
 

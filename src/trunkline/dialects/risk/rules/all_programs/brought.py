@@ -1,0 +1,50 @@
+"""Commands that a program which is not known here brings in its words: in quotes (``concurrently 'make a'``), behind ``--``, or
+as the words behind a program's name (``shx ls src``).
+
+Rule 1: what runs its words for all to see is a wrapper (``shell/wrappers.py``); here is whoever may. So a brought command only
+ever raises, and only by what is high: a word that merely looks like one costs nothing.
+Rule 2: bounded: so many texts of a call, and only those that have a program's name where a command begins.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from itertools import islice
+from typing import Final
+
+from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.rules import is_known
+
+TEXTS: Final = 4
+"""Of one call that are judged as lines; each takes about as long as a line of its own."""
+WORDS: Final = 24
+"""Of one call that are looked at."""
+_CHARS: Final = 400
+_HEAD: Final = re.compile(r"(?:^|[;&|({`\"'\n])\s{0,9}((?:/\w{1,20}){0,6}/?[a-z][\w.+-]{0,30})")
+"""Where a command begins in a text, and its program; prose begins with a capital, or with no program."""
+
+
+def note_brought(call: ProgramCall) -> None:
+    """Note the commands that a call brings, to be judged as lines of their own."""
+    for text in islice(_texts(call), TEXTS):
+        call.bring(text[:_CHARS])
+
+
+def _texts(call: ProgramCall) -> Iterator[str]:
+    args = call.args[:WORDS]
+    behind = args.index("--") + 1 if "--" in args else 0
+    if behind and behind < len(args):
+        yield shlex.join(args[behind:])
+    for at, arg in enumerate(args):
+        if " " in arg:
+            value = arg.partition("=")[2] if arg[:1] == "-" else arg
+            if _names_program(value):
+                yield value
+        elif at + 1 < len(args) and at + 1 != behind and arg.isascii() and is_known(arg):
+            yield shlex.join(args[at:])
+
+
+def _names_program(text: str) -> bool:
+    return any([is_known(found[1]) for found in _HEAD.finditer(text[:_CHARS])])

@@ -1,0 +1,57 @@
+"""Sub-commands that say what they do: ``x apps destroy``, ``x app:delete``, ``x site publish``, whatever program x is.
+
+Rule 1: this is for programs without rows of their own. A rehearsal, and a question for help, does nothing.
+Rule 2: what is known is data: the words, the options, and for some programs further words.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.rules.all_programs.releases import REHEARSALS
+from trunkline.dialects.risk.rules.databases import CHANGES
+
+_VERB_AMONG: Final = 3
+"""Operands in which the sub-command is looked for."""
+_WORD_CHARS: Final = 120
+_WORDS: Final = 24
+_DELETES: Final = re.compile(
+    r"(?:[\w-]{1,60}[:.])?(?:delete|destroy|drop|purge|remove-all|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
+_PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release)(?:[-:][\w:-]{1,60})?")
+_OPTIONS: Final = frozenset("--delete --prune --purge --destroy --delete-all --wipe".split())
+_NOTHING: Final = frozenset("--help --dry-run --dryrun".split())
+FURTHER: Final[dict[str, frozenset[str]]] = {
+    "gio": frozenset(("remove", "trash")),
+    "fdupes": frozenset(("-d", "-dN", "-Nd", "-rdN", "-dr", "-rd", "-N", "--delete")),
+    "jdupes": frozenset(("-d", "-dN", "-rdN", "--delete", "-L", "--linkhard")),
+    "restic": frozenset(("forget", "prune", "unlock", "rewrite")),
+    "borg": frozenset(("prune", "compact", "recreate")),
+    "rclone": frozenset(("deletefile", "rmdirs", "cleanup", "move", "moveto", "sync")),
+    "grpcurl": frozenset(),
+}
+_REMOTE_CALL: Final = re.compile(r"[\w.]{1,200}[/.](?:Delete|Destroy|Drop|Purge|Remove|Truncate|Wipe)\w{0,80}")
+
+
+def note_losses(call: ProgramCall) -> None:
+    """Note a sub-command, an option or a statement that deletes, and one that publishes."""
+    if not call.longs.isdisjoint(_NOTHING) or call.operands[:1] == ("help",):
+        return
+    verbs = [word for word in call.operands[:_VERB_AMONG] if len(word) <= _WORD_CHARS]
+    if any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call):
+        call.at_least("high", "deletes something, by its own words", call.command.text)
+    elif any(map(_PUBLISHES.fullmatch, verbs)) and REHEARSALS.isdisjoint(call.longs):
+        call.at_least("high", "publishes or deploys, by its own words", call.command.text)
+    statement = next((arg for arg in call.args[:_WORDS] if " " in arg and CHANGES.search(arg[:4096]) is not None), None)
+    if statement is not None:
+        call.at_least("high", "changes or deletes data", statement)
+
+
+def _further(call: ProgramCall) -> bool:
+    words = FURTHER.get(call.name)
+    if words is None:
+        return False
+    if call.name == "grpcurl":
+        return any(_REMOTE_CALL.fullmatch(word) for word in call.operands if len(word) <= _WORD_CHARS * 3)
+    return not words.isdisjoint(call.args[:_WORDS])
