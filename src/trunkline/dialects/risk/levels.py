@@ -19,6 +19,8 @@ class Finding(Struct, frozen=True, gc=False):
 
     level: RiskLevel
     reason: str
+    unsure: bool = False
+    """Whether it changes something of which only the run knows where it is."""
 
 
 class Risk(Struct, frozen=True):
@@ -27,6 +29,8 @@ class Risk(Struct, frozen=True):
     level: RiskLevel
     reason: str
     parts: tuple[str, ...] = ()
+    unsure: str = ""
+    """What it changes of which only the run knows where it is: no allow rule covers that but one that names the command."""
 
 
 def rank(level: RiskLevel) -> int:
@@ -44,4 +48,5 @@ def worst(findings: Iterable[Finding], otherwise: str) -> Risk:
         listed.extend([finding for finding in unique if finding.level == level])
         if len(listed) >= _MAX_PARTS:
             break
-    return Risk(level=listed[0].level, reason=listed[0].reason, parts=tuple([finding.reason for finding in listed[:_MAX_PARTS]]))
+    return Risk(level=listed[0].level, reason=listed[0].reason, parts=tuple([finding.reason for finding in listed[:_MAX_PARTS]]),
+                unsure=next((finding.reason for finding in unique if finding.unsure), ""))

@@ -93,7 +93,8 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     if depth < _MAX_SCRIPTS_DEPTH:
         scripts = [script for call in calls for script in call.scripts] + piped_scripts(calls)
         for script in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
-            findings.extend(finding for finding in line_findings(script, places, depth + 1) if finding.level != "medium")
+            findings.extend(finding for finding in line_findings(script, places, depth + 1)
+                            if finding.level != "medium" or finding.unsure)
     return findings
 
 
@@ -172,7 +173,8 @@ def _read_otherwise(call: ProgramCall, program: Program) -> None:
     for reading in readings((program.name, *command.sketch[1:])):
         read = structs.replace(command, words=tuple([command.words[at] for at in reading.places]),
                                sketch=tuple([command.sketch[at] for at in reading.places]))
-        other = ProgramCall(read, call.places, call.name, feeders=call.feeders, lenders=call.lenders, sent_on=call.sent_on)
+        other = ProgramCall(read, call.places, call.name, feeders=call.feeders, lenders=call.lenders, sent_on=call.sent_on,
+                            values=call.values)
         program.judge(other)
         known = max([rank(finding.level) for finding in call.findings], default=-1)
         for finding in other.findings:
@@ -188,7 +190,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
     words, places = command.words, standing.at(command.scope)
     first = words[0] if words else None
     if first is None:
-        call = ProgramCall(command, places, "")
+        call = ProgramCall(command, places, "", values=standing.values)
         for assignment in command.assignments:
             call.assign(assignment)
         if words:
@@ -196,7 +198,8 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             call.note("high", "the command's name is only known when it runs", command.text)
     else:
         program = program_of(first)
-        call = ProgramCall(command, places, program.name, feeders=feeders, lenders=lent, sent_on=sent_on)
+        call = ProgramCall(command, places, program.name, feeders=feeders, lenders=lent, sent_on=sent_on,
+                           values=standing.values)
         for assignment in (*command.assignments, *bound_by(command)):
             call.assign(assignment)
         if not program.is_ascii:
@@ -218,8 +221,8 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         if command.computes:
             call.at_least("medium", "computes what only the run knows, which may run commands", command.text)
     for redirect in command.redirects:
-        for path in standing.possible(redirect.sketch) if redirect.writes or redirect.reads else ():
-            (call.write if redirect.writes else call.read)(path)
+        if redirect.writes or redirect.reads:
+            (call.write if redirect.writes else call.read)(redirect.sketch)
         if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
             call.traits |= Trait.SENDS | Trait.FETCHES
     return call
