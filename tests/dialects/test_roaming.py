@@ -28,7 +28,8 @@ def test_what_is_known_of_where_it_leads_is_said(path: str, there: str) -> None:
 
 
 @every_row(("path", "is_one"), [
-    ("~+", True), ("~-/x", True), ("~1/x", True), ("~+2", True), ("~", False), ("~/x", False), ("~ann/x", False), ("~+x/y", False),
+    ("~+", True), ("~-/x", True), ("~1/x", True), ("~+2", True), ("~", False), ("~/x", False), ("~ann/x", False),
+    ("~+x/y", False),
 ])
 def test_a_tilde_may_be_a_folder_that_only_the_shell_knows(path: str, is_one: bool) -> None:
     assert is_stacked(path) is is_one

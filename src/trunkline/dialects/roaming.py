@@ -1,4 +1,4 @@
-"""Paths that lead through a process and not through folders: ``/proc/self/root/x``, ``/dev/fd/3/x``, ``~-/x``. They may be any place.
+"""Paths that lead through a process, not through folders, and may be any place: ``/proc/self/root/x``, ``/dev/fd/3/x``, ``~-/x``.
 
 Rule 1: pure, by spelling alone. What is known of where such a path leads is said as well, because a rule that names that place is
 about it; but that is never all that it may be.

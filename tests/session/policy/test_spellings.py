@@ -18,7 +18,8 @@ POLICIES = {
     "denied": ALL + '[[rules]]\npath = [".env", "secrets/**", "/etc/shadow"]\naction = "deny"\n',
 }
 TABLE: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "spellings.toml").read_text("utf-8"))
-ROWS = [(policy, line.strip(), action) for policy, actions in TABLE.items() for action, lines in actions.items() for line in lines]
+ROWS = [(policy, line.strip(), action) for policy, actions in TABLE.items() for action, lines in actions.items()
+        for line in lines]
 
 
 def asked(tool: str, kind: str, given: dict[str, Any]) -> PolicyAsk:

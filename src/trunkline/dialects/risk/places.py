@@ -45,7 +45,8 @@ PlaceKind = Literal[
 no roots are known · ``system`` · ``startup`` what shells and
 logins run, wherever it lies · ``hook`` what git runs · ``git`` what git keeps · ``agent`` an agent's own
 settings · ``loaded`` what editors, package managers and forges run by themselves · ``device``
-· ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``roaming`` through a process, to any place · ``unknown`` only known when it runs"""
+· ``raw`` a disk or memory · ``net`` bash's /dev/tcp
+· ``roaming`` through a process, to any place · ``unknown`` only known when it runs"""
 
 _NULLS: Final = frozenset(
     "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/ptmx".split()

@@ -1,8 +1,8 @@
 """What a text with variables in it may be: every value that its line gives them, and what nearly everybody's environment has.
 
 Rule 1: pure. Which value a name has at a place is not asked: a loop, a condition and a shell of its own decide that.
-Rule 2: what stays open is seen to be open: a variable that nobody knows stands as it is written, and one that may also have another
-value than those that are known as OPEN.
+Rule 2: what stays open is seen to be open: a variable that nobody knows stands as it is written, and one that may also have
+another value than those that are known as OPEN.
 Rule 3: bounded: VALUES of one name, STEPS in all; a text with more stays as it is written.
 """
 

@@ -85,8 +85,8 @@ def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where,
 
 
 def _spelled_out(paths: Sequence[str]) -> Iterator[str]:
-    """What paths with wildcards stand for, to a tool that takes them as globs: it may, whatever their member is called. A file may
-    have such a name (``app/[id]/page.tsx``), so they are paths as well."""
+    """What paths with wildcards stand for, to a tool that takes them as globs: it may, whatever their member is called. A file
+    may have such a name (``app/[id]/page.tsx``), so they are paths as well."""
     for path in paths:
         if path != BEYOND_RULES and not _WILD.isdisjoint(path):
             meant = alternatives(path) if len(path) <= PATTERN_CHARS else ()

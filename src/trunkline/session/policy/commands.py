@@ -30,7 +30,7 @@ _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
 _WILD = re.compile(r"[*?\[]|[@+!]\(|\{[^{}/]*\.\.")
 _PLAIN_CLASS = re.compile(r"\[[\w.-]+\]|\[\[\.\.\.[\w-]+\]\]", re.ASCII)
-"""A class that stands for one character and nothing else, like the ``[id]``, ``[...slug]`` and ``[[...slug]]`` in names of files."""
+"""A class that stands for one character and nothing else, like ``[id]``, ``[...slug]`` and ``[[...slug]]`` in names of files."""
 _CLASS = re.compile(r"\[[^/]*")
 """A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
 _CHOICE = re.compile(r"[@+!*?]\([^/]*")
@@ -315,8 +315,8 @@ def path_like_parts(word: str) -> Iterator[str]:
 
 
 def wild_parts(commands: Iterable[SimpleCommand]) -> Iterator[str]:
-    """Paths with wildcards within a word, for programs that look for files themselves: ``':(top).e*'``, ``'select * from "s*/x"'``.
-    What looks for text has expressions there."""
+    """Paths with wildcards within a word, for programs that look for files themselves: ``':(top).e*'``, ``"from 's*/x'"``. What
+    looks for text has expressions there."""
     for command in commands:
         if command.name in _TAKES_EXPRESSIONS:
             continue

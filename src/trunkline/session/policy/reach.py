@@ -1,8 +1,9 @@
 """Whether a word of which only a part is known may lead to a folder that nobody is to touch: the hub's own.
 
 Rule 1: pure, by spelling alone.
-Rule 2: a word of which nothing is known (``$F``) may be anything, and says nothing: what it changes is not sure (``dialects/risk``).
-What is known of it counts: ``$X/trunkline/token`` ends like something in the folder, ``~/$D`` begins like the way to it.
+Rule 2: a word of which nothing is known (``$F``) may be anything, and says nothing: what it changes is not sure
+(``dialects/risk``). What is known of it counts: ``$X/trunkline/token`` ends like something in the folder, ``~/$D`` begins like
+the way to it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from trunkline.dialects.glob_tokens import path_tokens, run
+from trunkline.dialects.glob_tokens import parts_of, path_tokens, run
 from trunkline.session.policy import globs
 from trunkline.session.policy.commands import path_like_parts
 from trunkline.session.workspace import PLAYGROUND
@@ -25,7 +26,7 @@ _TAKES_AWAY: Final = re.compile(r"rmtree|rm_?rf|rmSync|rmdir|\brm\(|\bmove\b|ren
 
 def may_lead_to(folder: str, text: str, base: str, home: str | None) -> bool:
     """Whether a text with variables in it may be a path in a folder, or the way to it."""
-    goal = globs.parts_of(globs.folded(folder))
+    goal = parts_of(globs.folded(folder))
     opened = globs.folded(_DYNAMIC.sub("*", text))
     if opened[:1] != "*":
         return _begins_like(goal, globs.place(opened, base, home).absolute)
@@ -34,7 +35,7 @@ def may_lead_to(folder: str, text: str, base: str, home: str | None) -> bool:
 
 def _begins_like(goal: list[str], path: str) -> bool:
     """Whether the parts of a path before its first open one, and that one, are on the way to the goal or below it."""
-    parts = globs.parts_of(path)
+    parts = parts_of(path)
     if parts[:len(goal) + 1] == [*goal, PLAYGROUND]:
         return False
     for at, part in enumerate(parts):
@@ -48,7 +49,8 @@ def _begins_like(goal: list[str], path: str) -> bool:
 
 
 def _ends_like(goal: list[str], tail: list[str]) -> bool:
-    """Whether what stands behind something that only the run knows begins with the goal's own names, or is hidden and on its way."""
+    """Whether what stands behind something that only the run knows begins with the goal's own names, or is hidden and on the
+    way to it."""
     fits = [[run(path_tokens(part), name) for name in goal] for part in tail[:len(goal)]]
     for count in range(1, len(fits) + 1):
         if tail[count - 1].strip("*") and all(fits[at][len(goal) - count + at] for at in range(count)):

@@ -336,14 +336,16 @@ class Subject:
         ask = self.ask
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
+        open_words = [one for one in self._spelled if _DYNAMIC.search(one)]
         if ask.guarded and self.roams:
             return globs.clean(ask.guarded[0])
         for folder in map(globs.clean, ask.guarded):
             pattern, playground = [globs.escape(folder)], f"{folder.rstrip('/')}/{PLAYGROUND}"
             if any((globs.path_concerned(pattern, where) and not (where.plain and _is_in(where.absolute, playground)))
-                   or (changes and _holds(where.absolute, folder)) for where in (*named, *self._climbed_to, *self._settled, *self._within)):
+                   or (changes and _holds(where.absolute, folder))
+                   for where in (*named, *self._climbed_to, *self._settled, *self._within)):
                 return folder
-            if any(may_lead_to(folder, one, self.base, ask.home) for one in self._spelled if _DYNAMIC.search(one)):
+            if any(may_lead_to(folder, one, base, ask.home) for one in open_words for base in self.bases):
                 return folder
             if changes and self._may_replace(playground):
                 return folder
@@ -364,7 +366,8 @@ class Subject:
         if ask.command is None or not any(None in one.words for one in self.commands):
             return ()
         known = {*self._words, "", "."}
-        words = dict.fromkeys(_without_variables(word) for word in _BETWEEN_WORDS.split(ask.command[:COMMAND_CHARS]) if word not in known)
+        written = _BETWEEN_WORDS.split(ask.command[:COMMAND_CHARS])
+        words = dict.fromkeys(_without_variables(word) for word in written if word not in known)
         found = list(islice((each for word in values(words) for each in (word, *climbing(word)) if each), LOOSE + 1))
         return tuple(globs.place(word, ask.root, ask.home, self.base) for word in found) if len(found) <= LOOSE else None
 
