@@ -63,6 +63,7 @@ _COMPUTES = re.compile(
     r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
     r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
 """Words of code that read files, beside those whose name is in the code as it is."""
+_WILD_PART = re.compile(r"[*?]|\[[^\[\]]+\]")
 _TAKES_EXPRESSIONS = frozenset(
     "grep egrep fgrep rg ag ack sed gsed awk gawk mawk perl jq yq echo printf tr expr find gfind fd ctags".split())
 """What has wildcards in a word of theirs is an expression, or a name that they only look for."""
@@ -322,7 +323,7 @@ def wild_parts(commands: Iterable[SimpleCommand]) -> Iterator[str]:
             continue
         for word in command.sketch[1:]:
             if _WILD.search(word):
-                yield from (part for part in path_like_parts(word) if _WILD.search(part) and part.strip("*/.?+$^"))
+                yield from (part for part in path_like_parts(word) if _WILD_PART.search(part) and part.strip("*/.?+$^"))
 
 
 def braced(words: Iterable[str]) -> Iterator[str]:

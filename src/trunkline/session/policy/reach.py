@@ -64,6 +64,8 @@ def parts_that_hold(word: str) -> Iterator[str]:
     """Paths within a word that may be folders which somebody is given as a whole (``-v ~/.local:/h``); of code and prose only
     those that are written in full."""
     is_code = _CODE.search(word) is not None
+    if "HOME" in word:  # in quotes, for a program that knows variables itself
+        word = word.replace("${HOME}", "~").replace("$HOME", "~")
     for part in path_like_parts(word):
         if not is_code or part[:1] == "~" or (part[:1] == "/" and "/" in part.strip("/")):
             yield part
