@@ -401,7 +401,7 @@ def test_a_rule_for_this_turn_does_not_count_outside_a_turn() -> None:
 
 @every_row(("line", "rule", "action"), [
     ("python -c 'foo(1)'", allow(category=["terminal"]), "ask"), ("python -c 'print(1)'", allow(category=["terminal"]), "allow"),
-    ("python -c 'foo(1)'", allow(category=["terminal"], risk=["low", "medium", "high"]), "allow"),
+    ("python -c 'foo(1)'", allow(category=["terminal"], risk=["low", "medium", "high"]), "ask"),
     ("python -c 'foo(1)'", allow(command=["python *"]), "ask"), ("python -c 'print(1)'", allow(command=["python *"]), "allow"),
     ("python -c 'foo(1)'", allow(command=["python -c *"]), "allow"), ("sh -c \"ruby -e 'foo 1'\"", allow(tool=["bash"]), "ask"),
     ("python - <<E\nfoo(1)\nE", allow(category=["terminal"]), "ask"),

@@ -16,6 +16,7 @@ from __future__ import annotations
 from trunkline.dialects.risk.levels import LEVELS, Finding, Risk, rank
 from trunkline.dialects.risk.parts import command_parts
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.tools import assess_risk, explain_risk, judge
+from trunkline.dialects.risk.tools import assess_risk, explain_risk, judge, unsure_line
 
-__all__ = ["LEVELS", "Finding", "Places", "Risk", "assess_risk", "command_parts", "explain_risk", "judge", "rank"]
+__all__ = ["LEVELS", "Finding", "Places", "Risk", "assess_risk", "command_parts", "explain_risk", "judge", "rank",
+           "unsure_line"]

@@ -6,6 +6,7 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -15,7 +16,7 @@ from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
-from trunkline.dialects.shell import SimpleCommand
+from trunkline.dialects.shell import OPEN, SimpleCommand, Values
 
 T = TypeVar("T")
 _SHOWN: Final = 200
@@ -36,6 +37,7 @@ _WRITE_LEVELS: Final[dict[str, tuple[RiskLevel, str]]] = {
     "device": ("high", "writes to a device"),
     "raw": ("critical", "writes to a raw device"),
     "net": ("high", "writes to the network"),
+    "roaming": ("high", "writes through a process, or from a folder that only the shell knows, to any place"),
     "unknown": ("medium", "writes a file that only the run knows"),
 }
 
@@ -103,6 +105,8 @@ class ProgramCall(Struct, eq=False, gc=False):
     """The commands whose own input it has where it has no other: a shell around it, calls of its function."""
     sent_on: bool = False
     """Whether the line has set a variable by which requests go elsewhere than their addresses say."""
+    values: Values | None = None
+    """What the variables of its line may be; None where they are not looked at."""
 
     def __post_init__(self) -> None:
         args = self.command.sketch[1:]
@@ -223,18 +227,29 @@ class ProgramCall(Struct, eq=False, gc=False):
         """It may hand this text to a shell."""
         self.brought = _noting(self.brought, text)
 
+    def possible(self, path: str) -> Sequence[str]:
+        """What a path with a variable in it may be; as it is written where that is not known."""
+        if self.values is None or ("$" not in path and "`" not in path):
+            return (path,)
+        return list(dict.fromkeys([path if OPEN in one else one for one in self.values.possible(path)]))
+
     def write(self, path: str) -> None:
         """It changes this file or folder."""
-        resolved, kind, secret = look(self.places, path)
-        self.writes = _noting(self.writes, resolved)
-        level, reason = _WRITE_LEVELS[kind]
-        if level != "low":
-            self.note(level, reason, path)
-        if secret == "own":
-            self.note("high", "changes credentials", path)
+        for one in self.possible(path):
+            resolved, kind, secret = look(self.places, one)
+            self.writes = _noting(self.writes, resolved)
+            level, reason = _WRITE_LEVELS[kind]
+            if level != "low":
+                self.note(level, reason, path, unsure=kind == "unknown")
+            if secret == "own":
+                self.note("high", "changes credentials", path)
 
     def read(self, path: str, *, contents: bool = True) -> None:
         """It reads this file, or a folder's listing."""
+        for one in self.possible(path):
+            self._read(one, contents)
+
+    def _read(self, path: str, contents: bool) -> None:
         resolved, kind, secret = look(self.places, path)
         self.reads = _noting(self.reads, resolved)
         if secret:
@@ -243,7 +258,8 @@ class ProgramCall(Struct, eq=False, gc=False):
             self.note("high" if own else "medium", "reads credentials" if contents else "looks where credentials are", path)
         elif kind == "raw":
             self.note("critical", "reads a raw device", path)
-        elif kind in ("outside", "home", "startup", "loaded") and contents and not self.places.holds(resolved):
+        elif kind == "roaming" or (
+                kind in ("outside", "home", "startup", "loaded") and contents and not self.places.holds(resolved)):
             self.note("medium", "reads outside the session's folders", path)
         elif kind == "net":
             self.traits |= Trait.FETCHES
@@ -267,5 +283,11 @@ class ProgramCall(Struct, eq=False, gc=False):
     def remove(self, path: str) -> None:
         """It deletes this file or folder."""
         self.note("high", "deletes files", path)
+        self.lose(path)
         if self.places.kind(path) == "raw":
             self.note("critical", "destroys a raw device", path)
+
+    def lose(self, path: str) -> None:
+        """This file or folder goes away from where it is."""
+        if ("$" in path or "`" in path) and any([self.places.kind(one) == "unknown" for one in self.possible(path)]):
+            self.note("high", "deletes or moves what only the run knows", path, unsure=True)

@@ -20,7 +20,7 @@ class Finding(Struct, frozen=True, gc=False):
     level: RiskLevel
     reason: str
     unsure: bool = False
-    """It may be worse: what it does could not be read."""
+    """It may be worse: where it changes something, or what its code does, is known only when it runs."""
 
 
 class Risk(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Risk(Struct, frozen=True):
     reason: str
     parts: tuple[str, ...] = ()
     unsure: str = ""
-    """What of it could not be read, where it is not known to be worse for that: no rule allows it that does not name it."""
+    """What of it is known only when it runs: no allow rule covers that but one that names the command."""
 
 
 def rank(level: RiskLevel) -> int:

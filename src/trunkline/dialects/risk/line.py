@@ -188,7 +188,8 @@ def _read_otherwise(call: ProgramCall, program: Program) -> None:
     for reading in readings((program.name, *command.sketch[1:])):
         read = structs.replace(command, words=tuple([command.words[at] for at in reading.places]),
                                sketch=tuple([command.sketch[at] for at in reading.places]))
-        other = ProgramCall(read, call.places, call.name, feeders=call.feeders, lenders=call.lenders, sent_on=call.sent_on)
+        other = ProgramCall(read, call.places, call.name, feeders=call.feeders, lenders=call.lenders, sent_on=call.sent_on,
+                            values=call.values)
         program.judge(other)
         known = max([rank(finding.level) for finding in call.findings], default=-1)
         for finding in other.findings:
@@ -204,7 +205,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
     words, places = command.words, standing.at(command.scope)
     first = words[0] if words else None
     if first is None:
-        call = ProgramCall(command, places, "")
+        call = ProgramCall(command, places, "", values=standing.values)
         for assignment in command.assignments:
             call.assign(assignment)
         if words:
@@ -212,7 +213,8 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             call.note("high", "the command's name is only known when it runs", command.text)
     else:
         program = program_of(first)
-        call = ProgramCall(command, places, program.name, feeders=feeders, lenders=lent, sent_on=sent_on)
+        call = ProgramCall(command, places, program.name, feeders=feeders, lenders=lent, sent_on=sent_on,
+                           values=standing.values)
         for assignment in command.sets:
             call.assign(assignment)
         if not program.is_ascii:
@@ -240,19 +242,18 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         if command.computes:
             call.at_least("medium", "computes what only the run knows, which may run commands", command.text)
     for redirect in command.redirects:
-        _note_redirect(call, redirect, standing)
+        _note_redirect(call, redirect)
     return call
 
 
 def _may_name_path(call: ProgramCall) -> bool:
     """Whether a word of a call can be a path that leads out of its folder: whoever looks for one need not look at the others."""
     words = " ".join(call.args)
-    return "/" in words or "~" in words or ".." in words
+    return "/" in words or "~" in words or ".." in words or "$" in words
 
 
-def _note_redirect(call: ProgramCall, redirect: Redirect, standing: Standing) -> None:
-    writes = redirect.writes
-    for path in standing.possible(redirect.sketch) if writes or redirect.reads else ():
-        (call.write if writes else call.read)(path)
+def _note_redirect(call: ProgramCall, redirect: Redirect) -> None:
+    if redirect.writes or redirect.reads:
+        (call.write if redirect.writes else call.read)(redirect.sketch)
     if redirect.sketch.startswith(("/dev/tcp/", "/dev/udp/")):
         call.traits |= Trait.SENDS | Trait.FETCHES

@@ -20,6 +20,7 @@ from msgspec import Struct
 
 from trunkline.dialects.glob_climbs import climbing
 from trunkline.dialects.risk import secrets_list
+from trunkline.dialects.roaming import beyond, is_stacked, may_roam, roams
 
 PlaceKind = Literal[
     "inside",
@@ -37,13 +38,15 @@ PlaceKind = Literal[
     "device",
     "raw",
     "net",
+    "roaming",
     "unknown",
 ]
 """``inside`` the roots · ``temp`` · ``null`` swallows · ``home`` but not inside · ``outside`` the roots · ``elsewhere`` where
 no roots are known · ``system`` · ``startup`` what shells and
 logins run, wherever it lies · ``hook`` what git runs · ``git`` what git keeps · ``agent`` an agent's own
 settings · ``loaded`` what editors, package managers and forges run by themselves · ``device``
-· ``raw`` a disk or memory · ``net`` bash's /dev/tcp · ``unknown`` only known when it runs"""
+· ``raw`` a disk or memory · ``net`` bash's /dev/tcp
+· ``roaming`` through a process, to any place · ``unknown`` only known when it runs"""
 
 _NULLS: Final = frozenset(
     "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/ptmx".split()
@@ -99,6 +102,7 @@ _LOADED_HINT: Final = re.compile(r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|j
 """A part of those that have no hidden name in them."""
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
 _A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")
+_FILE_URL: Final = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
 _DRIVE: Final = re.compile(r"[A-Za-z]:\\")
 _HOMES: Final = ("/home/", "/Users/", "/root/")
 _HOME: Final = re.compile(r"^/(home|Users)/[^/]+(?=/)|^/root(?=/)")
@@ -227,19 +231,25 @@ def look(places: Places, sketch: str) -> Seen:
 
 def _seen(places: Places, sketch: str) -> Seen:
     path = _resolve(places, sketch)
-    return Seen(path, _kind(places, path), _secret(places, path))
+    if is_stacked(sketch) or roams(f"{places.cwd}/{sketch}" if sketch[:1] not in "/~$" and places.cwd else sketch, path):
+        path = _plain(beyond(path, places.cwd or "."))
+        return Seen(path, "roaming", _secret(places, path))
+    kind: PlaceKind = "roaming" if _GLOB.search(path) and may_roam(path) else _kind(places, path)
+    return Seen(path, kind, _secret(places, path))
 
 
 def _resolve(places: Places, sketch: str) -> str:
     if sketch[:1] not in "/$~`" and ":" not in sketch:
         return _plain(sketch if places.cwd is None else f"{places.cwd}/{sketch}")
     path = sketch.replace("\\", "/") if _DRIVE.match(sketch) else sketch
-    if path.startswith("file://"):
-        path = path.removeprefix("file://")
+    if path[:5].lower() == "file:":
+        path = _FILE_URL.sub("", path)
     for name in ("$HOME", "${HOME}", "~"):
         if path == name or path.startswith(name + "/"):
             path = (places.home or "~") + path[len(name) :]
             return _plain(path)
+    if is_stacked(path):
+        return _plain(f"{places.cwd or ''}/{path.partition('/')[2]}")
     if path.startswith("~") and not path.startswith("~/"):
         return _plain("/home/" + path[1:])
     for name in ("$PWD", "${PWD}", "$(pwd)", "`pwd`"):

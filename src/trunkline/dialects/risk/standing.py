@@ -8,7 +8,6 @@ Rule 2: bounded: so many folders are kept to go back to, and so many values of a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -16,13 +15,10 @@ from msgspec import structs
 
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.shell import Binding, SimpleCommand
+from trunkline.dialects.shell import OPEN, Binding, SimpleCommand, Values
 from trunkline.dialects.shell.bindings import BINDERS
 
 _BACK: Final = 16
-_VALUES: Final = 8
-"""Values of one name that are looked at; one with more may have any."""
-_VARIABLE: Final = re.compile(r"\$(?:\{(\w{1,80})\}|(\w{1,80}))(?!\w)")
 _OF_PROJECT: Final = frozenset(("$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`"))
 """The project, whatever folder of it the session has."""
 _MOVING: Final = frozenset(("cd", "pushd", "popd", "chdir"))
@@ -37,10 +33,8 @@ class Standing:
         self._where: dict[Scope, Places] = {(): places}
         self._before: dict[Scope, Places] = {}
         self._pushed: dict[Scope, list[Places]] = {}
-        self._values: dict[str, list[str | None]] = {}
-        for one in bound:
-            self._values.setdefault(one.name, []).append(one.value)
-        self._trusts_git = not any(name == "git()" or name.startswith("GIT_") for name in self._values)
+        self.values = Values(bound)
+        self._trusts_git = not any(one.name == "git()" or one.name.startswith("GIT_") for one in bound)
 
     def at(self, scope: Scope) -> Places:
         """Where a command in this shell stands: where its own shell went, else where the shell around it was."""
@@ -65,18 +59,13 @@ class Standing:
     def possible(self, path: str) -> list[str]:
         """What a path with a variable in it may be: once for each value that the line gives it, and as it is written where it may
         have another."""
-        found = _VARIABLE.search(path) if self._values and "$" in path else None
-        values = self._values.get(found[1] or found[2], []) if found is not None else []
-        if found is None or not values:
-            return [path]
-        known = [f"{path[:found.start()]}{value}{path[found.end():]}" for value in dict.fromkeys(values[:_VALUES])
-                 if value is not None]
-        return known if None not in values and len(values) <= _VALUES else [*known, path]
+        found = self.values.possible(path)
+        return found if len(found) == 1 and found[0] == path else [path if OPEN in one else one for one in found]
 
     def settled(self, command: SimpleCommand) -> SimpleCommand:
         """A command with the paths outside that the line puts into its words by variables. Other values are left as they are
         written: who does not know them judges no milder."""
-        if not self._values or None not in command.words[1:] or command.name in _MOVING or command.name in BINDERS:
+        if not self.values.are_bound or None not in command.words[1:] or command.name in _MOVING or command.name in BINDERS:
             return command
         here = self.at(command.scope)
         words = (*command.sketch[:1], *[self._foreign(here, word) or word for word in command.sketch[1:]])

@@ -75,6 +75,12 @@ def _terminal(command: str, folder: str | None, places: Places, at_once: bool) -
     return _UNREAD if at_once else _read_ahead.put((command, places), judge_line(command, places))
 
 
+def unsure_line(command: str, places: Places) -> str:
+    """What a line changes of which only the run knows where it is; a line that was not read ahead may be that."""
+    risk = _terminal(command, None, places, at_once=True)
+    return risk.reason if risk is _UNREAD else risk.unsure
+
+
 _read_ahead: Final[AnswerCache[tuple[str, Places], Risk]] = AnswerCache(64)
 _UNREAD: Final = Risk(level="high", reason=f"a command of more than {READ_AT_ONCE_CHARS} characters that was not read ahead")
 

@@ -7,6 +7,7 @@
     redirects.py one redirection, one here-doc
     simple.py    one simple command
     bindings.py  every way in which a name gets a value
+    settling.py  what a text with variables may be
     computing.py where a shell computes the value of a name, and what that may run
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
@@ -25,6 +26,7 @@ from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.reader import LineReader
+from trunkline.dialects.shell.settling import OPEN, Values
 from trunkline.dialects.shell.simple import ShellPlace
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import Binding, ParsedLine, Redirect, SimpleCommand, Span, SpanRole
@@ -32,6 +34,7 @@ from trunkline.dialects.shell.verbs import has_more_readings, readings
 from trunkline.dialects.shell.wrappers import SHELLS, shell_script
 
 __all__ = [
+    "OPEN",
     "READ_AT_ONCE_CHARS",
     "SHELLS",
     "UNKNOWN_VALUE",
@@ -42,6 +45,7 @@ __all__ = [
     "SimpleCommand",
     "Span",
     "SpanRole",
+    "Values",
     "has_more_readings",
     "is_long",
     "known_line",

@@ -265,7 +265,7 @@ class CommandReader(ABC):
     def _put(self, name: str, value: str | None, sketch: str) -> None:
         """A name gets a value."""
         is_known = value is not None and _OPENED.isdisjoint(value)
-        self.bound.append(Binding(name, value if is_known else None))
+        self.bound.append(Binding(name, value if is_known else None, sketch))
         self.values.put(name, value, sketch)
 
     def _learn(self, command: SimpleCommand, index: int) -> None:

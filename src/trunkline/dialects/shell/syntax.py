@@ -97,6 +97,8 @@ class Binding(Struct, frozen=True, gc=False):
     name: str
     value: str | None
     """None: only the run knows it."""
+    sketch: str = ""
+    """The value with its dynamic parts as written: ``$HOME/x``."""
 
 
 class ParsedLine(Struct, frozen=True):

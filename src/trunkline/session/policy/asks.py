@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import msgspec
@@ -18,6 +19,8 @@ from msgspec import Struct
 from trunkline.dialects.calls import CallReading, ToolNames, ToolRole, read_call
 from trunkline.dialects.calls.inputs import BEYOND_RULES, PATHS
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
+from trunkline.dialects.glob_climbs import climbing
+from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives
 from trunkline.dialects.outside import NOT_JSON
 from trunkline.session.policy import globs
 from trunkline.session.policy.subject import PolicyAsk
@@ -28,6 +31,7 @@ INPUT_BYTES: Final = 64 << 10
 """Bytes of an input that a rule may be about as a whole."""
 _BY_PATHS: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch", "delete"})
 """What a tool for these does shows in its paths; a move has a direction as well, and what a server's tool does nobody knows."""
+_WILD: Final = frozenset("*?[{")
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
@@ -66,17 +70,28 @@ def policy_ask_of(reading: CallReading, risk: RiskLevel, reason: str, at: Where,
     """The ask behind a call that was read and judged; ``given`` is its input."""
     root = at.roots[0] if at.roots else at.cwd
     shown, category = shown_category or reading.category, reading.judged_as
-    paths = tuple(dict.fromkeys(_with_real(reading.paths, at.cwd, root, at.home, resolve)))
+    wild = tuple(_spelled_out(reading.paths))
+    paths = tuple(dict.fromkeys(_with_real((*reading.paths, *wild), at.cwd, root, at.home, resolve)))
     return PolicyAsk(
         tool=reading.tool, category=category, shown_category=shown if shown != category else None, agent=at.agent,
         command=reading.command, claimed=reading.claimed, risk=risk, risk_reason=reason,
         paths=paths if len(paths) <= PATHS else (*paths[:PATHS], BEYOND_RULES),
-        globs=tuple(_in_full(path, at.cwd, root, at.home, resolve) for path in reading.globs),
+        globs=tuple(_in_full(path, at.cwd, root, at.home, resolve) for path in dict.fromkeys((*reading.globs, *wild))),
         root=resolve(root) if resolve is not None else root, session_id=at.session_id, turn_id=at.turn_id,
         cwd=_run_in(reading.folder, at.cwd, root, resolve), roots=at.roots[1:], home=at.home, guarded=at.guarded,
         doubts=reading.doubts, only_looks=reading.only_looks,
         input=input_print(given) if reading.command is None and not (reading.paths and reading.role in _BY_PATHS) else "",
     )
+
+
+def _spelled_out(paths: Sequence[str]) -> Iterator[str]:
+    """What paths with wildcards stand for, to a tool that takes them as globs: it may, whatever their member is called. A file
+    may have such a name (``app/[id]/page.tsx``), so they are paths as well."""
+    for path in paths:
+        if path != BEYOND_RULES and not _WILD.isdisjoint(path):
+            meant = alternatives(path) if len(path) <= PATTERN_CHARS else ()
+            found = list(islice((each for one in meant for each in (one, *climbing(one))), PATHS + 1))
+            yield from found if 0 < len(found) <= PATHS else (BEYOND_RULES,)
 
 
 def input_print(given: object) -> str:

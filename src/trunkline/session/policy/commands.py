@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from trunkline.dialects.calls.variables import is_harmless_assignment, script_of
+from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives
 from trunkline.session.policy import globs
 from trunkline.session.policy.globs import Place
 
@@ -28,6 +29,8 @@ _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
 _WILD = re.compile(r"[*?\[]|[@+!]\(|\{[^{}/]*\.\.")
+_PLAIN_CLASS = re.compile(r"\[[\w.-]+\]|\[\[\.\.\.[\w-]+\]\]", re.ASCII)
+"""A class that stands for one character and nothing else, like ``[id]``, ``[...slug]`` and ``[[...slug]]`` in names of files."""
 _CLASS = re.compile(r"\[[^/]*")
 """A class of characters and, since where it ends is hard to say, the rest of its part of the path."""
 _CHOICE = re.compile(r"[@+!*?]\([^/]*")
@@ -50,7 +53,7 @@ _TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
 """What they read is text to them: no path in it is opened."""
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
-_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}]+")
+_INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}!]+")
 _BRACE_RANGE = re.compile(r"\{[^{}/]*+\}")
 _CODE_CHARS = 8192
 _OPENS_LITERAL = re.compile(
@@ -60,6 +63,11 @@ _COMPUTES = re.compile(
     r"\bopen\b|[rR]ead_?(?:[Ff]ile|[Tt]ext|[Bb]ytes|[Ll]ines)|File\.|fopen|file_get_contents|glob|listdir|scandir|readdir|walk\("
     r"|iterdir|getline\s*<|getline\s+\w+\s*<|\bARGV\b|io\.|IO\.|createReadStream|read_csv|loadtxt")
 """Words of code that read files, beside those whose name is in the code as it is."""
+_WILD_PART = re.compile(r"[*?]|\[[^\[\]]+\]")
+_TAKES_EXPRESSIONS = frozenset(
+    "grep egrep fgrep rg ag ack sed gsed awk gawk mawk perl jq yq echo printf tr expr find gfind fd ctags".split())
+"""What has wildcards in a word of theirs is an expression, or a name that they only look for."""
+_CODE_SIGNS = re.compile(r"[\s;()\"']")
 _MANY_WORDS = 12
 _PIECES = re.compile(r"[;&|\n(){}`]+")
 
@@ -114,6 +122,23 @@ def _may_be_any_verb(command: SimpleCommand) -> bool:
     return has_more_readings((command.name, *command.sketch[1:]))
 
 
+def _opened_path(word: str) -> str:
+    """The same for a path, in which a plain class of characters is one of them."""
+    if "[" not in word:
+        return _opened(word)
+    found, at = "", 0
+    for plain in _PLAIN_CLASS.finditer(word):
+        found += _opened(word[at:plain.start()]) if not _is_open_class(word[at:plain.start()]) else "\0"
+        one = "?" if "-" in plain[0] else plain[0] if plain[0][1] != "[" else r"?\]"
+        found, at = found + one, plain.end()
+    return _opened(word) if "\0" in found else found + _opened(word[at:])
+
+
+def _is_open_class(text: str) -> bool:
+    """Whether a class or a choice begins here that ends elsewhere."""
+    return "[" in text or "(" in text
+
+
 def _opened(word: str | None) -> str:
     if word is None:
         return "*"
@@ -131,7 +156,7 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
     for command in commands:
         pairs = enumerate(zip(command.words, command.sketch, strict=True))
         yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
-                    if word is not None or not _is_only_text(command, at))
+                    if word is not None or not is_only_text(command, at))
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
                     if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
@@ -140,7 +165,7 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[st
             yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
 
 
-def _is_only_text(command: SimpleCommand, at: int) -> bool:
+def is_only_text(command: SimpleCommand, at: int) -> bool:
     """Whether a word is printed or kept as a text, and never opened: what ``echo`` prints, the message of a commit."""
     if command.name in ("echo", "printf"):
         return True
@@ -223,7 +248,7 @@ def path_outline(word: str, base: str, home: str | None = None, hidden: bool = F
     if not _WILD.search(word):
         return None
     at_home = word.startswith("~/") and home is not None
-    opened = _opened(word[2:] if at_home else word).replace("**", "*")
+    opened = _opened_path(word[2:] if at_home else word).replace("**", "*")
     if hidden:
         opened = _STARS.sub("?*", opened)
     return globs.clean(posixpath.join(globs.escape(home or "" if at_home else base), opened)).rstrip("/") + "/"
@@ -288,6 +313,26 @@ def path_like_parts(word: str) -> Iterator[str]:
     found = [piece for piece in _INSIDE.split(word) if piece]
     if found != [word]:
         yield from found
+
+
+def wild_parts(commands: Iterable[SimpleCommand]) -> Iterator[str]:
+    """Paths with wildcards within a word, for programs that look for files themselves: ``':(top).e*'``, ``"from 's*/x'"``. What
+    looks for text has expressions there."""
+    for command in commands:
+        if command.name in _TAKES_EXPRESSIONS:
+            continue
+        for word in command.sketch[1:]:
+            if _WILD.search(word):
+                yield from (part for part in path_like_parts(word) if _WILD_PART.search(part) and part.strip("*/.?+$^"))
+
+
+def braced(words: Iterable[str]) -> Iterator[str]:
+    """What programs make of braces that no shell has expanded: ``'file:///x/{a,b}'``."""
+    for word in words:
+        if "{" in word and "," in word and len(word) <= PATTERN_CHARS and not _CODE_SIGNS.search(word):
+            found = alternatives(word)
+            yield from found if len(found) != 1 else ()
+            yield from (ANYTHING,) if not found else ()
 
 
 def doubt(command: SimpleCommand) -> str:

@@ -26,6 +26,7 @@ from trunkline.session.policy.asks import policy_ask
 from trunkline.session.policy.rules import (
     CHANGES,
     UNNAMED_RISKS,
+    UNSURE,
     Action,
     Fit,
     Rule,
@@ -193,8 +194,9 @@ def _approved_as(policy: PermissionPolicy, subject: Subject) -> str:
     if subject.ask.doubts:
         return ""
     if subject.ask.command is not None:
-        covered = auto.commands and not subject.unsure if isinstance(auto.commands, bool) else command_covered(
-            auto.commands, subject).ok
+        if isinstance(auto.commands, bool):
+            return "commands" if auto.commands and not subject.unsure else ""
+        covered = command_covered(auto.commands, subject).ok
         return "commands" if covered else ""
     if category == "file_read" and subject.places:
         return "reads" if auto.reads and subject.ask.only_looks else ""
@@ -214,7 +216,7 @@ def _write_covered(writes: bool | list[str], subject: Subject) -> bool:
 def _nobody(looked_at: Sequence[Considered], ask: PolicyAsk) -> Verdict:
     """Nothing fits: a person decides, and sees the rule that came close."""
     for one in looked_at:
-        if one.rule.action == "allow" and (one.fit.why.startswith("the risk is") or CHANGES in one.fit.why):
+        if one.rule.action == "allow" and (one.fit.why.startswith(("the risk is", UNSURE)) or CHANGES in one.fit.why):
             name = f"rule {one.rule.id}" if one.rule.id else "an allow rule"
             return Verdict("ask", None, "default", f"{name} is about this, but {one.fit.why}")
     return Verdict("ask", None, "default", f"no rule is about this ({ask.category}, {ask.risk} risk), so a person decides")

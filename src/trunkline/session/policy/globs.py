@@ -42,6 +42,7 @@ from trunkline.dialects.glob_tokens import (
     segments_of,
     text_tokens,
 )
+from trunkline.dialects.roaming import beyond, is_stacked, roams
 from trunkline.errors import Invalid
 
 EXACT_CHARS = 16 << 10
@@ -49,7 +50,10 @@ EXACT_CHARS = 16 << 10
 PATH_CHARS = 4096
 """The longest path Linux takes; a longer one is nobody's file."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
-_FILE_URL = re.compile(r"file://(?:localhost)?(?=/)", re.IGNORECASE)
+_FILE_URL = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
+"""Who fetches ``file://127.0.0.1/x`` gets the file of this machine: no program asks another host for one."""
+_LOUD = re.compile(r"(?:^|/)\$[A-Z_][A-Z0-9_]*(?=/|$)|\$[{(]|`", re.ASCII)
+"""A variable of the environment that is a whole part of a path. ``routes/$id.tsx`` is the name of a file."""
 
 
 class Place(Struct, frozen=True):
@@ -58,6 +62,8 @@ class Place(Struct, frozen=True):
     absolute: str
     relative: str | None
     plain: bool
+    roams: bool = False
+    """Whether it leads through a process (``/proc/self/root/x``, ``~-/x``) and may be any place."""
 
     @property
     def inside(self) -> bool:
@@ -65,27 +71,30 @@ class Place(Struct, frozen=True):
         return self.plain and self.relative is not None
 
 
-_PROC = re.compile(r"/+proc/+(?:[a-z-]*self|\d+|\$\$)/+(root|cwd)(?=/|$)")
-
-
 def place(path: str, root: str, home: str | None = None, base: str | None = None) -> Place:
     """Judge a path: relative ones start at ``base``, by default the root itself."""
     path = unquote(_FILE_URL.sub("", path)) if _FILE_URL.match(path) else path
-    plain = _is_plain(path)
-    path = _by_another_way(path, base or root, home)
-    if path == "~" or path.startswith("~/"):
+    base, plain, stacked = base or root, _is_plain(path), False
+    if path[:1] == "~":
+        path, stacked = _of_home(path, base, home)
         plain = plain and home is not None
-        path = (home or "/~") + path[1:]
-    absolute = clean(posixpath.join(base or root, path))
-    return Place(absolute, relative_to(absolute, root), plain)
+    full = posixpath.join(base, path)
+    absolute = clean(full)
+    if not stacked and not roams(full, absolute):
+        return Place(absolute, relative_to(absolute, root), plain)
+    absolute = clean(beyond(absolute, base))
+    return Place(absolute, relative_to(absolute, root), False, True)
 
 
-def _by_another_way(path: str, base: str, home: str | None) -> str:
-    """``~ann/x`` where that is the home, and the ways around through ``/proc``."""
-    if path[:1] == "~" and home is not None and path[1:].partition("/")[0] == posixpath.basename(home):
-        return "~" + path[len(posixpath.basename(home)) + 1:]
-    found = _PROC.match(path)
-    return path if found is None else (path[found.end():] or "/") if found[1] == "root" else base + path[found.end():]
+def _of_home(path: str, base: str, home: str | None) -> tuple[str, bool]:
+    """A path that begins with a tilde, in full as far as that is known, and whether it begins at a folder that only the shell
+    knows."""
+    if is_stacked(path):
+        return posixpath.join(base, path.partition("/")[2]), True
+    name, slash, rest = path[1:].partition("/")
+    if name and (home is None or name != posixpath.basename(home)):
+        return path, False
+    return (home or "/~") + slash + rest, False
 
 
 def clean(path: str) -> str:
@@ -118,6 +127,8 @@ def _is_plain(path: str) -> bool:
     if not path or len(path) > PATH_CHARS or "\\" in path or _URL.match(path):
         return False
     if path.startswith("~") and path != "~" and not path.startswith("~/"):
+        return False
+    if ("$" in path or "`" in path) and (path[0] == "$" or _LOUD.search(path)):
         return False
     if not _is_everyday(path) and any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in path):
         return False

@@ -147,16 +147,11 @@ def steers_hub(command: SimpleCommand) -> bool:
     return any(_STEERS.search(text) is not None for text in (*own, *hidden(command)))
 
 
-def unsure_code(line: str, commands: Sequence[SimpleCommand], cwd: str, roots: Sequence[str], home: str | None) -> str:
-    """What a line has of code that nobody can read for sure, or nothing."""
-    from trunkline.dialects.risk import Places  # as heavy as the parser
-    from trunkline.dialects.risk.line import recent_line
-    from trunkline.dialects.risk.plain_code import brings_code
-    from trunkline.dialects.shell import is_long
+def brings_code_in(command: SimpleCommand) -> bool:
+    """Whether a command has code in its words or on its input."""
+    from trunkline.dialects.risk.plain_code import brings_code  # as heavy as the parser
 
-    if not any(brings_code(command) for command in commands):
-        return ""
-    return "it brings more code than is read at once" if is_long(line) else recent_line(line, Places.of(cwd, roots, home)).unsure
+    return brings_code(command)
 
 
 def _tails(command: SimpleCommand, words: Sequence[str]) -> Iterator[str]:

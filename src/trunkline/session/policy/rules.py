@@ -37,6 +37,8 @@ UNNAMED_RISKS: tuple[RiskLevel, ...] = ("low", "medium")
 _SHOWN = 80
 CHANGES = "changes what is run, and its pattern does not name that"
 """Said of an option that no pattern covers by a wildcard."""
+UNSURE = "only a rule that names the command allows what is not sure"
+"""Said of a change of which only the run knows where it is."""
 _FED = "it takes names that come from elsewhere, and one of them may match"
 _OPEN = "only what runs it knows whether it matches"
 
@@ -189,12 +191,12 @@ def _allows(rule: Rule, subject: Subject) -> Fit:
                  _paths_covered(rule.path, subject), _risk_covered(rule, subject.ask)):
         if not part.ok:
             return part
-    if subject.unsure and not rule.command and "high" not in rule.risk:
-        return Fit(False, f"it names no command, and {subject.unsure}")
     if _says_less(rule, subject.ask):
         return Fit(False, "it names a tool or paths, and this is a call that does more than that tool is for")
     if subject.guarded:
         return Fit(False, f"it touches the hub's own {subject.guarded}, which no rule allows")
+    if subject.unsure and not rule.command:
+        return Fit(False, f"{UNSURE}: {subject.unsure}")
     return Fit(not subject.ask.doubts, f"it is not sure what this does: {', '.join(subject.ask.doubts[:2])}")
 
 

@@ -18,13 +18,16 @@ from msgspec.structs import replace
 from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.dialects.glob_climbs import ANYWHERE, climbing
+from trunkline.dialects.roaming import may_roam
 from trunkline.session.policy import globs
 from trunkline.session.policy.behind import Behind, behind
 from trunkline.session.policy.commands import (
     ANYTHING,
+    braced,
     bundle_ends,
     entries_named,
     glob_outline,
+    is_only_text,
     mentions,
     moves,
     moves_where_it_stands,
@@ -35,10 +38,12 @@ from trunkline.session.policy.commands import (
     quoted_patterns,
     spellings,
     values,
+    wild_parts,
 )
 from trunkline.session.policy.globs import Place
-from trunkline.session.policy.hidden import TEXTS, hidden, runs_unknown, steers_hub, unsure_code, without_options
+from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, runs_unknown, steers_hub, without_options
 from trunkline.session.policy.names import fed_outlines
+from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold
 from trunkline.session.workspace import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -54,6 +59,7 @@ LOOSE = 1000
 """Words of a line of which not all is known that are held against the hub's own; what has more is left to people."""
 _HERE = re.compile(r"^(?:\$PWD|\$\{PWD\})/")
 _DEFAULT = re.compile(r"\$\{\w+:?[-=+]([^{}]*)\}")
+_DYNAMIC = re.compile(r"[$`]")
 _VARIABLE = re.compile(r"\$\w+|\$\{[^{}]*\}")
 _BETWEEN_WORDS = re.compile(r"[\s;|&()<>'\"`]+")
 BUNDLE_ENDS = 600
@@ -140,7 +146,46 @@ class Subject:
         found = [*mentions(self.commands, ask.home), *(self.parsed.tested if self.parsed is not None else ())]
         if not self.is_whole and ask.command is not None:
             found += ask.command[:COMMAND_CHARS].split()
+        found += braced(found)
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
+
+    @cached_property
+    def _spelled(self) -> tuple[str, ...]:
+        """What the words that only the shell knows may be, by the values that the line and the environment give their variables;
+        parts of them may still be open."""
+        if self.parsed is None:
+            return ()
+        open_words = [one.sketch[at] for one in self.commands if None in one.words
+                      for at, word in enumerate(one.words) if word is None and not is_only_text(one, at)]
+        open_words += [each.sketch for one in self.commands for each in one.redirects if each.target is None]
+        if not open_words:
+            return ()
+        from trunkline.dialects.shell import Values  # as heavy as the parser
+
+        known = Values(self.parsed.bound, posixpath.basename(self.ask.home or ""))
+        return tuple(islice(dict.fromkeys(one for word in dict.fromkeys(open_words) for one in known.possible(word)), WORDS))
+
+    @cached_property
+    def _settled(self) -> tuple[Place, ...]:
+        """Places that these may be."""
+        ask, words = self.ask, dict.fromkeys(values(one for one in self._spelled if not _DYNAMIC.search(one)))
+        return tuple(globs.place(each, ask.root, ask.home, base) for word in words for each in (word, *climbing(word))
+                     for base in self.bases)
+
+    @cached_property
+    def _within(self) -> tuple[Place, ...]:
+        """Folders that a part of a word may name, to somebody who is given all that is in them."""
+        ask, words = self.ask, (*self._words, *(one for one in self._spelled if not _DYNAMIC.search(one)))
+        parts = [part for word in words for part in parts_that_hold(word)]
+        if ask.home is not None:
+            parts += [part for word in words for part in of_home_in_code(word, ask.home)]
+        return tuple(globs.place(part, ask.root, ask.home, self.base) for part in islice(dict.fromkeys(parts), WORDS))
+
+    @cached_property
+    def roams(self) -> bool:
+        """Whether a path in it leads through a process, or from a folder that only the shell knows, and may be any place."""
+        places = (*self.mentioned, *self._climbed_to, *self._settled, *self._within, *self._gone)
+        return any(where.roams for where in places) or any(map(may_roam, self._wild_outlines))
 
     @cached_property
     def _above(self) -> tuple[str, ...]:
@@ -158,13 +203,21 @@ class Subject:
     @cached_property
     def bases(self) -> tuple[str, ...]:
         """Where relative paths in the command may begin: where it runs, and each folder that it goes to."""
-        ask, found = self.ask, [self.base]
+        return tuple(dict.fromkeys((self.base, *(where.absolute for where in self._gone[1:]))))[:BASES]
+
+    @cached_property
+    def _gone(self) -> tuple[Place, ...]:
+        """The folders that the command goes to, each from every one before."""
+        ask = self.ask
+        found = {self.base: globs.place(self.base, ask.root)}
         for folder in moves(self.commands):
-            gone = [globs.place(one, ask.root, ask.home, base).absolute for base in found for one in (folder, *climbing(folder))]
-            found = list(dict.fromkeys((*found, *gone)))[:BASES]
-            if len(found) == BASES:
+            for base in tuple(found):
+                for one in (folder, *climbing(folder)):
+                    where = globs.place(one, ask.root, ask.home, base)
+                    found[where.absolute] = where if where.roams else found.get(where.absolute, where)
+            if len(found) >= BASES:
                 break
-        return tuple(found)
+        return tuple(found.values())
 
     @cached_property
     def mentioned(self) -> tuple[Place, ...]:
@@ -178,7 +231,8 @@ class Subject:
     def may_be_named(self) -> tuple[Place, ...]:
         """Places that the end of a bundle of options may be (``-czfsecrets``), and those that a glob may climb to."""
         ask = self.ask
-        return (*(globs.place(end, ask.root, ask.home, self.base) for end in dict.fromkeys(self._ends)), *self._climbed_to)
+        return (*(globs.place(end, ask.root, ask.home, self.base) for end in dict.fromkeys(self._ends)), *self._climbed_to,
+                *self._settled)
 
     @cached_property
     def _climbed_to(self) -> tuple[Place, ...]:
@@ -201,14 +255,21 @@ class Subject:
         hidden = list(dict.fromkeys(piece for word in self._words for piece in path_like_parts(word)))
         if not self.is_whole or len(self._words) + len(self._above) + len(hidden) > WORDS or len(self._ends) >= BUNDLE_ENDS:
             return (ANYTHING,)
-        with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)
         if len(self.bases) >= BASES:
             return (ANYTHING,)
-        found = [path_outline(word, base, ask.home, with_hidden) for base in self.bases
-                 for word in (*self._words, *self._above)]
-        found += self._glob_outlines
         named = [globs.escape(globs.place(piece, ask.root, ask.home, self.base).absolute) for piece in hidden]
-        return tuple(dict.fromkeys((*(one for one in found if one is not None), *named)))
+        roaming = (ANYTHING,) if self.roams else ()
+        return tuple(dict.fromkeys((*self._wild_outlines, *named, *roaming)))
+
+    @cached_property
+    def _wild_outlines(self) -> tuple[str, ...]:
+        """Patterns of what words, parts of words and globs with wildcards may stand for."""
+        ask = self.ask
+        with_hidden = any("dotglob" in word or "globdots" in word.replace("_", "").lower() for word in self._words)
+        settled = [word for word in values(one for one in self._spelled if not _DYNAMIC.search(one))]
+        words = (*self._words, *self._above, *settled, *islice(dict.fromkeys(wild_parts(self.commands)), WORDS))
+        found = [path_outline(word, base, ask.home, with_hidden) for base in self.bases for word in words]
+        return tuple(dict.fromkeys(one for one in (*found, *self._glob_outlines) if one is not None))
 
     @cached_property
     def _glob_outlines(self) -> list[str | None]:
@@ -259,9 +320,14 @@ class Subject:
 
     @cached_property
     def unsure(self) -> str:
-        """What of its code could not be read, where its risk is no higher for that, or nothing."""
+        """What of the command is known only when it runs: where it changes something, or what its code does; or nothing. A long
+        line is left to people, where it has a word that only the shell knows or brings code."""
         ask = self.ask
-        return unsure_code(ask.command, self.commands, self.base, (ask.root, *ask.roots), ask.home) if ask.command else ""
+        if ask.command is None or self.parsed is None or not (self._spelled or any(map(brings_code_in, self.commands))):
+            return ""
+        from trunkline.dialects.risk import Places, unsure_line  # as heavy as the parser
+
+        return unsure_line(ask.command, Places.of(self.base, (ask.root, *ask.roots), ask.home))
 
     @cached_property
     def guarded(self) -> str:
@@ -272,15 +338,22 @@ class Subject:
             return ask.guarded[0]
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
+        open_words = [one for one in self._spelled if _DYNAMIC.search(one)]
+        if ask.guarded and self.roams:
+            return globs.clean(ask.guarded[0])
         for folder in map(globs.clean, ask.guarded):
             pattern, playground = [globs.escape(folder)], f"{folder.rstrip('/')}/{PLAYGROUND}"
             if any((globs.path_concerned(pattern, where) and not (where.plain and _is_in(where.absolute, playground)))
-                   or (changes and _holds(where.absolute, folder)) for where in (*named, *self._climbed_to)):
+                   or (changes and _holds(where.absolute, folder))
+                   for where in (*named, *self._climbed_to, *self._settled, *self._within)):
+                return folder
+            if any(may_lead_to(folder, one, base, ask.home) for one in open_words for base in self.bases):
                 return folder
             if changes and self._may_replace(playground):
                 return folder
             if self._loose is None or any(where.absolute == playground or (
-                    globs.path_concerned(pattern, where) and not _is_in(where.absolute, playground)) for where in self._loose):
+                    globs.path_concerned(pattern, where) and not _is_in(where.absolute, playground)) or (
+                    changes and where.absolute != "/" and _holds(where.absolute, folder)) for where in self._loose):
                 return folder
             if any(globs.path_may_match(pattern, one, ask.root) and not self._stays_in(playground, one)
                    for one in self.path_outlines if one != ANYTHING):
@@ -295,7 +368,8 @@ class Subject:
         if ask.command is None or not any(None in one.words for one in self.commands):
             return ()
         known = {*self._words, "", "."}
-        words = dict.fromkeys(_settled(word) for word in _BETWEEN_WORDS.split(ask.command[:COMMAND_CHARS]) if word not in known)
+        written = _BETWEEN_WORDS.split(ask.command[:COMMAND_CHARS])
+        words = dict.fromkeys(_without_variables(word) for word in written if word not in known)
         found = list(islice((each for word in values(words) for each in (word, *climbing(word)) if each), LOOSE + 1))
         return tuple(globs.place(word, ask.root, ask.home, self.base) for word in found) if len(found) <= LOOSE else None
 
@@ -320,7 +394,7 @@ class Subject:
         return any(".." in word for word in (*self._words, *self._above, *self.ask.globs))
 
 
-def _settled(word: str) -> str:
+def _without_variables(word: str) -> str:
     """A word with what it has where a variable is not set, with the folder itself for ``$PWD/``, and a star for other variables
     behind its beginning."""
     word = _HERE.sub("./", _DEFAULT.sub(r"\1", word))

@@ -24,6 +24,8 @@ def _rm(call: ProgramCall) -> None:
     for path in call.operands:
         if call.places.kind(path) == "raw":
             call.remove(path)
+        else:
+            call.lose(path)
 
 
 def _shred(call: ProgramCall) -> None:

@@ -7,6 +7,7 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
+from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.code import judge_code
 from trunkline.dialects.risk.magics import note_magics
@@ -367,7 +368,7 @@ def _editor_code(call: ProgramCall) -> list[str]:
     """Commands of its own that an editor's words bring."""
     if call.name not in _CODE_EDITORS:
         return []
-    found = [arg[1:] for arg in call.args if arg[:1] == "+" and not arg[1:].isdigit() and len(arg) > 1]
+    found = [arg[1:] for arg in call.args if arg[:1] == "+" and not is_whole_number(arg[1:]) and len(arg) > 1]
     joined = [arg.partition("=") for arg in call.args if arg[:2] == "--" and "=" in arg]
     found += [value for name, _, value in joined if name in _EDITOR_CODE]
     return found + [after for arg, after in zip(call.args, call.args[1:], strict=False) if arg in _EDITOR_CODE]
