@@ -2,7 +2,7 @@
 
     levels.py    Risk, Finding, the order of levels          tools.py     any tool call: which parts of its input matter
     line.py      one shell line                              flow.py      what follows from several commands together
-    call.py      one command, and what was noted about it    code.py      code in an argument: python -c, awk, perl -e
+    call.py      one command, and what was noted about it    inline/      code that a line brings: python -c, awk, perl -e
     places.py    what a path means                           rules/       what each program does: rows per program
     parts.py     a line in its parts, for whoever approves it    runners/  programs that run others, for policies
     row_matching.py   the row that fits a command        standing.py  where each command of a line stands

@@ -174,8 +174,8 @@ def is_only_text(command: SimpleCommand, at: int) -> bool:
 
 def _read_in_code(command: SimpleCommand) -> Iterator[str]:
     """Files that code in a command reads: those of a sed script by name; ANYTHING where code puts names together."""
+    from trunkline.dialects.risk.inline.sed import read_sed
     from trunkline.dialects.risk.runners.code import code_in  # as heavy as the parser
-    from trunkline.dialects.risk.sed import read_sed
 
     for text, language in code_in(command):
         if language == "sed":

@@ -149,7 +149,7 @@ def steers_hub(command: SimpleCommand) -> bool:
 
 def brings_code_in(command: SimpleCommand) -> bool:
     """Whether a command has code in its words or on its input."""
-    from trunkline.dialects.risk.plain_code import brings_code  # as heavy as the parser
+    from trunkline.dialects.risk.inline.plain_code import brings_code  # as heavy as the parser
 
     return brings_code(command)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.code import judge_awk, judge_sed
+from trunkline.dialects.risk.inline.code import judge_awk, judge_sed
 from trunkline.dialects.risk.rules.patches import note_patch
 
 _WIDE_MODE: Final = re.compile(

@@ -9,9 +9,9 @@ from typing import Final
 
 from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.code import judge_code
-from trunkline.dialects.risk.magics import note_magics
-from trunkline.dialects.risk.plain_code import is_plain
+from trunkline.dialects.risk.inline.code import judge_code
+from trunkline.dialects.risk.inline.magics import note_magics
+from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, shell_script

@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from trunkline.dialects.calls.variables import is_never_harmless, loading_level
-from trunkline.dialects.risk.plain_code import is_plain as is_plain_code
+from trunkline.dialects.risk.inline.plain_code import is_plain as is_plain_code
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.dialects.risk.code import may_run_commands
+from trunkline.dialects.risk.inline.code import may_run_commands
+from trunkline.dialects.risk.inline.sed import read_sed
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.table import Runner
 from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of
-from trunkline.dialects.risk.sed import read_sed
 from trunkline.dialects.shell import SimpleCommand
 
 _RUNS_IN_CODE: Final = re.compile(

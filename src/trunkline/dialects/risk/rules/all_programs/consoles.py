@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.code import judge_code
-from trunkline.dialects.risk.magics import note_magics
+from trunkline.dialects.risk.inline.code import judge_code
+from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.rules.databases import judge_statements, note_not_known
 from trunkline.dialects.risk.stdin import given
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tooling.rows import every_row
-from trunkline.dialects.risk.sed import SedScript, read_sed
+from trunkline.dialects.risk.inline.sed import SedScript, read_sed
 
 
 @every_row(("script", "found"), [

@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall
-from trunkline.dialects.risk.code import MAGIC
+from trunkline.dialects.risk.inline.code import MAGIC
 
 _WORD: Final = re.compile(r"(?:^|(?<=[\n;]))[ \t]{0,9}(%{0,2})([a-z_]\w{0,40})\b[ \t]{0,9}([^\n]{0,400})")
 _ALIASES: Final = frozenset("cat cp ldir less lf lk ll ls lx man mkdir more mv rm rmdir".split())

@@ -8,9 +8,9 @@ import time
 
 from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
+from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.line import recent_line
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.plain_code import is_plain
 
 ROOT = "/home/u/proj"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.dialects.risk.harmless_names import (
+from trunkline.dialects.risk.inline.harmless_names import (
     ELSEWHERE,
     NODE,
     NODE_GRAVE,

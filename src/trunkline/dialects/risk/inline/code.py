@@ -14,8 +14,8 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.plain_code import is_plain
-from trunkline.dialects.risk.sed import read_sed
+from trunkline.dialects.risk.inline.plain_code import is_plain
+from trunkline.dialects.risk.inline.sed import read_sed
 
 
 class Signs(NamedTuple):
