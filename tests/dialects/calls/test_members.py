@@ -43,10 +43,11 @@ def test_a_command_that_comes_with_a_text_a_target_or_another_user_is_not_sure(m
 @every_row("call", [
     {"name": "Read", "kind": "read", "rawInput": {"path": "src/a.py", **members}} for members in (
         {"text": "x"}, {"body": "x"}, {"replace": "x"}, {"edit": "x"}, {"destination": "src/b.py"}, {"output": "src/b.py"},
-        {"rename_to": "src/b.py"}, {"new_name": "src/b.py"}, {"outfile": "src/b.py"}, {"sudo_type": "root"})
+        {"rename_to": "src/b.py"}, {"new_name": "src/b.py"}, {"outfile": "src/b.py"}, {"sudo_type": "root"},
+        {"output_file": "src/b.py"})
 ] + [
     {"name": "Grep", "kind": "search", "rawInput": {"pattern": "a", "path": "src", **members}} for members in (
-        {"replace": "b"}, {"output": "src/b.py"}, {"to": "src/b"})
+        {"replace": "b"}, {"output": "src/b.py"}, {"to": "src/b"}, {"logFile": "src/b"}, {"result_path": "src/b"})
 ])
 def test_a_look_that_brings_a_text_or_a_target_is_no_look(call: dict[str, Any]) -> None:
     assert not read(call).only_looks

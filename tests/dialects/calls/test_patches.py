@@ -140,6 +140,17 @@ def test_the_forms_that_agents_send_are_known(patch: str) -> None:
     assert not [doubt for doubt in read_call("Edit", "edit", {"diff": patch, "path": "src/a.py"}).doubts if "patch" in doubt]
 
 
+@every_row("before", ["../x\n", "src/b.py\n```python\n", "```\n../x\n"])
+def test_blocks_behind_the_name_of_another_file_are_of_no_known_form(before: str) -> None:
+    patch = f"{before}<<<<<<< SEARCH\na\n=======\nd\n>>>>>>> REPLACE\n"
+    assert "a patch of no form that is known: diff" in read_call("Edit", "edit", {"diff": patch, "path": "src/a.py"}).doubts
+
+
+def test_blocks_may_stand_in_a_fence() -> None:
+    patch = "```python\n<<<<<<< SEARCH\na\n=======\nd\n>>>>>>> REPLACE\n```\n"
+    assert not read_call("Edit", "edit", {"diff": patch, "path": "src/a.py"}).doubts
+
+
 def test_a_text_with_an_index_is_no_patch() -> None:
     assert read_call("Write", "edit", {"path": "a.md", "content": "Index: ../x\nand more\n"}).paths == ("a.md",)
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, get_args
 
 from trunkline.dialects.calls.inputs import (
@@ -97,6 +97,11 @@ _NOT_FOR: Final[dict[ToolRole, frozenset[str]]] = {
 """Last words of names that a tool for this has no use for: with one of them it does something else as well."""
 
 
+_LOOKING: Final = frozenset({"read", "search"})
+_FILES: Final = frozenset("file files path paths filename dir directory folder".split())
+_MADE: Final = frozenset("output outputs out result results log logs report export dump save saved dest destination".split())
+
+
 def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolRole | None = None,
                     depth: int = DEPTH) -> Iterator[str]:
     """The names of members that nobody looks at and that are not known to change nothing, at any depth. ``known`` are those that
@@ -123,7 +128,13 @@ def _is_out_of_place(name: str, role: ToolRole | None) -> bool:
         return is_arguments(name) and role not in _RUNS  # options of a program that this tool does not show
     words = words_of(name)
     is_odd = words[-1:] and words[-1] in _NOT_FOR.get(role, _NONE) if role is not None else False
-    return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read")
+    return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read") or (
+        role in _LOOKING and _is_made(words))
+
+
+def _is_made(words: Sequence[str]) -> bool:
+    """Whether a name is one for a file that is made: ``output_file``, ``log_path``."""
+    return len(words) > 1 and words[-1] in _FILES and not _MADE.isdisjoint(words[:-1])
 
 
 def _is_looked_at(name: str, value: Any, role: ToolRole | None) -> bool:

@@ -25,6 +25,8 @@ _UNIFIED: Final = re.compile(
     r"|(?:deleted file|new file|old|new) mode |\+\+\+ /dev/null)", re.MULTILINE | re.IGNORECASE)
 """What says by itself how a text is to be applied."""
 _BLOCKS: Final = re.compile(r"^[<-]{5,9} ?SEARCH\b", re.MULTILINE)
+_BEFORE_BLOCKS: Final = re.compile(r"\s*(?:`{3,9}\w{0,20}\s*)?")
+"""What may stand before the first block: some programs take anything else there for the name of another file."""
 _ED: Final = re.compile(
     r"^(?:[\d.$/][\d,.$/]{0,40}|[,%])?(?:[acdijmst]|! ?\S[^\n]{0,200}|[erwW] [^\n]{1,200}|s/[^\n]{1,200})[ \t\r]*$"
     r"|^GIT binary patch", re.MULTILINE)
@@ -94,8 +96,9 @@ def taken_by(text: str) -> Taken:
 
 def is_understood(text: str) -> bool:
     """Whether a patch has a form that is known here: what becomes of which file can be read in it."""
-    if _BLOCKS.search(text) is not None:
-        return True
+    block = _BLOCKS.search(text)
+    if block is not None:
+        return _BEFORE_BLOCKS.fullmatch(text, 0, block.start()) is not None
     return _UNIFIED.search(text) is not None and _ED.search(text) is None
 
 
