@@ -97,7 +97,6 @@ _NOT_FOR: Final[dict[ToolRole, frozenset[str]]] = {
 """Last words of names that a tool for this has no use for: with one of them it does something else as well."""
 
 
-_LOOKING: Final = frozenset({"read", "search"})
 _FILES: Final = frozenset("file files path paths filename dir directory folder".split())
 _MADE: Final = frozenset("output outputs out result results log logs report export dump save saved dest destination".split())
 
@@ -129,7 +128,7 @@ def _is_out_of_place(name: str, role: ToolRole | None) -> bool:
     words = words_of(name)
     is_odd = words[-1:] and words[-1] in _NOT_FOR.get(role, _NONE) if role is not None else False
     return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read") or (
-        role in _LOOKING and _is_made(words))
+        role in _LOOKS and _is_made(words))
 
 
 def _is_made(words: Sequence[str]) -> bool:
