@@ -49,7 +49,8 @@ NODE: Final = frozenset("""
     padEnd startsWith endsWith toUpperCase toLowerCase charAt charCodeAt codePointAt localeCompare normalize repeat substring
     substr has get set add size inspect format cpus totalmem freemem hostname type release arch platform homedir tmpdir
     readFileSync existsSync readdirSync statSync if for while switch catch return typeof await of in write then
-    createHash update digest randomUUID randomBytes encodeURIComponent decodeURIComponent setTimeout setInterval clearTimeout clearInterval
+    createHash update digest randomUUID randomBytes
+    encodeURIComponent decodeURIComponent setTimeout setInterval clearTimeout clearInterval
 """.split())
 """What JavaScript may call."""
 NODE_GRAVE: Final = frozenset(
