@@ -39,8 +39,12 @@ def read_sed(script: str) -> SedScript:
     if "[" not in script:
         return found
     other = _read(script, True)
-    return SedScript(*(tuple(dict.fromkeys((*one, *more))) for one, more in zip(found[:3], other[:3], strict=True)),
+    return SedScript(_both(found.runs, other.runs), _both(found.writes, other.writes), _both(found.reads, other.reads),
                      found.odd and other.odd)
+
+
+def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
 
 
 def _read(script: str, brackets: bool) -> SedScript:
