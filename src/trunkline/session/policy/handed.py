@@ -109,8 +109,7 @@ def _looks(commands: Sequence[SimpleCommand], at: int) -> bool:
     name = one.name or ""
     if one.assignments or not one.words or one.words[0] not in (name, f"/bin/{name}", f"/usr/bin/{name}"):
         return False
-    if any(each.writes and each.target != "/dev/null" and each.target is not None and not each.target.isdigit()
-           for each in one.redirects):
+    if any(each.writes and each.target != "/dev/null" for each in one.redirects):
         return False
     if any(0 <= each.stdin_from <= at < index and each.name not in _TEXT_TAKERS for index, each in enumerate(commands)):
         return False
