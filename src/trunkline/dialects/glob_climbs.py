@@ -24,6 +24,9 @@ _SIGNS: Final = re.compile(r"[*?\[{(]")
 _TOKEN: Final = re.compile(
     r"\\(?P<quoted>.)|(?P<choice>[@+!*?]\(.*)|(?P<braces>\{.*)|(?P<star>\*+)|(?P<any>\?)"
     r"|\[(?P<negated>[!^]?)(?P<members>\]?(?>(?:\[[:.=][^\]]*\]|[^\]])*))\]|(?P<plain>.)", re.DOTALL)
+_BETWEEN: Final = re.compile(r"[,{}]")
+_CLASS: Final = re.compile(r"\[[^\[\]]{1,80}\]")
+_ONLY_DOTS: Final = re.compile(r"[.\\*?()\[\]|@+!]+")
 _CHARS: Final = 256
 """The longest name of a file; a longer part is none, but may be a glob of one."""
 
@@ -71,9 +74,20 @@ def _after(token: re.Match[str], dots: int) -> Iterator[int]:
         yield from (dots + 1,) if dots == 1 else ()
     elif token["members"] is not None:
         yield from (dots + 1,) if dots < 2 and _holds_dot(token["members"], bool(token["negated"])) else ()
+    elif token["braces"] is not None and not _is_choice(token["braces"], dots):
+        return
     else:  # a choice: what it ends with, and what stands behind it, is not looked at
         inside = token["choice"] or token["braces"] or ""
         yield from range(dots, 3) if dots or ("." in inside and inside[0] != "!") or "[" in inside else ()
+
+
+def _is_choice(braces: str, dots: int) -> bool:
+    """Whether braces may stand for dots: they have alternatives or a range, one of which is nothing but dots and wildcards."""
+    if ".." in braces:
+        return True
+    if "," not in braces:
+        return False
+    return bool(dots) or any(_ONLY_DOTS.fullmatch(piece) for piece in _BETWEEN.split(_CLASS.sub(".", braces)) if piece)
 
 
 def _holds_dot(members: str, negated: bool) -> bool:

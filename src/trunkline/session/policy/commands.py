@@ -43,9 +43,9 @@ _LEAVES_FOLDERS = frozenset(
 """What leaves a folder that it names where it is."""
 _MOVERS = frozenset("mv rm rmdir ln install rsync rename unlink".split())
 _STANDS_IN = frozenset({"$PWD", "${PWD}", "$(pwd)", "`pwd`"})
-_GREPS = frozenset("grep egrep fgrep rg".split())
-_FINDERS = frozenset({"find", "gfind", "fd"})
-_FINDS_ONLY = frozenset(
+GREPS = frozenset("grep egrep fgrep rg".split())
+FINDERS = frozenset({"find", "gfind", "fd"})
+FINDS_ONLY = frozenset(
     "-name -iname -path -ipath -type -maxdepth -mindepth -size -mtime -mmin -newer -print -print0 -not -o -a -empty -prune "
     "-H -L -P -regex -iregex -ls -quit -perm -user -group -depth".split())
 """Options of ``find`` that do nothing with what it finds."""
@@ -211,7 +211,7 @@ def quoted_patterns(commands: Iterable[SimpleCommand]) -> frozenset[str]:
     quoted: set[str] = set()
     others: set[str] = set()
     for command in commands:
-        looks = command.name in _FINDERS or command.name in _GREPS
+        looks = command.name in FINDERS or command.name in GREPS
         for word in command.sketch[1:]:
             written = command.text.count(f"'{word}'") + command.text.count(f'"{word}"') if looks else 0
             (quoted if written and written == command.text.count(word) else others).add(word)
@@ -223,7 +223,7 @@ def entries_named(name: str, commands: Iterable[SimpleCommand], home: str | None
     ``.``, and who looks, goes there, makes it or puts something into it leaves it where it is."""
     for command in commands:
         entered = set(moves([command])) if command.name not in _MOVERS else ()
-        if command.name in _LEAVES_FOLDERS or (command.name in _FINDERS and _FINDS_ONLY.issuperset(_options(command))):
+        if command.name in _LEAVES_FOLDERS or (command.name in FINDERS and FINDS_ONLY.issuperset(_options(command))):
             continue
         for word in values(mentions([command], home)):
             if word not in entered:

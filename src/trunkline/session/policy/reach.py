@@ -21,6 +21,9 @@ from trunkline.session.workspace import PLAYGROUND
 _DYNAMIC: Final = re.compile(r"\$\([^()]*\)|`[^`]*`|\$\{[^{}]*\}|\$[\w\N{HORIZONTAL ELLIPSIS}@*#?!-]+")
 _CODE: Final = re.compile(r"[\s'\"()]")
 _HOME_IN_CODE: Final = re.compile(r"\bHOME\b|expanduser|\.home\b|home_?dir|getpw|USERPROFILE|Dir\.home|HOMEPATH", re.IGNORECASE)
+_HANDS_ON: Final = re.compile(
+    r"['\"(,:=]~|~/?['\":,)]|~/?$|system|exec|popen|spawn|\brun\b|call|getline|\|"
+    r"|\b(?:rm|mv|cp|ln|tar|zip|rsync|scp|dd|find|chmod|chown|chgrp|docker)\b", re.IGNORECASE)
 _TAKES_AWAY: Final = re.compile(r"rmtree|rm_?rf|rmSync|rmdir|\brm\(|\bmove\b|rename|remove|unlink|chmod|chown")
 
 
@@ -67,6 +70,8 @@ def parts_that_hold(word: str) -> Iterator[str]:
     if "HOME" in word:  # in quotes, for a program that knows variables itself
         word = word.replace("${HOME}", "~").replace("$HOME", "~")
     for part in path_like_parts(word):
+        if part in ("~", "~/") and is_code and not _HANDS_ON.search(word):  # an operator, or "about"
+            continue
         if not is_code or part[:1] == "~" or (part[:1] == "/" and "/" in part.strip("/")):
             yield part
 

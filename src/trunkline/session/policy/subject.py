@@ -41,6 +41,7 @@ from trunkline.session.policy.commands import (
     wild_parts,
 )
 from trunkline.session.policy.globs import Place
+from trunkline.session.policy.handed import handling
 from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, runs_unknown, steers_hub, without_options
 from trunkline.session.policy.names import fed_outlines
 from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold
@@ -344,8 +345,10 @@ class Subject:
         for folder in map(globs.clean, ask.guarded):
             pattern, playground = [globs.escape(folder)], f"{folder.rstrip('/')}/{PLAYGROUND}"
             if any((globs.path_concerned(pattern, where) and not (where.plain and _is_in(where.absolute, playground)))
-                   or (changes and _holds(where.absolute, folder))
                    for where in (*named, *self._climbed_to, *self._settled, *self._within)):
+                return folder
+            if changes and any(_holds(where.absolute, folder) for where in (
+                    *(named if self._handed is None else self._handed), *self._climbed_to, *self._settled, *self._within)):
                 return folder
             if any(may_lead_to(folder, one, base, ask.home) for one in open_words for base in self.bases):
                 return folder
@@ -359,6 +362,20 @@ class Subject:
                    for one in self.path_outlines if one != ANYTHING):
                 return folder
         return ""
+
+    @cached_property
+    def _handed(self) -> tuple[Place, ...] | None:
+        """The places that something in the line may change or hand on as a whole: what commands name that do more than look,
+        and where they stand once the line has gone elsewhere; None where nobody knows, and it may be all that is named."""
+        ask = self.ask
+        if ask.command is None or self.parsed is None or not self.is_whole or self.parsed.tested:
+            return None
+        found = handling(ask.command, self.commands, self.base, ask.home)
+        if found is None:
+            return None
+        words = dict.fromkeys((word, base) for one in found for base in one.folders
+                              for word in (*one.words, *braced(one.words), *(() if base == self.base else (".",))))
+        return (*self.places[:-1], *(globs.place(word, ask.root, ask.home, base) for word, base in words))
 
     @cached_property
     def _loose(self) -> tuple[Place, ...] | None:

@@ -29,6 +29,13 @@ PLAIN = [
     ("ruby", "puts 1+1"), ("ruby", "puts JSON.parse(File.read(\"x.json\"))[\"a\"]"), ("ruby", "puts $_ if $_ =~ /foo/"),
     ("perl", "print if /foo/"), ("perl", "print $F[0]"), ("perl", "s/foo/bar/g"), ("perl", "print \"hi\\n\""),
     ("perl", "/foo/ and print"), ("php", "echo PHP_VERSION;"), ("lua", "print(1+1)"), ("julia", "println(1 + 1)"),
+    ("python", "import base64; print(base64.b64encode(b'x'), base64.b64decode('eA=='))"),
+    ("python", "from urllib.parse import quote; print(quote('a b'))"), ("python", "import secrets; print(secrets.token_hex(16))"),
+    ("python", "import urllib.parse; print(urllib.parse.urlparse('http://a/b'))"),
+    ("python", "import inspect, json; print(inspect.getsource(json.dumps), inspect.signature(json.dumps))"),
+    ("python", "import numpy as np; print(np.arange(5))"), ("python", "import pandas as pd; print(pd.read_csv('a.csv').head())"),
+    ("python", "import pandas as pd; print(pd.read_csv('a.csv').describe())"),
+    ("node", "console.log(require('crypto').randomBytes(16).toString('hex'))"),
     ("pwsh", "Get-ChildItem"), ("vim", "q"), ("emacs", "(message \"x\")"),
 ]
 NOT_KNOWN = [

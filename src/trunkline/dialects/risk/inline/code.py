@@ -110,8 +110,10 @@ _PURE_MODULES: Final = frozenset(
 _SUSPECT: Final = re.compile(
     r"require|import|open|globalThis|process\.(?!version|platform|arch|cwd)|__|\bos\b|\bfs\b|\bmodules\b|`|\binclude\b"
 )
-_LOADS_DATA: Final = re.compile(r"\b(?:json|JSON|tomllib|toml)\.load\(")
-"""What reads data, and no code."""
+_LOADS_DATA: Final = re.compile(
+    r"\b(?:json|JSON|tomllib|toml)\.load\(|\byaml\.safe_load\("
+    r"|\bimport\s{1,9}importlib\.metadata\s{1,9}as\b|\bfrom\s{1,9}importlib\.metadata\s{1,9}import\b")
+"""What reads data, and no code; so does what names the versions of packages."""
 _BACKTICK_RUNS: Final = frozenset(("perl", "ruby", "php", "julia"))
 _SHELL_LIKE: Final = frozenset(("pwsh", "expect", "tclsh"))
 _MAX_LITERALS: Final = 12
@@ -148,7 +150,8 @@ def judge_code(call: ProgramCall, code: str | None, language: str) -> None:
     text = _read_part(call, code, f"{language} code")
     names = set(_NAME.findall(text))
     runs = _RUNS.found(names, text) or ("`" in text and language in _BACKTICK_RUNS)
-    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(names, _LOADS_DATA.sub(" ", text))
+    data = _LOADS_DATA.sub(" ", text)
+    network, evaluates = _NETWORK.found(names, text), _EVALUATES.found(set(_NAME.findall(data)), data)
     if network and (runs or evaluates):
         call.note("critical", f"{language} code that talks to the network and runs what it gets", text)
     elif runs or _DELETES.found(names, text) or (language in _DELETES_IN and _DELETES_IN[language].found(names, text)):

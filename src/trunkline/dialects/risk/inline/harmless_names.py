@@ -28,12 +28,14 @@ PYTHON: Final = frozenset("""
     Path PurePath Decimal Fraction Enum md5 sha1 sha256 sha512 hexdigest digest uuid4 uuid1 indent dedent fill wrap shorten
     getsizeof getdefaultencoding getfilesystemencoding get_paths get_path get_config_var is_relative_to as_posix resolve
     is_available device_count get_device_name reader DictReader isatty fileno sleep ctime process_time parse literal_eval walk
+    b64encode b64decode quote unquote quote_plus urlparse urlsplit urlencode parse_qs token_hex token_urlsafe token_bytes
+    getsource signature getdoc arange linspace zeros ones read_csv head tail describe safe_load
 """.split())
 """What Python code may call."""
 PYTHON_MODULES: Final = frozenset(
     "sys json math re ast platform datetime collections itertools functools string textwrap statistics decimal fractions random "
     "time pprint typing locale calendar uuid hashlib struct unicodedata sysconfig difflib operator csv tomllib enum "
-    "dataclasses".split())
+    "dataclasses base64 secrets urllib.parse".split())
 """Modules with nothing in them that does more."""
 PYTHON_DUNDERS: Final = frozenset("__version__ __name__ __file__ __doc__ __all__ __path__ __author__ __main__ __title__".split())
 
@@ -47,7 +49,8 @@ NODE: Final = frozenset("""
     padEnd startsWith endsWith toUpperCase toLowerCase charAt charCodeAt codePointAt localeCompare normalize repeat substring
     substr has get set add size inspect format cpus totalmem freemem hostname type release arch platform homedir tmpdir
     readFileSync existsSync readdirSync statSync if for while switch catch return typeof await of in write then
-    createHash update digest randomUUID encodeURIComponent decodeURIComponent setTimeout setInterval clearTimeout clearInterval
+    createHash update digest randomUUID randomBytes
+    encodeURIComponent decodeURIComponent setTimeout setInterval clearTimeout clearInterval
 """.split())
 """What JavaScript may call."""
 NODE_GRAVE: Final = frozenset(

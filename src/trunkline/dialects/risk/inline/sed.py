@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 _ADDRESS: Final = re.compile(r"\d++(?:~\d++)?|\$|[+~]\d++")
 _BETWEEN: Final = re.compile(r"[\s;]*+")
+_BRACKET: Final = re.compile(r"\[\^?\]?(?>(?:\[:[a-z]{1,10}:\]|[^\]\n]){0,200})\]")
 _BLANKS: Final = re.compile(r"\s*+")
 _FLAGS: Final = re.compile(r"[gpiImMeE0-9]*+")
 _LABEL: Final = re.compile(r"[^;\n}]*+")
@@ -32,19 +33,33 @@ class SedScript(NamedTuple):
 
 
 def read_sed(script: str) -> SedScript:
-    """Read a script; several of one call are joined by line ends."""
+    """Read a script; several of one call are joined by line ends. Most programs take the sign that ends a part for no end in
+    brackets (``s/[^/]*//``), some do: what either of them does counts."""
+    found = _read(script, False)
+    if "[" not in script:
+        return found
+    other = _read(script, True)
+    return SedScript(_both(found.runs, other.runs), _both(found.writes, other.writes), _both(found.reads, other.reads),
+                     found.odd and other.odd)
+
+
+def _both(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*one, *other)))
+
+
+def _read(script: str, brackets: bool) -> SedScript:
     runs: list[str] = []
     writes: list[str] = []
     reads: list[str] = []
     at, end = _skip(script, 0, _BETWEEN), len(script)
     while 0 <= at < end:
-        at = _addresses(script, at)
+        at = _addresses(script, at, brackets)
         sign = script[at:at + 1] if at >= 0 else ""
         at += 1
         if sign in _PLAIN:
             pass
         elif sign in ("s", "y"):
-            at = _substitution(script, at, runs, writes) if sign == "s" else _delimited(script, at, 2)
+            at = _substitution(script, at, runs, writes, brackets) if sign == "s" else _delimited(script, at, 2)
         elif sign in ("e", "r", "R", "w", "W"):
             found = _LINE.match(script, at)
             rest, at = (found[0].strip(), found.end()) if found is not None else ("", end)
@@ -66,12 +81,12 @@ def _skip(script: str, at: int, pattern: re.Pattern[str]) -> int:
     return found.end() if found is not None else at
 
 
-def _addresses(script: str, at: int) -> int:
+def _addresses(script: str, at: int, brackets: bool) -> int:
     """Where the command stands behind its addresses; -1 where one has no end."""
     for _ in range(2):
         sign = script[at:at + 1]
         if sign == "/" or sign == "\\":
-            at = _delimited(script, at if sign == "/" else at + 1, 1)
+            at = _delimited(script, at if sign == "/" else at + 1, 1, brackets)
             while 0 <= at and script[at:at + 1] in ("I", "M"):
                 at += 1
         else:
@@ -85,23 +100,26 @@ def _addresses(script: str, at: int) -> int:
     return at
 
 
-def _delimited(script: str, at: int, parts: int) -> int:
+def _delimited(script: str, at: int, parts: int, brackets: bool = False) -> int:
     """Where as many parts end as one sign keeps apart, the first sign standing here; -1 where they do not."""
     sign = script[at:at + 1]
     if sign in ("", "\\", "\n"):
         return -1
-    at += 1
+    at, first = at + 1, parts
     while parts and at < len(script):
         if script[at] == "\\":
             at += 1
+        elif brackets and parts == first and script[at] == "[" and (found := _BRACKET.match(script, at)) is not None:
+            at = found.end()
+            continue
         elif script[at] == sign:
             parts -= 1
         at += 1
     return -1 if parts else at
 
 
-def _substitution(script: str, at: int, runs: list[str], writes: list[str]) -> int:
-    start, at = at, _delimited(script, at, 2)
+def _substitution(script: str, at: int, runs: list[str], writes: list[str], brackets: bool) -> int:
+    start, at = at, _delimited(script, at, 2, brackets)
     flags = _FLAGS.match(script, at) if at >= 0 else None
     if flags is None:
         return -1

@@ -39,6 +39,11 @@ _MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
 _BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
 
 
+_DOWN_DELETES: Final = ("--v", "--r")
+"""``--volumes``, ``--rmi`` and ``--remove-orphans``, shortened or not."""
+_SHORT_V: Final = re.compile(r"-\w*v")
+
+
 def _mounted(call: ProgramCall) -> Iterator[str]:
     """The machine's folders that a container gets. A name without a slash is a volume."""
     for at, arg in enumerate(call.args):
@@ -67,7 +72,9 @@ def _container(call: ProgramCall) -> None:
     groups = _GROUPS if "compose" in call.operands else _GROUPS | _GROUPS_OF_SWARMS
     words = [word for word in call.operands if word not in groups]
     verb = words[0] if words else ""
-    if verb:
+    if verb == "down" and not any(arg.startswith(_DOWN_DELETES) or _SHORT_V.match(arg) for arg in call.args):
+        call.note("medium", "stops and removes containers that their file makes again", verb)
+    elif verb:
         note_row(call, ROWS, verb, (*words[1:], *call.args), call.has)
         if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
             call.write(words[-1])
