@@ -12,6 +12,7 @@
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
+    pythons.py   the options of python: the module, or the code, that it runs
     verbs.py     options before the sub-command of a program
     spans.py     which part of a line is what, for highlighting
 """
@@ -25,6 +26,7 @@ from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
+from trunkline.dialects.shell.pythons import apart, is_python, module_at
 from trunkline.dialects.shell.reader import LineReader
 from trunkline.dialects.shell.settling import OPEN, Values
 from trunkline.dialects.shell.simple import ShellPlace
@@ -46,9 +48,12 @@ __all__ = [
     "Span",
     "SpanRole",
     "Values",
+    "apart",
     "has_more_readings",
     "is_long",
+    "is_python",
     "known_line",
+    "module_at",
     "parse_shell",
     "readings",
     "shell_script",

@@ -41,7 +41,7 @@ _CODE_READERS = frozenset(
 _RENAMERS = frozenset({"alias", "hash", "enable"})
 _GIT_VALUES = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
 _STEERS = re.compile(
-    r"(?:^|[\s/])trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
+    r"(?:^|[\s/]|\s-[A-Za-z]{0,20}m)trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
     r"(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b|[$`])", re.IGNORECASE)
 """What changes the rules, answers for a person or lets somebody in; what only the run knows may."""
 _TEXTS = re.compile(r"[;&|\n(){}`'\"]+")

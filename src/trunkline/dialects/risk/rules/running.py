@@ -14,7 +14,7 @@ from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.stdin import given
-from trunkline.dialects.shell import SHELLS, shell_script
+from trunkline.dialects.shell import SHELLS, module_at, shell_script
 
 _QUIET_MODULES: Final = frozenset(
     "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
@@ -129,10 +129,11 @@ def _interpreter(call: ProgramCall) -> None:
     language = _LANGUAGES.get(call.name) or _LANGUAGES.get(call.name.rstrip("0123456789.")) or call.name
     words = call.command.words
     options = _INLINE.get(language, ())
-    if call.name == "ipython" or _IPYTHON.intersection(words[1:3]):
+    module = module_at(call.command)
+    if call.name == "ipython" or (module and words[module] in _IPYTHON):
         _magics(call)
     inline = [at for at, word in enumerate(words[1:], start=1) if word is not None and _is_inline(word, options, language)]
-    if inline and language == "python" and "-m" in words[:inline[0]] and not _IPYTHON.intersection(words[1:4]):
+    if inline and 0 < module < inline[0] and words[module] not in _IPYTHON:
         inline = []  # what stands behind a module's name is the module's
     if inline:
         for at in inline[:4]:
@@ -147,8 +148,8 @@ def _interpreter(call: ProgramCall) -> None:
         return
     if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
         return
-    if language == "python" and "-m" in words:
-        _module(call, words.index("-m") + 1)
+    if module:
+        _module(call, module)
     else:
         _file_or_input(call, language)
 
