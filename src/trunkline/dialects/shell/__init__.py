@@ -12,6 +12,7 @@
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
+    managers.py  volta, mise, pnpm exec …: managers that run a command
     pythons.py   the options of python: the module, or the code, that it runs
     verbs.py     options before the sub-command of a program
     spans.py     which part of a line is what, for highlighting
@@ -33,12 +34,13 @@ from trunkline.dialects.shell.simple import ShellPlace
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import Binding, ParsedLine, Redirect, SimpleCommand, Span, SpanRole
 from trunkline.dialects.shell.verbs import has_more_readings, readings
-from trunkline.dialects.shell.wrappers import SHELLS, shell_script
+from trunkline.dialects.shell.wrappers import SHELLS, STDIN_NAMES, shell_script
 
 __all__ = [
     "OPEN",
     "READ_AT_ONCE_CHARS",
     "SHELLS",
+    "STDIN_NAMES",
     "UNKNOWN_VALUE",
     "WRAPPERS",
     "Binding",
