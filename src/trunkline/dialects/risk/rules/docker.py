@@ -36,6 +36,7 @@ _GROUPS_OF_SWARMS: Final = frozenset("config secret stack service node plugin tr
 """Behind these words another one says what is done; the latter are no words of compose, which has a ``config`` of its own."""
 _BEYOND: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
 _MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
+_DESTINATION: Final = re.compile(r"(?:^|,)dest=([^,]+)")
 _BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
 
 
@@ -67,6 +68,12 @@ def _container(call: ProgramCall) -> None:
     groups = _GROUPS if "compose" in call.operands else _GROUPS | _GROUPS_OF_SWARMS
     words = [word for word in call.operands if word not in groups]
     verb = words[0] if words else ""
+    for value in [after for arg, after in zip(call.args, (*call.args[1:], ""), strict=True) if arg in ("-o", "--output")] + [
+            arg.partition("=")[2] for arg in call.args if arg.startswith(("--output=", "-o="))]:
+        target = _DESTINATION.search(value)
+        path = target[1] if target is not None else value if "=" not in value else ""
+        if verb in ("build", "bake", "save", "export") and path[:1] in ("/", "~", ".", "$") and call.places.kind(path) in _BEYOND:
+            call.write(path)
     if verb:
         note_row(call, ROWS, verb, (*words[1:], *call.args), call.has)
         if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):

@@ -205,6 +205,8 @@ def _other_verb(call: ProgramCall, verb: str) -> None:
             call.note("high", "runs a package that is not from the registry", foreign)
         if call.name in ("yarn", "pnpm", "bun") and verb in call.args and verb not in _OWN_VERBS:  # a program of a package
             call.bring(shlex.join(call.args[call.args.index(verb):]))
+        if verb == "deploy" and call.name == "pnpm":
+            call.write(call.operands[-1])
         call.run(".")
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
 
