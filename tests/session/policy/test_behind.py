@@ -20,12 +20,20 @@ def test_of_very_many_texts_that_a_line_runs_the_rest_may_be_anything() -> None:
 @every_row("line", [
     "concurrently 'git -C . push'", "foo -- git --no-pager push", "concurrently 'ls; /usr/bin/git push'", "foo 'env git push'",
     "foo 'g\"\"it push'", "bun run git push", "bun exec '/usr/bin/git push'", "cargo watch -- git push", "retry -- /bin/git push",
-    "watchexec /bin/git push", "lxc exec a -- /bin/git push", "vagrant ssh -c '/bin/git push'", "rg --pre=git push",
+    "lxc exec a -- /bin/git push", "vagrant ssh -c '/bin/git push'", "rg --pre=git push",
     "kubectl exec a git push", "gcloud compute ssh a -- git push", "foo 'bar \"git push\"'",
     "foo --run='time git push'",
 ])
 def test_a_denied_command_that_a_program_may_bring_is_asked(line: str) -> None:
     assert decided(running(line), deny(command=["git push*"]), EVERYTHING).action == "ask"
+
+
+@every_row("line", [
+    "watchexec /bin/git push", "volta run git push", "mise x node@20 -- git push", "pnpm -r exec git push", "fnm exec git push",
+    "corepack yarn exec git push", "nix develop -c git push", ". /dev/stdin <<< 'git push'",
+])
+def test_a_denied_command_that_a_program_is_known_to_run_is_denied(line: str) -> None:
+    assert decided(running(line), deny(command=["git push*"]), EVERYTHING).action == "deny"
 
 
 @every_row("line", [

@@ -47,6 +47,11 @@ def test_a_long_text_is_looked_at_by_its_beginning() -> None:
 
 @every_row("line", [
     "trunkline policy edit", "trunkline policy remove 1", "trunkline --data x policy remove 1", "/usr/bin/trunkline policy edit",
+    "T=trunkline; $T approve 1", "$(which trunkline) approve 1", "cp $(which trunkline) t; ./t approve 1",
+    "ln -s /usr/bin/trunkline t; ./t approve 1", "alias t=trunkline; t approve 1", "echo approve 1 | xargs trunkline",
+    "nix run nixpkgs#trunkline -- approve 1",
+    "python3.12 -mtrunkline approve 1", "python -Bmtrunkline approve 1", "python -I -B -mtrunkline approve 1",
+    "uv run python -mtrunkline approve 1", "foo 'python -Bmtrunkline approve 1'", "python3 -Im trunkline approve 1",
     "python3 -m trunkline policy remove 1", "uvx trunkline@1 policy edit", "uvx --from trunkline trunkline policy edit",
     "pipx run trunkline policy edit", "uv run trunkline policy edit", "foo 'trunkline policy edit'", "trunkline approve 1",
     "trunkline answer 1 yes", "trunkline $X", "sh -c 'trunkline policy edit'", "TRUNKLINE policy edit",

@@ -32,7 +32,7 @@ from trunkline.dialects.risk.runners.names import UNKNOWN
 from trunkline.dialects.risk.runners.runs import line_runs
 from trunkline.dialects.risk.standing import Standing
 from trunkline.dialects.risk.stdin import lenders
-from trunkline.dialects.shell import ParsedLine, Redirect, SimpleCommand, parse_shell, readings
+from trunkline.dialects.shell import ParsedLine, Redirect, SimpleCommand, apart, parse_shell, readings
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.verbs import VERBS
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -201,7 +201,7 @@ def _read_otherwise(call: ProgramCall, program: Program) -> None:
 def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCall, ...], lent: tuple[SimpleCommand, ...],
             sent_on: bool) -> ProgramCall:
     """One command with the notes of its judge."""
-    command = standing.settled(command)
+    command = apart(standing.settled(command))
     words, places = command.words, standing.at(command.scope)
     first = words[0] if words else None
     if first is None:

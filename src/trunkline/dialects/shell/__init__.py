@@ -12,6 +12,8 @@
     reader.py    a tree to the simple commands in it
     prefixes.py  the table of programs that start the command behind them
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
+    managers.py  volta, mise, pnpm exec …: managers that run a command
+    pythons.py   the options of python: the module, or the code, that it runs
     verbs.py     options before the sub-command of a program
     spans.py     which part of a line is what, for highlighting
 """
@@ -25,18 +27,20 @@ from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
+from trunkline.dialects.shell.pythons import apart, is_python, module_at
 from trunkline.dialects.shell.reader import LineReader
 from trunkline.dialects.shell.settling import OPEN, Values
 from trunkline.dialects.shell.simple import ShellPlace
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import Binding, ParsedLine, Redirect, SimpleCommand, Span, SpanRole
 from trunkline.dialects.shell.verbs import has_more_readings, readings
-from trunkline.dialects.shell.wrappers import SHELLS, shell_script
+from trunkline.dialects.shell.wrappers import SHELLS, STDIN_NAMES, shell_script
 
 __all__ = [
     "OPEN",
     "READ_AT_ONCE_CHARS",
     "SHELLS",
+    "STDIN_NAMES",
     "UNKNOWN_VALUE",
     "WRAPPERS",
     "Binding",
@@ -46,9 +50,12 @@ __all__ = [
     "Span",
     "SpanRole",
     "Values",
+    "apart",
     "has_more_readings",
     "is_long",
+    "is_python",
     "known_line",
+    "module_at",
     "parse_shell",
     "readings",
     "shell_script",

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from trunkline.dialects.shell.managers import MANAGERS, bound_texts, managed
 from trunkline.dialects.shell.prefixes import FEEDS_ARGUMENTS, PREFIXES, RUNNERS, Prefix, prefix
 from trunkline.dialects.shell.syntax import SimpleCommand
 from trunkline.dialects.shell.verbs import readings
@@ -19,6 +20,8 @@ from trunkline.dialects.shell.verbs import readings
 SHELLS: Final = frozenset("sh bash dash zsh ksh mksh ash rbash fish csh tcsh hush yash elvish".split())
 _SHELL_VALUES: Final = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file", "-C", "--init-command"})
 
+STDIN_NAMES: Final = frozenset(("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/$$/fd/0", "/proc/thread-self/fd/0"))
+"""What a program may be given as a file that is its input."""
 _FD_RUNS: Final = re.compile(r"--exec(?:-batch)?=|-[xX](?=.)", re.DOTALL)
 """What fd runs, joined to the option."""
 
@@ -43,12 +46,16 @@ def unwrap(command: SimpleCommand) -> Inner | None:
     words = command.words
     if name in SHELLS:
         return _shell(command, words)
+    if name in ("source", ".") and command.stdin_text is not None and not STDIN_NAMES.isdisjoint(command.sketch[1:3]):
+        return Inner("here-doc", texts=(command.stdin_text,))
     reader = _READERS.get(name)
     if reader is not None:
         return reader(words)
     starter = PREFIXES.get(name)
     if starter is not None:
         return _rest(name, starter, words, 1)
+    if name in MANAGERS and (found := managed(name, words)) is not None:
+        return Inner(name, found.texts, (tuple(range(found.begins, len(words))),) if found.begins >= 0 else ())
     if len(words) > 2 and words[1] is not None:
         runner = RUNNERS.get((name, words[1]))
         if runner is not None:
@@ -139,7 +146,7 @@ def _shell(command: SimpleCommand, words: Words) -> Inner | None:
     script = words[at] if at < len(words) else None
     if text:
         return Inner(f"{command.name} -c", texts=() if script is None else (script,))
-    if (at >= len(words) or script == "-") and command.stdin_text is not None:
+    if (at >= len(words) or script in STDIN_NAMES) and command.stdin_text is not None:
         return Inner("here-doc", texts=(command.stdin_text,))
     return None
 
@@ -277,6 +284,43 @@ def _tmux(words: Words) -> Inner | None:
     return Inner("tmux", texts=(" ".join(texts),)) if texts else None
 
 
+def _fzf(words: Words) -> Inner | None:
+    texts = bound_texts(words)
+    return Inner("fzf", texts=texts) if texts else None
+
+
+def _parallel(words: Words) -> Inner | None:
+    """parallel joins its words to a text for a shell: one with blanks is a line already."""
+    inner = _rest("parallel", PREFIXES["parallel"], words, 1)
+    first = inner.commands[0][0] if inner is not None else ""
+    text = words[first] if isinstance(first, int) else None
+    return inner if text is None or " " not in text else Inner("parallel", texts=(text,))
+
+
+def _traced(words: Words) -> Inner | None:
+    """strace runs the command behind it, and another one that reads its report: ``-o '|cat'``."""
+    name = _base(words)
+    inner = _rest(name, PREFIXES[name], words, 1) or Inner(name)
+    texts = [word for at, word in enumerate(words[1:], 1) if word and (words[at - 1] in ("-o", "--output") or word[0] == "-")]
+    piped = tuple([text.partition("|")[2] for text in texts if text.removeprefix("--output=").removeprefix("-o")[:1] in "|!"
+                   and "|" in text])
+    return structs.replace(inner, texts=piped) if piped or inner.commands else None
+
+
+def _watchexec(words: Words) -> Inner | None:
+    """watchexec hands its words to a shell."""
+    at = first_operand(words, 1, _WATCHEXEC_VALUES)
+    rest = [word for word in words[at:] if word is not None]
+    return Inner("watchexec", texts=(" ".join(rest),)) if rest and len(rest) == len(words) - at else None
+
+
+def _corepack(words: Words) -> Inner | None:
+    """``corepack yarn …`` is yarn."""
+    if len(words) < 2 or (words[1] or "").partition("@")[0] not in ("yarn", "pnpm", "npm", "npx", "pnpx", "yarnpkg"):
+        return None
+    return Inner("corepack", commands=(tuple(range(1, len(words))),))
+
+
 def _base(words: Words) -> str:
     return str(words[0]).rpartition("/")[2]
 
@@ -289,6 +333,10 @@ _DOCKER_VALUES: Final = frozenset(
 _COVERAGE_VALUES: Final = frozenset(
     "-r --reporter -x --exclude -n --include -e --extension -o --reports-dir --report-dir -t --temp-dir --temp-directory --src "
     "-c --config -i --require --cwd --lines --functions --branches --statements --allowExternal --nycrc-path".split()
+)
+_WATCHEXEC_VALUES: Final = frozenset(
+    "-e --exts -w --watch -i --ignore -f --filter -s --signal -d --debounce -E --env --shell -o --on-busy-update --workdir "
+    "--delay-run --stop-signal --stop-timeout --project-origin --fs-events -W --watch-non-recursive".split()
 )
 _TMUX_STARTERS: Final = frozenset(
     "new-session new new-window neww split-window splitw send-keys send respawn-pane run-shell run".split()
@@ -323,7 +371,13 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "tmux": _tmux,
     "nix-shell": _after_option(("--run", "--command"), "nix-shell"),
     "entr": _joined_rest("", 0, "entr"),
+    "fzf": _fzf,
+    "parallel": _parallel,
+    "strace": _traced,
+    "ltrace": _traced,
+    "watchexec": _watchexec,
+    "corepack": _corepack,
     "nodemon": _after_option(("--exec", "-x"), "nodemon"),
 }
-_STARTERS: Final = SHELLS | _READERS.keys() | PREFIXES.keys() | {name for name, _ in RUNNERS}
+_STARTERS: Final = SHELLS | {"source", "."} | _READERS.keys() | PREFIXES.keys() | MANAGERS.keys() | {name for name, _ in RUNNERS}
 """Every program that may run another; most programs are none."""

@@ -92,7 +92,11 @@ def only_reads_line(commands: Sequence[SimpleCommand], index: int) -> bool:
 
 def spellings(command: SimpleCommand) -> list[str]:
     """The ways in which a rule may have meant this command: bare, without its quotes, as written."""
-    found = (command.plain, " ".join(command.sketch), command.text, as_written(command))
+    found = [command.plain, " ".join(command.sketch), command.text, as_written(command)]
+    if len(command.words) > 1 and "python" in (command.name or ""):
+        from trunkline.dialects.shell import apart  # as heavy as the parser
+
+        found.append(apart(command).plain)
     return list(dict.fromkeys(" ".join(one.split()) for one in found))
 
 

@@ -16,6 +16,7 @@ from trunkline.session.policy.commands import VALUES, values
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
+    from trunkline.session.policy.behind import Behind
 
 WORDS = 300
 """Words of one command that are looked at; what has more may run anything."""
@@ -41,9 +42,11 @@ _CODE_READERS = frozenset(
 _RENAMERS = frozenset({"alias", "hash", "enable"})
 _GIT_VALUES = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
 _STEERS = re.compile(
-    r"(?:^|[\s/])trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
+    r"(?:^|[\s/#]|\s-[A-Za-z]{0,20}m)trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
     r"(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b|[$`])", re.IGNORECASE)
 """What changes the rules, answers for a person or lets somebody in; what only the run knows may."""
+_STEERING = re.compile(r"(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b)")
+"""The words of such a command behind its program."""
 _TEXTS = re.compile(r"[;&|\n(){}`'\"]+")
 
 
@@ -145,6 +148,21 @@ def steers_hub(command: SimpleCommand) -> bool:
         return False
     own = (command.plain,) if command.name not in _TALKERS and command.name != "git" else ()
     return any(_STEERS.search(text) is not None for text in (*own, *hidden(command)))
+
+
+def line_steers_hub(commands: Sequence[tuple[SimpleCommand, Behind]]) -> bool:
+    """The same for a line, with what stands behind its commands: copies, links and other names count, and where the hub's name
+    stands anywhere in it, so does a program that only the run knows, or a file, with such words."""
+    if not any("trunkline" in word.lower() for one, _ in commands for word in (*one.sketch, *one.sets)):
+        return False
+    for one, behind in commands:
+        if steers_hub(one) or any(_STEERS.search(text) is not None for text in (*behind.names, *behind.texts)):
+            return True
+        if (one.name or "").lower() == "trunkline" and "{}" in one.sketch:  # its words come from a pipe
+            return True
+        if one.words and (one.words[0] is None or "/" in one.words[0]) and _STEERING.match(" ".join(one.sketch[1:])[:CHARS]):
+            return True
+    return False
 
 
 def brings_code_in(command: SimpleCommand) -> bool:

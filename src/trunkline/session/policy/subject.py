@@ -42,7 +42,7 @@ from trunkline.session.policy.commands import (
 )
 from trunkline.session.policy.globs import Place
 from trunkline.session.policy.handed import handling
-from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, runs_unknown, steers_hub, without_options
+from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, line_steers_hub, runs_unknown, without_options
 from trunkline.session.policy.names import fed_outlines
 from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold
 from trunkline.session.workspace import PLAYGROUND
@@ -335,7 +335,7 @@ class Subject:
         """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well; what lies in its
         playground is for agents, but where that is, is the hub's."""
         ask = self.ask
-        if ask.guarded and any(map(steers_hub, self.commands)):
+        if ask.guarded and line_steers_hub([(one, self.behind[id(one)]) for one in self.commands]):
             return ask.guarded[0]
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])

@@ -125,7 +125,7 @@ _RUN_THEIR_WORDS: Final[dict[str, frozenset[str]]] = {
     "tmux": frozenset("if-shell if run-shell run pipe-pane set-hook bind-key bind confirm-before display-popup popup".split()),
     "cargo": frozenset(("watch",)),
     "gh": frozenset(("codespace", "cs")),
-    **dict.fromkeys(("watchexec", "screen", "zellij"), frozenset(("--", "-c", "-X", "-e", "run", "--exec"))),
+    **dict.fromkeys(("screen", "zellij"), frozenset(("--", "-c", "-X", "-e", "run", "--exec"))),
 }
 """Programs with judges that run some of their words behind one of these."""
 

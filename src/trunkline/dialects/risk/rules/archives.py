@@ -8,6 +8,9 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 
+_GLUED: Final = re.compile(r"-?([A-Za-eg-z]{0,20}f)([/~.$].{0,4000}|(?<=-[cru]f).{1,4000})", re.DOTALL)
+"""Letters of tar with the archive joined to them: ``-czf../x``."""
+
 
 def _tar(call: ProgramCall) -> None:
     for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
@@ -21,6 +24,9 @@ def _tar(call: ProgramCall) -> None:
             call.note("high", "runs a program while it packs", arg)
     first = call.args[0] if call.args else ""
     mode = call.letters + (first if not first.startswith("-") else "")
+    if (glued := next((found for at, arg in enumerate(call.args) if (at == 0 or arg[:1] == "-")
+                       and (found := _GLUED.fullmatch(arg)) is not None), None)) is not None:
+        mode = mode.replace(glued[0].removeprefix("-"), glued[1])
     if call.has("", "--remove-files", "--recursive-unlink", "--unlink-first", "--delete"):
         call.note("high", "deletes files", call.command.text)
     if "P" in mode and "x" in mode:
@@ -32,7 +38,7 @@ def _tar(call: ProgramCall) -> None:
     for option in ("--listed-incremental", "--index-file", "--volno-file"):
         _into(call, call.value(option))
     if "c" in mode or call.has("", "--create"):
-        target = call.value("--file") or _archive(call)
+        target = call.value("--file") or (glued[2] if glued is not None else _archive(call))
         if target and target != "-":
             call.write(target)
         _packs(call, tuple(path for path in call.operands if path not in (first, target)))
@@ -76,6 +82,13 @@ def _unpacks(call: ProgramCall) -> None:
         return
     call.note("medium", "unpacks or packs files", call.command.text)
     _into(call, call.value("-d", "--directory"))
+    for path in call.operands if call.name in _REPLACING else ():
+        if call.places.kind(path) not in ("inside", "temp", "unknown", "elsewhere"):
+            call.write(path)
+
+
+_REPLACING: Final = frozenset("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lz4".split())
+"""They put what they make beside a file, or in its place."""
 
 
 def _seven_zip(call: ProgramCall) -> None:

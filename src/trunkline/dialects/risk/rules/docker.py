@@ -36,6 +36,7 @@ _GROUPS_OF_SWARMS: Final = frozenset("config secret stack service node plugin tr
 """Behind these words another one says what is done; the latter are no words of compose, which has a ``config`` of its own."""
 _BEYOND: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
 _MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
+_DESTINATION: Final = re.compile(r"(?:^|,)dest=([^,]+)")
 _BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
 
 
@@ -57,6 +58,18 @@ def _mounted(call: ProgramCall) -> Iterator[str]:
             yield host
 
 
+def _note_outputs(call: ProgramCall, verb: str) -> None:
+    """Where a build, or what is saved of an image, is put outside."""
+    if verb not in ("build", "bake", "save", "export"):
+        return
+    named = [after for arg, after in zip(call.args, (*call.args[1:], ""), strict=True) if arg in ("-o", "--output")]
+    for value in named + [arg.partition("=")[2] for arg in call.args if arg.startswith(("--output=", "-o="))]:
+        target = _DESTINATION.search(value)
+        path = target[1] if target is not None else value if "=" not in value else ""
+        if path[:1] in ("/", "~", ".", "$") and call.places.kind(path) in _BEYOND:
+            call.write(path)
+
+
 def _container(call: ProgramCall) -> None:
     escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
     mount = next(
@@ -72,6 +85,7 @@ def _container(call: ProgramCall) -> None:
     groups = _GROUPS if "compose" in call.operands else _GROUPS | _GROUPS_OF_SWARMS
     words = [word for word in call.operands if word not in groups]
     verb = words[0] if words else ""
+    _note_outputs(call, verb)
     if verb == "down" and not any(arg.startswith(_DOWN_DELETES) or _SHORT_V.match(arg) for arg in call.args):
         call.note("medium", "stops and removes containers that their file makes again", verb)
     elif verb:

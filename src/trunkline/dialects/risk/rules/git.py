@@ -295,9 +295,24 @@ def _init(call: ProgramCall, git: _Git) -> None:
         _outside(call, git, folder)
 
 
+_CLONE_VALUES: Final = frozenset(
+    "-b --branch -o --origin -j --jobs -c --config -u --upload-pack --depth --reference --reference-if-able --template --filter "
+    "--separate-git-dir --shallow-since --shallow-exclude --server-option --bundle-uri --revision --ref-format".split())
+
+
+def _cloned(words: tuple[str, ...]) -> list[str]:
+    """What is cloned and where to: the words that are no options, and no values of such."""
+    found: list[str] = []
+    for at, word in enumerate(words):
+        before = words[at - 1] if at else ""
+        if word[:1] != "-" and before not in _CLONE_VALUES and not re.fullmatch(r"-[a-z]{1,6}[bojcu]", before):
+            found.append(word)
+    return found
+
+
 def _clone(call: ProgramCall, git: _Git) -> None:
     call.note("medium", "fetches a repository", call.command.text)
-    words = git.operands
+    words = _cloned(git.rest)
     if words:
         name = words[1] if len(words) > 1 else re.sub(r"\.git$", "", words[0].rstrip("/")).rpartition("/")[2]
         call.download(name)

@@ -56,6 +56,7 @@ _TAKES_LISTS: Final = frozenset({"wget", "wget2", "aria2c"})
 """They take addresses from a file: nobody knows which."""
 _PRINTERS: Final = frozenset({"curl", "http", "https", "xh", "xhs", "curlie"})
 """They print what they fetch, unless an option says where to."""
+_WRITTEN_OUT: Final = re.compile(r"%output\{([^{}]{1,400})\}")
 _QUERY: Final = re.compile(r"[?#]")
 _SSH_RUNS: Final = re.compile(r"(?i)(proxy|local|known.?hosts|match)\w{0,60}(command|exec)|permitlocalcommand|pkcs11provider")
 _METHODS: Final = frozenset("GET POST PUT PATCH DELETE HEAD OPTIONS".split())
@@ -80,6 +81,8 @@ def _http(call: ProgramCall) -> None:
     """curl, wget and their like."""
     if call.name == "curl" and len(call.letters) > 1:
         _unbundle(call)
+    for path in _WRITTEN_OUT.findall(call.value("-w", "--write-out") or "") if call.name == "curl" else ():
+        call.write(path.removeprefix(">>"))
     targets = _targets(call)
     sent_on = call.sent_on or any(map(sends_on, call.command.assignments)) or (
         not call.bare and not call.options.isdisjoint(_SENT_ON))

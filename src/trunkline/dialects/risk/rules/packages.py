@@ -203,8 +203,15 @@ def _other_verb(call: ProgramCall, verb: str) -> None:
         foreign = next((name for name in call.operands[1:2] if _FOREIGN.search(name) and ":" in name), None)
         if foreign is not None:
             call.note("high", "runs a package that is not from the registry", foreign)
+        if call.name in ("yarn", "pnpm", "bun") and verb in call.args and verb not in _OWN_VERBS:  # a program of a package
+            call.bring(shlex.join(call.args[call.args.index(verb):]))
+        if verb == "deploy" and call.name == "pnpm":
+            call.write(call.operands[-1])
         call.run(".")
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
+
+
+_OWN_VERBS: Final = frozenset("link unlink set import patch pack deploy start stop run test store server".split())
 
 
 def _elsewhere(call: ProgramCall) -> None:

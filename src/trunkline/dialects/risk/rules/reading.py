@@ -106,11 +106,17 @@ def _searches(call: ProgramCall) -> None:
         _filters(call)
 
 
+_QUOTED_PATH: Final = re.compile(r"[\"']((?:[/~]|\.\.)[^\"']{1,400})")
+
+
 def _filters(call: ProgramCall) -> None:
     """jq and yq: they can print the environment, and yq can write in place."""
     if any(re.search(r"\benv\b|\$ENV", arg) for arg in call.operands[:1]):
         call.traits |= Trait.SECRET
         call.note("medium", "reads the environment, which may hold credentials", call.command.text)
+    named = call.value("-s", "--split-exp") if call.name == "yq" else None
+    for path in _QUOTED_PATH.findall(named or ""):
+        call.write(path)
     if call.name == "yq" and call.has("i", "--inplace"):
         for path in call.operands[1:]:
             call.write(path)

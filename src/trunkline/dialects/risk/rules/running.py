@@ -14,7 +14,7 @@ from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.stdin import given
-from trunkline.dialects.shell import SHELLS, shell_script
+from trunkline.dialects.shell import SHELLS, STDIN_NAMES, module_at, shell_script
 
 _QUIET_MODULES: Final = frozenset(
     "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
@@ -91,7 +91,7 @@ def _shell(call: ProgramCall) -> None:
         if at < len(words) and words[at] is None:
             call.traits |= Trait.EXECUTES
             call.note("high", "runs a command that is only known when it runs", call.command.text)
-    elif at < len(words) and words[at] not in ("-", "/dev/stdin"):
+    elif at < len(words) and call.command.sketch[at] not in STDIN_NAMES:
         if words[at] is None:
             call.traits |= Trait.EXECUTES
         _script(call, call.command.sketch[at])
@@ -115,7 +115,7 @@ def _eval(call: ProgramCall) -> None:
 def _source(call: ProgramCall) -> None:
     path = call.operands[0] if call.operands else ""
     dynamic = len(call.command.words) > 1 and call.command.words[1] is None
-    if dynamic or path in ("/dev/stdin", "-"):
+    if dynamic or path in STDIN_NAMES:
         call.traits |= Trait.EXECUTES
     if dynamic and not path.startswith(("$HOME/", "$VIRTUAL_ENV/")):
         call.note("high", "runs a script that is only known when it runs", path)
@@ -129,10 +129,13 @@ def _interpreter(call: ProgramCall) -> None:
     language = _LANGUAGES.get(call.name) or _LANGUAGES.get(call.name.rstrip("0123456789.")) or call.name
     words = call.command.words
     options = _INLINE.get(language, ())
-    if call.name == "ipython" or _IPYTHON.intersection(words[1:3]):
+    module = module_at(call.command)
+    if call.name == "ipython" or (module and words[module] in _IPYTHON):
         _magics(call)
+    if language in ("node", "deno"):
+        _of_package(call)
     inline = [at for at, word in enumerate(words[1:], start=1) if word is not None and _is_inline(word, options, language)]
-    if inline and language == "python" and "-m" in words[:inline[0]] and not _IPYTHON.intersection(words[1:4]):
+    if inline and 0 < module < inline[0] and words[module] not in _IPYTHON:
         inline = []  # what stands behind a module's name is the module's
     if inline:
         for at in inline[:4]:
@@ -147,10 +150,26 @@ def _interpreter(call: ProgramCall) -> None:
         return
     if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
         return
-    if language == "python" and "-m" in words:
-        _module(call, words.index("-m") + 1)
+    if module:
+        _module(call, module)
     else:
         _file_or_input(call, language)
+
+
+_PACKAGED: Final = re.compile(r"(?:.{0,400}/)?node_modules/(?:\.bin/([^/]+)|((?:@[^/]+/)?[^/@.][^/]*)/.*)")
+
+
+def _of_package(call: ProgramCall) -> None:
+    """``node node_modules/.bin/x`` and ``deno x npm:x``: what is run is what the package's name says."""
+    sketch = call.command.sketch
+    at = next((place for place, word in enumerate(sketch[1:], 1) if "node_modules/" in word or word[:4] in ("npm:", "jsr:")), 0)
+    if at and any(word[:1] != "-" and word not in ("run", "x", "-r") for word in sketch[1:at]):
+        return
+    found = _PACKAGED.fullmatch(sketch[at]) if at else None
+    name = sketch[at][4:] if at and sketch[at][:4] in ("npm:", "jsr:") else (found[1] or found[2]) if found is not None else ""
+    if name:
+        call.note("medium", "runs a program of a package", sketch[at])
+        call.bring(shlex.join((name, *sketch[at + 1:])))
 
 
 def _before(call: ProgramCall, at: int) -> str:
@@ -243,7 +262,7 @@ def _packs(call: ProgramCall, words: tuple[str, ...]) -> None:
 
 
 def _file_or_input(call: ProgramCall, language: str) -> None:
-    operands = [path for path in call.operands if path not in ("-", "/dev/stdin")]
+    operands = [path for path in call.operands if path not in STDIN_NAMES]
     if language == "deno" and operands[:1] in (["run"], ["test"], ["eval"], ["repl"]):
         operands = operands[1:]
         if call.has("A", "--allow-all"):
@@ -288,12 +307,28 @@ def _properties(call: ProgramCall) -> None:
             call.note("high", "loads code from outside the session's folders", arg)
 
 
+def _recipes(call: ProgramCall) -> None:
+    """A build file on the input: its recipes are lines for a shell."""
+    call.traits |= Trait.EXECUTES
+    fed = given(call)
+    if fed is None or not fed.is_known:
+        call.note("high", "builds by a file that is only known when it runs", call.command.text)
+    for line in [line for text in fed.texts for line in text.split("\n")][:_RECIPES] if fed is not None else ():
+        recipe = line.strip() if line[:1] == "\t" else line.partition(";")[2] if ":" in line.partition(";")[0] else ""
+        call.bring(recipe.lstrip("@-+ "))
+        if "$(shell" in line or "!=" in line:
+            call.note("high", "gives the build code of its own", line)
+
+
+_RECIPES: Final = 16
+
+
 def _build(call: ProgramCall) -> None:
     """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
     for option in _BUILD_FILES if not call.bare else ():
         path = call.value(option)
-        if path == "-":
-            call.traits |= Trait.EXECUTES
+        if path in STDIN_NAMES:
+            _recipes(call)
         elif path:
             call.build(path)
     if call.name in _WITH_PROPERTIES:

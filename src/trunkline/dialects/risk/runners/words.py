@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from msgspec import structs
 
 from trunkline.dialects.risk.runners.table import ROWS, Runner
-from trunkline.dialects.shell import SimpleCommand
+from trunkline.dialects.shell import SimpleCommand, apart, module_at
 from trunkline.dialects.shell.wrappers import unwrap
 
 BUNDLE_LETTERS: Final = 64
@@ -16,8 +15,6 @@ BUNDLE_LETTERS: Final = 64
 
 _WHOLE: Final = frozenset("--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot".split())
 """Long options that are not another one cut short."""
-
-_MODULES: Final = re.compile(r"python[\d.]*|pypy[\d.]*|coverage")
 
 
 def option_values(word: str) -> tuple[str, ...]:
@@ -37,8 +34,7 @@ def option_values(word: str) -> tuple[str, ...]:
 def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
     """The row of a program, and the command as the row sees it: behind ``python -m`` the module is the program, and a wrapper's
     options end where the command begins that it runs."""
-    if "-m" in command.sketch:
-        command = _module_of(command)
+    command = _module_of(apart(command))
     name = command.name or ""
     row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
     if row is not None:
@@ -53,11 +49,17 @@ def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
 def _module_of(command: SimpleCommand) -> SimpleCommand:
     """The module behind ``python -m`` as a command of its own, also where that is one which runs another (``coverage``)."""
     for _ in range(3):
-        at = command.sketch.index("-m") + 1 if "-m" in command.sketch[:-1] and _MODULES.fullmatch(command.name or "") else 0
-        if not at or any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]):
+        at = _covered_at(command) if command.name == "coverage" else module_at(command)
+        if not at:
             break
         command = structs.replace(command, words=command.words[at:], sketch=command.sketch[at:])
     return command
+
+
+def _covered_at(command: SimpleCommand) -> int:
+    """Where the module's name is in ``coverage run -m x``; 0: there is none."""
+    at = command.sketch.index("-m") + 1 if "-m" in command.sketch[:-1] else 0
+    return 0 if any(word[:1] != "-" and word != "run" for word in command.sketch[1:at - 1]) else at
 
 
 def options_of(command: SimpleCommand, row: Runner) -> list[tuple[str, str | None]]:

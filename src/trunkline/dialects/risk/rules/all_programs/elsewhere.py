@@ -11,6 +11,7 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import standing
 from trunkline.dialects.risk.rules import reading
+from trunkline.dialects.shell import module_at
 
 _ONLY_READ: Final = frozenset(
     "shellcheck hadolint yamllint markdownlint cspell codespell actionlint typos taplo vale proselint pycodestyle pydocstyle "
@@ -46,8 +47,8 @@ def _runs_what_is_here(call: ProgramCall) -> bool:
     if call.places.cwd in call.runs:
         return True
     name, words = call.name, call.operands
-    if name.startswith(("python", "pypy")) and call.args[:1] == ("-m",):
-        name, words = " ".join(call.args[1:2]), call.operands[1:]
+    if at := module_at(call.command):
+        name, words = call.args[at - 1], tuple([arg for arg in call.args[at:] if arg[:1] != "-"])
     if call.longs and call.longs <= {"--version", "--help"} and not words:
         return False
     return name in _RUN_WHAT_IS_HERE or (name in _RUN_BY_VERB and not _RUN_BY_VERB[name].isdisjoint(words[:3]))

@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import look
+from trunkline.dialects.shell import module_at
 
 
 class Output(NamedTuple):
@@ -100,8 +101,8 @@ def note_outputs(call: ProgramCall) -> None:
 
 def _program(call: ProgramCall) -> tuple[str, int]:
     """The program whose words these are, and where they begin: behind ``python -m`` and ``npx`` another one."""
-    if call.args[:1] == ("-m",) and len(call.args) > 1 and call.name.startswith(("python", "pypy")):
-        return call.args[1], 2
+    if at := module_at(call.command):
+        return call.args[at - 1], at
     if call.name in ("npx", "bunx") and call.args[0][:1] != "-":
         return call.args[0], 1
     return call.name, 0

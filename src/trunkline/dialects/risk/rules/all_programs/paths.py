@@ -17,6 +17,7 @@ from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.runners.words import option_values
+from trunkline.dialects.shell import module_at
 from trunkline.dialects.shell.wrappers import unwrap
 
 ALL: Final = 1 << 16
@@ -191,8 +192,8 @@ def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> 
 
 def _program(call: ProgramCall) -> tuple[str, int]:
     """The program, and where its own words begin: behind ``python -m``, the module."""
-    if call.args[:1] == ("-m",) and len(call.args) > 1 and call.name.startswith(("python", "pypy")):
-        return call.args[1], 2
+    if at := module_at(call.command):
+        return call.args[at - 1], at
     return call.name, 0
 
 
