@@ -281,8 +281,9 @@ def test_a_command_that_is_taller_than_the_window_is_looked_through_first(shared
     terminal = _talking(shared, ["touch begins.txt; echo " + "x " * 1_500])
     terminal.wait_for("[v]iew all, or a number > ")
     terminal.press_until("y\n", "not all of it is shown", every_s=1.1)
-    terminal.type("v")
-    terminal.wait_for("Enter shows more, [q]uit")
+    terminal.wait_for("not all of it is shown")
+    terminal.wait_for("or a number > ")  # what is typed before it is asked for counts for nothing
+    terminal.press_until("v\n", "Enter shows more, [q]uit", every_s=10)
     assert "begins.txt" in terminal.window
     terminal.type("all")  # which is for who has looked through it
     terminal.wait_for("2 of 3: Enter shows more")
