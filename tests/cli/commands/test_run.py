@@ -283,7 +283,7 @@ def test_a_command_that_is_taller_than_the_window_is_looked_through_first(shared
     terminal.press_until("y\n", "not all of it is shown", every_s=1.1)
     terminal.wait_for("not all of it is shown")
     terminal.wait_for("or a number > ")  # what is typed before it is asked for counts for nothing
-    terminal.press_until("v\n", "Enter shows more, [q]uit", every_s=10)
+    terminal.press_until("v\n", "Enter shows more, [q]uit", every_s=4)
     assert "begins.txt" in terminal.window
     terminal.type("all")  # which is for who has looked through it
     terminal.wait_for("2 of 3: Enter shows more")
