@@ -333,7 +333,7 @@ def padded(new_hub: NewHub, report: Report, kind: str, count: int, mib: int, mos
 
 @pytest.mark.parametrize(("kind", "most_mib"), [("meta", 60), ("id", 60), ("content", 120)])
 def test_what_waits_does_not_hold_the_line_that_it_came_in(new_hub: NewHub, report: Report, kind: str, most_mib: int) -> None:
-    padded(new_hub, report, kind, 16, 15, most_mib)
+    padded(new_hub, report, kind, 12, 15, most_mib)
 
 
 @pytest.mark.slow
