@@ -23,7 +23,7 @@ from trunkline.journal.run_delay import RunDelay
 def test_everything_of_one_loop_iteration_is_one_group_and_told_once_per_session() -> None:
     async def scenario() -> None:
         journal = Watched()
-        committer = Committer(journal, changes_burst=0)
+        committer = Committer(journal, saved_s=0)
         a, b = with_sinks(committer, "a", "b")
         committer.submit("a", entries(1, 2, size=8))
         committer.submit("b", [entry(1)], lambda: row("b"))
@@ -111,7 +111,7 @@ def test_a_session_that_fails_to_take_its_entries_does_not_keep_them_from_others
 def test_a_session_that_is_gone_is_stored_and_not_told() -> None:
     async def scenario() -> None:
         journal = Watched()
-        committer = Committer(journal)
+        committer = Committer(journal, saved_s=0)
         [sink] = with_sinks(committer, "a")
         committer.submit("a", [entry(1)])
         committer.unregister("a")
@@ -240,7 +240,7 @@ def test_after_a_slow_commit_the_loop_commits_nothing_until_enough_were_quick_in
     async def scenario() -> list[str]:
         slow, quick = SLOW_COMMIT_S * 2, SLOW_COMMIT_S / 2
         journal = Disk([quick, slow, quick, quick, slow])
-        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
         [sink] = with_sinks(committer, "a")
         for seq in range(1, 17):
             committer.submit("a", [entry(seq)])
@@ -256,7 +256,7 @@ def test_after_a_slow_commit_the_loop_commits_nothing_until_enough_were_quick_in
 def test_a_commit_that_waited_for_a_processor_is_not_a_slow_one(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> list[str]:
         journal = Disk([SLOW_COMMIT_S * 2] * 3)
-        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
         for seq in range(1, 4):
             committer.submit("a", [entry(seq)])
             await committer.committed("a")
@@ -274,7 +274,7 @@ def test_in_the_thread_the_commit_counts_and_not_the_wait_for_its_turn() -> None
 
     async def scenario() -> list[str]:
         journal = Busy([SLOW_COMMIT_S * 2] * (1 + QUICK_COMMITS))
-        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
         for seq in range(1, QUICK_COMMITS + 3):
             committer.submit("a", [entry(seq)])
             await committer.committed("a")
@@ -286,7 +286,7 @@ def test_in_the_thread_the_commit_counts_and_not_the_wait_for_its_turn() -> None
 def test_a_large_group_may_take_as_long_as_its_parts_would() -> None:
     async def scenario() -> list[str]:
         journal = Disk([SLOW_COMMIT_S * 2] * (1 + QUICK_COMMITS))
-        committer = Committer(journal, linger_s=0, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
         for seq in range(1, QUICK_COMMITS + 3):
             is_between = 1 < seq < QUICK_COMMITS + 2
             committer.submit("a", [entry(seq)], size=3 * LARGE_GROUP_BYTES if is_between else None)
@@ -320,7 +320,7 @@ def test_a_wavering_disk_loses_and_reorders_nothing(times_s: list[float], submit
 def test_a_group_that_failed_slowly_is_handed_back_and_the_next_goes_to_the_thread() -> None:
     async def scenario() -> None:
         journal = Disk([SLOW_COMMIT_S * 2])
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, saved_s=0, clock_s=asyncio.get_running_loop().time)
         [sink] = with_sinks(committer, "a")
         journal.failure = StorageError("the disk is full")
         committer.submit("a", [entry(1)])
@@ -339,7 +339,7 @@ def test_a_group_that_failed_slowly_is_handed_back_and_the_next_goes_to_the_thre
 def test_a_failed_group_is_handed_back_and_the_committer_goes_on() -> None:
     async def scenario() -> None:
         journal = Watched()
-        committer = Committer(journal, changes_burst=0)
+        committer = Committer(journal, saved_s=0)
         a, b = with_sinks(committer, "a", "b")
         journal.failure = StorageError("the disk is full")
         committer.submit("a", entries(1, 2))
@@ -360,7 +360,7 @@ def test_a_failed_group_is_handed_back_and_the_committer_goes_on() -> None:
 def test_what_came_after_a_failed_group_is_handed_back_with_it() -> None:
     async def scenario() -> None:
         journal = Slow()
-        committer = Committer(journal)
+        committer = Committer(journal, saved_s=0)
         a, b = with_sinks(committer, "a", "b")
         committer.submit("a", [entry(1)])
         await wait_ms(1)
@@ -386,7 +386,7 @@ def test_what_came_after_a_failed_group_is_handed_back_with_it() -> None:
 def test_an_error_nobody_expected_is_a_storage_error_to_the_session() -> None:
     async def scenario() -> None:
         journal = Watched()
-        committer = Committer(journal)
+        committer = Committer(journal, saved_s=0)
         [sink] = with_sinks(committer, "a")
         journal.failure = ValueError("a bug")
         committer.submit("a", [entry(1)])
@@ -422,7 +422,7 @@ def test_too_many_pending_bytes_are_congestion_until_half_is_written() -> None:
 def test_close_commits_what_is_pending_and_takes_no_more() -> None:
     async def scenario() -> None:
         journal = Watched()
-        committer = Committer(journal, burst=1)
+        committer = Committer(journal, saved_s=0)
         [sink] = with_sinks(committer, "a")
         committer.submit("a", [entry(1)])
         await wait_ms(1)

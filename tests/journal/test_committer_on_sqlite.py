@@ -25,7 +25,7 @@ from trunkline.journal.stores.sqlite.store import SqliteJournal
 def test_on_sqlite_each_session_hears_of_every_entry_in_order(tmp_path: Path, durability: Any) -> None:
     async def scenario() -> None:
         async with SqliteJournal(tmp_path / "journal.db", durability=durability) as journal:
-            committer = Committer(journal, linger_s=0.001)
+            committer = Committer(journal, linger_s=0.001, saved_s=0)
             names = [f"s{n}" for n in range(10)]
             sinks = dict(zip(names, with_sinks(committer, *names), strict=True))
             for seq in range(1, 101):
@@ -47,7 +47,7 @@ def test_on_sqlite_each_session_hears_of_every_entry_in_order(tmp_path: Path, du
 def test_on_sqlite_a_full_disk_reaches_the_session_and_passes(tmp_path: Path) -> None:
     async def scenario() -> None:
         async with SqliteJournal(tmp_path / "journal.db") as journal:
-            committer = Committer(journal)
+            committer = Committer(journal, saved_s=0)
             [sink] = with_sinks(committer, "a")
             journal._writer.execute(f"PRAGMA max_page_count = {journal._writer.execute('PRAGMA page_count').fetchone()[0]}")
             lost = entries(1, 50, size=1000)
@@ -108,7 +108,7 @@ def test_on_sqlite_a_slow_disk_is_waited_for_once_on_the_loop_and_then_in_the_th
         async with SlowDisk(tmp_path / "journal.db") as journal:
             clock = SimpleNamespace(perf_counter=lambda: journal.now_s, time_ns=time.time_ns)
             monkeypatch.setattr("trunkline.journal.stores.sqlite.store.time", clock)
-            committer = Committer(journal, linger_s=0, clock_s=clock.perf_counter)
+            committer = Committer(journal, clock_s=clock.perf_counter)
             [sink] = with_sinks(committer, "a")
             for seq in range(1, 6):
                 committer.submit("a", [entry(seq)])

@@ -1,7 +1,8 @@
-"""When the committer commits: at once while it is quiet, together while much comes."""
+"""When the committer commits: on the spot while that is cheap, together where it is not."""
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import itertools
 
@@ -9,80 +10,96 @@ import pytest
 
 from tests.journal.committing import Watched, wait_ms, with_sinks
 from tests.journal.samples import entry, row
-from tests.virtual_time import run_in_virtual_time
+from tests.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import StorageError
-from trunkline.journal.base import SessionRow
-from trunkline.journal.committer import Committer
+from trunkline.journal.base import Group, SessionRow
+from trunkline.journal.committer import STREAMS_SHARE, Committer
 
 
-def test_a_quiet_hub_commits_at_once() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=1)
+class Disk(Watched):
+    """A journal whose commits take so long, on the loop."""
+
+    def __init__(self, takes_ms: float) -> None:
+        super().__init__()
+        self._takes_s = takes_ms / 1000
+
+    def append_now(self, group: Group) -> bool:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        done = super().append_now(group)
+        loop.hold(self._takes_s)
+        return done
+
+
+def committer_on(journal: Disk) -> Committer:
+    return Committer(journal, linger_s=0.005, clock_s=asyncio.get_running_loop().time)
+
+
+async def stream(committer: Committer, count: int, every_ms: float) -> None:
+    """One entry after the other."""
+    for seq in range(1, count + 1):
+        committer.submit("a", [entry(seq)])
+        await wait_ms(every_ms)
+    await committer.committed("a")
+
+
+def test_text_on_a_quiet_hub_is_stored_when_submit_returns() -> None:
+    async def scenario() -> None:
+        journal = Disk(0.05)
+        committer = committer_on(journal)
         for seq in range(1, 5):
             committer.submit("a", [entry(seq)])
+            assert len(journal.groups) == seq and not committer.is_pending("a")
             await wait_ms(6)
-        return journal.times_ms
 
-    assert run_in_virtual_time(scenario()) == [0.0, 6.0, 12.0, 18.0]
+    run_in_virtual_time(scenario())
 
 
-def test_a_second_commit_in_a_row_waits_until_the_linger_is_over() -> None:
+def test_commits_that_are_cheap_are_made_one_by_one_however_many_there_are() -> None:
+    async def scenario() -> int:
+        journal = Disk(0.04)
+        await stream(committer_on(journal), 500, every_ms=0.5)
+        return len(journal.groups)
+
+    assert run_in_virtual_time(scenario()) == 500
+
+
+@pytest.mark.parametrize("takes_ms", [0.2, 0.4, 0.8])
+def test_the_dearer_commits_are_the_more_each_of_them_carries(takes_ms: float) -> None:
+    async def scenario() -> float:
+        journal = Disk(takes_ms)
+        committer = committer_on(journal)
+        began = asyncio.get_running_loop().time()
+        await stream(committer, 2000, every_ms=0.5)
+        return len(journal.groups) * takes_ms / 1000 / (asyncio.get_running_loop().time() - began)
+
+    share = run_in_virtual_time(scenario())
+    # A timer that comes a moment late leaves a little of the share unused; what the linger forces may pass it.
+    assert 0.7 * STREAMS_SHARE < share < 1.6 * STREAMS_SHARE
+
+
+def test_text_never_waits_longer_than_the_linger_however_dear_commits_are() -> None:
     async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=1)
-        for seq in range(1, 21):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(1)
-        await committer.committed("a")
+        journal = Disk(3.0)
+        await stream(committer_on(journal), 100, every_ms=1)
         return journal.times_ms
 
-    assert run_in_virtual_time(scenario()) == [0.0, 5.0, 10.0, 15.0, 20.0]
+    times = run_in_virtual_time(scenario())
+    assert max(after - before for before, after in itertools.pairwise(times)) <= 3.0 + 5.0 + 1.0
 
 
-def test_a_burst_is_committed_at_once_until_its_tokens_are_spent() -> None:
+def test_a_change_does_not_wait_with_the_text_before_it() -> None:
     async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=3)
-        for seq in range(1, 25):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(1)
-        await committer.committed("a")
+        journal = Disk(1.0)
+        committer = committer_on(journal)
+        for seq in range(1, 5):
+            committer.submit("a", [entry(seq)])  # the fourth finds nothing left of what was saved
+        assert committer.is_pending("a")
+        committer.submit("a", [entry(5)], lambda: row("a"))
+        assert not committer.is_pending("a")
         return journal.times_ms
 
-    # Three tokens, a fifth of one back per millisecond: 0, 1, 2 at once; then every 5 ms.
-    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0, 7.0, 12.0, 17.0, 22.0, 27.0]
-
-
-def test_tokens_come_back_one_per_linger_and_never_more_than_the_burst() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=2)
-        for pause in (1, 1, 1, 12, 1, 1, 1, 1000, 1, 1, 1):
-            committer.submit("a", [entry(len(journal.groups) * 100 + len(committer._open.group.entries.get("a", [])) + 1)])
-            await wait_ms(pause)
-        await committer.committed("a")
-        return journal.times_ms
-
-    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 6.0, 15.0, 16.0, 21.0, 1018.0, 1019.0, 1024.0]
-
-
-def test_a_change_of_a_row_does_not_linger_with_the_text_before_it() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, burst=1)
-        committer.submit("a", [entry(1)])
-        await wait_ms(1)
-        committer.submit("a", [entry(2)])
-        await wait_ms(1)
-        committer.submit("a", [entry(3)], lambda: row("a"))
-        await wait_ms(1)
-        committer.submit("a", [entry(4)])
-        await committer.committed("a")
-        return journal.times_ms
-
-    # Text at 0; text at 1 waits; the change at 2 takes it along at once; the text at 3 waits for 5 ms after that.
-    assert run_in_virtual_time(scenario()) == [0.0, 2.0, 7.0]
+    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0, 3.0]
 
 
 def test_a_change_on_a_quiet_hub_is_stored_when_submit_returns() -> None:
@@ -99,10 +116,10 @@ def test_a_change_on_a_quiet_hub_is_stored_when_submit_returns() -> None:
     run_in_virtual_time(scenario())
 
 
-def test_a_flood_of_changes_lingers_too() -> None:
+def test_a_flood_of_changes_is_gathered_too() -> None:
     async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.005, changes_burst=8)
+        journal = Disk(0.2)
+        committer = committer_on(journal)
         for seq in range(1, 401):
             committer.submit("a", [entry(seq)], lambda: row("a"))
             await wait_ms(0.1)
@@ -110,8 +127,7 @@ def test_a_flood_of_changes_lingers_too() -> None:
         return journal.times_ms
 
     times = run_in_virtual_time(scenario())
-    assert times[:8] == pytest.approx([index * 0.1 for index in range(8)])
-    assert len(times) < 200 and max(after - before for before, after in itertools.pairwise(times)) <= 5.0
+    assert len(times) < 200 and max(after - before for before, after in itertools.pairwise(times)) <= 5.3
 
 
 def test_several_changes_in_one_group_make_one_row() -> None:
@@ -122,22 +138,10 @@ def test_several_changes_in_one_group_make_one_row() -> None:
             made.append(title)
             return row("a", title=title)
 
-        committer = Committer(Watched(), changes_burst=0)
+        committer = Committer(Watched(), saved_s=0)
         for title in ("first", "second", "third"):
             committer.submit("a", [], functools.partial(make, title))
         await committer.committed("a")
         return made
 
     assert run_in_virtual_time(scenario()) == ["third"]
-
-
-def test_without_linger_every_commit_is_at_once() -> None:
-    async def scenario() -> list[float]:
-        journal = Watched()
-        committer = Committer(journal, linger_s=0.0, burst=1)
-        for seq in range(1, 4):
-            committer.submit("a", [entry(seq)])
-            await wait_ms(1)
-        return journal.times_ms
-
-    assert run_in_virtual_time(scenario()) == [0.0, 1.0, 2.0]

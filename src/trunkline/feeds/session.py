@@ -1,6 +1,6 @@
 """A session's committed entries for any number of readers: the tail in memory, the journal behind it.
 
-Rule 1: a reader is a position. The feed keeps nothing per reader but the future it waits on.
+Rule 1: a reader is a position. The feed keeps nothing per reader but the future it waits on, or the call that it follows by.
 Rule 2: only what is committed is here, so nobody sees what a crash could take back.
 Rule 3: what a reader writes is its own business: it brings an encoder. What one encoder made of the entries behind a position is
 made once, for everybody who stands there.
@@ -80,13 +80,23 @@ class Feed:
         self._charged = 0
         self._tail_entries = 0
         self._waiters: list[asyncio.Future[None]] = []
+        self._followers: dict[Callable[[], None], None] = {}
+        """Readers at the end that are called on the spot: a task to wake up would cost more than what it writes."""
         self._shared: dict[tuple[Encoder, int], Write] = {}
         """What readers share until the next commit, by their encoder and position."""
 
     @property
     def waiting(self) -> int:
         """How many readers stand at the end."""
-        return sum(not waiter.done() for waiter in self._waiters)
+        return sum(not waiter.done() for waiter in self._waiters) + len(self._followers)
+
+    def follow(self, on_committed: Callable[[], None]) -> None:
+        """Call this after each commit, and at the feed's end, until ``unfollow``. It must not raise, nor wait."""
+        self._followers[on_committed] = None
+
+    def unfollow(self, on_committed: Callable[[], None]) -> None:
+        """Call it no more."""
+        self._followers.pop(on_committed, None)
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
@@ -159,6 +169,14 @@ class Feed:
                 raise HubStopping("the hub is stopping") from error
             raise
 
+    def next_write(self, after: int, encode: Encoder, *, shares: bool) -> Write | None:
+        """The next write behind ``after``; None where the tail does not reach back so far. ``shares``: others have the same
+        encoder."""
+        if shares:
+            return self.shared(after, encode)
+        kept = self._kept_after(after)
+        return None if kept is None else encode(kept, after)
+
     def shared(self, after: int, encode: Encoder) -> Write | None:
         """The next write of every reader with this encoder behind ``after``; None where the tail does not reach back so far."""
         found = self._shared.get((encode, after))
@@ -219,10 +237,14 @@ class Feed:
         self._tail_bytes, self._tail_entries = size, len(entries) - keep
 
     def _wake(self) -> None:
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+        if self._followers:
+            for on_committed in tuple(self._followers):
+                on_committed()
+        if self._waiters:
+            waiters, self._waiters = self._waiters, []
+            for waiter in waiters:
+                if not waiter.done():
+                    waiter.set_result(None)
 
 
 def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: int) -> list[Entry]:

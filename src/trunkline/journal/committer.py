@@ -1,10 +1,10 @@
 """Group commit before delivery: what sessions submit becomes one transaction, and reaches readers only after it.
 
-Rule 1: ``submit`` never waits. A group is committed at the end of the loop's current iteration while the hub is quiet, and at
-        most every ``linger_s`` under load: a bucket of ``burst`` tokens, one back per ``linger_s``, keeps the two apart.
+Rule 1: ``submit`` never waits. A group is committed on the spot as long as commits take no more than a share of the loop's time
+        (``_Allowance``); beyond it what is submitted is gathered until that is so again, so that the dearer commits are, the more
+        each of them carries. At most ``linger_s``: then the group is committed, whatever it costs.
         What changes a session's state (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
-        waits for it: it has a bucket of its own, which only a flood of such changes can empty, and while that is more than
-        half full it is committed on the spot.
+        waits for it: it has an allowance of its own, which only a flood of such changes can use up.
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
 Rule 3: a session gets its entries back once per group, in seq order, only after the commit; then the waiters wake.
 Rule 4: a group that cannot be stored is handed back to its sessions with the reason; the committer goes on.
@@ -24,8 +24,15 @@ from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
 from trunkline.journal.run_delay import RunDelay
 
-CHANGES_REFILL_S = 0.00025
-"""Four thousand commits a second take a good third of a core; changes beyond that linger like everything else."""
+STREAMS_SHARE = 0.1
+CHANGES_SHARE = 0.35
+"""How much of the loop's time commits may take: those of text that grows, and those of changes that somebody waits for."""
+
+SOON_S = 0.0005
+"""A wait that is shorter is over at the end of the loop's iteration: no timer is as fine."""
+
+SAVED_S = 0.002
+"""What a quiet while saves up of it: some fifty commits at once."""
 
 LARGE_GROUP_BYTES = 1 << 20
 """A group over this is written off the loop's thread. Measured: 3 ms of work for this much in entries of 1 KiB, 11 ms in
@@ -80,28 +87,30 @@ class _Batch:
                 waiter.set_exception(error)
 
 
-class _Bucket:
-    """Tokens that come back with time, one per ``refill_s``, up to ``capacity``."""
+class _Allowance:
+    """Time that commits may take: a share of all time, saved up to ``saved_s``. What one takes beyond that is paid off by
+    waiting."""
 
-    def __init__(self, capacity: int, refill_s: float) -> None:
-        self._capacity = float(capacity)
-        self._refill_s = refill_s
-        self._tokens = float(capacity)
+    __slots__ = ("_at", "_left_s", "_saved_s", "_share")
+
+    def __init__(self, share: float, saved_s: float) -> None:
+        self._share = share
+        self._saved_s = saved_s
+        self._left_s = saved_s
         self._at = float("-inf")
 
-    def has(self, tokens: float, now: float) -> bool:
-        """Whether there are that many tokens to take."""
-        return self._level(now) >= tokens
+    def left_s(self, now: float) -> float:
+        """What there is now; below nothing, what is still to be paid off."""
+        return min(self._saved_s, self._left_s + (now - self._at) * self._share)
 
-    def take(self, now: float) -> None:
-        """Take a token, or what is left of one."""
-        self._tokens = max(0.0, self._level(now) - 1.0)
+    def wait_s(self, left_s: float) -> float:
+        """How long it takes to pay that off."""
+        return -left_s / self._share
+
+    def spend(self, took_s: float, now: float) -> None:
+        """A commit took so long, until now."""
+        self._left_s = self.left_s(now) - took_s
         self._at = now
-
-    def _level(self, now: float) -> float:
-        if self._refill_s <= 0:
-            return self._capacity
-        return min(self._capacity, self._tokens + (now - self._at) / self._refill_s)
 
 
 class Committer:
@@ -111,7 +120,7 @@ class Committer:
     fallen to half of that again.
     """
 
-    def __init__(self, journal: Journal, *, linger_s: float = 0.005, burst: int = 8, changes_burst: int = 64,
+    def __init__(self, journal: Journal, *, linger_s: float = 0.005, saved_s: float = SAVED_S,
                  high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None,
                  on_committed: Callable[[dict[str, list[Entry]]], None] | None = None,
                  clock_s: Callable[[], float] = time.perf_counter) -> None:
@@ -129,17 +138,15 @@ class Committer:
         self._delay: RunDelay | None = None
         """Of the loop's thread."""
         self._linger_s = linger_s
-        self._streams = _Bucket(burst, linger_s)
-        self._changes = _Bucket(changes_burst, min(CHANGES_REFILL_S, linger_s))
-        self._plenty = max(1.0, changes_burst / 2)
-        self._last_commit = float("-inf")
+        self._streams = _Allowance(STREAMS_SHARE, saved_s)
+        self._changes = _Allowance(CHANGES_SHARE, saved_s)
         self._high_water = high_water_bytes
         self._sinks: dict[str, Sink] = {}
         self._open = _Batch()
         self._writing: _Batch | None = None
         self._writer: asyncio.Task[None] | None = None
         self._due: asyncio.Handle | None = None
-        self._lingering = False
+        self._due_in_s = 0.0
         self._delivering = False
         """Sinks are getting their entries; what they submit meanwhile waits until all of them have."""
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -209,22 +216,22 @@ class Committer:
             self._delay = None
 
     def _schedule(self) -> None:
-        """Decide when the open group is committed: on the spot, at the end of this iteration, or when the linger is over."""
-        if self._loop is None:
-            self._loop = asyncio.get_running_loop()
-        now = self._loop.time()
-        changes = bool(self._open.changes)
-        if changes and not self._delivering and self._changes.has(self._plenty, now):
+        """Decide when the open group is committed: on the spot, or when there is time for it again."""
+        allowance = self._changes if self._open.changes else self._streams
+        left_s = allowance.left_s(self._clock_s())
+        if left_s > 0 and not self._delivering:
             self._commit()
             return
-        lingering = not (self._changes if changes else self._streams).has(1, now)
-        if self._due is not None and (lingering or not self._lingering):
-            return
+        wait_s = min(allowance.wait_s(left_s), self._linger_s) if left_s < 0 else 0.0
         if self._due is not None:
+            if wait_s >= self._due_in_s:
+                return
             self._due.cancel()
-        self._lingering = lingering
-        if lingering:
-            self._due = self._loop.call_at(self._last_commit + self._linger_s, self._commit)
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+        self._due_in_s = wait_s
+        if wait_s > SOON_S:
+            self._due = self._loop.call_later(wait_s, self._commit)
         else:
             self._due = self._loop.call_soon(self._commit)
 
@@ -234,14 +241,12 @@ class Committer:
             self._due.cancel()
             self._due = None
         batch, self._open = self._open, _Batch()
-        self._last_commit = asyncio.get_running_loop().time()
-        (self._changes if batch.changes else self._streams).take(self._last_commit)
         try:
             size = batch.bytes
             for session_id, make_row in batch.rows.items():
                 row = batch.group.rows[session_id] = make_row()
                 size += len(row.summary) + len(row.checkpoint)
-            done = size <= LARGE_GROUP_BYTES and self._quick_needed == 0 and self._commit_here(batch.group)
+            done = size <= LARGE_GROUP_BYTES and self._quick_needed == 0 and self._commit_here(batch)
         except Exception as error:  # the group's boundary: whatever went wrong, its sessions must know
             self._hand_back(batch, error)
             return
@@ -251,16 +256,18 @@ class Committer:
             self._writing = batch
             self._writer = asyncio.get_running_loop().create_task(self._write(batch))
 
-    def _commit_here(self, group: Group) -> bool:
+    def _commit_here(self, batch: _Batch) -> bool:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
         if self._delay is None:
             self._delay = RunDelay()
         started = self._clock_s()
         self._delay.mark(started)
         try:
-            return self._journal.append_now(group)
+            return self._journal.append_now(batch.group)
         finally:
-            took_s = self._clock_s() - started
+            now = self._clock_s()
+            took_s = now - started
+            (self._changes if batch.changes else self._streams).spend(took_s, now)
             if took_s > SLOW_COMMIT_S and took_s - self._delay.since_mark() > SLOW_COMMIT_S:
                 self._quick_needed = QUICK_COMMITS
 

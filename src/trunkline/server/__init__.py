@@ -11,6 +11,7 @@
     cookies    a browser's cookie and its path                tries     how often somebody may be wrong
     sessions   start, list, steer                             prompt    what a prompt looks like
     packets    the packets face, on sse (one stream to one reader), turns (one turn of it) and history (stored pages)
+    live       readers that stand at the end of a session
     files      look, read, find, on content (one file to one reader)
     uploads    put files                                      diff      what changed
     preview    artifacts and their previews                   ops       health, metrics, OpenAPI, docs page

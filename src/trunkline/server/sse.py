@@ -1,7 +1,8 @@
 """One stream of Server-Sent Events to one reader, as bare ASGI.
 
 Rule 1: a reader is a position. While it stalls, the stream waits in ``send`` and holds what it was sending, nothing more.
-Rule 2: one write per wake-up, with everything that is new, up to 256 KiB.
+Rule 2: one write per wake-up, with everything that is new, up to 256 KiB. A reader that stands at the end and takes what it is
+sent has none: the commit itself writes to its connection (``live.py``).
 Rule 3: only entries carry an id. Keep-alives are comments; they name the position. On a stream that leaves entries out, they
 carry it as an id without data, so that a reader which comes back need not have everything looked through again.
 Rule 4: a reader that leaves ends the stream and nothing else.
@@ -21,6 +22,8 @@ from starlette.types import Receive, Scope, Send
 
 from trunkline.errors import HubStopping, TrunklineError
 from trunkline.feeds.session import Encoder, Feed
+from trunkline.server.http.answer import OpenBody, open_body
+from trunkline.server.live import follow_live
 
 HEADERS = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
@@ -46,9 +49,11 @@ def sse_frame(event_id: int, data: bytes) -> bytes:
 class Outlet:
     """Where a stream's frames go."""
 
-    def __init__(self, send: Send, clock: Callable[[], float]) -> None:
+    def __init__(self, send: Send, clock: Callable[[], float], body: OpenBody | None = None) -> None:
+        """``body``: the same way out without a wait, where the server offers one."""
         self._send = send
         self._clock = clock
+        self._body = body
         self.position = 0
         self.leaves_out = False
         """Whether entries are left out: then the position moves without a frame, and keep-alives carry it."""
@@ -61,6 +66,18 @@ class Outlet:
         await self._send({"type": "http.response.body", "body": frames, "more_body": True})
         self.sending = False
         self.sent_at = self._clock()
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether ``write_now`` can ever write."""
+        return self._body is not None
+
+    def write_now(self, frames: bytes) -> bool:
+        """Send frames on the spot; False, and nothing sent, where the transport takes no more at the moment."""
+        if self._body is None or self.sending or not self._body.write(frames):
+            return False
+        self.sent_at = self._clock()
+        return True
 
     async def keep_alive(self, silence_s: float) -> None:
         """Break a silence that has lasted. A reader that stalls has unread bytes already, and needs no proof of life."""
@@ -173,13 +190,13 @@ class EventStream:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what the pump writes until it ends or the reader leaves."""
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-        if scope["method"] != "HEAD" and not await self._stream(receive, send):
+        if scope["method"] != "HEAD" and not await self._stream(receive, send, open_body(scope)):
             return
         await send({"type": "http.response.body", "body": b""})
 
-    async def _stream(self, receive: Receive, send: Send) -> bool:
+    async def _stream(self, receive: Receive, send: Send, body: OpenBody | None) -> bool:
         """Returns whether the reader is still there at the end."""
-        outlet = Outlet(send, asyncio.get_running_loop().time)
+        outlet = Outlet(send, asyncio.get_running_loop().time, body)
         pump = asyncio.create_task(_pumping(self._pump, outlet, self._failure))
         attendant = asyncio.create_task(_attend(receive, outlet, self._keepalive_s))
         self._streams.opened(pump, self._watches, self._token_id)
@@ -218,10 +235,19 @@ async def _attend(receive: Receive, outlet: Outlet, keepalive_s: float) -> None:
 
 async def follow(feed: Feed, after: int, encode: Encoder, outlet: Outlet, *, shares: bool = True) -> None:
     """Replay after ``after``, then live, until the feed ends. ``shares``: others read with the same encoder."""
-    position = outlet.position = after
-    while feed.last_seq > position or await feed.wait(position):
-        shared = feed.shared(position, encode) if shares else None
-        frames, position = shared if shared is not None else encode(iter(await feed.read(after=position)), position)
-        outlet.position = position
-        if frames:
-            await outlet.write(frames)
+    outlet.position = after
+    while not feed.closed or feed.last_seq > outlet.position:
+        if feed.last_seq > outlet.position:
+            await _write_next(feed, encode, outlet, shares)
+        elif outlet.is_direct:
+            await follow_live(feed, encode, outlet, shares=shares)
+        else:
+            await feed.wait(outlet.position)
+
+
+async def _write_next(feed: Feed, encode: Encoder, outlet: Outlet, shares: bool) -> None:
+    position = outlet.position
+    shared = feed.shared(position, encode) if shares else None
+    frames, outlet.position = shared if shared is not None else encode(iter(await feed.read(after=position)), position)
+    if frames:
+        await outlet.write(frames)

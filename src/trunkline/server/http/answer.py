@@ -1,12 +1,44 @@
-"""The way out of one answer: its head leaves with the first piece of its body.
+"""The way out of one answer: its head leaves with the first piece of its body, and a stream can be written to without a wait.
 
 uvicorn writes the head when an answer begins and the body when it comes, which is two writes for nearly every answer. The head is
 held until more is written or the loop's turn is over, whichever comes first: nobody waits for it longer than before.
+
+A stream that stands at the end of its feed is written to by whoever commits (``OpenBody``): what ASGI makes of a piece of body,
+without the coroutine. ASGI's own pieces may come in between; each is written whole.
 """
 
 from __future__ import annotations
 
 import asyncio
+
+from starlette.types import Scope
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
+
+CYCLE = "trunkline.cycle"
+"""Where the extensions of a request's scope have uvicorn's cycle."""
+
+
+class OpenBody:
+    """The body of an answer that has begun and goes on."""
+
+    __slots__ = ("_cycle",)
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+
+    def write(self, piece: bytes) -> bool:
+        """Send a piece of it; False, and nothing sent, where the client takes no more at the moment or has left."""
+        cycle = self._cycle
+        if cycle.flow.write_paused or cycle.disconnected or cycle.response_complete or not cycle.chunked_encoding:
+            return False
+        cycle.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        return True
+
+
+def open_body(scope: Scope) -> OpenBody | None:
+    """The body of the answer to this request, once it has begun; None where another server serves it."""
+    cycle = scope.get("extensions", {}).get(CYCLE)
+    return None if cycle is None else OpenBody(cycle)
 
 
 class AnswerTransport:

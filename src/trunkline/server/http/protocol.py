@@ -30,7 +30,7 @@ from trunkline.server import acp
 from trunkline.server.auth.cookies import split_base
 from trunkline.server.context import ws
 from trunkline.server.http.address import Network, counted_address
-from trunkline.server.http.answer import AnswerTransport
+from trunkline.server.http.answer import CYCLE, AnswerTransport
 from trunkline.server.http.connections import KEY, ConnectionPlace, carrying
 from trunkline.server.openapi import ErrorBody
 
@@ -190,6 +190,7 @@ class HubProtocol(HttpToolsProtocol):
         super().on_headers_complete()
         if self.cycle is not before:
             self._unanswered += 1
+            self.scope["extensions"][CYCLE] = self.cycle  # type: ignore[assignment]  # ASGI leaves open what is in there
             self.cycle.transport = AnswerTransport(self.transport, self.loop)  # type: ignore[assignment]  # all that it asks for
             self.cycle.keep_alive &= not self.parser.should_upgrade()  # the parser has its doubts about what follows
 

@@ -74,6 +74,7 @@ class Intake:
         self._task: asyncio.Task[None] | None = None
         self._disk = DiskReader(recorder, workspace)
         self._hurried = False
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._until = 0.0
         """When others have their turn."""
 
@@ -182,10 +183,12 @@ class Intake:
         self._begin_hold()
 
     def _begin_hold(self) -> None:
-        self._until = asyncio.get_running_loop().time() + HOLD_S
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()  # kept: to ask for it each time is a call to the system
+        self._until = self._loop.time() + HOLD_S
 
     def _is_time_up(self) -> bool:
-        return asyncio.get_running_loop().time() > self._until
+        return self._loop is not None and self._loop.time() > self._until
 
     async def _next_piece(self) -> list[Signal]:
         """A part of a large update, or some signals; nothing where nothing waits."""
