@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 
 from trunkline.errors import HubStopping, StorageError
@@ -82,6 +83,7 @@ class Feed:
         self._waiters: list[asyncio.Future[None]] = []
         self._followers: dict[Callable[[], None], None] = {}
         """Readers at the end that are called on the spot: a task to wake up would cost more than what it writes."""
+        self._is_held = False
         self._shared: dict[tuple[Encoder, int], Write] = {}
         """What readers share until the next commit, by their encoder and position."""
 
@@ -97,6 +99,16 @@ class Feed:
     def unfollow(self, on_committed: Callable[[], None]) -> None:
         """Call it no more."""
         self._followers.pop(on_committed, None)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Whoever is called on the spot is called at the end of this: what is done within must not wait for their connections."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            self._call_followers()
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
@@ -237,14 +249,18 @@ class Feed:
         self._tail_bytes, self._tail_entries = size, len(entries) - keep
 
     def _wake(self) -> None:
-        if self._followers:
-            for on_committed in tuple(self._followers):
-                on_committed()
+        if not self._is_held:
+            self._call_followers()
         if self._waiters:
             waiters, self._waiters = self._waiters, []
             for waiter in waiters:
                 if not waiter.done():
                     waiter.set_result(None)
+
+    def _call_followers(self) -> None:
+        if self._followers:
+            for on_committed in tuple(self._followers):
+                on_committed()
 
 
 def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: int) -> list[Entry]:

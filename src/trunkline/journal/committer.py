@@ -42,6 +42,9 @@ SLOW_COMMIT_S = 0.02
 """A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread. Time
 in which the thread was ready and got no processor does not count: there a second thread that wants one makes it worse."""
 
+LONG_COMMIT_S = 0.0002
+"""A commit on the loop that took longer may have been held up by others who wanted the processor: only then that is looked up."""
+
 QUICK_COMMITS = 8
 """So many commits in the thread that took less, one after the other, say that it is quick again: at most one commit in nine
 can be slow on the loop, however the disk wavers."""
@@ -267,9 +270,11 @@ class Committer:
         finally:
             now = self._clock_s()
             took_s = now - started
-            (self._changes if batch.changes else self._streams).spend(took_s, now)
-            if took_s > SLOW_COMMIT_S and took_s - self._delay.since_mark() > SLOW_COMMIT_S:
+            if took_s > LONG_COMMIT_S:
+                took_s = max(took_s - self._delay.since_mark(), LONG_COMMIT_S)
+            if took_s > SLOW_COMMIT_S:
                 self._quick_needed = QUICK_COMMITS
+            (self._changes if batch.changes else self._streams).spend(took_s, now)
 
     async def _write(self, batch: _Batch) -> None:
         failure: Exception | None = None

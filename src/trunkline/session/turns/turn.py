@@ -237,8 +237,9 @@ class TurnPlayer:
         if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
             return False
         following, content = self._recorder.at().turns.start_queued()
-        self._recorder.write()
-        self.play(following, content)
+        with self._recorder.feed.held():  # as in ``Prompts.take``
+            self._recorder.write()
+            self.play(following, content)
         return True
 
     def worked_us(self) -> int:
