@@ -1,0 +1,54 @@
+"""The hub, read by its packets: one SSE stream per session, prompts on a connection of their own."""
+
+from __future__ import annotations
+
+import socket
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+
+from benchmarks.machine import HubProcess
+from benchmarks.relays.relay import Relay
+from benchmarks.wire import Api, open_stream
+
+AT_ONCE = 4
+"""Sessions that are made at the same time."""
+
+
+class TheHub(Relay):
+    """A hub with a data folder of its own."""
+
+    name = "Trunkline"
+
+    def __enter__(self) -> Self:
+        self.hub = HubProcess(agent=str(self.stub)).__enter__()
+        self.pid = self.hub.pid
+        self._api = Api(self.hub)
+        self._sessions: list[str] = []
+        self._sockets: list[socket.socket] = []
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for stream in self._sockets:
+            stream.close()
+        self.hub.__exit__(kind, error, trace)
+        super().__exit__(kind, error, trace)
+
+    def add(self, count: int) -> None:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for part in pool.map(self._make, [count // AT_ONCE + (number < count % AT_ONCE) for number in range(AT_ONCE)]):
+                self._sessions += part
+        for session in self._sessions[-count:]:
+            self._open(session, self._api.wait_idle(session)["lastSeq"])
+
+    def prompt(self, index: int, text: str) -> None:
+        self._api.send(self._sessions[index], text)
+
+    def _make(self, count: int) -> list[str]:
+        api = Api(self.hub)
+        return [api.new_session() for _ in range(count)]
+
+    def _open(self, session: str, after: int) -> None:
+        stream = open_stream(self.hub, session, after)
+        self._sockets.append(stream)
+        self.streams.append(stream.fileno())
