@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
+import time
 from types import TracebackType
-from typing import Any
 
 from benchmarks.relays.relay import Relay
 
@@ -20,41 +20,60 @@ class Bare(Relay):
         self._agents: list[subprocess.Popen[bytes]] = []
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for agent in self._agents:
+            end(agent)
         super().__exit__(kind, error, trace)
-        for agent in self._agents:
-            agent.kill()
-        for agent in self._agents:
-            agent.wait()
-            for pipe in (agent.stdin, agent.stdout):
-                if pipe is not None:
-                    pipe.close()
 
     def add(self, count: int) -> None:
         for _ in range(count):
-            agent = self.open_agent()
+            agent = self._open()
             self._agents.append(agent)
             assert agent.stdout is not None
             self.streams.append(agent.stdout.fileno())
 
-    def open_agent(self) -> subprocess.Popen[bytes]:
-        """An agent with a session: what any relay has to do to get one."""
+    def send(self, index: int, text: str) -> None:
+        write(self._agents[index], prompt(text))
+
+    def create_s(self) -> float:
+        begin = time.perf_counter()
+        agent = self._open()
+        took = time.perf_counter() - begin
+        end(agent)
+        return took
+
+    def _open(self) -> subprocess.Popen[bytes]:
         agent = subprocess.Popen([str(self.stub)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
-        ask(agent, 1, "initialize", {"protocolVersion": 1, "clientCapabilities": {}})
-        ask(agent, 2, "session/new", {"cwd": "/", "mcpServers": []})
+        assert agent.stdout is not None
+        for ask in (INITIALIZE, NEW_SESSION):
+            write(agent, ask)
+            agent.stdout.readline()
         return agent
 
-    def prompt(self, index: int, text: str) -> None:
-        send(self._agents[index], 3, "session/prompt", {"sessionId": "bench-1", "prompt": [{"type": "text", "text": text}]})
+
+def request(number: int, method: str, params: object) -> bytes:
+    """One request of the protocol."""
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
 
 
-def send(agent: subprocess.Popen[bytes], number: int, method: str, params: dict[str, Any]) -> None:
-    """One request."""
+def prompt(text: str) -> bytes:
+    """A prompt to the only session that an agent has."""
+    return request(3, "session/prompt", {"sessionId": "bench-1", "prompt": [{"type": "text", "text": text}]})
+
+
+INITIALIZE = request(1, "initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+NEW_SESSION = request(2, "session/new", {"cwd": "/", "mcpServers": []})
+
+
+def write(agent: subprocess.Popen[bytes], message: bytes) -> None:
+    """One line to an agent."""
     assert agent.stdin is not None
-    agent.stdin.write(json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n")
+    agent.stdin.write(message + b"\n")
 
 
-def ask(agent: subprocess.Popen[bytes], number: int, method: str, params: dict[str, Any]) -> None:
-    """One request and its answer."""
-    send(agent, number, method, params)
-    assert agent.stdout is not None
-    agent.stdout.readline()
+def end(agent: subprocess.Popen[bytes]) -> None:
+    """Stop an agent and wait for it."""
+    agent.kill()
+    agent.wait()
+    for pipe in (agent.stdin, agent.stdout):
+        if pipe is not None:
+            pipe.close()

@@ -1,25 +1,36 @@
-"""CPU time of a relay: its own process, and apart from it what it has started; never the agents."""
+"""What a relay has started: its agents, and apart from them its helpers; the CPU time of processes, and the cores of agents."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.machine import cpu_s
 
 PROC = Path("/proc")
+AGENT = b"\0-IS\0"
+"""In an agent's command line: the flags of the interpreter that runs it, which no relay has."""
 
 
-def started_by(root: int, but: str) -> list[int]:
-    """All processes below one, without those whose command line holds a word: agents are not the relay's work."""
-    below: dict[int, list[int]] = {}
+class Below(NamedTuple):
+    """The processes below one."""
+
+    helpers: list[int]
+    agents: list[int]
+
+
+def below(root: int) -> Below:
+    """All that a process has started, and what those have started."""
+    children: dict[int, list[int]] = {}
     for entry in PROC.iterdir():
         if entry.name.isdigit() and (parent := _parent(entry)) is not None:
-            below.setdefault(parent, []).append(int(entry.name))
-    found, open_ = [], [root]
+            children.setdefault(parent, []).append(int(entry.name))
+    found, open_ = Below([], []), [root]
     while open_:
-        children = [child for child in below.get(open_.pop(), []) if not _runs(child, but)]
-        found += children
-        open_ += children
+        for child in children.get(open_.pop(), []):
+            (found.agents if _is_agent(child) else found.helpers).append(child)
+            open_.append(child)
     return found
 
 
@@ -39,6 +50,15 @@ def waited_s(pid: int) -> float:
     return int((PROC / str(pid) / "schedstat").read_text().split()[1]) / 1e9
 
 
+def keep_to(pids: list[int], cores: set[int]) -> None:
+    """Let processes run on these cores only."""
+    for pid in pids:
+        try:
+            os.sched_setaffinity(pid, cores)
+        except ProcessLookupError:
+            continue
+
+
 def _parent(entry: Path) -> int | None:
     try:
         return int((entry / "stat").read_text().rpartition(")")[2].split()[1])
@@ -46,8 +66,8 @@ def _parent(entry: Path) -> int | None:
         return None
 
 
-def _runs(pid: int, word: str) -> bool:
+def _is_agent(pid: int) -> bool:
     try:
-        return word.encode() in (PROC / str(pid) / "cmdline").read_bytes()
+        return AGENT in (PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
-        return True  # it is gone
+        return False  # it is gone

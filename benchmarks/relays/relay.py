@@ -4,28 +4,32 @@ Rule 1: agents of one window begin at phases that are random and the same in eac
         nor come like a clock; prompts go out before, so that none falls into what is measured.
 Rule 2: delivery counts chunks that were written within the window, CPU is what the relay used in it.
 Rule 3: a chunk that has not come long after the last turn should have ended is lost, and told.
+Rule 4: agents share one core, relay and reader may use any: a scheduler that spreads hundreds of small processes lets whoever
+        reads them wait for a millisecond, which hides what the relay itself takes.
 """
 
 from __future__ import annotations
 
+import gc
 import os
-import random
 import shutil
 import sys
 import tempfile
 import time
 from pathlib import Path
+from random import Random
 from types import TracebackType
 from typing import NamedTuple, Self
 
 from benchmarks.machine import cpu_s
-from benchmarks.relays.processes import cpu_of, started_by, waited_s
+from benchmarks.relays.processes import below, cpu_of, keep_to, waited_s
 from benchmarks.relays.reading import Reader
 
 STUB = Path(__file__).with_name("stub.py")
 LEAD_S, WARM_S, TAIL_S = 0.2, 0.5, 0.1
 SETTLE_S = 15.0
-PHASES = [random.Random(15).random() for _ in range(5000)]
+PHASES = [*map(Random(15).uniform, [0.0] * 5000, [1.0] * 5000)]
+CORES = os.sched_getaffinity(0)
 
 
 class Window(NamedTuple):
@@ -36,7 +40,7 @@ class Window(NamedTuple):
     chunks: int
     lost: int
     cpu_us: float
-    """CPU per chunk of the relay's own process; of a bare pipe, the reader's."""
+    """CPU per chunk and reader of the relay's own process; of a bare pipe, the reader's."""
     helpers_us: float
     """The same of what it has started beside agents."""
     share: float
@@ -67,6 +71,8 @@ class Relay:
         self.stub = stub_program(self.folder)
         self.reader = Reader()
         self.streams: list[int] = []
+        self.more: list[int] = []
+        """Streams of the first session, beside its own."""
         self._prompt_s = 0.002
 
     def __enter__(self) -> Self:
@@ -80,56 +86,95 @@ class Relay:
         """So many sessions more, each with a reader; their descriptors join ``streams``."""
         raise NotImplementedError
 
-    def prompt(self, index: int, text: str) -> None:
-        """Send a prompt to one session; nobody waits for its turn here."""
+    def add_reader(self) -> int | None:
+        """Another reader of the first session; nothing where there can be but one."""
+        return None
+
+    def send(self, index: int, text: str) -> None:
+        """Send a prompt to one session; nobody waits for anything here."""
         raise NotImplementedError
 
-    def settle(self, indices: range) -> bool:
-        """Wait until the turns of these have ended; whether they did."""
-        return self.reader.read_ends([self.streams[index] for index in indices], SETTLE_S)
+    def taken(self, index: int) -> None:
+        """Wait until a prompt was accepted, where that is told before its turn ends."""
+
+    def create_s(self) -> float:
+        """Seconds from nothing to a session that can be prompted."""
+        raise NotImplementedError
+
+    def settle(self, sessions: int) -> bool:
+        """Wait until the turns of the first sessions have ended; whether they did."""
+        return self.reader.read_ends([*self.streams[:sessions], *self.more], SETTLE_S)
 
     def grow(self, sessions: int) -> None:
         """Have at least so many sessions."""
-        if sessions > len(self.streams):
-            known = len(self.streams)
+        known = len(self.streams)
+        if sessions > known:
             self.add(sessions - known)
             for stream in self.streams[known:]:
                 self.reader.add(stream)
+            keep_to(below(self.pid or os.getpid()).agents, {min(CORES)})
+
+    def fan_out(self, readers: int) -> bool:
+        """Have one session with so many readers; whether that can be had."""
+        self.grow(1)
+        while len(self.more) < readers - 1:
+            stream = self.add_reader()
+            if stream is None:
+                return False
+            self.more.append(stream)
+            self.reader.add(stream)
+        return True
 
     def window(self, pace: Pace) -> Window:
         """Let the first sessions write for a while."""
         chunks = int(pace.per_second * (WARM_S + pace.seconds + TAIL_S)) + 1
-        warm = self._prompt_all(pace, chunks) + int(WARM_S * 1e9)
-        self.reader.read_until(warm)
-        before, from_ns = self._used(), time.monotonic_ns()
-        self.reader.read_until(warm + int(pace.seconds * 1e9))
-        after, to_ns = self._used(), time.monotonic_ns()
-        self.settle(range(pace.sessions))
+        expected = (pace.sessions + len(self.more)) * chunks
+        gc.collect()
+        gc.disable()
+        try:
+            helpers = below(self.pid).helpers if self.pid else []
+            helped = cpu_of(helpers)
+            warm = self._prompt_all(pace, chunks) + int(WARM_S * 1e9)
+            self.reader.read_until(warm)
+            before, from_ns = self._used(), time.monotonic_ns()
+            self.reader.read_until(warm + int(pace.seconds * 1e9))
+            after, to_ns = self._used(), time.monotonic_ns()
+            self.settle(pace.sessions)
+        finally:
+            gc.enable()
         took = sorted(took / 1e6 for stamp, took in self.reader.arrivals if from_ns <= stamp < to_ns) or [0.0]
-        seconds, offered = (to_ns - from_ns) / 1e9, max(1, len(took))
+        seconds = (to_ns - from_ns) / 1e9
         used = [late - early for early, late in zip(before, after, strict=True)]
-        lost = pace.sessions * chunks - sum(self.reader.chunks.values())
-        return Window(p50_ms=took[len(took) // 2], p99_ms=took[int(len(took) * 0.99)], chunks=len(took), lost=lost,
-                      cpu_us=used[0] / offered * 1e6, helpers_us=self._helpers_s() / (pace.sessions * chunks) * 1e6,
-                      share=used[0] / seconds, waited=used[1] / seconds, reader_share=used[2] / seconds)
+        return Window(p50_ms=took[len(took) // 2], p99_ms=took[int(len(took) * 0.99)], chunks=len(took),
+                      lost=expected - sum(self.reader.chunks.values()), cpu_us=used[0] / len(took) * 1e6,
+                      helpers_us=(cpu_of(helpers) - helped) / expected * 1e6, share=used[0] / seconds,
+                      waited=used[1] / seconds, reader_share=used[2] / seconds)
+
+    def echo_s(self, rest_s: float = 0.0) -> float:
+        """Seconds from a prompt to the first word of its answer, after some rest."""
+        time.sleep(rest_s)
+        self.reader.forget()
+        begin = time.monotonic_ns()
+        self.send(0, "echo")
+        took = self.reader.read_chunk(self.streams[0], SETTLE_S) - begin
+        self.taken(0)
+        if not self.settle(1):
+            raise RuntimeError(f"{self.name}: a turn did not end")
+        return took / 1e9
 
     def _prompt_all(self, pace: Pace, chunks: int) -> int:
         self.reader.forget()
-        self._helpers = started_by(self.pid, str(self.stub)) if self.pid else []
-        self._helpers_before = cpu_of(self._helpers)
         begun = time.monotonic_ns()
         begin = begun + int((LEAD_S + 2 * self._prompt_s * pace.sessions) * 1e9)
         for index in range(pace.sessions):
             start = begin + int(PHASES[index] / pace.per_second * 1e9)
-            self.prompt(index, f"paced {chunks} {pace.size} {pace.per_second} {start}")
+            self.send(index, f"paced {chunks} {pace.size} {pace.per_second} {start}")
+            self.taken(index)
         now = time.monotonic_ns()
-        self._prompt_s = max(0.001, (now - begun) / 1e9 / pace.sessions)
+        self._prompt_s = max(0.0005, (now - begun) / 1e9 / pace.sessions)
         if now > begin:
             print(f"   {self.name}: prompts took {(now - begin) / 1e9:.2f} s too long; the round began late", flush=True)
         return begin
-
-    def _helpers_s(self) -> float:
-        return cpu_of(self._helpers) - self._helpers_before
 
     def _used(self) -> tuple[float, float, float]:
         own = time.process_time()
