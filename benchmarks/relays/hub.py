@@ -25,6 +25,8 @@ class TheHub(Relay):
         self.hub = HubProcess(agent=str(self.stub)).__enter__()
         self.pid = self.hub.pid
         self._api = Api(self.hub)
+        self._api.call("GET", "/healthz")
+        self.start_s = time.monotonic() - self.hub.started_at
         self._prompts = connect(self.hub)
         self._sessions: list[str] = []
         self._sockets: list[socket.socket] = []

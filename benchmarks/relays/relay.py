@@ -27,7 +27,7 @@ from benchmarks.relays.reading import Reader
 
 STUB = Path(__file__).with_name("stub.py")
 LEAD_S, WARM_S, TAIL_S = 0.2, 0.5, 0.1
-SETTLE_S = 15.0
+SETTLE_S = 8.0
 PHASES = [*map(Random(15).uniform, [0.0] * 5000, [1.0] * 5000)]
 CORES = os.sched_getaffinity(0)
 
@@ -65,6 +65,8 @@ class Relay:
     name = ""
     pid: int | None = None
     """The process that is measured; a bare pipe has none but the reader."""
+    start_s = 0.0
+    """From its start to its first answer."""
 
     def __init__(self) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="bench-relay-"))
@@ -112,7 +114,11 @@ class Relay:
             self.add(sessions - known)
             for stream in self.streams[known:]:
                 self.reader.add(stream)
-            keep_to(below(self.pid or os.getpid()).agents, {min(CORES)})
+            self.keep_agents()
+
+    def keep_agents(self) -> None:
+        """All agents on one core."""
+        keep_to(below(self.pid or os.getpid()).agents, {min(CORES)})
 
     def fan_out(self, readers: int) -> bool:
         """Have one session with so many readers; whether that can be had."""
@@ -165,13 +171,13 @@ class Relay:
     def _prompt_all(self, pace: Pace, chunks: int) -> int:
         self.reader.forget()
         begun = time.monotonic_ns()
-        begin = begun + int((LEAD_S + 2 * self._prompt_s * pace.sessions) * 1e9)
+        begin = begun + int((LEAD_S + 1.5 * self._prompt_s * pace.sessions) * 1e9)
         for index in range(pace.sessions):
             start = begin + int(PHASES[index] / pace.per_second * 1e9)
             self.send(index, f"paced {chunks} {pace.size} {pace.per_second} {start}")
             self.taken(index)
         now = time.monotonic_ns()
-        self._prompt_s = max(0.0005, (now - begun) / 1e9 / pace.sessions)
+        self._prompt_s = max(0.0003, (now - begun) / 1e9 / pace.sessions)
         if now > begin:
             print(f"   {self.name}: prompts took {(now - begin) / 1e9:.2f} s too long; the round began late", flush=True)
         return begin
