@@ -29,8 +29,9 @@ PAGE_SOURCES := $(filter-out $(PAGE_TESTS),$(shell find web/src web/public web/v
   web/index.html web/vite.config.ts web/tsconfig.json
 PAGE_TOOLS := web/node_modules/.installed
 NODE := PYTHON="$(PYTHON)" ../scripts/with_node.sh
+PEERS := .bench/peers
 
-.PHONY: help install page run wheel test test-all test-faults check docs notices bench lock browser screenshots
+.PHONY: help install page run wheel test test-all test-faults check docs notices bench bench-peers lock browser screenshots
 .DEFAULT_GOAL := help
 
 help:
@@ -45,6 +46,7 @@ help:
 	@echo "make docs       renew the generated tables of docs/reference"
 	@echo "make notices    renew the licence notices of what the page is built from"
 	@echo "make bench      the benchmarks; prints and stores the figures; AGAINST=REV compares with an older commit"
+	@echo "make bench-peers   the hub beside other programs that do the same; writes their table into docs/performance.md"
 	@echo "make browser    find a Chromium for the tests of the page, or fetch one"
 	@echo "make screenshots   renew the pictures in docs/screenshots"
 	@echo "make lock       renew requirements/*.txt from pyproject.toml"
@@ -90,6 +92,20 @@ wheel: $(VENV)/.installed $(PAGE)
 
 bench: $(VENV)/.installed-browser $(PAGE)
 	$(BIN)/python -m benchmarks$(if $(AGAINST),.against $(AGAINST)) $(ARGS)
+
+# Under eight minutes; the machine should do nothing else meanwhile.
+bench-peers: $(VENV)/.installed-test $(PEERS)/.installed $(PAGE)
+	@PYTHON="$(PYTHON)" scripts/with_node.sh $(BIN)/python -m benchmarks.peers $(ARGS)
+
+# They are measured and nothing else, so they stay out of the project's own environment.
+$(PEERS)/.installed: benchmarks/peers/package-lock.json requirements/peers.txt | $(VENV)/bin/python
+	@echo "Installing what the hub is measured beside into $(PEERS)" >&2
+	@mkdir -p $(PEERS)
+	@cp benchmarks/peers/package.json benchmarks/peers/package-lock.json benchmarks/peers/.npmrc $(PEERS)/
+	@cd $(PEERS) && PYTHON="$(PYTHON)" ../../scripts/with_node.sh npm ci --no-audit --no-fund --loglevel=error >&2
+	@$(BIN)/python -m venv --clear $(PEERS)/sdk >&2
+	@$(PEERS)/sdk/bin/python -m pip --disable-pip-version-check --no-input $(LOCKED) -r requirements/peers.txt >&2
+	@touch $@
 
 browser: $(VENV)/.installed-test
 	@$(BIN)/python -m scripts.browser
@@ -152,3 +168,4 @@ lock: pyproject.toml
 	$(PIP_COMPILE) --output-file requirements/node.txt requirements/node.in
 	$(PIP_COMPILE) --output-file requirements/runtime.txt pyproject.toml
 	$(PIP_COMPILE) --output-file requirements/test.txt --extra test --constraint requirements/runtime.txt pyproject.toml
+	$(PIP_COMPILE) --output-file requirements/peers.txt --constraint requirements/test.txt requirements/peers.in

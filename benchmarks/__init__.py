@@ -7,6 +7,8 @@
     rawserver.py  what a server could do at best: the same frames, written straight to the sockets
     memoryhub.py  the hub without SQLite, as a control
     scenarios.py  what is measured of the hub
+    everyday.py   what is measured of many sessions that write a little each
+    relays/       what everyday.py measures with: the hub, a bare pipe and other programs, each in the same way
     page.py       what is measured of the page, in a browser
     against.py    this tree and an older commit, in turns
     __main__.py   ``python -m benchmarks [letters] [--rounds N] [--quick]``

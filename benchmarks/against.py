@@ -91,8 +91,8 @@ def number_in(value: str) -> float | None:
 
 
 def more_is_better(what: str, value: str) -> bool:
-    """Rates and shares of a bare pipe are good when they are high; times, sizes and costs when they are low."""
-    return "/s" in what or "/s" in value or what.endswith("ratio")
+    """Rates, shares of a bare pipe and counts of sessions are good when high; times, sizes and costs when low."""
+    return "/s" in what or "/s" in value or what.endswith("ratio") or "sessions until" in what
 
 
 def _median(values: list[float | None]) -> str:

@@ -39,8 +39,9 @@ def rss_mb(pid: int) -> float:
 class HubProcess:
     """A hub of its own, with a data folder of its own, that ends with the block."""
 
-    def __init__(self, *, memory: bool = False) -> None:
+    def __init__(self, *, memory: bool = False, agent: str = AGENT) -> None:
         self._memory = memory
+        self._agent = agent
 
     def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="trunkline-bench-"))
@@ -48,7 +49,7 @@ class HubProcess:
         self.token = "bench-token-0123456789abcdef"
         command = [sys.executable, "-m", "benchmarks.memoryhub"] if self._memory else [
             sys.executable, "-m", "trunkline", "serve", "--no-open"]
-        command += ["--port", "0", "--data", str(self.folder / "data"), "--agent", f"bench={AGENT}"]
+        command += ["--port", "0", "--data", str(self.folder / "data"), "--agent", f"bench={self._agent}"]
         env = {**os.environ, "TRUNKLINE_TOKEN": self.token, "XDG_CONFIG_HOME": str(self.folder / "config")}
         self.started_at = time.monotonic()
         with (self.folder / "log").open("wb") as log:

@@ -112,12 +112,15 @@ def round_trip(scale: Scale) -> list[Figure]:
     with HubProcess() as hub, HubProcess(memory=True) as control, BareAgent() as bare:
         ours, theirs = _Echo(hub), _Echo(control)
         added: dict[str, list[float]] = {"ours": [], "theirs": [], "rested": []}
+        ratios: dict[str, list[float]] = {"ours": [], "rested": []}
         for _ in range(10):
             base = statistics.median(bare.first_update_s("echo") for _ in range(turns // 10))
             added["ours"] += [1000 * (ours.once() - base) for _ in range(turns // 10)]
+            ratios["ours"].append(1 + statistics.median(added["ours"][-(turns // 10):]) / 1000 / base)
             added["theirs"] += [1000 * (theirs.once() - base) for _ in range(turns // 10)]
             rested = [(bare.first_update_s("echo", REST_S), ours.once(REST_S)) for _ in range(turns // 30)]
             added["rested"] += [1000 * (through - without) for without, through in rested]
+            ratios["rested"] += [through / without for without, through in rested]
     p50 = statistics.median(added["ours"])
     return [
         Figure("c  added round trip, p50", f"{p50:.2f} ms", "<= 1 ms", p50 <= 1.0),
@@ -125,6 +128,8 @@ def round_trip(scale: Scale) -> list[Figure]:
         Figure("c  without SQLite, p50 / p99", f"{statistics.median(added['theirs']):.2f} / {_p99(added['theirs']):.2f} ms",
                "control", None),
         Figure(f"c  after {1000 * REST_S:.0f} ms of rest, p50", f"{statistics.median(added['rested']):.2f} ms", "reported", None),
+        Figure("c  an echo, in echoes of a bare pipe", f"{statistics.median(ratios['ours']):.1f} x", "reported", None),
+        Figure("c  the same after rest", f"{statistics.median(ratios['rested']):.1f} x", "reported", None),
     ]
 
 

@@ -1,0 +1,74 @@
+"""The hub, read by its packets: one SSE stream per session, prompts on a kept connection of their own."""
+
+from __future__ import annotations
+
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+from typing import Self
+
+from benchmarks.machine import HubProcess
+from benchmarks.relays.relay import Relay
+from benchmarks.wire import Api, connect, open_stream, prompt_request
+
+AT_ONCE = 4
+"""Sessions that are made at the same time."""
+
+
+class TheHub(Relay):
+    """A hub with a data folder of its own."""
+
+    name = "Trunkline"
+
+    def __enter__(self) -> Self:
+        self.hub = HubProcess(agent=str(self.stub)).__enter__()
+        self.pid = self.hub.pid
+        self._api = Api(self.hub)
+        self._api.call("GET", "/healthz")
+        self.start_s = time.monotonic() - self.hub.started_at
+        self._prompts = connect(self.hub)
+        self._sessions: list[str] = []
+        self._sockets: list[socket.socket] = []
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for stream in (self._prompts, *self._sockets):
+            stream.close()
+        self.hub.__exit__(kind, error, trace)
+        super().__exit__(kind, error, trace)
+
+    def add(self, count: int) -> None:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for part in pool.map(self._make, [count // AT_ONCE + (number < count % AT_ONCE) for number in range(AT_ONCE)]):
+                self._sessions += part
+        for session in self._sessions[-count:]:
+            self.streams.append(self._open(session))
+
+    def add_reader(self) -> int | None:
+        return self._open(self._sessions[0])
+
+    def send(self, index: int, text: str) -> None:
+        self._prompts.sendall(prompt_request(self.hub, self._sessions[index], text))
+
+    def taken(self, index: int) -> None:
+        answer = b""
+        while b'"turnId"' not in answer or not answer.endswith(b"}"):
+            data = self._prompts.recv(1 << 16)
+            if not data:
+                raise RuntimeError(f"the hub did not take a prompt: {answer!r}")
+            answer += data
+
+    def create_s(self) -> float:
+        begin = time.perf_counter()
+        self._api.new_session()
+        return time.perf_counter() - begin
+
+    def _make(self, count: int) -> list[str]:
+        api = Api(self.hub)
+        return [api.new_session() for _ in range(count)]
+
+    def _open(self, session: str) -> int:
+        stream = open_stream(self.hub, session, self._api.wait_idle(session)["lastSeq"])
+        self._sockets.append(stream)
+        return stream.fileno()
