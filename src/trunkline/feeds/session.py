@@ -185,7 +185,9 @@ class Feed:
         """The next write behind ``after``; None where the tail does not reach back so far. ``shares``: others have the same
         encoder."""
         if shares:
-            return self.shared(after, encode)
+            # What the reader before got, nearly always: of many who stand at the end each comes by here.
+            found = self._shared.get((encode, after))
+            return found if found is not None else self.shared(after, encode)
         kept = self._kept_after(after)
         return None if kept is None else encode(kept, after)
 

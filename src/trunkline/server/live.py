@@ -40,26 +40,20 @@ class LiveReader:
 
     def on_committed(self) -> None:
         """Write what is new."""
+        # One function, though it could be three: this is once per reader and commit.
+        feed, outlet = self._feed, self._outlet
         try:
-            goes_on = self._write()
+            while feed.last_seq > outlet.position:
+                found = feed.next_write(outlet.position, self._encode, shares=self._shares)
+                if found is None or (found[0] and not outlet.write_now(found[0])):
+                    self._end(None)
+                    return
+                outlet.position = found[1]
         except Exception as error:  # the reader's boundary: the others have theirs to get, and the agent its turn
             self._end(error)
             return
-        if not goes_on:
+        if feed.closed:
             self._end(None)
-
-    def _write(self) -> bool:
-        """False where this can go no further."""
-        feed, outlet = self._feed, self._outlet
-        while feed.last_seq > outlet.position:
-            found = feed.next_write(outlet.position, self._encode, shares=self._shares)
-            if found is None:
-                return False
-            frames, position = found
-            if frames and not outlet.write_now(frames):
-                return False
-            outlet.position = position
-        return not feed.closed
 
     def _end(self, error: Exception | None) -> None:
         self._feed.unfollow(self.on_committed)

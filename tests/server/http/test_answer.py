@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import cast
+from types import SimpleNamespace
+from typing import Any
 
-from trunkline.server.http.answer import AnswerTransport
+from trunkline.server.http.answer import AnswerTransport, OpenBody
 
 
 class Wire:
@@ -30,9 +31,15 @@ async def after_a_turn() -> None:
     await passed
 
 
+def cycle_on(wire: Wire) -> Any:
+    """As much of uvicorn's cycle as is looked at here, with its answer begun."""
+    flow = SimpleNamespace(write_paused=False)
+    return SimpleNamespace(transport=wire, flow=flow, disconnected=False, response_complete=False, chunked_encoding=True)
+
+
 def answer() -> tuple[Wire, AnswerTransport]:
     wire = Wire()
-    return wire, AnswerTransport(cast(asyncio.Transport, wire), asyncio.get_running_loop())
+    return wire, AnswerTransport(cycle_on(wire), asyncio.get_running_loop())
 
 
 def test_head_and_body_are_one_write_and_what_follows_is_written_at_once() -> None:
@@ -68,3 +75,26 @@ def test_closing_sends_what_is_held_first() -> None:
         return wire.writes
 
     assert asyncio.run(play()) == [b"head", b"closed"]
+
+
+def test_when_the_head_is_out_the_answer_has_its_own_transport_again() -> None:
+    async def play() -> None:
+        wire = Wire()
+        cycle = cycle_on(wire)
+        cycle.transport = AnswerTransport(cycle, asyncio.get_running_loop())
+        cycle.transport.write(b"head ")
+        assert OpenBody(cycle).write(b"0123456789abcdef")
+        assert cycle.transport is wire and OpenBody(cycle).write(b"x")
+        assert wire.writes == [b"head 10\r\n0123456789abcdef\r\n", b"1\r\nx\r\n"]
+
+    asyncio.run(play())
+
+
+def test_a_body_that_its_client_does_not_take_or_that_is_over_is_not_written_to() -> None:
+    wire = Wire()
+    for state in ({"disconnected": True}, {"response_complete": True}, {"chunked_encoding": False},
+                  {"flow": SimpleNamespace(write_paused=True)}):
+        cycle = cycle_on(wire)
+        vars(cycle).update(state)
+        assert not OpenBody(cycle).write(b"x")
+    assert wire.writes == []

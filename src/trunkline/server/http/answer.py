@@ -42,12 +42,13 @@ def open_body(scope: Scope) -> OpenBody | None:
 
 
 class AnswerTransport:
-    """What uvicorn's cycle asks of a transport, and no more."""
+    """What uvicorn's cycle asks of a transport, and no more. When the head is out, the cycle has its own transport again."""
 
-    __slots__ = ("_has_begun", "_held", "_loop", "_transport")
+    __slots__ = ("_cycle", "_has_begun", "_held", "_loop", "_transport")
 
-    def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
-        self._transport = transport
+    def __init__(self, cycle: RequestResponseCycle, loop: asyncio.AbstractEventLoop) -> None:
+        self._cycle = cycle
+        self._transport = cycle.transport
         self._loop = loop
         self._held = b""
         self._has_begun = False
@@ -57,11 +58,8 @@ class AnswerTransport:
         if not self._has_begun:
             self._has_begun, self._held = True, data
             self._loop.call_soon(self._flush)
-        elif self._held:
-            held, self._held = self._held, b""
-            self._transport.write(held + data)
         else:
-            self._transport.write(data)
+            self._send(data)
 
     def close(self) -> None:
         """Close behind what was written."""
@@ -73,6 +71,10 @@ class AnswerTransport:
         return self._transport.is_closing()
 
     def _flush(self) -> None:
+        if self._held:
+            self._send(b"")
+
+    def _send(self, data: bytes) -> None:
         held, self._held = self._held, b""
-        if held:
-            self._transport.write(held)
+        self._cycle.transport = self._transport
+        self._transport.write(held + data)

@@ -191,7 +191,7 @@ class HubProtocol(HttpToolsProtocol):
         if self.cycle is not before:
             self._unanswered += 1
             self.scope["extensions"][CYCLE] = self.cycle  # type: ignore[assignment]  # ASGI leaves open what is in there
-            self.cycle.transport = AnswerTransport(self.transport, self.loop)  # type: ignore[assignment]  # all that it asks for
+            self.cycle.transport = AnswerTransport(self.cycle, self.loop)  # type: ignore[assignment]  # all that it asks for
             self.cycle.keep_alive &= not self.parser.should_upgrade()  # the parser has its doubts about what follows
 
     def on_body(self, body: bytes) -> None:
