@@ -66,6 +66,6 @@ def alive(pid: int) -> bool:
 def copy_journal(data: Path, copy: Path) -> None:
     """The journal as a crash would leave it."""
     copy.mkdir()
-    for name in ("journal.db", "journal.db-wal"):
+    for name in ("journal.db", "journal.db-wal", "journal.db-log0", "journal.db-log1"):
         if (data / name).exists():
             (copy / name).write_bytes((data / name).read_bytes())

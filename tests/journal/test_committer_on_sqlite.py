@@ -17,6 +17,7 @@ from tests.aio import run
 from tests.journal.committing import with_sinks
 from tests.journal.samples import entries, entry, group, row, seqs
 from trunkline.errors import StorageError
+from trunkline.journal.base import Group
 from trunkline.journal.committer import QUICK_COMMITS, SLOW_COMMIT_S, Committer
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
@@ -75,7 +76,7 @@ def test_on_sqlite_a_lock_of_another_program_holds_nobody_but_the_writers_thread
             stranger = sqlite3.connect(tmp_path / "journal.db", isolation_level=None)
             stranger.execute("BEGIN IMMEDIATE")
             before_s = time.perf_counter()
-            assert not journal.append_now(group(b=entries(1, 1)))
+            assert not journal.append_now(Group({"b": entries(1, 1)}, {"b": row("b")}))
             assert time.perf_counter() - before_s < 4, "the loop waited for a lock, which is given up after 5 s"
             for seq in range(2, 6):
                 committer.submit("a", [entry(seq)], lambda: row("a"))

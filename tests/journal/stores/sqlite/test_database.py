@@ -71,7 +71,7 @@ def test_every_statement_fits_the_schema_and_is_used(tmp_path: Path) -> None:
     connection.close()
 
 
-@pytest.mark.parametrize("name", ["blocks_forward", "blocks_backward", "hub_blocks", "hub_recent", "last_seq", "row"])
+@pytest.mark.parametrize("name", ["blocks_forward", "blocks_backward", "hub_blocks", "places_behind", "last_seq", "row"])
 def test_reads_search_an_index_and_never_sort(tmp_path: Path, name: str) -> None:
     connection = database.connect(tmp_path / "journal.db")
     database.migrate(connection, tmp_path / "journal.db")
@@ -92,7 +92,8 @@ def test_the_files_are_their_owners_alone(tmp_path: Path) -> None:
             await journal.append(group(a=entries(1, 3)))
             return {each.name: stat.S_IMODE(each.stat().st_mode) for each in path.parent.iterdir()}
 
-    assert run(scenario()) == {"journal.db": 0o600, "journal.db-wal": 0o600, "journal.db-shm": 0o600, "journal.marks": 0o600}
+    names = ("journal.db", "journal.db-wal", "journal.db-shm", "journal.db-log0", "journal.db-log1", "journal.marks")
+    assert run(scenario()) == dict.fromkeys(names, 0o600)
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 

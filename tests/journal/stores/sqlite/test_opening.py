@@ -158,7 +158,8 @@ def test_a_session_row_with_values_of_other_kinds_has_no_state() -> None:
 
 
 @pytest.mark.parametrize("what", ["folder", "link", "pipe"])
-@pytest.mark.parametrize("beside", ["journal.marks", "journal.db-wal", "journal.db-shm", "journal.db.mended"])
+@pytest.mark.parametrize("beside", ["journal.marks", "journal.db-wal", "journal.db-shm", "journal.db.mended",
+                                    "journal.db-log0", "journal.db-log1"])
 def test_what_lies_where_a_file_of_ours_belongs_is_put_aside(path: Path, beside: str, what: str) -> None:
     put(path.with_name(beside), what)
     (aside,) = run(opens_whole(path)).asides

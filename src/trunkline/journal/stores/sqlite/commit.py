@@ -1,7 +1,8 @@
 """One commit: what a group becomes in the file, planned and written.
 
 Rule 1: a plan is made without looking at the file. Only ``write_commit`` touches it, in one transaction.
-Rule 2: what a session has much of becomes blocks (block.py); the small parts of all sessions become one row of ``recent``.
+Rule 2: what a session has much of becomes blocks (block.py); the small parts of all sessions become one row of ``recent``. Where
+there are small parts alone, the store offers them to the group log (group_log.py) first.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from trunkline.journal.stores.sqlite.database import storage_errors
 from trunkline.journal.stores.sqlite.large import LARGE_ENTRY, LargeBlock, large_block
 from trunkline.journal.stores.sqlite.large import write as write_large
 
-_SMALL_ENTRIES = 16
+SMALL_ENTRIES = 16
 _SMALL_BYTES = 8192
 RECENT_ROW_BYTES = 256 * 1024
 """A session's part of a group is small with up to 16 entries: writing it once more in a fold costs less than an index page of
@@ -37,6 +38,8 @@ class CommitPlan(msgspec.Struct, gc=False):
     rows: dict[str, SessionRow]
     newest_pos: int
     huge: list[LargeBlock]
+    logged: bool = False
+    """Whether the group log took it, and not the database."""
 
 
 class LastSeqs(dict[str, int]):
@@ -56,13 +59,34 @@ class LastSeqs(dict[str, int]):
         return row[0] if row else 0
 
 
+def plan_small(group: Group, pos: int, known: LastSeqs) -> CommitPlan | None:
+    """The plan of a group that needs no table, as nearly all are, in one pass; None for every other one, and for one that does
+    not follow what is there: ``plan_commit`` looks closer."""
+    parts = group.entries
+    if group.rows or not parts or not group.sizes or sum(group.sizes.values()) > RECENT_ROW_BYTES:
+        return None
+    newest = pos
+    for session_id, entries in parts.items():
+        count = len(entries)
+        if not 0 < count <= SMALL_ENTRIES:
+            return None
+        first = entries[0].seq
+        if first <= known[session_id] or entries[-1].seq - first < count - 1:
+            return None
+        for entry in entries:
+            newest += 1
+            entry.pos = newest
+    body = encode(parts)
+    return CommitPlan(pos + 1, parts, body, [], {}, newest, []) if len(body) <= RECENT_ROW_BYTES else None
+
+
 def plan_commit(group: Group, pos: int, small_bytes: int | None) -> CommitPlan:
     """What the transaction will write after ``pos``: small parts in one row, other parts as blocks, each entry with its pos. A
     part over ``small_bytes`` is a block without a try: of many megabytes that would be a copy in vain."""
     small = group.entries
     large: dict[str, list[Entry]] = {}
     for session_id, entries in small.items():
-        if len(entries) > _SMALL_ENTRIES or not entries or (small_bytes is not None and _size(entries) > small_bytes):
+        if len(entries) > SMALL_ENTRIES or not entries or (small_bytes is not None and _size(entries) > small_bytes):
             large[session_id] = entries
     if large:
         small = {session_id: entries for session_id, entries in small.items() if session_id not in large}

@@ -23,7 +23,7 @@ import zlib
 from pathlib import Path
 from struct import Struct, pack
 
-from trunkline.disk.reading import check_plain
+from trunkline.journal.stores.sqlite.group_log import open_plain
 from trunkline.journal.stores.sqlite.mending.swap import put_aside
 
 LOG_BYTES = 64 << 10
@@ -85,14 +85,14 @@ class Marks:
 
     def _opened(self, read_only: bool) -> int:
         if read_only:
-            return _open_plain(self._path, os.O_RDONLY)
+            return open_plain(self._path, os.O_RDONLY)
         try:
-            return _open_plain(self._path, os.O_RDWR | os.O_CREAT)
+            return open_plain(self._path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             if not os.path.lexists(self._path):
                 raise
             put_aside(self._path, error.strerror or str(error))
-            return _open_plain(self._path, os.O_RDWR | os.O_CREAT)
+            return open_plain(self._path, os.O_RDWR | os.O_CREAT)
 
     def close(self) -> None:
         """Let the file go."""
@@ -102,16 +102,15 @@ class Marks:
 
     def note(self, seqs: list[tuple[str, int]], pos: int) -> None:
         """These were committed, up to that pos. Called with every commit: a microsecond and a half, and a quarter per session."""
-        slots = self._slots
+        slots, unsaved = self._slots, self._unsaved
         try:
             flat: list[int] = []
             for session_id, seq in seqs:
                 slot = slots.get(session_id)
                 if slot is None:
                     slot = self._new_slot(session_id)
-                flat.append(slot)
-                flat.append(seq)
-                self._unsaved[slot] = seq
+                flat += (slot, seq)
+                unsaved[slot] = seq
             self._last_pos = pos
             body = pack(f"<{len(flat) + 2}Q", self._generation, pos, *flat)
             record = pack("<II", zlib.crc32(body), len(seqs)) + body
@@ -238,15 +237,3 @@ class Marks:
 
 def _place(slot: int) -> int:
     return LOG_BYTES + slot * _RECORD.size
-
-
-def _open_plain(path: Path, how: int) -> int:
-    if os.path.lexists(path):
-        check_plain(os.lstat(path).st_mode, path)  # first: to open a device may be to do something
-    file = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
-    try:
-        check_plain(os.fstat(file).st_mode, path)
-    except OSError:
-        os.close(file)
-        raise
-    return file

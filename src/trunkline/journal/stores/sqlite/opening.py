@@ -2,8 +2,9 @@
 
 Rule 1: the first look is read-only. SQLite throws away what it does not like of its log when it writes, or closes a file; until
 we know that nothing is missing, nobody writes.
-Rule 2: looked over is what a start can afford: the schema, the groups not folded yet, the trees of sessions and of their blocks,
-the list of free pages. The blocks themselves show damage when they are read.
+Rule 2: looked over is what a start can afford: the schema, the groups not folded yet (in the file and in the group log), whether
+any is missing (missing.py), the trees of sessions and of their blocks, the list of free pages. The blocks themselves show damage
+when they are read.
 Rule 3: a journal opens. Only what is no file of ours to mend is refused: a folder, a file that may not be read, a newer schema.
 """
 
@@ -30,9 +31,11 @@ from trunkline.journal.stores.sqlite.block import (
     stored_block,
     sum_of_parts,
 )
+from trunkline.journal.stores.sqlite.group_log import LogRecord, read_logs
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
 from trunkline.journal.stores.sqlite.mending.pages import Pages
+from trunkline.journal.stores.sqlite.missing import first_missing, span_of, unfolded
 
 logger = logging.getLogger(__name__)
 
@@ -55,7 +58,9 @@ class Start(msgspec.Struct):
 
     pos: int
     parts: list[tuple[dict[str, list[Entry]], int]]
-    """The groups that are not folded yet, with their sizes."""
+    """The groups that are not folded yet, with their sizes, in pos order."""
+    logged: int
+    """The highest pos in the group log."""
 
 
 def open_file(path: Path, marks: Marks, queries: dict[str, str]) -> Start:
@@ -98,9 +103,9 @@ def _looked_over(path: Path, marks: Marks | None, queries: dict[str, str]) -> St
         _migrate(path, version)
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, isolation_level=None)
     with closing(connection):
-        start = _start(connection, queries)
+        start = _start(connection, queries, read_logs(path))
         if marks is not None:
-            _check_jump(connection, queries, start.pos, marks.pos)
+            _check_jump(connection, queries, start, marks.pos)
         if marks is not None and marks.pos > start.pos:
             raise JournalDamaged(f"it had come to {marks.pos} and ends at {start.pos}: a part of its log is lost")
         _walk(connection)
@@ -150,11 +155,12 @@ def _overwrite_free_pages(connection: sqlite3.Connection) -> None:
     connection.execute("DROP TABLE overwritten")
 
 
-def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:
+def _start(connection: sqlite3.Connection, queries: dict[str, str], records: list[LogRecord]) -> Start:
     pos = connection.execute(queries["last_pos"], {"span": POS_SPAN}).fetchone()[0]
     if not isinstance(pos, int):
         raise JournalDamaged("how far it had come is no number")
-    start = Start(pos, [])
+    logged = unfolded(connection, queries, records)
+    start = Start(max(pos, logged.newest), [], logged.newest)
     for first_pos, body, crc in connection.execute(queries["all_recent"]):
         if not isinstance(body, bytes) or (crc is not None and crc != sum_of_parts(first_pos, body)):
             raise JournalDamaged(f"the group at {first_pos} does not fit its checksum")
@@ -164,11 +170,16 @@ def _start(connection: sqlite3.Connection, queries: dict[str, str]) -> Start:
             raise JournalDamaged(f"the group at {first_pos} cannot be decoded: {error}") from error
         start.parts.append((parts, len(body)))
         start.pos = max(start.pos, *(entries[-1].pos for entries in parts.values() if entries), start.pos)
+    missing = first_missing(connection, queries, logged, [parts for parts, _ in start.parts])
+    if missing is not None:
+        raise JournalDamaged(f"the group at {missing} is missing, and later ones are there: a part of a log is lost")
+    start.parts = sorted(start.parts + logged.parts, key=lambda part: span_of(part[0]))
     return start
 
 
-def _check_jump(connection: sqlite3.Connection, queries: dict[str, str], pos: int, noted: int) -> None:
+def _check_jump(connection: sqlite3.Connection, queries: dict[str, str], start: Start, noted: int) -> None:
     """JournalDamaged for a pos that nothing else comes near: the counter and a block's place have no checksum on the way here."""
+    pos, noted = start.pos, max(noted, start.logged)
     if pos - noted <= POS_JUMP_MOST:
         return
     blocks = (stored_block(connection.execute(queries["block"], place).fetchone())

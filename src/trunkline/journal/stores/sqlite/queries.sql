@@ -101,12 +101,6 @@ FROM blocks
 WHERE first_pos > :after - :span AND last_pos > :after
 ORDER BY first_pos
 
--- hub_recent --
--- The same of the groups that are not folded yet; they never overlap.
-SELECT first_pos, body, crc FROM recent
-WHERE first_pos >= coalesce((SELECT max(first_pos) FROM recent WHERE first_pos <= :after + 1), 0)
-ORDER BY first_pos
-
 -- rows --
 -- Session rows, newest activity first; a filter that is null matches everything.
 SELECT id, agent, cwd, title, status, created_at, updated_at, summary, checkpoint, checkpoint_seq,
@@ -159,6 +153,22 @@ DELETE FROM sessions WHERE id = ?
 -- keep_pos --
 -- Remember the highest pos, so that deleting the newest entries never makes one come back.
 INSERT INTO counters (name, value) VALUES ('pos', ?1) ON CONFLICT (name) DO UPDATE SET value = max(value, ?1)
+
+-- folded --
+-- How far the last fold came, with its check.
+SELECT value FROM counters WHERE name = 'folded'
+
+-- note_folded --
+-- Every pos up to here is in this file, or deleted.
+INSERT INTO counters (name, value) VALUES ('folded', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1
+
+-- forget_folded --
+-- There are no logs beside this file any more.
+DELETE FROM counters WHERE name = 'folded'
+
+-- places_behind --
+-- Where the blocks stand that hold entries with pos > after.
+SELECT first_pos, last_pos, first_seq, last_seq FROM blocks WHERE first_pos > :after - :span AND last_pos > :after
 
 -- begin_log --
 -- Count the beginnings of the write-ahead log: what matters is that something is written.

@@ -1,7 +1,8 @@
 """A journal's file read from outside: page by page, whether or not a hub is writing it.
 
 Rule 1: it changes nothing, not even the schema. A file of another schema version is refused.
-Rule 2: one snapshot per page, so that it never keeps a running hub's log from starting again.
+Rule 2: one snapshot per page, so that it never keeps a running hub's log from starting again. What is not in blocks yet is taken
+when the file is opened, from ``recent`` and the group log; nothing is read that was committed later.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from urllib.parse import quote
 from trunkline.errors import NotFound, StorageError
 from trunkline.journal.base import Entry, RowFilter, SessionRow
 from trunkline.journal.stores.sqlite.database import load_queries, migrations, storage_errors
-from trunkline.journal.stores.sqlite.reader import SqliteReader
+from trunkline.journal.stores.sqlite.missing import held_beside
+from trunkline.journal.stores.sqlite.reader import HubRead, SqliteReader
 
 PAGE_ENTRIES = 2000
 PAGE_BYTES = 4 << 20
@@ -30,14 +32,16 @@ class JournalFile:
         self._queries = load_queries()
         self._connection = connection
         self._reader = SqliteReader(connection, self._queries)
+        self._held, self._horizon = _held_for_sure(connection, path)
         self._gone = {session for (session,) in connection.execute(self._queries["deletions"])}
 
     def entries(self) -> Iterator[tuple[str, Entry]]:
-        """(session id, entry) of all sessions, in the order in which they were committed."""
+        """(session id, entry) of all sessions, in the order in which they were committed, as of when it was opened."""
         after = 0
         while True:
             with storage_errors(self._path, "read"):
-                page = self._reader.hub(after, PAGE_ENTRIES, PAGE_BYTES, self._gone)
+                held = [pair for pair in self._held if pair[1].pos > after and pair[0] not in self._gone]
+                page = self._reader.hub(HubRead(after, PAGE_ENTRIES, PAGE_BYTES, self._gone, self._horizon, held))
             if not page:
                 return
             yield from page
@@ -47,6 +51,8 @@ class JournalFile:
         """A session's row; None where there is none."""
         with storage_errors(self._path, "read"):
             found = [] if session_id in self._gone else self._reader.rows(RowFilter(id=session_id))
+        for row in found:
+            row.last_seq = max([row.last_seq, *(entry.seq for session, entry in self._held if session == session_id)])
         return found[0] if found else None
 
     def named(self, beginning: str) -> list[str]:
@@ -54,6 +60,21 @@ class JournalFile:
         with storage_errors(self._path, "read"):
             ids = [row[0] for row in self._connection.execute(self._queries["session_ids"])]
         return [found for found in ids if found.startswith(beginning) and found not in self._gone]
+
+
+def _held_for_sure(connection: sqlite3.Connection, path: Path) -> tuple[list[tuple[str, Entry]], int]:
+    """What is not in blocks, and up to which pos nothing can be missing but what is damaged.
+
+    A hub that runs commits between two looks at its files, so something may be missing that only came meanwhile; what a second
+    look misses too is damage, and no reason to stop there."""
+    first, second = (held_beside(connection, path) for _ in range(2))
+    if second.missing is None or second.missing == first.missing:
+        horizon = second.newest
+    else:
+        horizon = second.missing - 1
+    held = [(session, entry) for parts in second.parts for session, entries in parts.items() for entry in entries
+            if entry.pos <= horizon]
+    return sorted(held, key=lambda pair: pair[1].pos), horizon
 
 
 @contextmanager

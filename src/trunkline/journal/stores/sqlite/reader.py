@@ -1,7 +1,7 @@
 """Reading from the SQLite journal: one connection of its own, one snapshot per page.
 
 Rule 1: a page decodes the blocks it needs and no others.
-Rule 2: in any snapshot an entry is in ``recent`` or in ``blocks``. A session's page takes the recent ones from memory
+Rule 2: an entry is in blocks, or in memory and in ``recent`` or the group log. A page takes the recent ones from memory
         (``held``), as they were when the read was wanted; a fold may have put some of them into blocks since, so one may come
         twice.
 Rule 3: ``horizon`` is the newest pos when the read was wanted. What is stored after it is left for the next read: part of
@@ -20,10 +20,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from heapq import heappop, heappush, merge
+from heapq import heappop, heappush
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -37,11 +37,9 @@ from trunkline.journal.stores.sqlite.block import (
     UNREADABLE,
     EntryBlock,
     decode,
-    decode_parts,
     is_whole,
     most_bytes,
     stored_block,
-    sum_of_parts,
 )
 
 _seq_of = attrgetter("seq")
@@ -74,6 +72,18 @@ class SessionRead(msgspec.Struct):
     held: list[Entry]
 
 
+class HubRead(NamedTuple):
+    """One question about the entries of all sessions, with what was known when it was made."""
+
+    after: int
+    limit: int
+    max_bytes: int
+    hidden: Collection[str]
+    """Sessions that are not to be shown."""
+    horizon: int
+    held: _Run
+
+
 class SqliteReader:
     """Answers reads on a connection that only one thread uses."""
 
@@ -95,13 +105,13 @@ class SqliteReader:
             page = _with_held(page.entries, whole, wanted)
         return page.entries[::-1] if wanted.tail else page.entries
 
-    def hub(self, after: int, limit: int, max_bytes: int, hidden: Collection[str]) -> list[tuple[str, Entry]]:
+    def hub(self, wanted: HubRead) -> list[tuple[str, Entry]]:
         """Entries of all sessions with pos > after, in pos order."""
-        page = Page(limit, max_bytes)
+        page = Page(wanted.limit, wanted.max_bytes)
         found: list[tuple[str, Entry]] = []
         self._connection.execute(self._queries["snapshot"])
         try:
-            for run in _in_pos_order(self._runs_after(after, hidden), after):
+            for run in _in_pos_order(self._runs_after(wanted), wanted.after):
                 found += run
                 if not page.add_all([entry for _, entry in run]):
                     break
@@ -165,17 +175,22 @@ class SqliteReader:
             found.close()  # ends the snapshot: an open one would keep the write-ahead log from starting again
         return True
 
-    def _runs_after(self, after: int, hidden: Collection[str]) -> Iterator[tuple[int, _Run]]:
-        """(first pos, entries with their sessions) of blocks and groups, in the order they begin."""
-        blocks = self._connection.execute(self._queries["hub_blocks"], {"after": after, "span": POS_SPAN})
-        groups = self._connection.execute(self._queries["hub_recent"], {"after": after})
-        stored = merge(blocks, groups, key=lambda row: row[0])
-        for row in stored:
-            if len(row) == 3:
-                yield row[0], [(session, entry) for session, part in small_parts_of(*row).items() if session not in hidden
-                               for entry in part]
-            elif row[1] not in hidden:
-                yield row[0], [(row[1], entry) for entry in self._entries_of(stored_block(row))]
+    def _runs_after(self, wanted: HubRead) -> Iterator[tuple[int, _Run]]:
+        """(first pos, entries with their sessions) of blocks and of what is held, in the order they begin."""
+        held = wanted.held
+        known = {entry.pos for _, entry in held}
+        waiting = bool(held)
+        for row in self._connection.execute(self._queries["hub_blocks"], {"after": wanted.after, "span": POS_SPAN}):
+            if waiting and row[0] >= held[0][1].pos:
+                waiting = False
+                yield held[0][1].pos, held
+            if row[0] > wanted.horizon:
+                break
+            if row[1] not in wanted.hidden:
+                yield row[0], [(row[1], entry) for entry in self._entries_of(stored_block(row))
+                               if entry.pos <= wanted.horizon and entry.pos not in known]
+        if waiting:
+            yield held[0][1].pos, held
 
 
 class ReaderThreads:
@@ -255,17 +270,6 @@ def _damage_of(values: tuple[Any, ...]) -> Damage:
             return Damage(number=number, at=at, session=session, first=first, last=last, what=what)
     number = values[0] if isinstance(values[0], int) else 0
     return Damage(number=number, at=0, session="", first=0, last=0, what="something; the note of what it was cannot be read")
-
-
-def small_parts_of(first_pos: int, body: bytes, crc: int | None) -> dict[str, list[Entry]]:
-    """The small parts of a group; none where they cannot be read. (Whose they were is not known: the next start finds out.)"""
-    if isinstance(body, bytes) and (crc is None or crc == sum_of_parts(first_pos, body)):
-        try:
-            return decode_parts(body)
-        except UNREADABLE:
-            pass
-    logger.error("the journal is damaged: the group at %d cannot be read; see `trunkline journal verify`", first_pos)
-    return {}
 
 
 def _cut(block: EntryBlock, entries: list[Entry], wanted: SessionRead) -> list[Entry]:

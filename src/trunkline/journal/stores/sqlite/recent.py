@@ -1,9 +1,9 @@
 """The newest entries, in memory, until they are folded into blocks.
 
 A block per session and group needs an index page per session in every commit: with 20 busy sessions that was most of what a
-commit wrote (measured: 11 µs an entry, and 2.3 without). So the small parts of a group are stored as one row in pos order,
-which nobody has to find again while the hub runs: reads take these entries from here, and a fold writes them as one block per
-session before there are many.
+commit wrote (measured: 11 µs an entry, and 2.3 without). So the small parts of a group are stored together in pos order (a row of
+``recent``, or a record of group_log.py), which nobody has to find again while the hub runs: reads take these entries from here,
+and a fold writes them as one block per session before there are many.
 
 Rule 1: it is changed only by whoever holds the write gate, and only after the commit.
 Rule 2: reading needs no lock: lists grow at their end or are let go as a whole.
@@ -12,6 +12,7 @@ Rule 2: reading needs no lock: lists grow at their end or are let go as a whole.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Collection
 from operator import attrgetter
 
 from trunkline.journal.base import Entry
@@ -28,6 +29,11 @@ class Recent:
         self.bytes = 0
         self._fresh: dict[str, list[Entry]] = {}
         self._folding: dict[str, list[Entry]] = {}
+
+    @property
+    def is_folding(self) -> bool:
+        """Whether a fold was begun and is not committed yet."""
+        return bool(self._folding)
 
     def add(self, parts: dict[str, list[Entry]], size: int) -> None:
         """The parts of a group were committed."""
@@ -48,6 +54,18 @@ class Recent:
         if fresh is folding:
             folding = []
         return _between(folding, after, before, horizon) + _between(fresh, after, before, horizon)
+
+    def behind(self, after: int, horizon: int, hidden: Collection[str]) -> list[tuple[str, Entry]]:
+        """(session, entry) with after < pos <= horizon, in pos order, but for ``hidden`` sessions; one may be in a block, too."""
+        found: list[tuple[str, Entry]] = []
+        fresh = self._fresh  # in this order, as above
+        for held in (fresh,) if fresh is (folding := self._folding) else (folding, fresh):
+            for session_id, entries in list(held.items()):
+                if entries[-1].pos > after and session_id not in hidden:
+                    kept = entries[bisect_right(entries, after, key=_pos_of):]
+                    found += [(session_id, entry) for entry in kept if entry.pos <= horizon]
+        found.sort(key=_pos_of_pair)
+        return found
 
     def holds(self, session_id: str) -> bool:
         """Whether a fold would write entries of this session."""
@@ -71,6 +89,10 @@ class Recent:
     def end_fold(self) -> None:
         """The fold is committed: blocks have it now."""
         self._folding = {}
+
+
+def _pos_of_pair(pair: tuple[str, Entry]) -> int:
+    return pair[1].pos
 
 
 def _between(entries: list[Entry], after: int, before: int | None, horizon: int) -> list[Entry]:

@@ -4,7 +4,7 @@ An entry is kept until somebody deletes its session (``hub/sessions.py``); nothi
 
 - pack: blocks of old turns become few, compressed
 - delete: a session goes, a little at a time
-- scrub: what was deleted leaves the log, too
+- scrub: what was deleted leaves the logs, too
 
 Rule 1: all of it is done in the keeper's thread, and it writes only while it holds the gate, for milliseconds.
 Rule 2: each step is one transaction that moves entries or removes them, so a crash between steps loses nothing.
@@ -75,13 +75,12 @@ class Retention:
                 self._connection.execute(self._queries["keep_pos"], (newest_pos(),))
                 self._connection.execute(self._queries["drop_session"], (session_id,))
             self.deleting.add(session_id)
-        if self._recent.holds(session_id):
-            self._keeper.fold()
+        self._keeper.fold(note=True)  # also where nothing waits: whose pos are missing from here on was deleted (missing.py)
         while self._delete_some(session_id):
             self._keeper.tend()
 
     def scrub_or_retry(self, again: Callable[[], None]) -> None:
-        """Empty the log, in which deleted text still stands; where a reader keeps it from that, ``again`` is to call this later.
+        """Empty the logs, in which deleted text still stands; where a reader keeps it from that, ``again`` is to call this later.
 
         The database itself holds zeros in its place: see ``secure_delete`` in database.py."""
         self._scrub_tries += 1

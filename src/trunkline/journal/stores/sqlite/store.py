@@ -2,8 +2,9 @@
 
 How a group travels: ``append`` gives each entry its pos. What a session has much of becomes a block (block.py); the small
 parts of all sessions become one row of ``recent`` and stay in memory (recent.py); the session rows come with them; all in one
-transaction. The housekeeper (housekeeping.py) folds ``recent`` into blocks and moves the write-ahead log into the database; what
-is packed and deleted goes by retention.py.
+transaction. A group of small parts alone, as nearly all are, is one record of the group log instead (group_log.py). The
+housekeeper (housekeeping.py) folds the small parts into blocks and moves the write-ahead log into the database; what is packed
+and deleted goes by retention.py.
 Readers (reader.py) have connections of their own.
 
 Rule 1: with durability ``normal`` a group is committed in the caller's thread, without a wait and without fsync: a process that
@@ -36,14 +37,23 @@ from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilte
 from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.stores.sqlite import database
-from trunkline.journal.stores.sqlite.commit import RECENT_ROW_BYTES, CommitPlan, LastSeqs, plan_commit, write_commit
+from trunkline.journal.stores.sqlite.commit import (
+    RECENT_ROW_BYTES,
+    SMALL_ENTRIES,
+    CommitPlan,
+    LastSeqs,
+    plan_commit,
+    plan_small,
+    write_commit,
+)
 from trunkline.journal.stores.sqlite.database import Durability, storage_errors
 from trunkline.journal.stores.sqlite.gate import WriteGate
+from trunkline.journal.stores.sqlite.group_log import HEAD_BYTES, RECORD_MOST, GroupLog
 from trunkline.journal.stores.sqlite.housekeeping import PAGE_BYTES, Housekeeper, Upkeep
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
 from trunkline.journal.stores.sqlite.opening import mend_and_note, open_file
-from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, ReaderThreads, SessionRead, SqliteReader, Unreadable
+from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, HubRead, ReaderThreads, SessionRead, SqliteReader, Unreadable
 from trunkline.journal.stores.sqlite.recent import Recent
 from trunkline.journal.stores.sqlite.retention import Retention
 
@@ -68,6 +78,7 @@ class SqliteJournal:
         self._pos = 0
         self._last_seq: LastSeqs
         self._recent = Recent()
+        self._log = GroupLog(path, wanted=durability == "normal")
         self._writer: sqlite3.Connection
         self._keeper: Housekeeper
         self._retention: Retention
@@ -108,7 +119,8 @@ class SqliteJournal:
     def append_now(self, group: Group) -> bool:
         """Commit a group in this thread without waiting; False, and nothing done, where ``append`` has to be awaited."""
         keeper = self._keeper
-        if self._durability == "full" or keeper.syncing or keeper.behind or keeper.damaged or not self._gate.try_enter():
+        if self._durability == "full" or keeper.behind or keeper.damaged or (keeper.syncing and not self._is_for_log(group)) \
+                or not self._gate.try_enter():
             return False
         try:
             self._commit(group)
@@ -143,9 +155,13 @@ class SqliteJournal:
 
     async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
         """(session id, entry) of all sessions with pos > after, in pos order."""
-        hidden = self._retention.deleting
+        def query(reader: SqliteReader) -> list[tuple[str, Entry]]:
+            horizon, hidden = self._pos, self._retention.deleting  # before the recent ones, as above
+            held = self._recent.behind(after, horizon, hidden)
+            return reader.hub(HubRead(after, limit, max_bytes, hidden, horizon, held))
+
         async with self._turns.taken(""):
-            return await self._read(lambda: lambda reader: reader.hub(after, limit, max_bytes, hidden))
+            return await self._read(lambda: query)
 
     async def rows(self, which: RowFilter) -> list[SessionRow]:
         """Session rows, newest activity first."""
@@ -180,8 +196,7 @@ class SqliteJournal:
             undo.callback(self._marks.close)
             self._open_connections()
             undo.callback(self._close_connections)
-            with self._gate.held():
-                self._keeper.begin_log()
+            self._keeper.begin()
             self._go_on_deleting()
             undo.pop_all()
 
@@ -207,13 +222,24 @@ class SqliteJournal:
             self._last_seq = LastSeqs(self._path, self._writer, self._queries["last_seq"], self._recent.last_seqs())
             database.never_wait(self._writer)
             own = database.connect(self._path, one_thread=True)
-            self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep)
+            undo.callback(self._log.close)
+            self._open_log()
+            self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep, self._log, lambda: self._pos)
             self._retention = Retention(own, self._queries, self._gate, self._recent, self._keeper)
             undo.pop_all()
 
-    def _close_connections(self) -> None:
+    def _open_log(self) -> None:
+        try:
+            self._log.open()
+        except OSError as error:
+            self._log.close()
+            logger.error("the journal goes without a group log: %s", error)
+            self._log.wanted = False
+
+    def _close_connections(self, *, damaged: bool = False) -> None:
         self._writer.close()
-        self._keeper.close()
+        self._keeper.close(damaged=damaged)
+        self._log.close()
 
     def _close(self) -> None:
         self._readers.close()
@@ -240,8 +266,10 @@ class SqliteJournal:
 
     def _commit(self, group: Group, small_bytes: int | None = None) -> None:
         try:
-            self._check(group)
-            plan = plan_commit(group, self._pos, small_bytes)
+            plan = plan_small(group, self._pos, self._last_seq) if self._log.takes and not self._retention.deleting else None
+            if plan is None:
+                self._check(group)
+                plan = plan_commit(group, self._pos, small_bytes)
             self._store(plan)
         except BaseException:
             for entries in group.entries.values():
@@ -250,6 +278,11 @@ class SqliteJournal:
             raise
         self._unwritable = None
         self._note(plan)
+
+    def _is_for_log(self, group: Group) -> bool:
+        """Whether the group log will take it: a disk that holds up the write-ahead log does not hold up that."""
+        return self._log.takes and not group.rows and bool(group.sizes) and sum(group.sizes.values()) <= RECENT_ROW_BYTES \
+            and max(map(len, group.entries.values()), default=0) <= SMALL_ENTRIES
 
     def _check(self, group: Group) -> None:
         """StorageError for what cannot be stored: what is being deleted, and entries that do not follow those that are there."""
@@ -260,6 +293,11 @@ class SqliteJournal:
             check_order(session_id, entries, known[session_id])
 
     def _store(self, plan: CommitPlan) -> None:
+        log = self._log
+        if log.takes and not (plan.rows or plan.blocks or plan.huge or self._keeper.damaged) \
+                and 0 < len(plan.body) <= RECORD_MOST and log.append(plan.first_pos, plan.newest_pos, plan.body):
+            plan.logged = True
+            return
         try:
             write_commit(self._writer, self._queries, plan)
         except (sqlite3.Error, OSError) as error:
@@ -275,30 +313,33 @@ class SqliteJournal:
 
     def _note(self, plan: CommitPlan) -> None:
         """Take a committed group into account."""
-        size = len(plan.body) + PAGE_BYTES * 5 // 4
-        known = self._last_seq
-        ends: list[tuple[str, int]] = []
-        if plan.small:
+        size = len(plan.body) + (HEAD_BYTES if plan.logged else PAGE_BYTES * 5 // 4)
+        ends = [(session_id, entries[-1].seq) for session_id, entries in plan.small.items()]
+        if ends:
             self._recent.add(plan.small, len(plan.body))
-            for session_id, entries in plan.small.items():
-                seq = known[session_id] = entries[-1].seq
-                ends.append((session_id, seq))
+        if not plan.logged:
+            size += self._note_tables(plan, ends)
+        if ends:
+            self._last_seq.update(ends)
+            self._marks.note(ends, plan.newest_pos)
+        self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
+        if self._keeper.wrote(size) and (self._tending is None or self._tending.done()):
+            self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
+
+    def _note_tables(self, plan: CommitPlan, ends: list[tuple[str, int]]) -> int:
+        """What blocks and rows add to the ends of sessions, and to the log in bytes."""
+        size = 0
         for block in plan.blocks:
-            known[block.session] = block.last_seq
             ends.append((block.session, block.last_seq))
             size += len(block.body) + 2 * PAGE_BYTES
+        newest = dict(ends)
         for huge in plan.huge:
-            seq = known[huge.session] = max(known.get(huge.session, 0), huge.entry.seq)
+            seq = newest[huge.session] = max(newest.get(huge.session, 0), huge.entry.seq)
             ends.append((huge.session, seq))
             size += 2 * huge.size + 2 * PAGE_BYTES
         for row in plan.rows.values():
             size += len(row.summary) + len(row.checkpoint) + 3 * PAGE_BYTES
-        if ends:
-            self._marks.note(ends, plan.newest_pos)
-        self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
-        self._keeper.wrote(size)
-        if self._keeper.due and (self._tending is None or self._tending.done()):
-            self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
+        return size
 
     def _pack(self, session_id: str, before: int) -> int:
         return self._retention.pack(session_id, before)
@@ -339,12 +380,12 @@ class SqliteJournal:
             return
         with self._gate.held(), self._readers.away():
             held = self._recent.begin_fold()
-            self._close_connections()
+            self._close_connections(damaged=True)
             self._mended += 1
             self._marks.read()
             mend_and_note(self._path, self._marks, why, {**held, **self._recent.rest()})
             self._open_connections()
-            self._keeper.begin_log()
+        self._keeper.begin()
 
     # Threads.
 

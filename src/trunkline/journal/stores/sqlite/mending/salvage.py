@@ -1,6 +1,7 @@
-"""Every row of a journal that can be read, into a new file; and gaps where entries are missing.
+"""Every row and record of a journal that can be read, into a new file; and gaps where entries are missing.
 
-Rule 1: a row counts when its checksum fits; one of before there were checksums, when it can be decoded and its numbers agree.
+Rule 1: a row, or a record of the group log, counts when its checksum fits; a row of before there were checksums, when it can be
+decoded and its numbers agree.
 Rule 2: a session's entries are numbered from 1 without a hole. Where one is missing, also at the end (the marks and the session's
 row know how far it went), a gap is written, with a pos of its own that is above all others.
 Rule 3: a session whose row is lost or damaged gets one without a state; whoever opens it makes the state from its entries.
@@ -13,12 +14,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from trunkline.errors import JournalDamaged
 from trunkline.journal.base import Entry, SessionRow
 from trunkline.journal.gap import gap_entry
 from trunkline.journal.rows import is_whole_row, row_of, row_values
@@ -35,7 +38,9 @@ from trunkline.journal.stores.sqlite.block import (
     sum_of_parts,
     summed,
 )
+from trunkline.journal.stores.sqlite.group_log import LogRecord, read_logs
 from trunkline.journal.stores.sqlite.mending.pages import INDEX_LEAF, TABLE_LEAF, PageRow, Pages
+from trunkline.journal.stores.sqlite.missing import folded_of
 
 SessionEntries = Mapping[str, list[Entry]]
 OPEN_STATUS = "starting"
@@ -77,7 +82,7 @@ def salvage(source: Path, to: Path, *, seqs: Mapping[str, int] | None = None, po
         connection.execute("BEGIN IMMEDIATE")
         work = _Salvage(connection, pos)
         work.take_rows(source)
-        work.take_parts([*work.parts, held or {}])
+        work.take_parts([*work.logged(read_logs(source)), *work.parts, held or {}])
         found = work.settle(seqs or {})
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -98,6 +103,8 @@ class _Salvage:
         self._deleted: set[str] = set()
         self._damages: list[tuple[Any, ...]] = []
         self._pos = pos
+        self._folded = 0
+        """How far the file was folded: what a log holds of before is in blocks, or deleted."""
         self._counter = 0
         """The highest pos of deleted sessions, as the file has it."""
         self._found = Salvaged()
@@ -113,6 +120,17 @@ class _Salvage:
                     self._take_unkeyed(row.values)
         finally:
             pages.close()
+
+    def logged(self, records: Iterable[LogRecord]) -> Iterator[SessionEntries]:
+        """What the group log holds. Of what was folded, only sessions that are known count: others were deleted since."""
+        known = {session for (session,) in self._connection.execute("SELECT DISTINCT session FROM blocks")} | self._rows.keys()
+        for record in records:
+            try:
+                parts = decode_parts(record.body)
+            except UNREADABLE:
+                continue
+            yield {session: entries for session, entries in parts.items()
+                   if record.last_pos > self._folded or session in known}
 
     def take_parts(self, parts: Iterable[SessionEntries]) -> None:
         """Small parts of groups, as blocks; what blocks have already is left out."""
@@ -161,6 +179,9 @@ class _Salvage:
         match values:
             case ("pos", int(pos)):
                 self._counter = max(self._counter, pos)
+            case ("folded", int(value)):
+                with suppress(JournalDamaged):
+                    self._folded = max(self._folded, folded_of(value))
             case (str(session),):
                 self._deleted.add(session)
 

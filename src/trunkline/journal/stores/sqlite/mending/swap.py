@@ -2,7 +2,7 @@
 
 Rule 1: the new file is whole and on the disk under its own name (``….mended``) before anything of the old one is touched. From
 then on a swap that was cut short is finished by the next start.
-Rule 2: the old file and its log are renamed, never deleted: ``journal.db.damaged-20260131-235959``.
+Rule 2: the old file and its logs are renamed, never deleted: ``journal.db.damaged-20260131-235959``.
 Rule 3: what a start finds under that name takes the journal's place only if it is one. Whatever else lies where a file of ours
 belongs (a folder, a pipe, noise) is put aside, and keeps no hub from starting.
 """
@@ -20,9 +20,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from trunkline.journal.stores.sqlite import database
+from trunkline.journal.stores.sqlite.group_log import SUFFIXES as LOGS
 from trunkline.journal.stores.sqlite.mending.salvage import Salvaged, SessionEntries, salvage
 
-_BESIDE = ("-wal", "-shm")
+_BESIDE = ("-wal", "-shm", *LOGS)
 _TABLES = frozenset({"blocks", "counters", "damages", "deletions", "recent", "sessions"})
 
 logger = logging.getLogger(__name__)
@@ -87,8 +88,8 @@ def _take_place(mended: Path, path: Path) -> Path:
     aside = aside_of(path)
     if path.exists():
         os.link(path, aside)
-    for suffix in _BESIDE:  # before the new file is in place: SQLite would take the old log for its own
-        if beside(path, suffix).exists():
+    for suffix in _BESIDE:  # before the new file is in place: the old logs would be taken for its own
+        if beside(path, suffix).exists() and (suffix not in LOGS or beside(path, suffix).stat().st_size):
             beside(path, suffix).rename(beside(aside, suffix))
     mended.replace(path)
     for suffix in _BESIDE:

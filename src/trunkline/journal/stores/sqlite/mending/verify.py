@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
-from trunkline.errors import NotFound
+from trunkline.errors import JournalDamaged, NotFound
 from trunkline.journal.rows import is_whole_row, row_of
 from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
+from trunkline.journal.stores.sqlite.group_log import LogRecord, read_logs
 from trunkline.journal.stores.sqlite.marks import Marks
+from trunkline.journal.stores.sqlite.missing import held_beside
 
 _WAIT_S = 5.0
 _STRUCTURE_MOST = 100
@@ -43,6 +45,7 @@ def faults_of(path: Path) -> Iterator[JournalFault]:
         yield JournalFault("file", str(error))
         return
     noted = _noted_pos(path.with_suffix(".marks"))  # before the journal is read: a hub that runs is ahead of it then
+    records = read_logs(path)
     with closing(connection):
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         for look in (_structure, _blocks, _groups, _sessions):
@@ -51,7 +54,8 @@ def faults_of(path: Path) -> Iterator[JournalFault]:
             except (sqlite3.Error, UnicodeDecodeError) as error:
                 yield JournalFault("file", str(error))
                 return
-        yield from _behind(connection, noted)
+        yield from _behind(connection, noted, records)
+        yield from _missing(connection, path)
 
 
 def _structure(connection: sqlite3.Connection) -> Iterator[JournalFault]:
@@ -98,7 +102,18 @@ def _noted_pos(path: Path) -> int:
     return marks.pos
 
 
-def _behind(connection: sqlite3.Connection, noted: int) -> Iterator[JournalFault]:
+def _missing(connection: sqlite3.Connection, path: Path) -> Iterator[JournalFault]:
+    """What is in no log and no block. A hub that runs goes on while we read, so a second look has to miss the same."""
+    try:
+        first, second = (held_beside(connection, path).missing for _ in range(2))
+    except JournalDamaged as error:
+        yield JournalFault("file", str(error))
+        return
+    if first is not None and first == second:
+        yield JournalFault("file", f"the group at {first} is missing, and later ones are there: a part of a log is lost")
+
+
+def _behind(connection: sqlite3.Connection, noted: int, records: list[LogRecord]) -> Iterator[JournalFault]:
     """How far the journal goes, against how far its marks say that it had come."""
     pos = connection.execute(database.load_queries()["last_pos"], {"span": POS_SPAN}).fetchone()[0]
     for (body,) in connection.execute("SELECT body FROM recent"):
@@ -108,5 +123,6 @@ def _behind(connection: sqlite3.Connection, noted: int) -> Iterator[JournalFault
             pos = max([pos, *(entries[-1].pos for entries in decode_parts(body).values() if entries)])
         except UNREADABLE:
             continue  # reported above
+    pos = max([pos, *(record.last_pos for record in records)])
     if noted > pos:
         yield JournalFault("file", f"the journal had come to {noted} and ends at {pos}: a part of its log is lost")
