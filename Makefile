@@ -93,7 +93,7 @@ wheel: $(VENV)/.installed $(PAGE)
 bench: $(VENV)/.installed-browser $(PAGE)
 	$(BIN)/python -m benchmarks$(if $(AGAINST),.against $(AGAINST)) $(ARGS)
 
-# Under eight minutes; the machine should do nothing else meanwhile.
+# Under ten minutes; the machine should do nothing else meanwhile.
 bench-peers: $(VENV)/.installed-test $(PEERS)/.installed $(PAGE)
 	@PYTHON="$(PYTHON)" scripts/with_node.sh $(BIN)/python -m benchmarks.peers $(ARGS)
 

@@ -12,6 +12,7 @@ from benchmarks.peers.sdk import SdkClient
 from benchmarks.peers.stdio_to_ws import StdioToWs
 from benchmarks.relays.bare import Bare
 from benchmarks.relays.hub import TheHub
+from benchmarks.relays.processes import room_for
 from benchmarks.relays.relay import Pace, Relay, Window
 from benchmarks.relays.workloads import REST_S, Rung, creations, echoes, in_turns, middle, paced
 from benchmarks.scenarios import Scale
@@ -86,8 +87,8 @@ def _fan_out(relays: list[Relay], scale: Scale, found: dict[str, Measured]) -> N
 def _climb(relays: list[Relay], scale: Scale, found: dict[str, Measured], begun: float) -> None:
     for rung in RUNGS:
         relays = [relay for relay in relays if found[relay.name].rungs[-1].window.p99_ms < MOST_MS]
-        if time.monotonic() - begun > BUDGET_S:
-            print(f"no time for {scale.of(rung)} sessions", flush=True)
+        if time.monotonic() - begun > BUDGET_S or not room_for(scale.of(rung) * len(relays)):
+            print(f"no time or no memory for {scale.of(rung)} sessions", flush=True)
             return
         for name, windows in paced(relays, Pace(scale.of(rung), PER_SECOND, TEXT, RUNG_S), scale.rounds).items():
             found[name].rungs.append(Rung(scale.of(rung), middle(windows)))

@@ -69,7 +69,7 @@ def write(text: str, page: Path = PAGE) -> None:
 
 def _figures(found: Found) -> list[str]:
     head = ["", "CPU per chunk, µs", "delivery p50 / p99, ms", "echo added, closed loop / after rest, ms",
-            "new session, added, ms", "start, ms", "CPU per frame, 100 readers, µs", "sessions until p99 passes 100 ms",
+            "new session, added = in all, ms", "start, ms", "CPU per frame, 100 readers, µs", "sessions until p99 passes 100 ms",
             "chunks lost"]
     return [_row(head), _row(["---"] * len(head)), *(_row(_cells(name, found)) for name in found)]
 
@@ -79,7 +79,8 @@ def _cells(name: str, found: Found) -> list[str]:
     day, is_bare = middle(it.everyday), name == Bare.name
     echo = [NONE if is_bare else f"+{statistics.median(added(ours, theirs)):.2f}"
             for ours, theirs in ((it.echoes_ms, bare.echoes_ms), (it.rested_ms, bare.rested_ms))]
-    created = NONE if is_bare else f"{statistics.median(added(it.creations_ms, bare.creations_ms)):+.1f}"
+    whole = statistics.median(it.creations_ms)
+    created = f"{whole:.1f}" if is_bare else f"{statistics.median(added(it.creations_ms, bare.creations_ms)):+.1f} = {whole:.1f}"
     lost = sum(window.lost for window in [*it.everyday, *it.fan_out]) + sum(rung.window.lost for rung in it.rungs[1:])
     return [f"**{name}**" if name == TheHub.name else name, _cpu(day), f"{day.p50_ms:.2f} / {day.p99_ms:.1f}", " / ".join(echo),
             created, NONE if is_bare else f"{statistics.median(it.starts_ms):.0f}",

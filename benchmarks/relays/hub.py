@@ -15,6 +15,9 @@ from benchmarks.wire import Api, connect, open_stream, prompt_request
 AT_ONCE = 4
 """Sessions that are made at the same time."""
 
+KEPT_S = 2.0
+"""A connection that was idle for longer is opened anew: while others have their turn, the hub closes it."""
+
 
 class TheHub(Relay):
     """A hub with a data folder of its own."""
@@ -24,10 +27,10 @@ class TheHub(Relay):
     def __enter__(self) -> Self:
         self.hub = HubProcess(agent=str(self.stub)).__enter__()
         self.pid = self.hub.pid
-        self._api = Api(self.hub)
-        self._api.call("GET", "/healthz")
+        Api(self.hub).call("GET", "/healthz")
         self.start_s = time.monotonic() - self.hub.started_at
         self._prompts = connect(self.hub)
+        self._used_at = time.monotonic()
         self._sessions: list[str] = []
         self._sockets: list[socket.socket] = []
         return self
@@ -42,13 +45,17 @@ class TheHub(Relay):
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for part in pool.map(self._make, [count // AT_ONCE + (number < count % AT_ONCE) for number in range(AT_ONCE)]):
                 self._sessions += part
-        for session in self._sessions[-count:]:
-            self.streams.append(self._open(session))
+        api = Api(self.hub)
+        self.streams += [self._open(session, api) for session in self._sessions[-count:]]
 
     def add_reader(self) -> int | None:
-        return self._open(self._sessions[0])
+        return self._open(self._sessions[0], Api(self.hub))
 
     def send(self, index: int, text: str) -> None:
+        if time.monotonic() - self._used_at > KEPT_S:
+            self._prompts.close()
+            self._prompts = connect(self.hub)
+        self._used_at = time.monotonic()
         self._prompts.sendall(prompt_request(self.hub, self._sessions[index], text))
 
     def taken(self, index: int) -> None:
@@ -60,15 +67,16 @@ class TheHub(Relay):
             answer += data
 
     def create_s(self) -> float:
+        api = Api(self.hub)
         begin = time.perf_counter()
-        self._api.new_session()
+        api.new_session()
         return time.perf_counter() - begin
 
     def _make(self, count: int) -> list[str]:
         api = Api(self.hub)
         return [api.new_session() for _ in range(count)]
 
-    def _open(self, session: str) -> int:
-        stream = open_stream(self.hub, session, self._api.wait_idle(session)["lastSeq"])
+    def _open(self, session: str, api: Api) -> int:
+        stream = open_stream(self.hub, session, api.wait_idle(session)["lastSeq"])
         self._sockets.append(stream)
         return stream.fileno()

@@ -13,6 +13,10 @@ AGENT = b"\0-IS\0"
 """In an agent's command line: the flags of the interpreter that runs it, which no relay has."""
 
 
+AGENT_MB = 5
+"""What an agent takes with its keeper: 3 and 1 of their own, and what the system keeps for them."""
+
+
 class Below(NamedTuple):
     """The processes below one."""
 
@@ -48,6 +52,12 @@ def cpu_of(pids: list[int]) -> float:
 def waited_s(pid: int) -> float:
     """How long a process's first thread was ready to run and got no core."""
     return int((PROC / str(pid) / "schedstat").read_text().split()[1]) / 1e9
+
+
+def room_for(agents: int) -> bool:
+    """Whether the machine has the memory for so many agents more, and as much again."""
+    [available] = [line.split()[1] for line in (PROC / "meminfo").read_text().splitlines() if line.startswith("MemAvailable:")]
+    return 2 * agents * AGENT_MB < int(available) / 1024
 
 
 def keep_to(pids: list[int], cores: set[int]) -> None:

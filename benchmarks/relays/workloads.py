@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from benchmarks.relays.processes import room_for
 from benchmarks.relays.relay import Pace, Relay, Window
 
 LATE_MS = 100.0
@@ -41,10 +42,12 @@ def paced(relays: Sequence[Relay], pace: Pace, rounds: int) -> dict[str, list[Wi
 
 
 def saturation(relays: Sequence[Relay], rungs: Sequence[int], pace: Pace, rounds: int, most_ms: float) -> dict[str, list[Rung]]:
-    """More and more sessions; a relay whose p99 is beyond the most climbs no further."""
+    """More and more sessions, while there is memory; a relay whose p99 is beyond the most climbs no further."""
     found: dict[str, list[Rung]] = {relay.name: [] for relay in relays}
     climbing = list(relays)
     for sessions in rungs:
+        if not room_for(sessions * len(climbing)):
+            break
         for name, windows in paced(climbing, pace._replace(sessions=sessions), rounds).items():
             found[name].append(Rung(sessions, middle(windows)))
         climbing = [relay for relay in climbing if found[relay.name][-1].window.p99_ms < most_ms]

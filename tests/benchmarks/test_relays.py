@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from benchmarks.relays.bare import Bare
-from benchmarks.relays.processes import below
+from benchmarks.relays.processes import below, room_for
 from benchmarks.relays.reading import Reader
 from benchmarks.relays.relay import Pace, Window
 from benchmarks.relays.workloads import Rung, added, holds, middle, paired
@@ -86,6 +86,10 @@ def test_agents_are_told_apart_from_what_else_a_process_has_started() -> None:
         bare.grow(2)
         after = below(os.getpid())
         assert len(after.agents) == len(before.agents) + 2 and set(after.helpers) <= set(before.helpers)
+
+
+def test_no_more_agents_are_started_than_the_machine_has_memory_for() -> None:
+    assert room_for(1) and not room_for(10**9)
 
 
 def test_sessions_that_a_relay_holds_lie_between_the_rungs_around_the_bound() -> None:
