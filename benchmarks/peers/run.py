@@ -18,7 +18,7 @@ from benchmarks.relays.workloads import REST_S, Rung, creations, echoes, in_turn
 from benchmarks.scenarios import Scale
 
 RELAYS: tuple[type[Relay], ...] = (Bare, SandboxAgent, StdioToWs, SdkClient, TheHub)
-RUNGS = (200, 300, 450, 600, 800)
+RUNGS = (200, 300, 450, 600, 800, 1000)
 ECHOES, RESTED, CREATIONS = 40, 15, 6
 WINDOW_S, RUNG_S = 2.5, 1.0
 
@@ -87,6 +87,8 @@ def _fan_out(relays: list[Relay], scale: Scale, found: dict[str, Measured]) -> N
 def _climb(relays: list[Relay], scale: Scale, found: dict[str, Measured], begun: float) -> None:
     for rung in RUNGS:
         relays = [relay for relay in relays if found[relay.name].rungs[-1].window.p99_ms < MOST_MS]
+        if not relays:
+            return
         if time.monotonic() - begun > BUDGET_S or not room_for(scale.of(rung) * len(relays)):
             print(f"no time or no memory for {scale.of(rung)} sessions", flush=True)
             return

@@ -50,7 +50,7 @@ def goals(found: Found) -> list[Goal]:
         Goal("fan-out, CPU per frame", paired(_column(us.fan_out, "cpu_us"), _column(peer.fan_out, "cpu_us")), 0.7),
         Goal("new session, added", _added_ratio(us.creations_ms, peer.creations_ms, bare.creations_ms), 1.0),
         Goal("start", paired(us.starts_ms, peer.starts_ms), 6.0),
-        Goal("sessions until p99 passes 100 ms", holds(us.rungs)[0] / holds(peer.rungs)[0], 0.8, more_is_better=True),
+        Goal("sessions until p99 passes 100 ms", _held_ratio(us.rungs, peer.rungs), 0.8, more_is_better=True),
     ]
 
 
@@ -126,6 +126,12 @@ def _row(cells: Sequence[str]) -> str:
 
 def _column(windows: Sequence[Window], field: str) -> list[float]:
     return [getattr(window, field) for window in windows]
+
+
+def _held_ratio(ours: Sequence[Rung], theirs: Sequence[Rung]) -> float | None:
+    """None where neither was brought to its end: that tells nothing of either."""
+    (our, our_end), (their, their_end) = holds(ours), holds(theirs)
+    return our / their if our_end or their_end else None
 
 
 def _added_ratio(ours: Sequence[float], theirs: Sequence[float], bare: Sequence[float]) -> float | None:

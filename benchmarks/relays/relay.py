@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import shutil
 import sys
 import tempfile
@@ -69,6 +70,8 @@ class Relay:
     """From its start to its first answer."""
 
     def __init__(self) -> None:
+        hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))  # a descriptor per session and reader, in all of them
         self.folder = Path(tempfile.mkdtemp(prefix="bench-relay-"))
         self.stub = stub_program(self.folder)
         self.reader = Reader()

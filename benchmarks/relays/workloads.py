@@ -46,7 +46,7 @@ def saturation(relays: Sequence[Relay], rungs: Sequence[int], pace: Pace, rounds
     found: dict[str, list[Rung]] = {relay.name: [] for relay in relays}
     climbing = list(relays)
     for sessions in rungs:
-        if not room_for(sessions * len(climbing)):
+        if not climbing or not room_for(sessions * len(climbing)):
             break
         for name, windows in paced(climbing, pace._replace(sessions=sessions), rounds).items():
             found[name].append(Rung(sessions, middle(windows)))

@@ -47,6 +47,13 @@ def test_a_peer_that_adds_nothing_has_no_ratio_and_the_goal_counts_as_missed() -
     assert goal.ratio is None and not goal.met
 
 
+def test_nothing_is_said_of_how_many_sessions_they_hold_while_neither_was_late() -> None:
+    peers = found(measured(3.0))
+    for relay in (TheHub, SandboxAgent):
+        peers[relay.name].rungs = peers[relay.name].rungs[:1]
+    assert goals(peers)[-1].ratio is None and not goals(peers)[-1].met
+
+
 def test_the_table_says_what_a_peer_cannot_do_and_what_was_missed() -> None:
     text = render(found(measured(30.0)), 5)
     assert "| cannot |" in next(line for line in text.splitlines() if line.startswith(f"| {StdioToWs.name}"))
