@@ -10,16 +10,18 @@ import pytest
 
 from tests.aio import run
 from trunkline.feeds import hub as hub_feed
-from trunkline.feeds.hub import HubFeed, Placed
+from trunkline.feeds.hub import HubFeed, HubGroup, Placed
 from trunkline.hub import Hub, HubOptions, NewSession
 from trunkline.journal.base import Entry, Group, SessionRow
 from trunkline.journal.deleted_ids import KEPT_IDS
 from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
+EVENT = b'{"seq":1,"sessionId":"s","timestamp":"t","type":"message:delta"}'
+
 
 def entries(first: int, count: int, size: int = 2) -> list[Entry]:
-    return [Entry(seq, 1_790_000_000_000_000 + seq, b"x" * size) for seq in range(first, first + count)]
+    return [Entry(seq, 1_790_000_000_000_000 + seq, EVENT.ljust(size)) for seq in range(first, first + count)]
 
 
 def row(session_id: str) -> SessionRow:
@@ -196,3 +198,102 @@ def test_the_newest_deletions_are_told_and_no_more_are_kept() -> None:
     assert feed.gone_after(feed.gone_count) == []
     assert feed.gone_after(KEPT_IDS + 2) == [str(number) for number in range(KEPT_IDS + 2, KEPT_IDS + 5)]
     assert feed.gone_after(0) == [str(number) for number in range(5, KEPT_IDS + 5)]
+
+
+class Follower:
+    """Keeps what it was called with, and can be told to stop at a pos."""
+
+    def __init__(self, feed: HubFeed, *sessions: str, wide: bool = False) -> None:
+        self.feed = feed
+        self.got: list[int] = []
+        self.stops = 0
+        feed.follow(self, None if wide else sessions)
+
+    def on_group(self, group: HubGroup) -> None:
+        self.got += [entry.pos for _, entry in group.entries()]
+
+    def stop(self) -> None:
+        self.stops += 1
+        self.feed.unfollow(self)
+
+
+def test_who_follows_is_called_before_the_commit_returns_and_for_its_own_sessions_only() -> None:
+    writer = Writer()
+    one, both, all_, nobody = (Follower(writer.feed, "a"), Follower(writer.feed, "a", "b"), Follower(writer.feed, wide=True),
+                               Follower(writer.feed))
+    writer.commit("a")
+    assert (one.got, both.got, all_.got, nobody.got) == ([1], [1], [1], [])
+    writer.commit("b")
+    writer.commit("a", "b")
+    assert (one.got, both.got, all_.got, nobody.got) == ([1, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4], [])
+    assert writer.feed.waiting == 4
+    writer.feed.unfollow(both)
+    writer.feed.unfollow(both)
+    writer.commit("b")
+    assert (both.got, all_.got[-1], writer.feed.waiting) == ([1, 2, 3, 4], 5, 3)
+
+
+def test_an_ask_is_everybodys_business() -> None:
+    writer = Writer()
+    nobody = Follower(writer.feed)
+    asks = Entry(1, 1, EVENT.replace(b"message:delta", b"approval:requested"))
+    writer.commit("a")
+    asks.pos = 2
+    writer.feed.committed({"s": [asks]})
+    assert nobody.got == [2]
+
+
+def test_the_tail_is_kept_while_somebody_follows() -> None:
+    writer = Writer()
+    follower = Follower(writer.feed)
+    for _ in range(hub_feed.KEPT_GROUPS * 2):
+        writer.commit("a")
+    assert writer.feed.group_after(writer.feed.last_pos - 1) is not None
+    writer.feed.unfollow(follower)
+    writer.commit("a")
+    assert writer.feed.group_after(writer.feed.last_pos - 1) is None
+
+
+def test_who_follows_is_stopped_when_something_is_gone_and_at_the_end() -> None:
+    writer = Writer()
+    follower = Follower(writer.feed, "a")
+    writer.feed.forget_session("b")
+    assert follower.stops == 1
+    writer.commit("a")
+    assert follower.got == []
+    again = Follower(writer.feed, "a")
+    writer.feed.close()
+    assert again.stops == 1 and writer.feed.waiting == 0
+
+
+def test_who_follows_is_called_when_what_held_it_up_is_over_in_order() -> None:
+    writer = Writer()
+    follower = Follower(writer.feed, "a")
+    with pytest.raises(ValueError, match="no"), writer.feed.held():
+        writer.commit("a", count=2)
+        writer.commit("a")
+        assert follower.got == []
+        raise ValueError("no")
+    assert follower.got == [1, 2, 3]
+
+
+def test_what_readers_share_of_a_group_is_made_once_and_not_kept_for_the_next() -> None:
+    writer = Writer()
+    made: list[int] = []
+    Follower(writer.feed, "a")
+
+    def make() -> bytes:
+        made.append(len(made))
+        return b"%d" % made[-1]
+
+    writer.commit("a")
+    assert [writer.feed.shared("x", make), writer.feed.shared("x", make), writer.feed.shared("y", make)] == [b"0", b"0", b"1"]
+    writer.commit("a")
+    assert writer.feed.shared("x", make) == b"2"
+
+
+def test_what_is_shared_is_bounded() -> None:
+    feed = Writer().feed
+    for number in range(20):
+        assert len(feed.shared(number, lambda: b"x" * (hub_feed.SHARED_BYTES // 4))) == hub_feed.SHARED_BYTES // 4
+    assert sum(map(len, feed._shared.values())) <= hub_feed.SHARED_BYTES

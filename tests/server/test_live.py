@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from tests.aio import run
+from tests.aio import loop_turns, run
 from tests.journal.samples import entries
+from tests.server.world import Stream as WorldStream
+from tests.server.world import World
+from tests.tooling.examples import examples
+from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import StorageError
+from trunkline.feeds.hub import HubGroup
 from trunkline.feeds.session import Feed, TailBudget, Write
 from trunkline.journal.base import Entry
 from trunkline.journal.stores.memory import MemoryJournal
-from trunkline.server.live import follow_live
+from trunkline.server.context.events import follow_hub, follow_session
+from trunkline.server.live import LiveHubReader, follow_live
+from trunkline.server.packets.frames import packet_frames
 from trunkline.server.sse import Outlet, follow
 
 
@@ -142,3 +152,100 @@ def test_the_end_of_the_feed_ends_the_stream_behind_what_it_brought() -> None:
         assert stream.body.taken == [b"1 2 3 "]
 
     run(scenario())
+
+
+def test_a_stream_stops_before_frames_that_somebody_has_to_look_at() -> None:
+    async def scenario() -> None:
+        stream, feed = WorldStream(), World().feeds["a"]
+        following = asyncio.create_task(
+            follow_live(feed, numbers, stream.outlet, shares=True, stops_at=lambda frames: b"3" in frames))
+        await loop_turns()
+        commit(feed, 1, 2)
+        assert not following.done() and stream.got == b"1 2 "
+        commit(feed, 3, 3)
+        await following
+        assert stream.got == b"1 2 " and stream.outlet.position == 2
+
+    run(scenario())
+
+
+def test_a_reader_of_the_hub_knows_where_to_go_on_whatever_ended_it() -> None:
+    async def scenario() -> None:
+        world, taken = World(), []
+
+        def write(group: HubGroup) -> bool:
+            taken.append(group.last_pos)
+            return group.last_pos < 3
+
+        reader = LiveHubReader(world.everything, write, ("a",))
+        world.commit("b")
+        world.commit("a")
+        world.commit("a", "b", count=2)
+        world.commit("a")
+        assert taken == [2, 6] and await reader.ended() == 2, "from before what it did not take"
+        reader = LiveHubReader(world.everything, write, ("a",))
+        world.commit("b")
+        reader.stop()
+        world.commit("a")
+        assert taken == [2, 6] and await reader.ended() == 8, "what was for others is behind it"
+
+    run(scenario())
+
+
+async def packets(world: World, stream: WorldStream) -> None:
+    await follow(world.feeds["a"], 0, packet_frames, stream.outlet)
+
+
+async def events(world: World, stream: WorldStream) -> None:
+    await follow_session(world.feeds["a"], 0, parse_types(None), stream.outlet)
+
+
+async def hub_events(world: World, stream: WorldStream) -> None:
+    await follow_hub(world.everything, 0, parse_types(None), stream.outlet)
+
+
+STEPS = st.lists(st.one_of(
+    st.tuples(st.just("commit"), st.sets(st.sampled_from("ab"), min_size=1).map(sorted), st.integers(1, 40)),
+    st.tuples(st.just("turn"), st.just([]), st.integers(1, 6)),
+    st.tuples(st.sampled_from(["stall", "flow", "forget", "held"]), st.just([]), st.just(0))), max_size=40)
+
+
+@pytest.mark.parametrize("face", [packets, events, hub_events])
+@settings(max_examples=examples(25), deadline=None)
+@given(steps=STEPS)
+def test_whatever_happens_each_entry_comes_once_and_in_order(
+        face: Callable[[World, WorldStream], Coroutine[Any, Any, None]], steps: list[tuple[str, list[str], int]]) -> None:
+    async def scenario(patch: pytest.MonkeyPatch) -> None:
+        for name in ("trunkline.server.context.events.WRITE_BYTES", "trunkline.server.packets.frames.WRITE_BYTES"):
+            patch.setattr(name, 3_000)
+        world, stream = World(), WorldStream()
+        reading = asyncio.create_task(face(world, stream))
+        for name, sessions, count in steps:
+            match name:
+                case "commit":
+                    world.commit(*sessions, count=count)
+                case "held":
+                    with world.feeds["a"].held(), world.everything.held():
+                        world.commit("a")
+                        world.commit("b", "a")
+                case "forget":
+                    world.feeds["a"].forget_tail()
+                    world.everything.forget_tail()
+                case "turn":
+                    for _ in range(count):
+                        await asyncio.sleep(0)
+                case "stall":
+                    stream.flows.clear()
+                case "flow":
+                    stream.flows.set()
+        stream.flows.set()
+        last = world.everything.last_pos if face is hub_events else world.feeds["a"].last_seq
+        while stream.outlet.position < last:
+            await loop_turns()
+        await loop_turns()
+        assert stream.ids() == list(range(1, last + 1))
+        world.close()
+        await reading
+
+    with pytest.MonkeyPatch.context() as patch:
+        run(scenario(patch))

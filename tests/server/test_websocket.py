@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.aio import run
+from tests.aio import loop_turns, run
 from tests.tooling.rows import every_row
 from trunkline.errors import HubStopping
+from trunkline.server.http.open_socket import binary_frame, text_frame
 from trunkline.server.websocket import FAILED, NOT_LET_IN, STOPPING, PeerGone, Socket
 
 
@@ -35,6 +36,29 @@ class Peer:
         return Socket(self.receive, self.send)
 
 
+class Direct:
+    """A server's way out without a wait, which can be told to take no more, and whose peer can leave."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+        self.flows = asyncio.Event()
+        self.flows.set()
+        self.is_gone = False
+
+    @property
+    def can_take(self) -> bool:
+        return self.flows.is_set() and not self.is_gone
+
+    def write(self, frames: bytes) -> None:
+        assert self.can_take
+        self.writes.append(frames)
+
+    async def room(self) -> None:
+        await self.flows.wait()
+        if self.is_gone:
+            raise OSError("gone")
+
+
 def test_messages_go_both_ways_until_the_peer_leaves() -> None:
     async def check() -> None:
         peer = Peer({"type": "websocket.connect"}, {"type": "websocket.receive", "text": "hello"},
@@ -48,6 +72,40 @@ def test_messages_go_both_ways_until_the_peer_leaves() -> None:
         with pytest.raises(PeerGone):
             await socket.receive()
         assert [message.get("text") or message.get("bytes") for message in peer.got] == [None, "yes", b"no"]
+
+    run(check())
+
+
+def test_what_belongs_together_is_one_write_where_the_server_offers_that() -> None:
+    async def check() -> None:
+        peer, direct = Peer(), Direct()
+        with_it, without = Socket(peer.receive, peer.send, direct), peer.socket()
+        await with_it.send_texts([b"one", b"two"])
+        await with_it.send_bytes(b"three")
+        assert direct.writes == [text_frame(b"one") + text_frame(b"two"), binary_frame(b"three")] and peer.got == []
+        assert with_it.can_take and not without.can_take
+        await without.send_texts([b"one", b"two"])
+        assert [message["text"] for message in peer.got] == ["one", "two"]
+
+    run(check())
+
+
+def test_a_peer_that_stalls_is_waited_for_and_one_that_left_is_gone() -> None:
+    async def check() -> None:
+        peer, direct = Peer(), Direct()
+        socket = Socket(peer.receive, peer.send, direct)
+        direct.flows.clear()
+        sending = asyncio.create_task(socket.send_texts([b"one"]))
+        await loop_turns()
+        assert not sending.done() and direct.writes == [] and not socket.can_take
+        direct.flows.set()
+        await sending
+        assert direct.writes == [text_frame(b"one")]
+        direct.is_gone = True
+        with pytest.raises(PeerGone):
+            await socket.send_texts([b"two"])
+        with pytest.raises(PeerGone):
+            await socket.send_bytes(b"two")
 
     run(check())
 

@@ -1,16 +1,20 @@
 """The committed entries of all sessions, in the order of their commits, for any number of readers.
 
-Rule 1: a reader is a position, here a ``pos``. Nothing is kept per reader but the future it waits on.
+Rule 1: a reader is a position, here a ``pos``. Nothing is kept per reader but the future it waits on, or the call that it follows
+by: who follows some sessions is called for these, and for asks.
 Rule 2: while nobody follows, a commit costs one comparison. The tail is kept only for a while after somebody waited, and it is
 short: who lags behind reads from the journal.
 Rule 3: what is here, every session's own feed has already.
+Rule 4: what several readers write of one group is made once, and kept until the next group comes.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Protocol
 
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, StorageError
@@ -23,6 +27,9 @@ TAIL_BYTES = 1 << 20
 PAGE_BYTES = 256 << 10
 HEAD_BYTES = 400
 """Within this an event's type stands: seq, session id and time are before it."""
+
+SHARED_BYTES = 512 << 10
+"""What is kept of what readers share."""
 
 SessionEntries = dict[str, list[Entry]]
 Placed = tuple[str, Entry]
@@ -66,6 +73,16 @@ class HubGroup:
                 yield session_id, entry
 
 
+class HubFollower(Protocol):
+    """A reader at the end that is called on the spot. It must not raise, nor wait."""
+
+    def on_group(self, group: HubGroup) -> None:
+        """This was committed. What it was not called for was none of its business."""
+
+    def stop(self) -> None:
+        """Something that was committed is gone, or no more will come: look again."""
+
+
 class HubFeed:
     """Committed entries of the whole hub, stored and live behind one API."""
 
@@ -85,6 +102,14 @@ class HubFeed:
         self._waiters: list[asyncio.Future[None]] = []
         self._crowded = KEPT_GROUPS
         """With so many waiters it is looked for those who have left."""
+        self._followers: dict[HubFollower, tuple[str, ...] | None] = {}
+        """Who is called, for which sessions; None for all."""
+        self._wide: dict[HubFollower, None] = {}
+        self._by_session: dict[str, dict[HubFollower, None]] = {}
+        self._held: list[HubGroup] | None = None
+        """Groups that nobody was called for yet, while that is held up."""
+        self._shared: dict[Hashable, bytes] = {}
+        self._shared_bytes = 0
 
     def start(self) -> None:
         """The journal is open: know where it ends."""
@@ -93,7 +118,7 @@ class HubFeed:
     @property
     def waiting(self) -> int:
         """How many readers stand at the end."""
-        return sum(not waiter.done() for waiter in self._waiters)
+        return sum(not waiter.done() for waiter in self._waiters) + len(self._followers)
 
     def committed(self, parts: SessionEntries) -> None:
         """Take what a commit has stored and wake everybody who waits."""
@@ -101,7 +126,9 @@ class HubFeed:
             if entries and entries[-1].pos > self.last_pos:
                 self.last_pos = entries[-1].pos
         if self._kept_for:
-            self._keep(parts)
+            group = self._keep(parts)
+            if group is not None and self._followers:
+                self._call(group)
             self._wake()
 
     def forget_session(self, session_id: str) -> None:
@@ -119,6 +146,8 @@ class HubFeed:
         """Something that was committed is gone (a session was deleted): readers look again, into the journal."""
         self.forgotten += 1
         self._drop_tail()
+        for follower in tuple(self._followers):
+            follower.stop()
         self._wake()
 
     def close(self) -> None:
@@ -126,9 +155,50 @@ class HubFeed:
         self.closed = True
         self.forget_tail()
 
-    def follow(self) -> None:
+    def keep_tail(self) -> None:
         """Somebody reads along: keep the tail for a while."""
         self._kept_for = KEPT_GROUPS
+
+    def follow(self, follower: HubFollower, sessions: tuple[str, ...] | None = None) -> None:
+        """Call it on the spot with each group that has something of these sessions, or of any, and with each that has an ask,
+        until ``unfollow``. It stands at the end."""
+        self.keep_tail()
+        self._followers[follower] = sessions
+        if sessions is None:
+            self._wide[follower] = None
+        for session_id in sessions or ():
+            self._by_session.setdefault(session_id, {})[follower] = None
+
+    def unfollow(self, follower: HubFollower) -> None:
+        """Call it no more."""
+        for session_id in self._followers.pop(follower, None) or ():
+            mine = self._by_session[session_id]
+            mine.pop(follower, None)
+            if not mine:
+                del self._by_session[session_id]
+        self._wide.pop(follower, None)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Whoever is called on the spot is called at the end of this: what is done within must not wait for their connections."""
+        held: list[HubGroup] = []
+        self._held = held
+        try:
+            yield
+        finally:
+            self._held = None
+            for group in held:
+                self._call(group)  # in order, so that who stops at one of them is not called for the next
+
+    def shared(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
+        """What ``make`` makes of the newest group, for everybody with the same key."""
+        found = self._shared.get(key)
+        if found is None:
+            found = make()
+            if self._shared_bytes < SHARED_BYTES:
+                self._shared[key] = found
+                self._shared_bytes += len(found)
+        return found
 
     async def wait(self, after: int) -> None:
         """Return when there is an entry after ``after``, or when there is another reason to look (see ``forget_tail``)."""
@@ -136,7 +206,7 @@ class HubFeed:
 
     def watch(self, after: int) -> asyncio.Future[None]:
         """``wait`` as a future, which whoever waits may also resolve for reasons of its own."""
-        self.follow()
+        self.keep_tail()
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         if self.last_pos > after or self.closed:
             waiter.set_result(None)
@@ -182,22 +252,45 @@ class HubFeed:
         found.reverse()
         return found
 
-    def _keep(self, parts: SessionEntries) -> None:
-        self._kept_for = max(self._kept_for - 1, 1 if self._waiters else 0)
+    def _keep(self, parts: SessionEntries) -> HubGroup | None:
+        self._kept_for = max(self._kept_for - 1, 1 if self._waiters or self._followers else 0)
         if not self._kept_for:
             self._drop_tail()  # nobody came back: from here on commits cost nothing again
-            return
+            return None
         if not any(parts.values()):
-            return
+            return None
         group = HubGroup(parts)
+        self._forget_shared()
         self._tail.append(group)
         self._tail_bytes += group.size
         while len(self._tail) > KEPT_GROUPS or (self._tail_bytes > TAIL_BYTES and len(self._tail) > 1):
             self._tail_bytes -= self._tail.popleft().size
+        return group
 
     def _drop_tail(self) -> None:
         self._tail.clear()
         self._tail_bytes = 0
+        self._forget_shared()
+
+    def _forget_shared(self) -> None:
+        self._shared.clear()
+        self._shared_bytes = 0
+
+    def _call(self, group: HubGroup) -> None:
+        if self._held is not None:
+            self._held.append(group)
+            return
+        for follower in self._concerned(group):
+            follower.on_group(group)
+
+    def _concerned(self, group: HubGroup) -> Iterable[HubFollower]:
+        """Whose business a group is, each once."""
+        if len(self._wide) == len(self._followers) or group.asks():
+            return tuple(self._followers)
+        found = dict(self._wide)
+        for session_id, _ in group.parts:
+            found |= self._by_session.get(session_id, {})
+        return found
 
     def _wake(self) -> None:
         waiters, self._waiters = self._waiters, []

@@ -181,6 +181,11 @@ class Feed:
                 raise HubStopping("the hub is stopping") from error
             raise
 
+    def kept(self, after: int, max_bytes: int = WRITE_BYTES) -> list[Entry] | None:
+        """``read`` from the tail; None where that does not reach back so far."""
+        kept = self._kept_after(after)
+        return None if kept is None else _fitting(kept, None, TAIL_ENTRIES, max_bytes)
+
     def next_write(self, after: int, encode: Encoder, *, shares: bool) -> Write | None:
         """The next write behind ``after``; None where the tail does not reach back so far. ``shares``: others have the same
         encoder."""

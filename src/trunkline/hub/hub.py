@@ -93,7 +93,8 @@ class Hub:
             limits=Limits(**{name: getattr(options, name) for name in Limits.__struct_fields__}),
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
-            tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider, home=self.environ.get("HOME"))
+            tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider,
+            readers_held=self.everything.held, home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
         if self.options.keeps_files:

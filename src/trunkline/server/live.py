@@ -1,4 +1,4 @@
-"""A reader at the end of a session's feed: what is committed is written to its connection on the spot.
+"""A reader at the end of a feed: what is committed is written to its connection on the spot.
 
 On the way of a chunk to somebody who only waits for it, a task to wake up, a future and a call through ASGI cost more than all
 the rest. So while a reader stands at the end and its connection takes what it is given, it is an object that the feed calls.
@@ -10,8 +10,10 @@ reader is a cursor again that goes on from its position.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Protocol
 
+from trunkline.feeds.hub import HubFeed, HubGroup
 from trunkline.feeds.session import Encoder, Feed
 
 
@@ -26,15 +28,13 @@ class DirectOutlet(Protocol):
 
 
 class LiveReader:
-    """One reader while it stands at the end."""
+    """One reader of a session while it stands at the end. ``write`` writes what is new; False where it can go no further."""
 
-    __slots__ = ("_encode", "_feed", "_outlet", "_shares", "ended")
+    __slots__ = ("_feed", "_write", "ended")
 
-    def __init__(self, feed: Feed, encode: Encoder, outlet: DirectOutlet, *, shares: bool) -> None:
+    def __init__(self, feed: Feed, write: Callable[[], bool]) -> None:
         self._feed = feed
-        self._encode = encode
-        self._outlet = outlet
-        self._shares = shares
+        self._write = write
         self.ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the reader has to go on as a cursor, or the feed has ended."""
 
@@ -65,11 +65,71 @@ class LiveReader:
             self.ended.set_exception(error)
 
 
-async def follow_live(feed: Feed, encode: Encoder, outlet: DirectOutlet, *, shares: bool) -> None:
-    """Write what is committed from now on, as long as that can be done on the spot."""
-    reader = LiveReader(feed, encode, outlet, shares=shares)
+async def called_live(feed: Feed, write: Callable[[], bool]) -> None:
+    """Have ``write`` called after each commit, and at the feed's end, until it says that it can go no further."""
+    reader = LiveReader(feed, write)
     feed.follow(reader.on_committed)
     try:
         await reader.ended
     finally:
         feed.unfollow(reader.on_committed)
+
+
+async def follow_live(feed: Feed, encode: Encoder, outlet: DirectOutlet, *, shares: bool,
+                      stops_at: Callable[[bytes], object] = lambda frames: False) -> None:
+    """Write what is committed from now on, as long as that can be done on the spot, and before frames that ``stops_at`` finds
+    something in."""
+    def write() -> bool:
+        while feed.last_seq > outlet.position:
+            found = feed.next_write(outlet.position, encode, shares=shares)
+            if found is None:
+                return False
+            frames, position = found
+            if frames and (stops_at(frames) or not outlet.write_now(frames)):
+                return False
+            outlet.position = position
+        return not feed.closed
+
+    await called_live(feed, write)
+
+
+class LiveHubReader:
+    """One reader of the whole hub while it stands at the end. ``write`` writes a group; False, and nothing written, where that
+    cannot be done on the spot. ``sessions``: those of which it is called; None for all. Asks it gets of every session."""
+
+    __slots__ = ("_feed", "_write", "position")
+
+    def __init__(self, feed: HubFeed, write: Callable[[HubGroup], bool], sessions: tuple[str, ...] | None = None) -> None:
+        self._feed = feed
+        self._write = write
+        self.position: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        """Known when the reader has to go on as a cursor: all up to there is written, or none of its business."""
+        feed.follow(self, sessions)
+
+    def on_group(self, group: HubGroup) -> None:
+        """Write what was committed."""
+        try:
+            goes_on = self._write(group)
+        except Exception as error:  # as in ``LiveReader.on_committed``
+            self._feed.unfollow(self)
+            if not self.position.done():
+                self.position.set_exception(error)
+            return
+        if not goes_on:
+            self._end(group.first_pos - 1)
+
+    def stop(self) -> None:
+        """There is something else to be done. (Whatever was committed before is dealt with: nothing is committed meanwhile.)"""
+        self._end(self._feed.last_pos)
+
+    async def ended(self) -> int:
+        """The position from which to go on, when there is a reason to."""
+        try:
+            return await self.position
+        finally:
+            self._feed.unfollow(self)
+
+    def _end(self, position: int) -> None:
+        self._feed.unfollow(self)
+        if not self.position.done():
+            self.position.set_result(position)

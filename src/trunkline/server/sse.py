@@ -72,6 +72,11 @@ class Outlet:
         """Whether ``write_now`` can ever write."""
         return self._body is not None
 
+    @property
+    def can_take(self) -> bool:
+        """Whether ``write_now`` would write."""
+        return self._body is not None and not self.sending and self._body.can_take
+
     def write_now(self, frames: bytes) -> bool:
         """Send frames on the spot; False, and nothing sent, where the transport takes no more at the moment."""
         if self._body is None or self.sending or not self._body.write(frames):

@@ -2,13 +2,15 @@
 
 Rule 1: who is refused before the upgrade is refused as on every other route, by a plain HTTP answer.
 Rule 2: ``send`` returns when the transport can take more: who sends to a peer that stalls waits, and keeps what it was sending.
-Rule 3: a peer that is still there is sent why its connection ends.
+Rule 3: what belongs together is one write (``open_socket.py``), and a peer that takes it at once costs no wait.
+Rule 4: a peer that is still there is sent why its connection ends.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Sequence
 
 from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
@@ -16,6 +18,7 @@ from starlette.types import Message, Receive, Scope, Send
 from trunkline.dialects.visible import within
 from trunkline.errors import HubStopping, TrunklineError
 from trunkline.server.call import reply
+from trunkline.server.http.open_socket import OpenSocket, binary_frame, open_socket, text_frame
 from trunkline.server.openapi import error_body
 
 log = logging.getLogger("trunkline.server")
@@ -36,6 +39,11 @@ def upgrade_of(scope: Scope) -> HTTPConnection:
     return HTTPConnection({**scope, "scheme": _ORIGIN_SCHEME.get(scope["scheme"], "http")})
 
 
+def socket_of(scope: Scope, receive: Receive, send: Send) -> Socket:
+    """The hub's end of the WebSocket that this request asks for."""
+    return Socket(receive, send, open_socket(scope))
+
+
 async def refuse(error: TrunklineError, scope: Scope, receive: Receive, send: Send) -> None:
     """Answer the request for the upgrade with an error."""
     await reply(error_body(error), error.http_status)(scope, receive, send)
@@ -44,9 +52,11 @@ async def refuse(error: TrunklineError, scope: Scope, receive: Receive, send: Se
 class Socket:
     """The hub's end of a WebSocket."""
 
-    def __init__(self, receive: Receive, send: Send) -> None:
+    def __init__(self, receive: Receive, send: Send, direct: OpenSocket | None = None) -> None:
+        """``direct``: the same way out without a wait, where the server offers one."""
         self._receive = receive
         self._send = send
+        self._direct = direct
 
     async def accept(self, headers: list[tuple[bytes, bytes]] | None = None) -> None:
         """Let the peer in."""
@@ -62,7 +72,36 @@ class Socket:
 
     async def send_bytes(self, data: bytes) -> None:
         """Send a binary message."""
+        if self._direct is not None:
+            await self._send_frames(self._direct, binary_frame(data))
+            return
         await self._transmit({"type": "websocket.send", "bytes": data})
+
+    async def send_texts(self, texts: Sequence[bytes]) -> None:
+        """Send text messages, which are UTF-8, in one write."""
+        if self._direct is not None:
+            await self._send_frames(self._direct, b"".join([text_frame(text) for text in texts]))
+            return
+        for text in texts:
+            await self.send_text(text.decode())
+
+    @property
+    def can_take(self) -> bool:
+        """Whether ``write_now`` may be called now: the peer takes what it is sent."""
+        return self._direct is not None and self._direct.can_take
+
+    def write_now(self, frames: bytes) -> None:
+        """Send whole frames on the spot, in one write. Only where ``can_take``."""
+        assert self._direct is not None, "who cannot take anything is not written to"
+        self._direct.write(frames)
+
+    async def _send_frames(self, direct: OpenSocket, frames: bytes) -> None:
+        try:
+            while not direct.can_take:
+                await direct.room()
+        except OSError as error:
+            raise PeerGone from error
+        direct.write(frames)
 
     async def receive(self) -> str | None:
         """The peer's next message; None where it is no text."""

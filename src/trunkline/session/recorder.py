@@ -11,6 +11,8 @@ the time that a restart takes. Only what a restart looks for in rows is never la
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -130,6 +132,12 @@ class Recorder:
         committer.submit(self.fold.session_id, entries, row, size, changes=changes)
         if committer.congested:
             self.backpressure.hold("journal")
+
+    @contextmanager
+    def readers_held(self) -> Iterator[None]:
+        """Readers are written to at the end of this: what is done within must not wait for their connections."""
+        with self.feed.held(), self._services.readers_held():
+            yield
 
     def write_row(self) -> bool:
         """Hand the row to the journal where a step came after the last one; False where none did."""

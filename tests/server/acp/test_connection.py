@@ -29,6 +29,12 @@ class Wire:
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
         if self.is_gone:
             raise PeerGone
+        self.write_now(lines, stream)
+
+    def can_take(self, stream: str | None) -> bool:
+        return not self.is_gone
+
+    def write_now(self, lines: Sequence[bytes], stream: str | None) -> None:
         self.sent += [(json.loads(line), stream) for line in lines]
 
 

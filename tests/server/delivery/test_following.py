@@ -53,7 +53,7 @@ class BrokenFeed(HubFeed):
 def test_the_next_entries_come_with_the_position_behind_them_and_a_journal_that_fails_is_waited_for() -> None:
     async def check() -> None:
         feed = HubFeed(MemoryJournal())
-        feed.follow()
+        feed.keep_tail()
         feed.committed({"s": [Entry(1, 1, b"{}", pos=7)]})
         found, position = await read_next(feed, 6, HandClock(), log)
         assert ([entry.pos for _, entry in found], position) == ([7], 7)

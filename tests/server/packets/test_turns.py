@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.aio import run
+from tests.aio import loop_turns, run
 from tests.server.packets.readers import reading, texts
 from tests.server.site import STREAM, Exchange, frames, site
+from tests.server.world import Stream, World
 from trunkline.hub import Session
+from trunkline.journal.base import Entry
+from trunkline.server.packets.turns import relay_turn
 
 ECHOED = ["user_message_chunk", "agent_message_chunk", "prompt_response"]
 
@@ -286,5 +290,51 @@ def test_a_stream_of_an_exchange_ends_when_the_session_is_deleted(tmp_path: Path
             while await reader.piece() is not None:
                 pass
             await reader.task
+
+    run(check())
+
+
+def turn_entry(seq: int, kind: str, event: str) -> Entry:
+    """An entry of the turn t: its packet's type, and what else its event says."""
+    return Entry(seq, seq, f'{{"seq":{seq},"sessionId":"s","timestamp":"t","type":"x",{event}}}'.encode(),
+                 packet=f'{{"type":"{kind}"}}'.encode() if kind else None)
+
+
+def test_a_turns_packets_are_on_their_way_when_the_commit_returns_and_the_stream_ends_with_the_turn() -> None:
+    async def check() -> None:
+        feed, stream = World().feeds["a"], Stream()
+
+        def commit(*entries: Entry) -> None:
+            feed.committed([*entries], sum(entry.size() for entry in entries))
+
+        relaying = asyncio.create_task(relay_turn(feed, "t", 0, 0, stream.outlet))
+        await loop_turns()
+        commit(turn_entry(1, "", '"eventName":"turn_started","data":{"turnId":"t"}'))
+        await loop_turns()
+        commit(turn_entry(2, "agent_message_chunk", '"a":1'), turn_entry(3, "agent_message_chunk", '"a":1'))
+        assert stream.ids() == [2, 3] and stream.writes == 1
+        stream.flows.clear()
+        commit(turn_entry(4, "agent_message_chunk", '"a":1'))
+        await loop_turns()
+        stream.flows.set()
+        commit(turn_entry(5, "error", '"_meta":{"turnId":"another"}'))
+        await loop_turns()
+        commit(turn_entry(6, "agent_message_chunk", '"a":1'))
+        assert stream.ids() == [2, 3, 4, 5, 6] and not relaying.done()
+        commit(turn_entry(7, "prompt_response", '"_meta":{"turnId":"t"}'), turn_entry(8, "agent_message_chunk", '"a":1'))
+        await relaying
+        assert stream.ids() == [2, 3, 4, 5, 6, 7]
+
+    run(check())
+
+
+def test_a_turns_stream_ends_with_its_feed() -> None:
+    async def check() -> None:
+        feed, stream = World().feeds["a"], Stream()
+        relaying = asyncio.create_task(relay_turn(feed, "t", 0, 0, stream.outlet))
+        feed.committed([turn_entry(1, "", '"eventName":"turn_started","data":{"turnId":"t"}')], 10)
+        await loop_turns()
+        feed.close()
+        await relaying
 
     run(check())

@@ -39,6 +39,10 @@ class TypeFilter(Struct, frozen=True):
         """Whether nothing is filtered out, so that a stream need not look at its events."""
         return not self.exact and not self.prefixes
 
+    def text(self) -> str:
+        """The words, in one order: filters that let the same pass for the same reason have the same text."""
+        return ",".join(sorted((*self.exact, *self.prefixes)))
+
     def matches(self, event_type: str) -> bool:
         """Whether events of this type are wanted."""
         return self.everything or event_type in self.exact or event_type.startswith(self.prefixes)

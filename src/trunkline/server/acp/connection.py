@@ -49,6 +49,12 @@ class EditorWire(Protocol):
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
         """Send messages; ``stream`` is the session that they belong to. Returns when more can be taken; raises PeerGone."""
 
+    def can_take(self, stream: str | None) -> bool:
+        """Whether messages may be written on the spot."""
+
+    def write_now(self, lines: Sequence[bytes], stream: str | None) -> None:
+        """Send messages on the spot. Only where ``can_take``."""
+
 
 class EditorLine:
     """Messages to and from one editor."""
@@ -87,6 +93,15 @@ class EditorLine:
         """Send messages."""
         if lines and not self._gone:
             await self._wire.send(lines, stream)
+
+    def can_take(self, stream: str | None) -> bool:
+        """Whether ``write_now`` may be called now: the editor takes what it is sent."""
+        return not self._gone and self._wire.can_take(stream)
+
+    def write_now(self, lines: Sequence[bytes], stream: str | None) -> None:
+        """Send messages on the spot. Only where ``can_take``."""
+        if lines:
+            self._wire.write_now(lines, stream)
 
     async def reply(self, request: EditorRequest, result: msgspec.Struct | dict[str, Any]) -> None:
         """Answer a request."""

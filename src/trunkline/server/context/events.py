@@ -9,7 +9,7 @@ Rule 4: a page holds events and not their entries: what an event was made of may
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
@@ -18,13 +18,14 @@ import msgspec
 from trunkline.dialects.context.commands import decode_command_envelope
 from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.errors import TrunklineError
-from trunkline.feeds.hub import HubFeed
+from trunkline.feeds.hub import HubFeed, HubGroup, Placed
 from trunkline.feeds.session import WRITE_BYTES, Feed, Write
 from trunkline.journal.base import Entry
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import command_scope
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.context.joining import JOINED_SCAN_MOST, EventRuns
+from trunkline.server.live import LiveHubReader
 from trunkline.server.openapi import error_body
 from trunkline.server.paging import runs_after, runs_before
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, follow, sse_frame
@@ -154,16 +155,34 @@ async def follow_hub(feed: HubFeed, after: int, wanted: TypeFilter, outlet: Outl
     """The same for all sessions; the ids are pos."""
     position = outlet.position = after
     outlet.leaves_out = not wanted.everything
+    kind = f"sse {wanted.text()}"
+
+    def write(group: HubGroup) -> bool:
+        if group.size > WRITE_BYTES:
+            return False
+        frames = feed.shared((kind, group.first_pos), lambda: hub_frames(group.entries(), wanted))
+        if frames and not outlet.write_now(frames):
+            return False
+        outlet.position = group.last_pos
+        return True
+
     while not feed.closed:
-        await feed.wait(position)
+        if position >= feed.last_pos:
+            position = outlet.position = await LiveHubReader(feed, write).ended()
+            continue
         newest = feed.last_pos
         found = await feed.read(after=position)
-        frames = b"".join([sse_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
+        frames = hub_frames(found, wanted)
         # What was deleted meanwhile is not found, and not waited for either.
         position = outlet.position = found[-1][1].pos if found else max(position, newest)
         found = []  # a reader that stalls must not hold the entries' bodies
         if frames:
             await outlet.write(frames)
+
+
+def hub_frames(found: Iterable[Placed], wanted: TypeFilter) -> bytes:
+    """The frames of entries of any session."""
+    return b"".join([sse_frame(entry.pos, entry.event) for _, entry in found if wanted.matches_encoded(entry.event)])
 
 
 async def page_after(feed: Feed, after: int, before: int | None, limit: int, wanted: TypeFilter) -> EventPage:

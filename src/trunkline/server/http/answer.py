@@ -26,12 +26,17 @@ class OpenBody:
     def __init__(self, cycle: RequestResponseCycle) -> None:
         self._cycle = cycle
 
+    @property
+    def can_take(self) -> bool:
+        """Whether more may be written now: the client takes it, and has not left."""
+        cycle = self._cycle
+        return not (cycle.flow.write_paused or cycle.disconnected or cycle.response_complete or not cycle.chunked_encoding)
+
     def write(self, piece: bytes) -> bool:
         """Send a piece of it; False, and nothing sent, where the client takes no more at the moment or has left."""
-        cycle = self._cycle
-        if cycle.flow.write_paused or cycle.disconnected or cycle.response_complete or not cycle.chunked_encoding:
+        if not self.can_take:
             return False
-        cycle.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        self._cycle.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         return True
 
 

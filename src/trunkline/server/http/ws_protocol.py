@@ -17,9 +17,11 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import OPEN
 
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.server.http.connections import KEY, ConnectionPlace, carrying
+from trunkline.server.http.open_socket import SOCKET, ProtocolSocket
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGIReceiveEvent, ASGISendEvent
@@ -116,6 +118,11 @@ class QuietProtocol(WebSocketsSansIOProtocol):
 
     # What goes out.
 
+    @property
+    def is_open(self) -> bool:
+        """Whether messages may be sent: it was let in, and neither side has said that it goes."""
+        return self.conn.state is OPEN and not self.disconnected and not self.transport.is_closing()
+
     def handle_ping(self) -> None:
         """Answer, or owe it to who does not read: the newest stands for those before it (RFC 6455, 5.5.3)."""
         if self.writable.is_set():
@@ -162,6 +169,8 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         super().handle_connect(event)
         if not self.close_sent:
             self.scope["extensions"][KEY] = carrying(self._place)
+            if not self.conn.extensions:  # one that changes frames would have to see all of them
+                self.scope["extensions"][SOCKET] = ProtocolSocket(self)  # type: ignore[assignment]  # uvicorn's are dicts
 
     def _make_room(self) -> None:
         self.conn.max_message_size = self.message_bytes or self.config.ws_max_size

@@ -14,6 +14,7 @@ import msgspec
 from trunkline.errors import NotFound
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
+from trunkline.server.live import follow_live
 from trunkline.server.packets.frames import all_frames, packet_frames
 from trunkline.server.sse import Outlet
 
@@ -49,8 +50,12 @@ async def relay_turn(feed: Feed, turn_id: str, after: int, seen: int, outlet: Ou
         outlet.position = position
         if frames:
             await outlet.write(frames)
-        elif not ended and not await feed.wait(position):
-            return
+        elif not ended:
+            if position >= seen and outlet.is_direct:
+                await follow_live(feed, packet_frames, outlet, shares=True, stops_at=TURN_END.search)
+                position = outlet.position
+            if not await feed.wait(position):
+                return
 
 
 async def _start_of(feed: Feed, turn_id: str, after: int, outlet: Outlet) -> int:

@@ -237,7 +237,7 @@ class TurnPlayer:
         if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
             return False
         following, content = self._recorder.at().turns.start_queued()
-        with self._recorder.feed.held():  # as in ``Prompts.take``
+        with self._recorder.readers_held():  # as in ``Prompts.take``
             self._recorder.write()
             self.play(following, content)
         return True

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
+from websockets.frames import Frame as WireFrame
+from websockets.frames import Opcode
+from websockets.protocol import CLIENT, Protocol
+
 from tests.server.site import HOST, TOKEN, Site
+from trunkline.server.http.open_socket import SOCKET
 
 Frame = dict[str, Any]
 
@@ -30,17 +35,30 @@ class Refused(Exception):
         self.code = json.loads(body)["code"]
 
 
+def messages_in(frames: bytes) -> Iterator[tuple[bool, bytes]]:
+    """The messages of whole, unmasked frames: whether each is text, and what it says."""
+    parser = Protocol(CLIENT, max_size=None)
+    parser.receive_data(frames)
+    for frame in parser.events_received():
+        assert isinstance(frame, WireFrame) and frame.fin
+        yield frame.opcode is Opcode.TEXT, bytes(frame.data)
+    assert parser.parser_exc is None
+
+
 class Socket:
     """One connection."""
 
-    def __init__(self, site: Site, path: str = "/ws", headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, site: Site, path: str = "/ws", headers: Mapping[str, str] | None = None, *,
+                 is_direct: bool = True) -> None:
+        """``is_direct``: the server offers the way out without a wait, as the hub's own does."""
         path, _, query = path.partition("?")
         given = {"host": HOST, **(headers or {})}
         path = given.pop("at", "") + path
         raw = [(name.lower().encode(), value.encode("latin-1")) for name, value in given.items()]
         scope = {"type": "websocket", "path": path, "raw_path": path.encode(), "query_string": query.encode(), "root_path": "",
                  "scheme": "ws", "headers": raw, "client": ("127.0.0.1", 50000), "server": ("127.0.0.1", 7420),
-                 "http_version": "1.1", "subprotocols": [], "extensions": {"websocket.http.response": {}}}
+                 "http_version": "1.1", "subprotocols": [],
+                 "extensions": {"websocket.http.response": {}, **({SOCKET: self} if is_direct else {})}}
         self._incoming: asyncio.Queue[Frame] = asyncio.Queue()
         self._incoming.put_nowait({"type": "websocket.connect"})
         self._sent: asyncio.Queue[Frame | None] = asyncio.Queue()
@@ -50,6 +68,8 @@ class Socket:
         self.flows.set()
         self.sending = asyncio.Event()
         """Set while the hub waits for the transport."""
+        self.writes = 0
+        """How often the hub wrote on the spot."""
         self.task = asyncio.create_task(site.app(scope, self._incoming.get, self._send))
         self.task.add_done_callback(lambda _: self._sent.put_nowait(None))
 
@@ -60,6 +80,26 @@ class Socket:
         if self._gone:
             raise OSError("the client has gone")
         self._sent.put_nowait(message)
+
+    @property
+    def can_take(self) -> bool:
+        """Whether the transport takes more; with ``write`` and ``room`` this is the open socket of a server."""
+        return self.flows.is_set() and not self._gone
+
+    def write(self, frames: bytes) -> None:
+        """Take frames on the spot."""
+        assert self.can_take
+        self.writes += 1
+        for is_text, payload in messages_in(frames):
+            self._sent.put_nowait({"type": "websocket.send", **({"text": payload.decode()} if is_text else {"bytes": payload})})
+
+    async def room(self) -> None:
+        """Wait as ``_send`` does."""
+        self.sending.set()
+        await self.flows.wait()
+        self.sending.clear()
+        if self._gone:
+            raise OSError("the client has gone")
 
     @property
     def unheard(self) -> int:

@@ -1,6 +1,8 @@
 """One session as one editor sees it: a position in the journal that becomes messages, in the journal's order.
 
-Rule: an editor that stalls holds its position and the slice that it was being sent, nothing more.
+Rule 1: an editor that stalls holds its position and the slice that it was being sent, nothing more.
+Rule 2: while the editor stands at the end and takes what it is sent, the commit itself writes to it (``live.py``). It is looked
+first whether it does: what is built is sent.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.errors import HubStopping, SessionDeleted, TrunklineError, Unavailable
 from trunkline.feeds.session import SLICE_BYTES
 from trunkline.server.acp.attachment.asks import EditorAsks
-from trunkline.server.acp.attachment.event_messages import EventMessages, ends_turn
+from trunkline.server.acp.attachment.event_messages import EventMessages, ends_turn, puts_ask
 from trunkline.server.acp.attachment.prompts import OpenPrompt, OpenPrompts
 from trunkline.server.acp.attachment.updates import UpdateView
 from trunkline.server.acp.connection import EditorLine
 from trunkline.server.acp.tasks import Spawn
 from trunkline.server.auth.tokens import TokenScope
+from trunkline.server.live import called_live
 from trunkline.server.websocket import PeerGone
 
 if TYPE_CHECKING:
@@ -191,11 +194,10 @@ class EditorAttachment:
 
     async def _read_slice(self) -> bool:
         feed = self.session.feed
-        if feed.last_seq <= self.position:
+        if feed.last_seq <= self.position and not feed.closed:
             self._rests = True
             try:
-                if not await feed.wait(self.position):
-                    return False
+                await called_live(feed, self._write_live)
             finally:
                 self._rests = False
         entries = await feed.read(after=self.position, max_bytes=SLICE_BYTES)
@@ -208,6 +210,22 @@ class EditorAttachment:
         self._sent = self.position
         self._wake(self._sent)
         return True
+
+    def _write_live(self) -> bool:
+        """``_read_slice`` on the spot, of all that is new; False where the reader has to go on by itself."""
+        feed, stream = self.session.feed, self.session.id
+        while feed.last_seq > self.position:
+            if self._halting or not self._line.can_take(stream):
+                return False
+            entries = feed.kept(self.position, SLICE_BYTES)
+            if entries is None or any(map(puts_ask, entries)):
+                return False
+            lines = [line for entry in entries for line in self._messages.live(entry)]
+            self.position = self._sent = entries[-1].seq
+            self._line.write_now(self._with_cursor(lines, self.position), stream)
+            if self._waiters:
+                self._wake(self._sent)
+        return not feed.closed
 
     async def _deliver(self, lines: list[bytes]) -> None:
         """Send what the reader has built. Where it is kept for who reads later, nobody who wants the reader to end need wait."""
@@ -222,11 +240,15 @@ class EditorAttachment:
             self._rests = False
 
     async def _send(self, lines: list[bytes], position: int, stream: str | None) -> None:
+        await self._line.send(self._with_cursor(lines, position), stream)
+
+    def _with_cursor(self, lines: list[bytes], position: int) -> list[bytes]:
+        """Messages with the position behind them, for an editor that wants to know it."""
         if self._line.wants_cursor and (lines or position != self._sent_cursor):
             self._sent_cursor = position
             where = _encode({"sessionId": self.session.id, "seq": position})
             lines.append(b'{"jsonrpc":"2.0","method":"%b","params":%b}' % (CURSOR.encode(), where))
-        await self._line.send(lines, stream)
+        return lines
 
     def _wake(self, position: int | None) -> None:
         due = [each for each in self._waiters if position is None or each[0] <= position]

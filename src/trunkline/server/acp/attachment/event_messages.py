@@ -82,6 +82,12 @@ def ends_turn(entry: Entry, turn_id: str) -> bool:
     return event.meta.turn_id == turn_id and (kind == "session:error" or bool(event.meta.stop_reason))
 
 
+def puts_ask(entry: Entry) -> bool:
+    """Whether an entry asks people something. An editor is asked only when no rule has answered, and the session looks that up
+    next."""
+    return entry.update is None and encoded_type(entry.event) in ("approval:requested", "interaction:question")
+
+
 class EventMessages:
     """The messages that entries become, for one editor in one session."""
 
@@ -93,6 +99,8 @@ class EventMessages:
 
     def live(self, entry: Entry) -> list[bytes]:
         """Of an entry that comes now."""
+        if entry.update is not None and (line := self._view.text_line(entry.update)) is not None:
+            return [line]
         if encoded_type(entry.event) == TOKENS:
             self._tokens.add(entry)
         return self._view.lines(entry, live=True) if entry.update is not None else self.event(entry)

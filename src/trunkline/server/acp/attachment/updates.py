@@ -67,6 +67,10 @@ class UpdateView:
         self._seen.clear()
         self.own_turn = False
 
+    def text_line(self, update: bytes) -> bytes | None:
+        """The message of an update that is plain text of the agent's, which is most of them; None for any other."""
+        return self._line(update) if usual_text(update) is not None else None
+
     def lines(self, entry: Entry, *, live: bool) -> list[bytes]:
         """The messages that an entry's update becomes."""
         update = entry.update

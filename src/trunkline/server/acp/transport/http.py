@@ -103,6 +103,14 @@ class HttpConnection:
             return
         await self.stream(stream).put(lines)
 
+    def can_take(self, stream: str | None) -> bool:
+        """Whether messages may be put onto a stream on the spot."""
+        return not self._closed and stream != GREETING and self.stream(stream).can_take
+
+    def write_now(self, lines: Sequence[bytes], stream: str | None) -> None:
+        """Put messages onto a stream on the spot. Only where ``can_take``."""
+        self.stream(stream).put_now(lines)
+
     async def close(self) -> None:
         """End the connection, and nothing else."""
         self._closed = True

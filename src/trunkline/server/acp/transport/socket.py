@@ -18,7 +18,8 @@ from trunkline.errors import Invalid, TrunklineError
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import Parts
-from trunkline.server.websocket import PeerGone, Socket, refuse, upgrade_of
+from trunkline.server.http.open_socket import binary_frame, text_frame
+from trunkline.server.websocket import PeerGone, Socket, refuse, socket_of, upgrade_of
 
 
 async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> None:
@@ -30,7 +31,7 @@ async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> No
     except TrunklineError as error:
         await refuse(error, scope, receive, send)
         return
-    socket = Socket(receive, send)
+    socket = socket_of(scope, receive, send)
     try:
         await socket.accept([(b"acp-connection-id", new_connection_id().encode())])
     except PeerGone:
@@ -66,12 +67,26 @@ class SocketWire:
         self.agent: AcpAgent | None = None
 
     async def send(self, lines: Sequence[bytes], stream: str | None) -> None:
-        """Send messages, each as a frame, or all in one."""
-        if self.agent is not None and self.agent.takes_lines:
+        """Send messages, each as a frame, or all in one; one write either way."""
+        if self._takes_lines:
             await self._socket.send_bytes(b"\n".join(lines))
-            return
-        for line in lines:
-            await self._socket.send_text(line.decode())
+        else:
+            await self._socket.send_texts(lines)
+
+    def can_take(self, stream: str | None) -> bool:
+        """Whether messages may be written on the spot."""
+        return self._socket.can_take
+
+    def write_now(self, lines: Sequence[bytes], stream: str | None) -> None:
+        """Send messages on the spot, as ``send`` does."""
+        if self._takes_lines:
+            self._socket.write_now(binary_frame(b"\n".join(lines)))
+        else:
+            self._socket.write_now(b"".join([text_frame(line) for line in lines]))
+
+    @property
+    def _takes_lines(self) -> bool:
+        return self.agent is not None and self.agent.takes_lines
 
 
 async def _converse(parts: Parts, caller: Caller, wanted: str | None, socket: Socket) -> None:

@@ -3,7 +3,8 @@
 Rule 1: a message has a number, its event id. A reader that comes back with the last one it saw goes on after it, as long as that
 is kept; one that comes back without goes on after what was sent.
 Rule 2: who writes waits while too much is unread. Nothing is dropped.
-Rule 3: one reader at a time; a newer one takes over from an older one, which may be dead without our knowing.
+Rule 3: while the reader has all and takes what it is sent, who writes writes to its connection, and no task is woken.
+Rule 4: one reader at a time; a newer one takes over from an older one, which may be dead without our knowing.
 """
 
 from __future__ import annotations
@@ -34,21 +35,36 @@ class MessageStream:
         self._unread_bytes = self._kept_bytes = 0
         self._changed: asyncio.Future[None] | None = None
         self._reader = 0
+        self._resting: Outlet | None = None
+        """The way to the reader while it has all that there is."""
         self._closed = False
 
     async def put(self, lines: Sequence[bytes]) -> None:
         """Add messages; returns when the reader has taken enough of them. Raises PeerGone when there will be no reader."""
         if self._closed:
             raise PeerGone
-        self._unread.extend(lines)
-        self._unread_bytes += sum(map(len, lines))
-        self._change()
+        self.put_now(lines)
         while self._unread_bytes > UNREAD_BYTES and not self._closed:
             await self._change_comes()
+
+    @property
+    def can_take(self) -> bool:
+        """Whether ``put`` would not wait."""
+        return not self._closed and self._unread_bytes <= UNREAD_BYTES
+
+    def put_now(self, lines: Sequence[bytes]) -> None:
+        """Add messages, however many are unread."""
+        self._unread.extend(lines)
+        self._unread_bytes += sum(map(len, lines))
+        while self._unread and self._resting is not None and self._resting.can_take:
+            self._resting.write_now(self._take())
+        if self._unread:
+            self._change()
 
     def close(self) -> None:
         """No more comes, and nobody reads."""
         self._closed = True
+        self._resting = None
         self._change()
 
     def claim(self, last: int | None = None) -> int:
@@ -57,6 +73,7 @@ class MessageStream:
         if last is not None:
             self._seek(last)
         self._reader += 1
+        self._resting = None
         self._change()
         return self._reader
 
@@ -75,9 +92,19 @@ class MessageStream:
         while not self._closed and self._reader == claim:
             frames = self._take()
             if frames:
+                self._change()  # there is room again
                 await outlet.write(frames)
             else:
-                await self._change_comes()
+                await self._rest(outlet)
+
+    async def _rest(self, outlet: Outlet) -> None:
+        """Wait until there is something that could not be written on the spot."""
+        self._resting = outlet
+        try:
+            await self._change_comes()
+        finally:
+            if self._resting is outlet:
+                self._resting = None
 
     def _take(self) -> bytes:
         """The next frames. What they say counts as sent; it is kept for a while."""
@@ -94,8 +121,6 @@ class MessageStream:
         self._kept_bytes += size
         while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
             self._kept_bytes -= len(self._kept.popleft())
-        if frames:
-            self._change()
         return b"".join(frames)
 
     def _change(self) -> None:

@@ -22,7 +22,7 @@ from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import HttpCall, Parts, Reply
 from trunkline.server.context.ws import conversation, frames
 from trunkline.server.context.ws.conversation import Conversation
-from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT, PeerGone, Socket, refuse, upgrade_of
+from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT, PeerGone, Socket, refuse, socket_of, upgrade_of
 
 PATH = "/ws"
 
@@ -40,7 +40,7 @@ async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> No
     except TrunklineError as error:
         await refuse(error, scope, receive, send)
         return
-    socket = Socket(receive, send)
+    socket = socket_of(scope, receive, send)
     try:
         await socket.accept()
         await _converse(parts, connection, credential, socket)

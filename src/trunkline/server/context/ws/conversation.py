@@ -48,7 +48,7 @@ class Conversation:
         self._hub: Hub = parts.hub
         self._caller = caller
         self._socket = socket
-        self._delivery = EventDelivery(parts.hub, socket.send_text)
+        self._delivery = EventDelivery(parts.hub, socket)
         self._commands: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
 

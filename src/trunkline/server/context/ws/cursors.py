@@ -7,6 +7,7 @@ groups bring the rest. Until then it catches up by itself.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trunkline.dialects.context.filters import TypeFilter
@@ -14,6 +15,7 @@ from trunkline.feeds.hub import HubFeed, Placed
 from trunkline.feeds.session import SLICE_BYTES
 from trunkline.journal.base import Entry
 from trunkline.server.context.ws.frames import event_frame, event_prefix
+from trunkline.server.http.open_socket import text_frame
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -31,6 +33,8 @@ class Cursor:
         self.ended = False
         self._wanted = wanted
         self._prefix = event_prefix(subscription)
+        self.kind = b"%b %b" % (self._prefix, wanted.text().encode())
+        """Cursors of one kind have the same frames of an entry."""
 
     @property
     def shows_everything(self) -> bool:
@@ -50,9 +54,15 @@ class Cursor:
         self.position = position
         self.held = False
 
-    def frame(self, entry: Entry) -> str | None:
+    def frame(self, entry: Entry) -> bytes | None:
         """The frame of an entry that is next; None where it is left out."""
         return event_frame(self._prefix, entry) if self._wanted.matches_encoded(entry.event) else None
+
+    def frames(self, entries: Iterable[Entry]) -> bytes:
+        """All that is sent of entries that are next, as the bytes of one write."""
+        if not self.shows_everything:
+            entries = [entry for entry in entries if self._wanted.matches_encoded(entry.event)]
+        return b"".join([text_frame(event_frame(self._prefix, entry)) for entry in entries])
 
 
 class SessionCursor(Cursor):
@@ -61,6 +71,17 @@ class SessionCursor(Cursor):
     def __init__(self, subscription: str, session: Session, wanted: TypeFilter) -> None:
         super().__init__(subscription, wanted)
         self.session = session
+
+    def covers(self, session_id: str) -> bool:
+        """Whether entries of this session are its business."""
+        return session_id == self.session.id
+
+    def bring(self, entries: list[Entry]) -> bytes:
+        """The frames of those entries that are new to it; it counts as having brought all of them."""
+        found = self.frames([entry for entry in entries if entry.seq > self.position])
+        if entries:
+            self.position = max(self.position, entries[-1].seq)
+        return found
 
     def number(self, entry: Entry) -> int:
         """What this cursor counts."""
@@ -81,6 +102,17 @@ class HubCursor(Cursor):
     def __init__(self, subscription: str, feed: HubFeed, wanted: TypeFilter) -> None:
         super().__init__(subscription, wanted)
         self._feed = feed
+
+    def covers(self, session_id: str) -> bool:
+        """Whether entries of this session are its business."""
+        return True
+
+    def bring(self, entries: list[Entry]) -> bytes:
+        """As in ``SessionCursor``."""
+        found = self.frames([entry for entry in entries if entry.pos > self.position])
+        if entries:
+            self.position = max(self.position, entries[-1].pos)
+        return found
 
     def number(self, entry: Entry) -> int:
         """What this cursor counts."""

@@ -1,20 +1,23 @@
 """What one client gets, in the order in which it happened: one task, one position in the hub, one cursor per subscription.
 
-Rule 1: one frame at a time. While the client stalls, this waits in ``send`` with that frame and the slice it belongs to.
-Rule 2: groups of commits bring live cursors their entries. A client that falls behind the hub's tail goes on from the journal,
-cursor by cursor, each where it stood.
+Rule 1: a client that takes what it is sent gets a slice, or a group, in one write. While it stalls, this waits in ``send`` with
+one frame and the slice it belongs to.
+Rule 2: groups of commits bring live cursors their entries. While the client stands at the end and takes them, the commit itself
+calls for that, and no task is woken (``live.py``). A client that falls behind the hub's tail goes on from the journal, cursor by
+cursor, each where it stood.
 Rule 3: approvals and questions reach every client, whatever it subscribed to. A client that fell behind gets what is pending
 instead of what it missed of sessions that it did not subscribe to.
+Rule 4: clients with the same subscription and filter share the bytes of what a group brings.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from typing import Protocol
 
 from trunkline.errors import SessionDeleted
 from trunkline.feeds.hub import ASKS, HubGroup
-from trunkline.feeds.session import SLICE_BYTES
+from trunkline.feeds.session import SLICE_BYTES, WRITE_BYTES
 from trunkline.hub import Hub
 from trunkline.journal.base import Entry
 from trunkline.server.context.ws.cursors import AnyCursor, HubCursor, SessionCursor
@@ -31,9 +34,23 @@ from trunkline.server.context.ws.frames import (
     refusal,
     state,
 )
+from trunkline.server.http.open_socket import text_frame
+from trunkline.server.live import LiveHubReader
 
-SendText = Callable[[str], Awaitable[None]]
-"""Sends a message; returns when the client can take more."""
+
+class ClientLine(Protocol):
+    """The way to the client."""
+
+    async def send_text(self, text: str) -> None:
+        """Send a message; returns when the client can take more."""
+
+    @property
+    def can_take(self) -> bool:
+        """Whether frames may be written on the spot."""
+
+    def write_now(self, frames: bytes) -> None:
+        """Send whole frames on the spot, in one write. Only where ``can_take``."""
+
 
 _NEWS = event_prefix(None)
 
@@ -41,19 +58,20 @@ _NEWS = event_prefix(None)
 class EventDelivery:
     """Brings one client its events."""
 
-    def __init__(self, hub: Hub, send_text: SendText) -> None:
+    def __init__(self, hub: Hub, line: ClientLine) -> None:
         self.pos = hub.everything.last_pos
         self._hub = hub
         self._feed = hub.everything
-        self._send_text = send_text
+        self._line = line
         self._sessions: dict[str, list[SessionCursor]] = {}
         self._wide: list[HubCursor] = []
         self._catching_up: list[AnyCursor] = []
         self._missed_asks = False
         self._forgotten = self._feed.forgotten
         self._gone = self._feed.gone_count
-        self._waiter: asyncio.Future[None] | None = None
-        self._feed.follow()
+        self._resting: LiveHubReader | None = None
+        """While there is nothing to do but to pass on what is committed."""
+        self._feed.keep_tail()
 
     def watches(self, session_id: str, event_type: str) -> bool:
         """Whether the client follows this session and is shown events of this type; asks are shown whatever it left out."""
@@ -91,22 +109,18 @@ class EventDelivery:
 
     def poke(self) -> None:
         """Something is to be done besides waiting for the hub."""
-        if self._waiter is not None and not self._waiter.done():
-            self._waiter.set_result(None)
+        if self._resting is not None:
+            self._resting.stop()
 
     async def run(self) -> None:
         """Deliver until the hub ends."""
         while not self._feed.closed:
-            self._feed.follow()
+            self._feed.keep_tail()
             if await self._work():
                 await asyncio.sleep(0)  # a client that keeps up with a long replay must not keep the hub to itself
                 continue
-            self._waiter = self._feed.watch(self.pos)
-            if self._idle():
-                await self._waiter
-
-    def _idle(self) -> bool:
-        return not (self._catching_up or self._missed_asks or self._forgotten != self._feed.forgotten)
+            self._resting = LiveHubReader(self._feed, self._write_group, None if self._wide else tuple(self._sessions))
+            self.pos = await self._resting.ended()
 
     async def _work(self) -> bool:
         """Do what can be done now, a slice of each; False when there was nothing."""
@@ -132,13 +146,10 @@ class EventDelivery:
     async def _catch_up(self, cursor: AnyCursor) -> None:
         """One slice; from the connection's own position on, the groups bring the rest."""
         entries = await cursor.slice()
-        for entry in entries:
-            if cursor.ended or entry.pos > self.pos:
-                break
-            await self._bring(cursor, entry)
-        else:
-            if entries:
-                return
+        due = [entry for entry in entries if entry.pos <= self.pos]
+        await self._bring(cursor, due)
+        if due and len(due) == len(entries):
+            return
         cursor.live = True
         if cursor in self._catching_up:
             self._catching_up.remove(cursor)
@@ -153,22 +164,48 @@ class EventDelivery:
             await self._bring_group(group, live)
         for session_id, entry in group.asks():
             if not self._covered(session_id, entry):
-                await self._send_text(event_frame(_NEWS, entry))
+                await self._line.send_text(event_frame(_NEWS, entry).decode())
         self.pos = group.last_pos
 
     async def _bring_group(self, group: HubGroup, live: list[AnyCursor]) -> None:
         for cursor in live:
             for session_id, entries in group.parts:
-                if isinstance(cursor, HubCursor) or cursor.session.id == session_id:
-                    for entry in entries:
-                        if not cursor.ended and cursor.number(entry) > cursor.position:
-                            await self._bring(cursor, entry)
+                if cursor.covers(session_id):
+                    await self._bring(cursor, entries)
 
-    async def _bring(self, cursor: AnyCursor, entry: Entry) -> None:
-        frame = cursor.frame(entry)
-        if frame is not None:
-            await self._send_text(frame)
-        cursor.position = cursor.number(entry)
+    async def _bring(self, cursor: AnyCursor, entries: list[Entry]) -> None:
+        """Entries that a cursor did not bring yet: in one write where the client takes that, else one by one."""
+        if self._line.can_take and not cursor.ended:
+            frames = cursor.bring(entries)
+            if frames:
+                self._line.write_now(frames)
+            return
+        for entry in entries:
+            if not cursor.ended and cursor.number(entry) > cursor.position:
+                frame = cursor.frame(entry)
+                if frame is not None:
+                    await self._line.send_text(frame.decode())
+                cursor.position = cursor.number(entry)
+
+    def _write_group(self, group: HubGroup) -> bool:
+        """``_deliver`` on the spot; False, and nothing done, where the client takes no more, or so much is sent in slices."""
+        if group.size > WRITE_BYTES or not self._line.can_take:
+            return False
+        frames = [self._shared(cursor, entries) for cursor in self._live_in(group) if cursor.live
+                  for session_id, entries in group.parts if cursor.covers(session_id)]
+        frames += [self._shared_news(entry) for session_id, entry in group.asks() if not self._covered(session_id, entry)]
+        if any(frames):
+            self._line.write_now(b"".join(frames))
+        return True
+
+    def _shared(self, cursor: AnyCursor, entries: list[Entry]) -> bytes:
+        """What a cursor brings of entries that are newer than all that the client knows of the hub."""
+        frames = self._feed.shared((cursor.kind, entries[0].pos), lambda: cursor.frames(entries))
+        cursor.position = cursor.number(entries[-1])
+        return frames
+
+    def _shared_news(self, entry: Entry) -> bytes:
+        return self._feed.shared(entry.pos, lambda: text_frame(event_frame(_NEWS, entry)))
 
     async def _fall_behind(self) -> None:
         """The tail has gone on without us: every cursor catches up from where it is."""
@@ -229,4 +266,4 @@ class EventDelivery:
             del self._sessions[cursor.session.id]
 
     async def _send(self, frame: ServerFrames) -> None:
-        await self._send_text(encode(frame))
+        await self._line.send_text(encode(frame))

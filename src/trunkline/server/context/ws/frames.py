@@ -211,9 +211,9 @@ def event_prefix(subscription: str | None) -> bytes:
     return b'{"type":"event","subscription":%b,"pos":' % _encoder.encode(subscription)
 
 
-def event_frame(prefix: bytes, entry: Entry) -> str:
+def event_frame(prefix: bytes, entry: Entry) -> bytes:
     """An entry's event in its frame."""
-    return b"".join((prefix, str(entry.pos).encode(), b',"event":', entry.event, b"}")).decode()
+    return b'%b%d,"event":%b}' % (prefix, entry.pos, entry.event)
 
 
 def state(of: SessionState | HubState) -> Raw:
