@@ -40,19 +40,12 @@ class LiveReader:
 
     def on_committed(self) -> None:
         """Write what is new."""
-        # One function, though it could be three: this is once per reader and commit.
-        feed, outlet = self._feed, self._outlet
         try:
-            while feed.last_seq > outlet.position:
-                found = feed.next_write(outlet.position, self._encode, shares=self._shares)
-                if found is None or (found[0] and not outlet.write_now(found[0])):
-                    self._end(None)
-                    return
-                outlet.position = found[1]
+            goes_on = self._write()
         except Exception as error:  # the reader's boundary: the others have theirs to get, and the agent its turn
             self._end(error)
             return
-        if feed.closed:
+        if not goes_on:
             self._end(None)
 
     def _end(self, error: Exception | None) -> None:
@@ -76,7 +69,7 @@ async def called_live(feed: Feed, write: Callable[[], bool]) -> None:
 
 
 async def follow_live(feed: Feed, encode: Encoder, outlet: DirectOutlet, *, shares: bool,
-                      stops_at: Callable[[bytes], object] = lambda frames: False) -> None:
+                      stops_at: Callable[[bytes], object] | None = None) -> None:
     """Write what is committed from now on, as long as that can be done on the spot, and before frames that ``stops_at`` finds
     something in."""
     def write() -> bool:
@@ -85,7 +78,7 @@ async def follow_live(feed: Feed, encode: Encoder, outlet: DirectOutlet, *, shar
             if found is None:
                 return False
             frames, position = found
-            if frames and (stops_at(frames) or not outlet.write_now(frames)):
+            if frames and ((stops_at is not None and stops_at(frames)) or not outlet.write_now(frames)):
                 return False
             outlet.position = position
         return not feed.closed
