@@ -101,10 +101,25 @@ def is_known(name: str) -> bool:
     return name.rpartition("/")[2] in _JUDGES
 
 
+def takes_any_code(program: Program) -> bool:
+    """Whether nobody here knows which words of a program are code."""
+    return program.judge is _unknown or program.name == "swift"
+
+
 def may_run_words(program: Program, args: Sequence[str]) -> bool:
     """Whether nobody here knows that a program, called with these words, does not run some of them."""
-    return program.judge is _unknown or (program.name in _RUN_THEIR_WORDS and not _RUN_THEIR_WORDS[program.name].isdisjoint(
-        args[:_VERB_AMONG]))
+    return takes_any_code(program) or (
+        program.name in _RUN_THEIR_WORDS and not _RUN_THEIR_WORDS[program.name].isdisjoint(args[:_VERB_AMONG]))
+
+
+def runs_script(program: Program) -> bool:
+    """Whether a program is a file that somebody made, or runs one: what that does with its words nobody here knows."""
+    return program.judge is running.run_file or program.judge in (_JUDGES["python"], _JUDGES["bash"])
+
+
+def may_build(program: Program) -> bool:
+    """Whether a program runs what a folder's files say, as far as anybody here knows."""
+    return program.judge is _unknown or program.judge is _JUDGES["make"]
 
 
 def runs_tasks(program: Program) -> bool:
@@ -123,6 +138,7 @@ _EXECUTING: Final = frozenset("exec run ssh shell debug rsh attach x -x -c --".s
 _RUN_THEIR_WORDS: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys("heroku fly flyctl railway bun vagrant lxc wsl gcloud kubectl oc vercel supabase".split(), _EXECUTING),
     "tmux": frozenset("if-shell if run-shell run pipe-pane set-hook bind-key bind confirm-before display-popup popup".split()),
+    **dict.fromkeys("stack cabal dune".split(), _EXECUTING),
     "cargo": frozenset(("watch",)),
     "gh": frozenset(("codespace", "cs")),
     **dict.fromkeys(("screen", "zellij"), frozenset(("--", "-c", "-X", "-e", "run", "--exec"))),
