@@ -16,7 +16,7 @@ from trunkline.dialects.risk.call import FEEDERS, ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.rules import Program, may_build, may_run_words, program_of, runs_script, runs_tasks, takes_any_code
+from trunkline.dialects.risk.rules import Program, may_run_words, program_of
 from trunkline.dialects.risk.rules.all_programs.brought import note_brought
 from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
@@ -66,8 +66,9 @@ _STARTS_IN: Final[dict[str, tuple[str, ...]]] = {
     "conda": ("--cwd",),
     "pnpm": ("-C", "--dir"),
     "yarn": ("--cwd",),
+    **dict.fromkeys(CONTAINERS, ()),
 }
-"""Options by which a program that starts another chooses its folder."""
+"""Options by which a program that starts another chooses its folder; none: it is a container's."""
 _CONTAINER: Final = Places.of("/", ("/",), None)
 """Where a container's program stands: all that it sees is the container's."""
 _SUBSTITUTED_IN: Final = frozenset(("$(…)", "<(…)", ">(…)"))
@@ -144,9 +145,9 @@ def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
 def _starts_in(call: ProgramCall) -> Places | None:
     """Where a command starts what it runs (``env -C x ls``), if that is not where it stands itself. A container that is given
     nothing of the machine has paths of its own."""
-    if call.name in CONTAINERS:
-        return _CONTAINER if not any([rank(finding.level) >= _GRAVE for finding in call.findings]) else None
     options = _STARTS_IN.get(call.name)
+    if options == ():
+        return _CONTAINER if not any([rank(finding.level) >= _GRAVE for finding in call.findings]) else None
     if options is None or call.bare:
         return None
     folder = call.value(*options)
@@ -239,14 +240,14 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         names_path = _may_name_path(call)
         if names_path:
             note_outside(call, program.judge is not run_file)
-        if runs_tasks(program):
+        if program.runs_tasks:
             note_lost(call)
             note_console(call)
             note_released(call)
-        if len(words) > 1:
+        if program.takes_lines and len(words) > 1:
             _note_words(call, program)
         if names_path:
-            note_loaded(call, may_build(program))
+            note_loaded(call, program.may_build)
         note_outputs(call)
         note_elsewhere(call)
         if command.computes:
@@ -258,14 +259,14 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
 
 def _note_words(call: ProgramCall, program: Program) -> None:
     """Note what a program may do with its words of which nobody here knows what it does with them."""
-    if may_build(program) or program.judge is run_file:
+    if program.may_build or program.judge is run_file:
         note_settings(call)
     if may_run_words(program, call.args):
         note_brought(call)
         note_losses(call)
-        if takes_any_code(program):
+        if program.is_unknown:
             note_evaluated(call)
-    elif call.runs and runs_script(program):
+    elif program.runs_script and call.runs and (program.judge is run_file or len(call.args) > 1):
         note_brought(call)
 
 

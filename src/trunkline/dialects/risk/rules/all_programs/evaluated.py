@@ -12,7 +12,7 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.plain_code import is_plain
-from trunkline.dialects.risk.rules import program_of, takes_any_code
+from trunkline.dialects.risk.rules import program_of
 from trunkline.dialects.risk.runners.evaluating import Given, given_code
 from trunkline.dialects.shell import SimpleCommand
 
@@ -33,6 +33,6 @@ def note_evaluated(call: ProgramCall) -> None:
 def unknown_code(command: SimpleCommand) -> list[Given]:
     """The code that a program is given that nobody here knows, where it is not known to compute and print only."""
     first = command.words[0] if len(command.words) > 1 else None
-    if first is None or not takes_any_code(program_of(first)):
+    if first is None or not program_of(first).is_unknown:
         return []
     return [one for one in given_code(command) if one.code is None or not is_plain(one.code, command.name or "")]
