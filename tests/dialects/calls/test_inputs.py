@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.calls.announced import read
+from tests.tooling.rows import every_row
 
 
 @pytest.mark.parametrize("blank", ["", " ", [""], [[""]]])
@@ -14,3 +15,18 @@ def test_a_command_of_nothing_is_none(blank: Any) -> None:
     told = read({"name": "read", "kind": "read", "rawInput": {"command": blank, "path": "a.py"}})
     assert told.command is None and told.category == "file_read"
     assert read({"name": "bash", "kind": "execute", "rawInput": {"commands": blank}}).command is None
+
+
+@every_row(("words", "line"), [
+    (["ls", "&&", "make"], "ls && make"), (["ls", "-l", ";", "make"], "ls -l ; make"), (["ls;", "make"], "ls; make"),
+    (["ls", "|", "wc"], "ls | wc"), (["echo", "a", ">", "f"], "echo a > f"), (["ls", "2>&1"], "ls 2>&1"),
+    (["git", "commit", "-m", "a b", "&&", "make"], "git commit -m 'a b' && make"),
+    (["echo", "a && b", "&&", "make"], "echo 'a && b' && make\necho a && b && make"),
+    (["grep", "a|b", "f"], "grep 'a|b' f"), (["bash", "-lc", "ls && make"], "ls && make"),
+    (["find", ".", "-exec", "cat", "{}", ";"], "find . -exec cat '{}' ';'"), (["ls", "a b"], "ls 'a b'"),
+    (["find", ".", "-exec", "cat", ";", ";", "make"], "find . -exec cat ';' ; make\nfind . -exec cat ; ; make"),
+])
+def test_a_list_of_words_with_an_operator_among_them_is_a_line_for_a_shell(words: list[str], line: str) -> None:
+    apart = {"cmd": words[0], "args": words[1:]} if words[0] != "bash" else {"cmd": words}
+    for given in ({"command": words}, {"argv": words}, apart):
+        assert read({"name": "bash", "kind": "execute", "rawInput": given}).command == line

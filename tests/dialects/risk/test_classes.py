@@ -43,6 +43,11 @@ LONG_LINES = [
     "psql <<'E'\n" + "\n" * LONG + "E", "psql <<< '" + "\\g x " * (LONG // 5) + "'",
     "sqlite3 x '" + ".once a\n" * (LONG // 8) + "'",
     "ipython -c '" + "%x\n" * (LONG // 3) + "'", "curl -d '" + "grant " * (LONG // 6) + "' localhost",
+    "foo '" + '{"a":' * (LONG // 5) + "'", "foo '[" + '"ls a",' * (LONG // 8) + "1]'", "foo " + "a='ls b' " * (LONG // 9),
+    "foo " + "-e 'a(b)' " * (LONG // 10), "foo '" + "(a " * (LONG // 3) + "'", "make " + "A='x;y' " * (LONG // 8),
+    "make A=" + "x" * LONG, "make " + "A" * LONG + "=x", "foo --cwd=" + "../" * (LONG // 3), "foo " + "--cwd=/x " * (LONG // 9),
+    "docker compose " + "-f /x " * (LONG // 6) + "up", "docker exec a " * (LONG // 14),
+    "guile -c '" + '(a "b")' * (LONG // 7) + "'",
     "curl -" + "s" * LONG + "d x localhost", "curl " + "-sd x " * (LONG // 6) + "localhost",
 ]
 

@@ -11,6 +11,7 @@ from tests.session.policy.ask_builders import DATA, HOME, NOW_US, ROOT, allow, a
 from tests.tooling.rows import every_row
 from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.errors import Invalid
+from trunkline.session.policy import globs
 from trunkline.session.policy.asks import INPUT_BYTES, policy_ask
 from trunkline.session.policy.decide import Policy, PolicyAsk, always_rule
 from trunkline.session.policy.subject import Subject
@@ -240,6 +241,40 @@ def test_a_verdict_says_which_rule_and_why() -> None:
     verdict = decided(running("make"), deny(command=["make"], id="r7", reason="never here"))
     assert verdict.why == "rule r7 of the policy file denies it: never here"
     assert decided(running("make")).why == "no rule is about this (terminal, low risk), so a person decides"
+
+
+@every_row(("ask", "what"), [
+    (touching(f"{DATA}/policy.toml"), f"the hub's own {DATA}"), (running(f"cat {DATA}/token"), f"the hub's own {DATA}"),
+    (running("trunkline policy set x"), "the hub's own command line"),
+    (running("trunkline approve 1"), "the hub's own command line"),
+])
+def test_where_the_hub_guards_its_own_the_verdict_says_so(ask: PolicyAsk, what: str) -> None:
+    for rules in ((), (allow(category=["terminal", "file_edit"], path=["**", "/**"]),), (allow(command=["make"]),)):
+        verdict = decided(replace(ask, guarded=(DATA,)), *rules, session_policy=auto(commands=True, writes=True))
+        assert (verdict.action, verdict.why) == ("ask", f"this touches {what}, which no rule allows, so a person decides")
+
+
+@every_row("line", ["foo -e 'x(1)'", "foo --eval x", "guile -c '(foo 1)'", "sbcl --eval '(foo)'", "foo '(a \"b\")'",
+                    "uvx foo --eval x",
+                    "make CFLAGS='-O2; x'", "make FOO='$(shell x)'", 'make CC="$X"', "docker compose -f - up"])
+def test_what_is_not_sure_is_allowed_only_by_a_rule_that_names_it(line: str) -> None:
+    assert decided(running(line), session_policy=auto(commands=True)).action == "ask"
+    assert decided(running(line), allow(category=["terminal"])).action == "ask"
+    assert decided(running(line), allow(command=[globs.escape(line)])).action == "allow"
+
+
+@every_row("line", ["foo -e 'x(1)'", "foo --eval x", "foo '(a \"b\")'"])
+def test_a_pattern_for_more_words_does_not_cover_code_for_a_program_that_nobody_knows(line: str) -> None:
+    assert decided(running(line), allow(command=["foo *"])).action == "ask"
+
+
+@every_row("line", ["foo '{\"run\":[\"git\",\"push\"]}'", "foo '<run>git push</run>'", "foo post='git push'",
+                    "foo \"os.exec(['git','push'])\"",
+                    "foo -e 'x(\"git\" + \" push\")'", "./foo 'a: git push'", "foo hooks[x]='git push'"])
+def test_a_rule_that_denies_a_command_is_held_against_the_texts_of_any_program(line: str) -> None:
+    rules = (deny(command=["git push*"]), allow(command=["*", "foo -e *"]))
+    assert decided(running(line), *rules).action == "ask"
+    assert decided(running("foo post='git pull'"), *rules).action == "allow"
 
 
 def test_consider_lists_every_rule_with_what_stands_against_it() -> None:

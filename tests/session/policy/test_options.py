@@ -10,6 +10,7 @@ from trunkline.session.policy.options import changing, unnamed
 @every_row(("line", "options"), [
     ("pytest -q tests", ()), ("pytest -p plugin", ("-p",)), ("pytest -p no:cacheprovider", ()), ("make all", ()),
     ("make -C lib", ()), ("make -C ../other", ("-C",)), ("make -C $X", ("-C",)), ("make SHELL=x", ("SHELL=",)),
+    ("foo -e 'x(1)'", ("-e",)), ("foo '(a \"b\")'", ("its code",)), ("foo -e prod", ()), ("jq -e '.a | .b'", ()),
 ])
 def test_only_what_leads_to_other_code_changes_what_is_run(line: str, options: tuple[str, ...]) -> None:
     assert changing(only(line), "/w", "/w", None) == options

@@ -9,6 +9,7 @@
     patches.py   what a patch deletes, moves and links
     loaders.py   variables that name code which other programs load
     verbs.py     what an editor is told to do with a file
+    texts.py     command lines within a text that is none itself
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,

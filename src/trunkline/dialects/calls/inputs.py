@@ -79,6 +79,11 @@ _GIT_NAMES = re.compile(r"(?:a/)?([^\s\"]+) (?:b/)?([^\s\"]+)")
 _IS_PATCH = re.compile(
     r"^(?:[ \t]*\*\*\*[ \t]*(?i:Add|Update|Delete|Move)[ \t]|--- |\+\+\+ |diff --git |(?:rename|copy) (?:from|to) "
     r"|Index:[ \t]*\S)", re.MULTILINE)
+_OPERATOR = re.compile(r"(?<!\S)(?:[\w./-]{0,200};|;;|&&|\|\|?|\|&|&|\d?(?:>>?\|?|<{1,3}>?)|&>>?|\d?>&\d?)(?!\S)")
+"""A word that ends a command, or leads its output elsewhere, to a shell."""
+_ENDED = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
+"""Options of find whose words end with a ``;`` of its own."""
+_OF_SHELL = re.compile(r"[;&|<>$`\n()]")
 _NO_NAMES: frozenset[str] = frozenset()
 
 
@@ -235,8 +240,24 @@ def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
 
 
 def _line(words: Sequence[str]) -> str:
-    """A list of words as one line; of ``bash -lc LINE`` it is the line that counts."""
-    return script_of(words) or shlex.join(words)
+    """A list of words as one line; of ``bash -lc LINE`` it is the line that counts. One with an operator among its words
+    (``ls && x``) is meant for a shell; where that would find more in the others than words, both readings count."""
+    script = script_of(words)
+    if script is not None or _OPERATOR.search(" ".join(words)) is None:
+        return script or shlex.join(words)
+    bare = [_OPERATOR.fullmatch(word) is not None and not (word == ";" and _ends_exec(words[:at]))
+            for at, word in enumerate(words)]
+    if not any(bare):
+        return shlex.join(words)
+    rest = list(zip(words[1:], bare[1:], strict=True))
+    line = " ".join((words[0], *[word if is_bare else shlex.quote(word) for word, is_bare in rest]))
+    is_more = any([_OF_SHELL.search(word) is not None for word, is_bare in rest if not is_bare])
+    return f"{line}\n{' '.join(words)}" if is_more else line
+
+
+def _ends_exec(before: Sequence[str]) -> bool:
+    """Whether a ``;`` behind these words ends the command of an option of find."""
+    return sum(word in _ENDED for word in before) > before.count(";")
 
 
 def _variables(value: Any, depth: int) -> Iterator[str]:

@@ -16,16 +16,19 @@ from trunkline.dialects.risk.call import FEEDERS, ProgramCall, Trait
 from trunkline.dialects.risk.flow import flow_findings, piped_scripts
 from trunkline.dialects.risk.levels import Finding, Risk, rank, worst
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.risk.rules import Program, may_run_words, program_of, runs_tasks
+from trunkline.dialects.risk.rules import Program, may_run_words, program_of
 from trunkline.dialects.risk.rules.all_programs.brought import note_brought
 from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
+from trunkline.dialects.risk.rules.all_programs.evaluated import note_evaluated
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
 from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
 from trunkline.dialects.risk.rules.all_programs.losses import note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
 from trunkline.dialects.risk.rules.all_programs.releases import note_released
+from trunkline.dialects.risk.rules.all_programs.settings import note_settings
+from trunkline.dialects.risk.rules.docker import CONTAINERS
 from trunkline.dialects.risk.rules.network import sends_on
 from trunkline.dialects.risk.rules.running import run_file
 from trunkline.dialects.risk.runners.names import UNKNOWN
@@ -63,8 +66,11 @@ _STARTS_IN: Final[dict[str, tuple[str, ...]]] = {
     "conda": ("--cwd",),
     "pnpm": ("-C", "--dir"),
     "yarn": ("--cwd",),
+    **dict.fromkeys(CONTAINERS, ()),
 }
-"""Options by which a program that starts another chooses its folder."""
+"""Options by which a program that starts another chooses its folder; none: it is a container's."""
+_CONTAINER: Final = Places.of("/", ("/",), None)
+"""Where a container's program stands: all that it sees is the container's."""
 _SUBSTITUTED_IN: Final = frozenset(("$(…)", "<(…)", ">(…)"))
 _SUBSCRIPT: Final = re.compile(r"\[[^\[\]]*(\$\(|`)")
 _SUBSTITUTED: Final = re.compile(r"\$\(\s*([\w/.][^()]*)|`\s*([\w/.][^`]*)")
@@ -94,23 +100,24 @@ def line_findings(line: str, places: Places, depth: int = 0) -> list[Finding]:
     findings.extend(finding for call in calls for finding in call.findings)
     findings.extend(flow_findings(calls))
     if depth < _MAX_SCRIPTS_DEPTH:
-        scripts = [script for call in calls for script in call.scripts] + piped_scripts(calls)
-        for script in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
-            findings.extend(finding for finding in line_findings(script, places, depth + 1)
+        scripts = [(script, call.places) for call in calls for script in call.scripts]
+        scripts += [(script, places) for script in piped_scripts(calls)]
+        for script, where in dict.fromkeys(scripts[:_MAX_SCRIPTS]):
+            findings.extend(finding for finding in line_findings(script, where, depth + 1)
                             if finding.level != "medium" or finding.unsure)
         findings.extend(finding for call in calls for text in call.brought for finding in _brought(text, call.places, depth + 1))
     return findings
 
 
 def _brought(text: str, places: Places, depth: int) -> list[Finding]:
-    """What is high in words that may be a line. That they cannot be read as one says nothing."""
+    """What is high, or not sure, in words that may be a line. That they cannot be read as one says nothing."""
     calls = _calls(parse_shell(text), places)
     found = [finding for call in calls if call.name for finding in call.findings] + flow_findings(calls)
     if depth < _MAX_SCRIPTS_DEPTH:
         scripts = [script for call in calls for script in call.scripts][:_MAX_SCRIPTS]
         found += [finding for script in scripts for finding in line_findings(script, places, depth + 1)]
         found += [one for call in calls for inner in call.brought for one in _brought(inner, call.places, depth + 1)]
-    return [finding for finding in found if rank(finding.level) >= _GRAVE]
+    return [finding for finding in found if rank(finding.level) >= _GRAVE or finding.unsure]
 
 
 def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
@@ -128,20 +135,25 @@ def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
         sent_on = sent_on or any(map(sends_on, command.sets))
         for text in ran if ran is not UNKNOWN else ():
             call.script(text)
-        if (folder := _starts_in(call)) is not None:
-            moved[len(calls)] = call.places.moved(folder or None)
+        if (there := _starts_in(call)) is not None:
+            moved[len(calls)] = there
         calls.append(call)
         standing.follow(call)
     return calls
 
 
-def _starts_in(call: ProgramCall) -> str | None:
-    """The folder in which a command starts what it runs (``env -C x ls``); empty: one that only the run knows."""
+def _starts_in(call: ProgramCall) -> Places | None:
+    """Where a command starts what it runs (``env -C x ls``), if that is not where it stands itself. A container that is given
+    nothing of the machine has paths of its own."""
     options = _STARTS_IN.get(call.name)
+    if options == ():
+        return _CONTAINER if not any([rank(finding.level) >= _GRAVE for finding in call.findings]) else None
     if options is None or call.bare:
         return None
     folder = call.value(*options)
-    return folder if folder is None or folder[:1] not in ("$", "`") else ""
+    if folder is None:
+        return None
+    return call.places.moved(folder if folder and folder[:1] not in ("$", "`") else None)
 
 
 def _unreadable(line: str, parsed: ParsedLine) -> list[Finding]:
@@ -228,15 +240,14 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         names_path = _may_name_path(call)
         if names_path:
             note_outside(call, program.judge is not run_file)
-        if runs_tasks(program):
+        if program.runs_tasks:
             note_lost(call)
             note_console(call)
             note_released(call)
-        if len(words) > 1 and may_run_words(program, call.args):
-            note_brought(call)
-            note_losses(call)
+        if program.takes_lines and len(words) > 1:
+            _note_words(call, program)
         if names_path:
-            note_loaded(call)
+            note_loaded(call, program.may_build)
         note_outputs(call)
         note_elsewhere(call)
         if command.computes:
@@ -244,6 +255,19 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
     for redirect in command.redirects:
         _note_redirect(call, redirect)
     return call
+
+
+def _note_words(call: ProgramCall, program: Program) -> None:
+    """Note what a program may do with its words of which nobody here knows what it does with them."""
+    if program.may_build or program.judge is run_file:
+        note_settings(call)
+    if may_run_words(program, call.args):
+        note_brought(call)
+        note_losses(call)
+        if program.is_unknown:
+            note_evaluated(call)
+    elif program.runs_script and call.runs and (program.judge is run_file or len(call.args) > 1):
+        note_brought(call)
 
 
 def _may_name_path(call: ProgramCall) -> bool:

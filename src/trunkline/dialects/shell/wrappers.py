@@ -366,6 +366,7 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "podman": _container,
     "nerdctl": _container,
     "docker-compose": _container,
+    "podman-compose": _container,
     "kubectl": _kubectl,
     "oc": _kubectl,
     "tmux": _tmux,

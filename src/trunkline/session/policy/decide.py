@@ -103,7 +103,7 @@ class Policy(Struct, frozen=True):
         for one in looked_at:
             if one.fit.ok or one.fit.maybe:
                 return _by_rule(one) if one.fit.ok else _perhaps(one)
-        return _by_permission_policy(session_policy or self.auto_approve, subject) or _nobody(looked_at, ask)
+        return _by_permission_policy(session_policy or self.auto_approve, subject) or _nobody(looked_at, subject)
 
     def consider(self, ask: PolicyAsk, *, session_rules: Sequence[Rule] = (), now_us: int) -> list[Considered]:
         """Every rule in the order in which it counts, with what stands against it."""
@@ -213,8 +213,11 @@ def _write_covered(writes: bool | list[str], subject: Subject) -> bool:
     return all(globs.path_allowed(writes, where) for where in subject.places)
 
 
-def _nobody(looked_at: Sequence[Considered], ask: PolicyAsk) -> Verdict:
-    """Nothing fits: a person decides, and sees the rule that came close."""
+def _nobody(looked_at: Sequence[Considered], subject: Subject) -> Verdict:
+    """Nothing fits: a person decides, and sees what the hub guards, or the rule that came close."""
+    ask = subject.ask
+    if subject.guard:
+        return Verdict("ask", None, "default", f"this touches {subject.guard}, which no rule allows, so a person decides")
     for one in looked_at:
         if one.rule.action == "allow" and (one.fit.why.startswith(("the risk is", UNSURE)) or CHANGES in one.fit.why):
             name = f"rule {one.rule.id}" if one.rule.id else "an allow rule"

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from trunkline.dialects.calls.texts import lines_in
 from trunkline.session.policy.commands import VALUES, values
 
 if TYPE_CHECKING:
+    from trunkline.dialects.risk.runners.evaluating import Given
     from trunkline.dialects.shell import SimpleCommand
     from trunkline.session.policy.behind import Behind
 
@@ -83,6 +85,8 @@ def runs_unknown(command: SimpleCommand) -> bool:
         return True
     if name == "git" and any("alias." in word.lower() for word in words[1:git_verb(command)]):
         return True
+    if code_of_unknown(command):
+        return True
     return name in _CODE_READERS and (_script_is_open(command) or (_reads_input(command) and _has_no_script(command)))
 
 
@@ -120,6 +124,8 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
         yield from (text[:CHARS] for text in without_options(command, sure=False))
         for value in values(words[1:]):
             yield from _texts(value)
+        for word in words[1:]:
+            yield from (text[:CHARS] for text in lines_in(word))
     else:
         for word in command.sketch[1:WORDS]:
             if "[$(" in word or "[`" in word:  # in an index of an array, `test -v`, `[` and `printf -v` run it
@@ -166,10 +172,17 @@ def line_steers_hub(commands: Sequence[tuple[SimpleCommand, Behind]]) -> bool:
 
 
 def brings_code_in(command: SimpleCommand) -> bool:
-    """Whether a command has code in its words or on its input."""
+    """Whether a command has code in its words or on its input, also as a program that nobody knows takes it."""
     from trunkline.dialects.risk.inline.plain_code import brings_code  # as heavy as the parser
 
-    return brings_code(command)
+    return brings_code(command) or bool(code_of_unknown(command))
+
+
+def code_of_unknown(command: SimpleCommand) -> list[Given]:
+    """The code that a program is given that nobody here knows."""
+    from trunkline.dialects.risk.rules.all_programs.evaluated import unknown_code  # as heavy as the parser
+
+    return unknown_code(command)
 
 
 def _tails(command: SimpleCommand, words: Sequence[str]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from trunkline.session.policy import globs
+from trunkline.session.policy.hidden import code_of_unknown
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
@@ -24,8 +25,9 @@ def changing(command: SimpleCommand, root: str, base: str, home: str | None) -> 
     """The options of a command that change what is run, each as often as it is given."""
     from trunkline.dialects.risk.runners.changing import changing_options  # as heavy as the parser
 
-    return tuple(one.name for one in changing_options(command)
-                 if one.folder is None or not _is_inside(one.folder, root, base, home))
+    named = (one.name for one in changing_options(command)
+             if one.folder is None or not _is_inside(one.folder, root, base, home))
+    return (*named, *(one.option for one in code_of_unknown(command)))
 
 
 def _is_inside(folder: str, root: str, base: str, home: str | None) -> bool:

@@ -193,8 +193,8 @@ def _allows(rule: Rule, subject: Subject) -> Fit:
             return part
     if _says_less(rule, subject.ask):
         return Fit(False, "it names a tool or paths, and this is a call that does more than that tool is for")
-    if subject.guarded:
-        return Fit(False, f"it touches the hub's own {subject.guarded}, which no rule allows")
+    if subject.guard:
+        return Fit(False, f"it touches {subject.guard}, which no rule allows")
     if subject.unsure and not rule.command:
         return Fit(False, f"{UNSURE}: {subject.unsure}")
     return Fit(not subject.ask.doubts, f"it is not sure what this does: {', '.join(subject.ask.doubts[:2])}")

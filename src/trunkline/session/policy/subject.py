@@ -324,18 +324,27 @@ class Subject:
         """What of the command is known only when it runs: where it changes something, or what its code does; or nothing. A long
         line is left to people, where it has a word that only the shell knows or brings code."""
         ask = self.ask
-        if ask.command is None or self.parsed is None or not (self._spelled or any(map(brings_code_in, self.commands))):
+        if ask.command is None or self.parsed is None:
             return ""
         from trunkline.dialects.risk import Places, unsure_line  # as heavy as the parser
+        from trunkline.dialects.shell import is_long
+
+        if is_long(ask.command) and not (self._spelled or any(map(brings_code_in, self.commands))):
+            return ""
 
         return unsure_line(ask.command, Places.of(self.base, (ask.root, *ask.roots), ask.home))
+
+    @cached_property
+    def steers_hub(self) -> bool:
+        """Whether it may be the hub's own command line, changing what the hub allows."""
+        return bool(self.ask.guarded) and line_steers_hub([(one, self.behind[id(one)]) for one in self.commands])
 
     @cached_property
     def guarded(self) -> str:
         """The hub's own folder that this touches, or nothing. Who changes a folder above it changes it as well; what lies in its
         playground is for agents, but where that is, is the hub's."""
         ask = self.ask
-        if ask.guarded and line_steers_hub([(one, self.behind[id(one)]) for one in self.commands]):
+        if self.steers_hub:
             return ask.guarded[0]
         changes = ask.category not in ("file_read", "search")
         named = self.mentioned if ask.command is None else (*self.places[:-1], *self.mentioned[len(self.places):])
@@ -400,6 +409,13 @@ class Subject:
             return True
         words = entries_named(PLAYGROUND, self.commands, ask.home) if self.is_whole else self._words
         return any(globs.place(word, ask.root, ask.home, base).absolute == playground for word in words for base in self.bases)
+
+    @property
+    def guard(self) -> str:
+        """What the hub guards of itself that this is about, in words for people; or nothing."""
+        if not self.guarded:
+            return ""
+        return "the hub's own command line" if self.steers_hub else f"the hub's own {self.guarded}"
 
     def _stays_in(self, playground: str, outline: str) -> bool:
         """Whether all that an outline stands for is in the playground. Where something climbs (``..``), a link on the way may

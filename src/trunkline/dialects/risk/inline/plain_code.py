@@ -36,7 +36,10 @@ LANGUAGES: Final[dict[str, str]] = {
     **{name: name for name in "perl php julia osascript emacs".split()},
 }
 _MORE: Final = frozenset(
-    "groovy scala tclsh expect guile racket ghci runghc ghc jshell rails django-admin flask artisan drush wp jupyter".split())
+    "groovy scala tclsh expect guile racket ghci runghc ghc jshell rails django-admin flask artisan drush wp jupyter sbcl clisp "
+    "ecl ccl octave octave-cli chicken csi scheme mit-scheme swipl prolog gprolog erl clj clojure jrunscript kotlin gnuplot "
+    "wish nu xonsh osh ysh ion murex janet fennel hy bb qjs gjs gsi gosh chez petite newlisp picolisp maxima gap sage "
+    "raku".split())
 """Programs that run code of languages without a row."""
 _STRING: Final = re.compile(
     r"([fF]?)(\"\"\"[^\\]{0,2000}?\"\"\"|\"(?:[^\"\\\n]|\\.){0,800}\"|'(?:[^'\\\n]|\\.){0,800}'"
@@ -78,6 +81,8 @@ _BEFORE_PATTERN: Final = frozenset(
 _UNSURE_SLASH: Final = re.compile(r"[\])}]\s{0,9}/[^/\n]{0,200}['\"`]")
 """A slash that may divide, or begin a pattern with a quote in it: what is a string behind it is not sure."""
 _NAME: Final = re.compile(r"(?<![\w$@%])[A-Za-z_][\w]{0,80}(?:-[A-Za-z][\w-]{0,40})?")
+_ODD_ANYWHERE: Final = re.compile(r"['\\#`]|!(?!=)")
+"""What begins a string in one language, and quotes, comments or runs something in another."""
 _NAMED: Final = re.compile(
     r"([a-z_]\w{0,40})\s{0,9}(?:,\s{0,9}[a-z_]\w{0,40}\s{0,9})?(?:=(?![=~>])|\bin\b)|\|([\w\s,()]{1,80})\||->\s{0,9}([a-z]\w{0,20})")
 
@@ -216,6 +221,8 @@ def _knows_values(bare: str, is_pure: bool, taken: bool, known: frozenset[str]) 
 
 def _plain_other(code: str, language: str) -> bool:
     """Languages where a name alone may be a call: every one has to be known."""
+    if not language and _ODD_ANYWHERE.search(code):
+        return False
     if any(sign in code for sign in _RUNS_IN_PATTERN) or "`" in code or _UNSURE_SLASH.search(code) or (
             language == "perl" and "ARGV" in code):
         return False

@@ -77,6 +77,23 @@ class Program(NamedTuple):
     """Without its folder, in small letters; where it is known, as it is known: without a version and a suffix."""
     judge: Judge
     is_ascii: bool
+    is_unknown: bool = False
+    """Nobody here knows what it does, nor which of its words are code."""
+    may_build: bool = False
+    """It runs what a folder's files say, as far as anybody here knows."""
+    runs_script: bool = False
+    """It is a file that somebody made, or runs one: what that does with its words nobody here knows."""
+    runs_tasks: bool = False
+    """It runs tasks of a project that its words name."""
+    takes_lines: bool = False
+    """Some of its words may be command lines: all that is known of them is looked at."""
+
+
+def _program(name: str, judge: Judge, is_ascii: bool) -> Program:
+    is_unknown, may_build = judge is _unknown or name == "swift", judge is _unknown or judge is _JUDGES["make"]
+    runs_script = judge is running.run_file or judge in (_JUDGES["python"], _JUDGES["bash"])
+    return Program(name, judge, is_ascii, is_unknown, may_build, runs_script, judge in _TASK_RUNNERS,
+                   is_unknown or may_build or runs_script or name in _RUN_THEIR_WORDS)
 
 
 @lru_cache(maxsize=1024)
@@ -88,12 +105,12 @@ def program_of(first: str) -> Program:
     name = first.rpartition("/")[2] or first
     is_ascii, name = name.isascii(), name.lower()
     if "/" in first and not _BINARIES.fullmatch(posixpath.normpath(first)):
-        return Program(name, running.run_file, is_ascii)
+        return _program(name, running.run_file, is_ascii)
     plain = name.removesuffix(".exe").removesuffix(".cmd")
     for known in (plain, _VERSION.sub("", plain) if len(plain) <= _NAME_CHARS else plain):
         if known in _JUDGES:
-            return Program(known, _JUDGES[known], is_ascii)
-    return Program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
+            return _program(known, _JUDGES[known], is_ascii)
+    return _program(name, _JUDGES.get(plain.partition(".")[0] + ".*", _unknown), is_ascii)
 
 
 def is_known(name: str) -> bool:
@@ -103,13 +120,8 @@ def is_known(name: str) -> bool:
 
 def may_run_words(program: Program, args: Sequence[str]) -> bool:
     """Whether nobody here knows that a program, called with these words, does not run some of them."""
-    return program.judge is _unknown or (program.name in _RUN_THEIR_WORDS and not _RUN_THEIR_WORDS[program.name].isdisjoint(
-        args[:_VERB_AMONG]))
-
-
-def runs_tasks(program: Program) -> bool:
-    """Whether a program runs tasks of a project that its words name."""
-    return program.judge in _TASK_RUNNERS
+    return program.is_unknown or (
+        program.name in _RUN_THEIR_WORDS and not _RUN_THEIR_WORDS[program.name].isdisjoint(args[:_VERB_AMONG]))
 
 
 def _unknown(call: ProgramCall) -> None:
@@ -123,6 +135,7 @@ _EXECUTING: Final = frozenset("exec run ssh shell debug rsh attach x -x -c --".s
 _RUN_THEIR_WORDS: Final[dict[str, frozenset[str]]] = {
     **dict.fromkeys("heroku fly flyctl railway bun vagrant lxc wsl gcloud kubectl oc vercel supabase".split(), _EXECUTING),
     "tmux": frozenset("if-shell if run-shell run pipe-pane set-hook bind-key bind confirm-before display-popup popup".split()),
+    **dict.fromkeys("stack cabal dune".split(), _EXECUTING),
     "cargo": frozenset(("watch",)),
     "gh": frozenset(("codespace", "cs")),
     **dict.fromkeys(("screen", "zellij"), frozenset(("--", "-c", "-X", "-e", "run", "--exec"))),

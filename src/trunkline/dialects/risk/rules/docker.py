@@ -70,6 +70,40 @@ def _note_outputs(call: ProgramCall, verb: str) -> None:
             call.write(path)
 
 
+def _note_made_by(call: ProgramCall) -> None:
+    """A file from outside that says which containers there are, or what is run: it may give them all of the machine."""
+    verbs = [word for word, before in zip(call.args, ("", *call.args), strict=False)
+             if word[:1] != "-" and before not in _TAKING][:_VERB_AMONG]
+    is_made = (call.name.endswith("-compose") or "compose" in verbs[:1] or not _BY_FILE.isdisjoint(verbs)) and (
+        _LOOKING.isdisjoint([word for word in verbs if word != "compose"][:1]))
+    for at, arg in enumerate(call.args):
+        option, equal, joined = arg.partition("=")
+        if arg[:2] in ("-f", "-c") and len(arg) > 2 and not equal:
+            option, equal, joined = arg[:2], "=", arg[2:]
+        path = joined if equal else " ".join(call.args[at + 1:at + 2])
+        if option == "--config" or (is_made and (option in _MADE_BY or (option == "-c" and "deploy" in verbs))):
+            _note_file(call, path)
+        elif "play" in verbs and arg[:1] in ("/", "~", "."):
+            _note_file(call, arg)
+
+
+def _note_file(call: ProgramCall, path: str) -> None:
+    if "://" in path or "@" in path.partition(":")[0] or call.places.is_foreign(path):
+        call.note("high", "makes containers by a file outside the session's folders", path)
+    elif path == "-" or path[:1] in ("$", "`"):
+        call.note("medium", "makes containers by a file that only the run knows", path, unsure=True)
+
+
+_VERB_AMONG: Final = 4
+_MADE_BY: Final = frozenset(("-f", "--file", "--project-directory", "--env-file", "--compose-file"))
+_TAKING: Final = _MADE_BY | frozenset(
+    "-p --project-name --profile --ansi --progress --parallel -H --host -c --context --config -l --log-level".split())
+"""Options before the verb whose value is a word of its own."""
+_BY_FILE: Final = frozenset(("bake", "deploy", "play", "kube"))
+"""What else makes containers, or writes files of the machine, by what a file says."""
+_LOOKING: Final = frozenset(("ps", "logs", "ls", "images", "top", "port", "version", "events", "stats"))
+
+
 def _container(call: ProgramCall) -> None:
     escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
     mount = next(
@@ -82,6 +116,7 @@ def _container(call: ProgramCall) -> None:
         call.note("high", "gives a container the machine's files", mount)
     elif (outside := next((host for host in _mounted(call) if call.places.kind(host) in _BEYOND), None)) is not None:
         call.note("high", "gives a container files outside the session's folders", outside)
+    _note_made_by(call)
     groups = _GROUPS if "compose" in call.operands else _GROUPS | _GROUPS_OF_SWARMS
     words = [word for word in call.operands if word not in groups]
     verb = words[0] if words else ""
@@ -101,5 +136,6 @@ def _escape_apart(call: ProgramCall, at: int, arg: str) -> bool:
     )
 
 
-JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = dict.fromkeys(
-    ("docker", "podman", "nerdctl", "docker-compose", "podman-compose", "buildah", "ctr", "crictl"), _container)
+CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))
+"""What runs the words behind ``exec`` and ``run`` in a container (``shell/wrappers.py``)."""
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = dict.fromkeys((*CONTAINERS, "buildah", "ctr", "crictl"), _container)

@@ -85,6 +85,17 @@ def _getent(call: ProgramCall) -> None:
         call.note("high", "reads credentials", call.command.text)
 
 
+def _miller(call: ProgramCall) -> None:
+    """mlr: the functions of its own language run programs, and its output goes into files and pipes."""
+    _reads(call)
+    code = next((arg for arg in call.args if _MILLER_RUNS.search(arg)), None)
+    if code is not None:
+        call.note("high", "runs commands, or writes files, by code of its own", code)
+
+
+_MILLER_RUNS: Final = re.compile(r"\b(?:system|exec)\s{0,9}\(|\b(?:tee|emit\w{0,8}|print\w{0,2}|dump)\b[^;}]{0,200}[>|]\s{0,9}\"")
+
+
 def _lists(call: ProgramCall) -> None:
     for path in call.operands:
         call.read(path, contents=False)
@@ -324,6 +335,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("find", "gfind", "fd", "fdfind", "locate", "mdfind"), _find),
     **dict.fromkeys(("base64", "base32", "basenc", "xxd", "openssl-base64"), _encodes),
     "tr": _translates,
+    "mlr": _miller,
     **dict.fromkeys(("bind", "complete", "enable"), _hooks),
     **dict.fromkeys(("hostnamectl", "timedatectl", "localectl", "loginctl"), _controls),
     "sort": _sort,

@@ -13,6 +13,7 @@ from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
+from trunkline.dialects.risk.runners.evaluating import given_code
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, STDIN_NAMES, module_at, shell_script
 
@@ -54,6 +55,9 @@ _LANGUAGES: Final[dict[str, str]] = {
     "luajit": "lua", "rscript": "r", "r": "r", "osascript": "osascript", "elixir": "elixir", "iex": "elixir", "julia": "julia",
     "groovy": "groovy", "scala": "scala", "tclsh": "tclsh", "expect": "expect", "pwsh": "pwsh", "powershell": "pwsh",
     "deno": "deno", "tsx": "node", "ts-node": "node",
+    **{name: name for name in "sbcl clisp ecl ccl octave octave-cli chicken csi scheme mit-scheme swipl prolog gprolog erl clj "
+       "clojure jrunscript kotlin gnuplot wish nu xonsh osh ysh ion murex janet fennel hy bb qjs gjs gsi gosh chez petite "
+       "newlisp picolisp maxima gap sage raku".split()}, "pry": "ruby", "bpython": "python",
     "irb": "ruby", "guile": "guile", "racket": "racket", "ghci": "ghci", "runghc": "ghci", "jshell": "jshell",
 }  # fmt: skip
 
@@ -134,6 +138,10 @@ def _interpreter(call: ProgramCall) -> None:
         _magics(call)
     if language in ("node", "deno"):
         _of_package(call)
+    if language not in _INLINE and (codes := list(given_code(call.command))):
+        for one in codes[:_CODES]:
+            _judge_own(call, one.code, language)
+        return
     inline = [at for at, word in enumerate(words[1:], start=1) if word is not None and _is_inline(word, options, language)]
     if inline and 0 < module < inline[0] and words[module] not in _IPYTHON:
         inline = []  # what stands behind a module's name is the module's
@@ -156,6 +164,7 @@ def _interpreter(call: ProgramCall) -> None:
         _file_or_input(call, language)
 
 
+_CODES: Final = 6
 _PACKAGED: Final = re.compile(r"(?:.{0,400}/)?node_modules/(?:\.bin/([^/]+)|((?:@[^/]+/)?[^/@.][^/]*)/.*)")
 
 
@@ -170,6 +179,13 @@ def _of_package(call: ProgramCall) -> None:
     if name:
         call.note("medium", "runs a program of a package", sketch[at])
         call.bring(shlex.join((name, *sketch[at + 1:])))
+
+
+def _judge_own(call: ProgramCall, code: str | None, language: str) -> None:
+    """Code of a language; of one without a row, which may be a shell's, also as a line."""
+    judge_code(call, code, language)
+    if code is not None and language not in _INLINE:
+        call.bring(code)
 
 
 def _before(call: ProgramCall, at: int) -> str:
@@ -280,7 +296,7 @@ def _file_or_input(call: ProgramCall, language: str) -> None:
         _from_input(call)
         found = given(call)
         for text in found.texts if found is not None else ():
-            judge_code(call, text, language)
+            _judge_own(call, text, language)
         call.at_least("medium", f"starts {language}", call.command.text)
 
 
@@ -291,7 +307,7 @@ _BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile",
 _WITH_PROPERTIES: Final = frozenset("mvn mvnw mvnd gradle gradlew ant java".split())
 _PROGRAM_PROPERTY: Final = re.compile(
     r"-[DP][\w.-]{0,80}?(?:executable|exec\.(?:args|commandline)|argline|jvmargs|jvm)[\w.]{0,40}=(.*)", re.IGNORECASE | re.DOTALL)
-_LOADING_PROPERTY: Final = re.compile(r"(?i)path|ext|plugin|agent|script|settings|lib")
+_LOADING_PROPERTY: Final = re.compile(r"(?i)path|ext|plugin|agent|script|settings|lib|home|exe|tool")
 _PATH_PROPERTY: Final = re.compile(r"-[DP][\w.-]{1,120}=([/~.].{0,400})", re.DOTALL)
 
 

@@ -39,7 +39,7 @@ _JAVA_PROGRAMS: Final = ("argline", "exec.", "executable", "classpath", "class.p
                          "script", "repo.", "settings", "extdirs", "javahome", "java.home")
 """Parts of properties that say which programs, agents or libraries a build runs."""
 
-_FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
+FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
 """Flags of compilers and linkers by which these load or run something."""
 
 _PLAIN: Final = re.compile(r"[\w-]+")
@@ -128,6 +128,6 @@ def settings_of(command: SimpleCommand, row: Runner) -> list[str]:
     for word in command.sketch[1:] if row.sets else ():
         name, equal, value = word.partition("=")
         if equal and word[:1] != "-" and (name.rstrip(":+?!") in _SHELL_VARIABLES or _SHELL_SIGNS.search(value)
-                                                or _FLAG_RUNS.search(value)):
+                                                or FLAG_RUNS.search(value)):
             found_names.append(f"{name}=")
     return found_names

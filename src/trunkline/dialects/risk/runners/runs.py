@@ -37,7 +37,7 @@ def line_runs(commands: Sequence[SimpleCommand]) -> list[Ran]:
 
 def _under_own_name(command: SimpleCommand) -> Ran:
     """What a command runs in turn that no other name is known of."""
-    if _load_code(command.assignments):
+    if command.assignments and _load_code(command.assignments):
         return UNKNOWN
     if not command.words:
         return ()
@@ -47,7 +47,7 @@ def _under_own_name(command: SimpleCommand) -> Ran:
     if name == "git":
         found = git.runs(command)
         return UNKNOWN if found is None else tuple([text[:git.CHARS] for text in found if text])
-    if _load_code(command.binds) or (name in _HAVE_SETTINGS and _sets_what_runs(command)):
+    if (command.binds and _load_code(command.binds)) or (name in _HAVE_SETTINGS and _sets_what_runs(command)):
         return UNKNOWN
     inside = _entrypoint(command) if name in _CONTAINERS else ()
     command, row = row_of(command)
@@ -57,7 +57,7 @@ def _under_own_name(command: SimpleCommand) -> Ran:
 
 def _load_code(assignments: tuple[str, ...]) -> bool:
     """Whether a variable among these makes other programs load or run something."""
-    return bool(assignments) and any([loading_level(one) == "high" for one in assignments])
+    return any([loading_level(one) == "high" for one in assignments])
 
 
 def _entrypoint(command: SimpleCommand) -> Ran:

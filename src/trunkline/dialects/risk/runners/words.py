@@ -8,6 +8,7 @@ from msgspec import structs
 
 from trunkline.dialects.risk.runners.table import ROWS, Runner
 from trunkline.dialects.shell import SimpleCommand, apart, module_at
+from trunkline.dialects.shell.pythons import is_python
 from trunkline.dialects.shell.wrappers import unwrap
 
 BUNDLE_LETTERS: Final = 64
@@ -34,8 +35,10 @@ def option_values(word: str) -> tuple[str, ...]:
 def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
     """The row of a program, and the command as the row sees it: behind ``python -m`` the module is the program, and a wrapper's
     options end where the command begins that it runs."""
-    command = _module_of(apart(command))
     name = command.name or ""
+    if name == "coverage" or is_python(name):
+        command = _module_of(apart(command))
+        name = command.name or ""
     row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
     if row is not None:
         inner = unwrap(command)

@@ -5,6 +5,7 @@
     frameworks.py tasks that lose data                       releases.py    tasks that publish or deploy
     consoles.py   what frameworks run on their input         brought.py     commands in the words of programs that are not known
     losses.py     sub-commands that say that they delete or publish
+    evaluated.py  code for programs that are not known       settings.py    variables of builds that may be commands
 
 ``risk/line.py`` asks them in its own order, behind the judge of the program.
 """

@@ -1,9 +1,10 @@
-"""Commands that a program which is not known here brings in its words: in quotes (``concurrently 'make a'``), behind ``--``, or
-as the words behind a program's name (``shx ls src``).
+"""Commands that a program which is not known here brings in its words: in quotes (``concurrently 'make a'``), behind ``--``, as
+the words behind a program's name (``shx ls src``), or within a text that is no line (``'{"run": "make a"}'``, ``post='make a'``).
 
 Rule 1: what runs its words for all to see is a wrapper (``shell/wrappers.py``); here is whoever may. So a brought command only
 ever raises, and only by what is high: a word that merely looks like one costs nothing.
-Rule 2: bounded: so many texts of a call, and only those that have a program's name where a command begins.
+Rule 2: bounded: so many texts of a call, and only those that have a program's name where a command begins. What brings more is
+not sure.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from trunkline.dialects.calls.texts import lines_in
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.rules import is_known
 
-TEXTS: Final = 4
+TEXTS: Final = 8
 """Of one call that are judged as lines; each takes about as long as a line of its own."""
 WORDS: Final = 24
 """Of one call that are looked at."""
@@ -26,10 +28,16 @@ _HEAD: Final = re.compile(r"(?:^|[;&|({`\"'\n])\s{0,9}((?:/\w{1,20}){0,6}/?[a-z]
 """Where a command begins in a text, and its program; prose begins with a capital, or with no program."""
 
 
+_ASSIGNED: Final = re.compile(r"^(?:\w{1,60}=\S{0,200}\s{1,9}){1,8}")
+
+
 def note_brought(call: ProgramCall) -> None:
     """Note the commands that a call brings, to be judged as lines of their own."""
-    for text in islice(_texts(call), TEXTS):
+    found = list(islice(dict.fromkeys(_texts(call)), TEXTS + 1))
+    for text in found[:TEXTS]:
         call.bring(text[:_CHARS])
+    if len(found) > TEXTS:
+        call.note("medium", "may run more of its words than are read", call.command.text, unsure=True)
 
 
 def _texts(call: ProgramCall) -> Iterator[str]:
@@ -38,12 +46,21 @@ def _texts(call: ProgramCall) -> Iterator[str]:
     if behind and behind < len(args):
         yield shlex.join(args[behind:])
     for at, arg in enumerate(args):
-        if " " in arg:
-            value = arg.partition("=")[2] if arg[:1] == "-" else arg
-            if _names_program(value):
-                yield value
+        if " " in arg or arg[:1] in ("{", "["):
+            yield from _within(arg)
         elif at + 1 < len(args) and at + 1 != behind and arg.isascii() and is_known(arg):
             yield shlex.join(args[at:])
+
+
+def _within(arg: str) -> Iterator[str]:
+    """A text, where it may be a line, and the lines that it may hold."""
+    value = arg.partition("=")[2] if arg[:1] == "-" else arg
+    if _names_program(value):
+        yield value
+    for line in lines_in(value):
+        words = _ASSIGNED.sub("", line[:_CHARS]).split(None, 1)
+        if len(words) > 1 and words[0].isascii() and is_known(words[0].strip("\"'")):
+            yield line
 
 
 def _names_program(text: str) -> bool:

@@ -23,7 +23,7 @@ from trunkline.dialects.risk.runners.words import options_of, row_of
 from trunkline.dialects.shell import SimpleCommand
 
 _NOT_CODE: Final = frozenset(
-    "ruff black isort rustfmt golangci-lint tsc bandit kubectl oc helm docker podman nerdctl terraform tofu apt apt-get "
+    "ruff black isort rustfmt golangci-lint tsc bandit docker podman nerdctl apt apt-get "
     "aptitude dpkg pip pip3 git curl wget ssh scp sftp rsync ansible ansible-playbook tar gtar bsdtar man less more "
     "rg ripgrep psql mysql mariadb sqlite3 sqlite mongo mongosh duckdb usql awk gawk mawk nawk original-awk sed gsed ssed gcc "
     "g++ cc c++ clang clang++ ld virtualenv dotnet nano emacs ftp ssh-keygen ssh-add".split())
@@ -38,6 +38,12 @@ _ANY_FILE: Final = frozenset(("coverage", "nodemon", "tsx", "ts-node"))
 """What they run is an operand."""
 _CONFIGURATIONS: Final = frozenset("-c --config --config-file --rcfile --project -p --root --rootDir --rootdir".split())
 """What programs look for by themselves, in the folders above as well."""
+_FOLDERS: Final = frozenset("--root --rootDir --rootdir".split())
+"""Of these: what is a folder. That one lies beside the session's does not make it one above."""
+_WORK_IN: Final = frozenset(
+    "--rootdir --root-dir --root --chdir -chdir --cwd --working-dir --working-directory --project-dir --project-directory "
+    "--project-root --workspace-root --manifest-path --package-path --rulesdir --plugin".split())
+"""Options of whatever program by which it works in another folder, or takes code from there."""
 _FLAGS: Final = frozenset(("go", "rustc"))
 """Their code is flags for other programs, which may be named there."""
 _IN_FOLDER: Final = frozenset("uv uvx poetry pdm pipenv".split())
@@ -51,10 +57,10 @@ _PIECES: Final = 32
 _NO_ABOVE: Final = frozenset(("/", "/tmp", "/var/tmp", "/dev/shm"))
 
 
-def note_loaded(call: ProgramCall) -> None:
-    """Note code from outside that a call names."""
-    for option, value in _named(call.command):
-        for piece in (value, *_BETWEEN.split(value, maxsplit=_PIECES)):
+def note_loaded(call: ProgramCall, builds: bool = False) -> None:
+    """Note code from outside that a call names. ``builds``: it is a program that runs what a folder says, or may be."""
+    for option, value in (*_named(call.command), *(_worked_in(call.command) if builds else ())):
+        for piece in (value, *[part.strip("\"' ") for part in _BETWEEN.split(value, maxsplit=_PIECES)]):
             if _SIGNS.search(piece) and _is_from_outside(call.places, piece, option):
                 call.at_least("high", "loads code from outside the session's folders", value)
                 return
@@ -65,9 +71,10 @@ def _is_from_outside(places: Places, path: str, option: str) -> bool:
     if path[:1] not in "/~." and "../" not in path:
         return False
     path = path.partition("::")[0]
-    if not places.is_foreign(path):
+    if not places.is_foreign(path) or (option == "--kubeconfig" and "/.kube/" in path):
         return False
-    above = posixpath.dirname(places.resolve(path))
+    above = places.resolve(path)
+    above = above if option in _FOLDERS else posixpath.dirname(above)
     is_above = above not in _NO_ABOVE and any([root.startswith(f"{above}/") for root in places.roots])
     return not (is_above and option in _CONFIGURATIONS)
 
@@ -93,6 +100,14 @@ def _named(command: SimpleCommand) -> Iterator[tuple[str, str]]:
     operands = [word for word in command.sketch[1:] if word[:1] != "-"] if name in _ANY_FILE else target_paths(command, row)
     for operand in operands if _ONLY_READ.get(name, frozenset()).isdisjoint(command.sketch[1:2]) else ():
         yield "", operand
+
+
+def _worked_in(command: SimpleCommand) -> Iterator[tuple[str, str]]:
+    """The folders that any program is told to work in."""
+    for at, word in enumerate(command.sketch[1:], 1):
+        option, equal, value = word.partition("=")
+        if option in _WORK_IN:
+            yield "", value if equal else " ".join(command.sketch[at + 1:at + 2])
 
 
 def _without_settings(command: SimpleCommand) -> SimpleCommand:
