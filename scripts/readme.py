@@ -1,6 +1,7 @@
 """A step of building the package: the README as it is shown outside of the repository, with addresses in place of paths.
 
-Rule: a path that the README links to must be there; a build with a link that leads nowhere fails.
+Rule 1: the address is ``project.urls.Repository`` of pyproject.toml, and stands nowhere else.
+Rule 2: a path that the README links to must be there; ``tests/docs/test_release.py`` looks.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -202,6 +203,74 @@ def test_two_sessions_that_work_in_one_folder_at_a_time_have_each_its_own_artifa
     eventually(lambda: one.view()["turn"] is None and other.view()["turn"] is None, "both are done")
     assert [[each["path"] for each in session.wire.get(f"{session.path}/artifacts")] for session in (one, other)] == [
         ["one.txt"], ["other.txt"]]
+    one.delete()
+    other.delete()
+
+
+def tool(kind: str, status: str, said: dict[str, Any]) -> list[Any]:
+    """A call of an agent's, as it begins or ends."""
+    what = "tool_call_update" if status == "completed" else "tool_call"
+    return ["update", {"sessionUpdate": what, "toolCallId": "c", "title": kind, "kind": kind, "status": status, "rawInput": said}]
+
+
+def script(folder: Path, name: str, code: str) -> list[str]:
+    """The words that run a program whose name says nothing of what it makes."""
+    (folder / name).write_text(code)
+    return [sys.executable, str(folder / name)]
+
+
+def paths(session: Session) -> list[str]:
+    return [each["path"] for each in session.wire.get(f"{session.path}/artifacts")]
+
+
+@pytest.mark.parametrize("looked_at", ["README.md", "made.csv"])
+def test_what_a_command_makes_without_naming_it_is_not_the_artifact_of_who_only_looked(
+        hub: HubProcess, tmp_path: Path, looked_at: str) -> None:
+    one = hub.new_session("trusted")
+    other, go = hub.new_session("trusted", one.folder), tmp_path / "go"
+    made_file = one.folder / "made.csv"
+    run_it = script(tmp_path, "build.py", f"open({str(made_file)!r}, 'w').write('1')")
+    one.post("send-message", {"content": json.dumps([
+        tool("execute", "in_progress", {"command": "python build.py"}), ["run", run_it],
+        tool("execute", "completed", {"command": "python build.py"}), ["await", str(go)]])}, 202)
+    look = {"path": str(one.folder / looked_at)}
+    other.say(json.dumps([tool("read", "in_progress", look), ["await", str(made_file)], tool("read", "completed", look)]))
+    assert paths(other) == []
+    go.write_text("")
+    eventually(lambda: one.view()["turn"] is None, "it is done")
+    assert paths(one) == ["made.csv"]
+    one.delete()
+    other.delete()
+
+
+def test_of_two_sessions_that_run_commands_a_file_is_of_the_one_whose_command_ran_when_it_came(
+        hub: HubProcess, tmp_path: Path) -> None:
+    one = hub.new_session("trusted")
+    other, go = hub.new_session("trusted", one.folder), tmp_path / "go"
+    made_file = one.folder / "made.csv"
+    other.post("send-message", {"content": json.dumps([
+        tool("execute", "in_progress", {"command": "make lint"}), tool("execute", "completed", {"command": "make lint"}),
+        ["await", str(made_file)]])}, 202)
+    eventually(lambda: '"completed"' in json.dumps(other.wire.get(f"{other.path}/messages?limit=100")), "its command is over")
+    run_it = script(tmp_path, "build.py", f"open({str(made_file)!r}, 'w').write('1')")
+    one.post("send-message", {"content": json.dumps([
+        tool("execute", "in_progress", {"command": "make"}), ["run", run_it], ["await", str(go)]])}, 202)
+    eventually(lambda: other.view()["turn"] is None, "the other is done first")
+    assert paths(other) == []
+    go.write_text("")
+    eventually(lambda: one.view()["turn"] is None, "it is done")
+    assert paths(one) == ["made.csv"]
+    one.delete()
+    other.delete()
+
+
+def test_what_another_session_made_before_a_turn_is_not_its_artifact_when_it_is_changed(hub: HubProcess) -> None:
+    one = hub.new_session("trusted")
+    other = hub.new_session("trusted", one.folder)
+    other.say(json.dumps([["say", "I am here already"]]))
+    make(one, {"report.txt": "of one"})
+    assert make(other, {"report.txt": "and other", "mine.txt": "1"})[0]["path"] == "mine.txt"
+    assert (paths(one), paths(other)) == (["report.txt"], ["mine.txt"])
     one.delete()
     other.delete()
 

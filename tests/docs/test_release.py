@@ -61,3 +61,11 @@ def test_a_link_is_made_absolute_with_its_place_and_what_is_one_already_is_left_
 def test_all_addresses_of_the_project_are_in_one_repository() -> None:
     assert {"Repository", "Documentation", "Changelog", "Issues"} <= set(PROJECT["urls"])
     assert all(address.startswith(PROJECT["urls"]["Repository"]) for address in PROJECT["urls"].values())
+
+
+def test_the_address_of_the_repository_stands_in_one_place() -> None:
+    address = PROJECT["urls"]["Repository"].removeprefix("https://")
+    folders = [ROOT / name for name in ("src", "docs", "scripts", "web/src")]
+    files = [*ROOT.glob("*.*"), *(path for folder in folders for path in folder.rglob("*.*"))]
+    texts = [path for path in files if path.suffix in {".py", ".md", ".toml", ".ts", ".tsx"}]
+    assert [path.name for path in texts if address in path.read_text(encoding="utf-8")] == ["pyproject.toml"]

@@ -16,9 +16,11 @@ from tests.page.journal import tell, texts, wait_until_idle
 from tests.page.person import Person
 from tests.page.stage import text_content, update
 from tests.tooling.hub_process import HubProcess, Session
+from tests.tooling.pace import crowding
 from tests.tooling.processes import eventually
 
 LONGEST_MS = 4_000
+"""For a core of one's own; where several want each, it takes as many times as long."""
 MOST_ELEMENTS = 12_000
 
 PRINTED = {
@@ -59,7 +61,7 @@ def assert_light(person: Person, page: Page, session: Session, last: str) -> Non
     person.go(f"#/s/{session.id}")
     expect(page.get_by_role("feed").get_by_text(last).last).to_be_visible(timeout=60_000)
     measured = page.evaluate(MEASURE)
-    assert measured["longest"] < LONGEST_MS and measured["elements"] < MOST_ELEMENTS, measured
+    assert measured["longest"] < LONGEST_MS * crowding() and measured["elements"] < MOST_ELEMENTS, measured
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -19,6 +19,9 @@ from tests.page.test_devices import paired_phone
 from tests.page.test_following import composer
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
+from trunkline.cli.commands.serve import check_reach
+from trunkline.cli.commands.serve import command as serve
+from trunkline.cli.read_settings import load
 
 
 def test_a_session_without_a_title_is_called_after_its_first_message_at_once(
@@ -291,8 +294,13 @@ def test_the_command_line_that_makes_a_hub_reachable_is_one_that_serve_takes(
     page = make_person(clear_hub.url).log_in(clear_hub, "#/devices")
     page.get_by_role("button", name="Show the code").click()
     line = page.get_by_text(re.compile("trunkline serve --host"))
-    expect(line).to_contain_text("--tls-cert")
-    expect(line).to_contain_text("--tls-key")
+    expect(line).to_be_visible()
+    program, command, *flags = line.inner_text().replace("<name>", "hub.example.org").replace("<file>", "file.pem").split()
+    assert (program, command) == ("trunkline", "serve")
+    settings = load(serve.make_context("serve", flags).params)
+    check_reach(settings)
+    assert settings.tls_cert and settings.tls_key, "one without the other is refused"
+    assert (settings.allow_host, settings.public_url) == (("hub.example.org",), "https://hub.example.org:7420")
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])

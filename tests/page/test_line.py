@@ -116,6 +116,7 @@ def test_a_connection_that_stalls_is_seen_and_taken_up_again(hub: HubProcess, ma
             proxy.half_close()
             proxy.flow()
             wait_for_text(page, "".join(texts(session)))
+            person.leave()  # it may be on its way to the proxy once more, which ends here
 
 
 def offline_for_a_while(person: Person, hub: HubProcess, wait: Callable[[Page], None]) -> None:

@@ -415,6 +415,27 @@ def stage_session(clear_hub: HubProcess, tmp_path: Path) -> tuple[HubProcess, Se
     return clear_hub, session
 
 
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_what_an_agent_makes_and_changes_is_there_without_looking_again(clear_hub: HubProcess, make_person: MakePerson,
+                                                                        size: str) -> None:
+    session = clear_hub.new_session("trusted")
+    note = str(session.folder / "note.txt")
+    person = make_person(clear_hub.url, size)
+    page = person.log_in(clear_hub, f"#/s/{session.id}/artifacts")
+    expect(page.get_by_text("The agent has made nothing to look at yet.")).to_be_visible()
+    tell(session, json.dumps([["ask", "fs/write_text_file", {"path": note, "content": "one"}]]))
+    made = page.get_by_role("complementary").get_by_role("link", name=re.compile("note.txt"))
+    expect(made).to_be_visible()
+    wait_until_idle(session)
+    tell(session, json.dumps([["ask", "fs/write_text_file", {"path": note, "content": "two"}]]))
+    expect(made).to_contain_text("v2")
+    person.go(f"#/s/{session.id}/files?list=changes")
+    changes = page.get_by_role("navigation", name="Changes").get_by_role("link")
+    expect(changes).to_have_count(1)
+    tell(session, json.dumps([["ask", "fs/write_text_file", {"path": note + "2", "content": "three"}]]))
+    expect(changes.filter(has_text="note.txt2")).to_be_visible()
+
+
 def test_an_artifact_is_shown_in_a_sandbox(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("trusted")
     page_text = "<!doctype html><title>x</title><h1>An artifact</h1><script>try { parent.hacked = 1 } catch {}"

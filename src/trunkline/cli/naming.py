@@ -53,8 +53,16 @@ async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[
         agents = [agent.name for agent in await hub.agents()]
     if name in agents:
         return name, None
-    raise NotFound(f"no agent is called {name!r}, and no session has an id that begins so{meant(name, agents)}; "
-                   "trunkline agents and trunkline sessions list them")
+    raise NotFound(f"no agent is called {name!r}, and no session has an id that begins so: trunkline agents and "
+                   f"trunkline sessions list them{meant(name, agents)}")
+
+
+async def agent_not_found(hub: Client, name: str, error: NotFound) -> NotFound:
+    """The hub's error, or, where it knows no agent of that name, one that says which may have been meant."""
+    if (error.details or {}).get("agent") != name:
+        return error
+    agents = [agent.name for agent in await hub.agents()]
+    return NotFound(f"no agent is called {name!r}: trunkline agents lists them{meant(name, agents)}")
 
 
 async def _last_agent(hub: Client) -> str:

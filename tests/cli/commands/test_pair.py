@@ -35,6 +35,8 @@ def test_an_address_that_only_this_machine_can_open_is_called_that() -> None:
     def said(reach: str, secure: bool) -> list[str]:
         return notes(Pairing(code="c", url=URL, reach=reach, secure=secure))
 
-    assert "Only this machine" in said("machine", True)[0]
+    alone = said("machine", True)[0]
+    assert "Only this machine" in alone
+    assert "--tls-cert" in alone and "--tls-key" in alone, "one without the other is refused"
     assert "Without TLS" in said("network", False)[0]
     assert said("network", True) == said("public", True) == []

@@ -78,7 +78,8 @@ def test_a_failed_turn_is_exit_code_one_and_says_why(shared: Place) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "complaint"),
     [
-        (("nobody", "hello"), 1, "no agent 'nobody'"),
+        (("nobody", "hello"), 1, "no agent is called 'nobody': trunkline agents lists them\n"),
+        (("dmo", "hello"), 1, "no agent is called 'dmo': trunkline agents lists them; did you mean demo?\n"),
         (("demo", "  "), 2, "the prompt is empty"),
         (("demo", "x", "--allow", "--deny"), 2, "exclude each other"),
         (("demo", "x", "--cwd", "/does/not/exist"), 2, "not a folder"),

@@ -56,7 +56,7 @@ def test_images_thoughts_pieces_and_results_are_not_found() -> None:
     assert [passage_of(entry(each)) for each in others] == [None] * 4
 
 
-def test_a_tool_call_is_found_by_its_title_and_by_what_it_was_called_with() -> None:
+def test_a_tool_call_is_found_by_its_name_and_its_title() -> None:
     started = passage_of(entry(ToolCallStartEvent(tool_call_id="c1", name="Bash", category="terminal",
                                                   description="List the files")))
     assert started is not None and (started.text, started.key, started.more) == ("Bash List the files", "c1", False)
@@ -64,6 +64,22 @@ def test_a_tool_call_is_found_by_its_title_and_by_what_it_was_called_with() -> N
                                 meta={"title": "List the files"})
     found = passage_of(entry(titled))
     assert found is not None and found.text == "bash List the files"
+
+
+@pytest.mark.parametrize(("name", "description", "title", "text"), [
+    ("bash", "Run: pytest -k login", "pytest -k login", "bash Run: pytest -k login"),
+    ("read", "Read: /work/a.py", "Read a.py", "Read: /work/a.py Read a.py"),
+    ("Read", "read", "read", "Read"),
+    ("edit", "Change credits.txt", "", "edit Change credits.txt"),
+    ("edit", "Change edits.txt", "", "edit Change edits.txt"),
+])
+def test_no_name_of_a_tool_call_is_said_twice(name: str, description: str, title: str, text: str) -> None:
+    started = ToolCallStartEvent(tool_call_id="c1", name=name, category="other", description=description, meta={"title": title})
+    found = passage_of(entry(started))
+    assert found is not None and found.text == text
+
+
+def test_what_a_tool_was_called_with_is_found() -> None:
     ran = passage_of(executing({"command": "ls -la", "argv": ["ls", {"deep": "/tmp/x"}], "timeout": 5, "again": "ls -la"}))
     assert ran is not None and (ran.text, ran.key, ran.more) == ("ls -la\nls\n/tmp/x", "c1", True)
     assert passage_of(executing({"timeout": 5})) is None

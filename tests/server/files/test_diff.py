@@ -442,6 +442,8 @@ def test_without_a_repository_recorded_changes_are_taken_back_to_find_the_first_
             assert [(each["path"], each["status"], each["additions"], each["deletions"]) for each in found["files"]] == [
                 ("new.txt", "added", 1, 0), ("edited.txt", "modified", 1, 1)]
             assert "-b\n+B\n" in found["diff"]
+            view = (await hub.ask("GET", f"/sessions/{session.id}")).json()
+            assert view["changes"] == {"files": 2, "linesAdded": 2, "linesRemoved": 1}, "the session counts as its diff does"
 
     run(check())
 

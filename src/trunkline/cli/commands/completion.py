@@ -16,6 +16,8 @@ SHELLS = ("bash", "zsh", "fish")
 def command(ctx: click.Context, shell: str) -> None:
     """Print what makes your shell complete.
 
+    It belongs into a file, in a folder that you may have to make first:
+
     \b
     bash   trunkline completion bash > ~/.local/share/bash-completion/completions/trunkline
     zsh    trunkline completion zsh > ~/.zfunc/_trunkline    (with fpath+=~/.zfunc before compinit)

@@ -27,6 +27,7 @@ from trunkline.cli.common import finish, output, setting_flags
 from trunkline.cli.completing import agent_names
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
+from trunkline.cli.naming import agent_not_found
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.ask import Policy, TerminalAsks
 from trunkline.cli.terminal.outlet import Outlet
@@ -34,7 +35,7 @@ from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import ANSWER, ASKED, ASKS, Show
 from trunkline.client import Client, Packet
 from trunkline.dialects.visible import one_line
-from trunkline.errors import Invalid, TrunklineError
+from trunkline.errors import Invalid, NotFound, TrunklineError
 from trunkline.settings import Settings
 
 EXIT_CODES = {"end_turn": 0, "refusal": EXIT_REFUSAL, "max_tokens": EXIT_MAX_TOKENS, "max_turn_requests": EXIT_MAX_REQUESTS,
@@ -98,8 +99,11 @@ async def run(settings: Settings, order: Order) -> int:
     endpoint = await find_or_start(settings)
     async with connected(endpoint, settings, restart=True) as hub:
         env = await caller_env(hub, order.agent, settings)
-        session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env,
-                                           sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network)
+        try:
+            session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env,
+                                               sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network)
+        except NotFound as error:
+            raise await agent_not_found(hub, order.agent, error) from None
         await print_what_to_expect(hub, session.id, order.agent)
         return await TurnOnScreen(hub, session.id, order).turn()
 

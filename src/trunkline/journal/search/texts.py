@@ -84,10 +84,22 @@ def _message_text(event: MessageCompleteEvent) -> str:
 
 
 def _called(event: ToolCallStartEvent) -> str:
-    """What a call is called: its tool, its line and its title, each once."""
+    """What a call is called: its tool, its line and its title, but none that another one says already."""
     title = "" if event.meta is msgspec.UNSET else event.meta.get("title", "")
     words = (event.name, "" if event.description is msgspec.UNSET else event.description, title)
-    return " ".join(dict.fromkeys(word for word in words if isinstance(word, str) and word))
+    names: list[str] = []
+    for word in (word for word in words if isinstance(word, str) and word):
+        if not any(_says(other, word) for other in names):
+            names = [*(other for other in names if not _says(word, other)), word]
+    return " ".join(names)
+
+
+def _says(text: str, words: str) -> bool:
+    """Whether the words stand in a text as they are, not as parts of longer ones."""
+    text, words = text.casefold(), words.casefold()
+    start = text.find(words)
+    end = start + len(words)
+    return start >= 0 and not any(beside.isalnum() for beside in (text[max(start - 1, 0):start] + text[end:end + 1]))
 
 
 def _given(call_input: msgspec.Raw) -> str:

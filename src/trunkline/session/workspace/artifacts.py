@@ -17,6 +17,7 @@ import os
 import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,8 +28,8 @@ from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import open_plain, read_whole
 from trunkline.errors import Unavailable
-from trunkline.session.fold import Artifact
-from trunkline.session.workspace.makers import Claims, Makers, MakingTurn, Words, words_of
+from trunkline.session.fold import Artifact, OpenCall
+from trunkline.session.workspace.makers import STILL_RUNS, Act, Acts, Claims, Makers, MakingTurn, acts_of
 from trunkline.threads import Lane, check_off_loop
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Found(msgspec.Struct, frozen=True):
     type: str
     path: str
     fingerprint: str
+    written_ns: int = 0
 
 
 class DiskIndex:
@@ -97,6 +99,12 @@ class DiskIndex:
         """Take everything that is there as known."""
         self._known = dict(self._files())
 
+    def catch_up(self, before_ns: int) -> None:
+        """Take what came since the last look and before that time as known, too."""
+        for path, changed_ns in self._files():
+            if changed_ns < before_ns:
+                self._known.setdefault(path, changed_ns)
+
     def know(self, path: str) -> None:
         """Take a file as known, as it is now."""
         try:
@@ -111,16 +119,18 @@ class DiskIndex:
         self._known = now
         apps = _Apps(self._root, before)
         shown: dict[str, bool] = {}
+        written: dict[str, int] = {}
         for path, changed_ns in now.items():
             if path not in before and changed_ns >= since_ns and not _is_housekeeping(path, self._root):
                 app = apps.new_app_of(path, artifacts)
                 shown[app or path] = app is not None
+                written[app or path] = max(changed_ns, written.get(app or path, 0))
             elif before.get(path) != changed_ns:
                 shown.update(_artifact_over(path, self._root, artifacts))
             if len(shown) >= NEW_PER_TURN:
                 break
         looking = _Looking()
-        looks = [looking.found(path, is_app) for path, is_app in shown.items()]
+        looks = [looking.found(path, is_app, written.get(path, 0)) for path, is_app in shown.items()]
         return [look for look in looks if look.path not in artifacts or artifacts[look.path].fingerprint != look.fingerprint]
 
     def _files(self) -> Iterator[tuple[str, int]]:
@@ -142,21 +152,25 @@ class ArtifactFinder:
         self._index = DiskIndex(root)
         self._learned: asyncio.Task[None] | None = None
         self._since_ns: int | None = None
-        self._acted: Words = []
+        self._looked_ns = 0
+        self._acted: Acts = []
 
     def learn(self) -> None:
         """Begin to take what is there as known; done once, while the agent starts."""
         if self._learned is None:
-            self._learned = asyncio.create_task(self._scan())
+            self._looked_ns = _disk_now_ns()
+            self._learned = asyncio.create_task(self._learn_by(self._index.scan))
 
     def turn_started(self) -> None:
         """What changes from now on is the agent's. (A turn that failed was not looked at: what it made counts with the next.)"""
         self.learn()
         if self._since_ns is None:
             self._since_ns = _disk_now_ns()
+            if self._makers.others_made(self._recorder.fold.session_id, self._root, self._looked_ns):
+                self._learned = asyncio.create_task(self._catch_up(self._learned, self._since_ns))
         self._acted = []
         self.turn_ended()
-        self._making = MakingTurn(self._root, self._since_ns, self._words)
+        self._making = MakingTurn(self._root, self._since_ns, self._acts)
         self._makers.begin(self._making)
 
     def turn_ended(self) -> None:
@@ -167,10 +181,16 @@ class ArtifactFinder:
 
     def acted(self, words: Sequence[str]) -> None:
         """The agent asked, in these words, for something that can change files without a tool call to show for it."""
-        self._acted += [word.encode(errors="surrogatepass") for word in words]
+        now_ns = self._clock() * 1000
+        self._acted.append(Act([word.encode(errors="surrogatepass") for word in words], now_ns, now_ns, False))
 
-    def _words(self) -> Words:
-        return [*self._acted, *words_of(call.state for call in self._recorder.fold.calls.values())]
+    def _acts(self) -> Acts:
+        fold, ended = self._recorder.fold, self._recorder.at().tools.calls.ended_at
+        calls = [call for call in fold.calls.values() if not call.denied]
+        spans = {call.state.tool_call_id: _span(call, ended.get(call.state.tool_call_id, call.since)) for call in calls}
+        told = acts_of((call.state for call in calls), lambda call: spans[call.tool_call_id])
+        # How long it has us run something is told by its call. Who tells of no calls may run anything until the turn is over.
+        return told + (self._acted if calls else [act._replace(until_ns=STILL_RUNS, makes_any=True) for act in self._acted])
 
     async def made_by_somebody_else(self, path: str) -> None:
         """A file that a person put there is not the agent's."""
@@ -184,6 +204,7 @@ class ArtifactFinder:
             return
         try:
             await asyncio.shield(self._learned)
+            self._looked_ns = _disk_now_ns()
             claims = NO_CLAIMS if self._making is None else self._makers.claims(self._making)
             found = await self._lane.run_within(LOOK_S, _news, self._index, since_ns or 0, dict(fold.artifacts), claims)
         except (TimeoutError, Unavailable) as error:
@@ -192,17 +213,24 @@ class ArtifactFinder:
             return
         interpret = self._recorder.at()
         for look, can_be_shown in found:
-            if look.path not in fold.artifacts and not self._takes(look.path):
+            is_own = self._takes(look.path)
+            if look.path not in fold.artifacts and not is_own:
                 continue
+            self._makers.made(fold.session_id, self._root, _disk_now_ns())
             artifact = self._artifact(look)
             interpret.artifact(artifact, self._preview_url(fold.session_id, artifact) if can_be_shown else None)
 
     def _takes(self, path: str) -> bool:
         return self._making is None or self._makers.take(self._making, path, _disk_now_ns())
 
-    async def _scan(self) -> None:
+    async def _catch_up(self, learned: asyncio.Task[None] | None, before_ns: int) -> None:
+        if learned is not None:
+            await learned
+        await self._learn_by(partial(self._index.catch_up, before_ns))
+
+    async def _learn_by(self, look: Callable[[], None]) -> None:
         try:
-            await self._lane.run_within(LOOK_S, self._index.scan)
+            await self._lane.run_within(LOOK_S, look)
         except (TimeoutError, Unavailable) as error:
             self._give_up_look()
             log.warning("%s cannot be looked at: the disk does not answer (%s)", self._root, error)
@@ -225,7 +253,11 @@ class ArtifactFinder:
 def _news(index: DiskIndex, since_ns: int, artifacts: dict[str, Artifact], claims: Claims) -> list[tuple[Found, bool]]:
     """What is new and no other turn's, and whether it can be shown as it is. Blocks."""
     return [(look, _static_place(look.type, look.path) is not None) for look in index.news(since_ns, artifacts)
-            if look.path in artifacts or not claims.gives_away(look.path)]
+            if look.path in artifacts or not claims.gives_away(look.path, look.written_ns)]
+
+
+def _span(call: OpenCall, ended_us: int) -> tuple[int, int]:
+    return call.since * 1000, ended_us * 1000 if call.finished else STILL_RUNS
 
 
 def _disk_now_ns() -> int:
@@ -380,12 +412,12 @@ class _Looking:
     def __init__(self) -> None:
         self._left = HASHED_PER_LOOK
 
-    def found(self, path: str, is_app: bool) -> Found:
+    def found(self, path: str, is_app: bool, written_ns: int = 0) -> Found:
         """What is there, with a fingerprint that changes when it does."""
         if is_app:
-            return Found(_app_type(path) or "web_app", path, _folder_fingerprint(path))
+            return Found(_app_type(path) or "web_app", path, _folder_fingerprint(path), written_ns)
         kind = "image" if Path(path).suffix.lower() in IMAGES else "file"
-        return Found(kind, path, self._file_fingerprint(path))
+        return Found(kind, path, self._file_fingerprint(path), written_ns)
 
     def _file_fingerprint(self, path: str) -> str:
         most = min(HASHED_BYTES, self._left)

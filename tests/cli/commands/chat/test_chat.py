@@ -134,7 +134,8 @@ def test_without_a_terminal_every_line_is_a_prompt(shared: Place) -> None:
 
 
 @pytest.mark.parametrize(("words", "code", "complaint"), [
-    (("chat", "dmo"), 1, "no agent is called 'dmo', and no session has an id that begins so; did you mean demo?"),
+    (("chat", "dmo"), 1, "no agent is called 'dmo', and no session has an id that begins so: trunkline agents and "
+                         "trunkline sessions list them; did you mean demo?\n"),
     (("chat", "ses_nothing"), 1, "no agent is called 'ses_nothing'"),
     (("chat", "demo", "--cwd", "/does/not/exist"), 2, "not a folder"),
     (("chat", "demo", "--continue"), 2, "--continue takes no name"),

@@ -21,7 +21,7 @@ export const devices = {
   pairInsecure: 'Over plain HTTP the phone gets no notifications.',
   pairOver: 'This code is over. Make a new one.',
   pairUsed: 'Paired: {name}',
-  pairLoopback: 'Trunkline is reached at {host}, which means only this machine. To pair a phone, make it reachable first:',
+  pairLoopback: 'Trunkline is reached at {host}, which means only this machine. To pair a phone, stop it first and start it so that others reach it:',
   pairWays: 'docs/howto/phone.md tells how, also by Tailscale and by a reverse proxy. The phone is led to what --public-url says.',
   noScopePair: 'This device may not pair others.',
   claimTitle: 'Pair this device',

@@ -27,8 +27,9 @@ type Side = 'preview' | 'source';
 /** What a browser shows as a page; other files are shown as the files tab shows them. */
 const PAGE = /\.(?:x?html?|svg)$/i;
 
-export function ArtifactsTab({ sessionId }: { sessionId: string }): JSX.Element {
-  const loaded = useLoaded<ArtifactView[]>(sessionId, () => http.get(pathOf(['sessions', sessionId, 'artifacts'])));
+/** `news` changes when there may be something new to look at. */
+export function ArtifactsTab({ sessionId, news }: { sessionId: string; news: string }): JSX.Element {
+  const loaded = useLoaded<ArtifactView[]>(sessionId, () => http.get(pathOf(['sessions', sessionId, 'artifacts'])), news);
   const { value, error, again, busy } = loaded;
   if (error !== null) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button onClick={again}>{t('common.retry')}</Button></div>;
   if (value === null) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;

@@ -20,10 +20,11 @@ import { sendFiles, Upload } from './upload';
 
 const TYPED_MS = 200;
 
-export function FilesTab({ sessionId }: { sessionId: string }): JSX.Element {
+/** `news` changes when there may be something new among what changed. */
+export function FilesTab({ sessionId, news }: { sessionId: string; news: string }): JSX.Element {
   const at = filesAddress.value;
   const [version, setVersion] = useState(0);
-  const diff = useLoaded<Diff>(`${sessionId} ${version}`, () => http.get(pathOf(['sessions', sessionId, 'diff'])));
+  const diff = useLoaded<Diff>(`${sessionId} ${version}`, () => http.get(pathOf(['sessions', sessionId, 'diff'])), news);
   const again = (): void => setVersion(version + 1);
   const looking = at.path !== null || at.list === 'changes';
   return (

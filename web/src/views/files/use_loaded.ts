@@ -10,8 +10,11 @@ export interface Loaded<T> {
   again: () => void;
 }
 
-/** Fetch when `key` changes; a later answer to an earlier question does not count. What was there stays until the new is there. */
-export function useLoaded<T>(key: string | null, fetch: () => Promise<T>): Loaded<T> {
+/**
+ * Fetch when `key` changes, and again when `news` does; a later answer to an earlier question does not count. What was there for the same
+ * key stays until the new is there.
+ */
+export function useLoaded<T>(key: string | null, fetch: () => Promise<T>, news = ''): Loaded<T> {
   const [state, setState] = useState<{ key: string | null; value: T | null; error: HubError | null; busy: boolean }>({ key: null, value: null, error: null, busy: key !== null });
   const [times, setTimes] = useState(0);
   useEffect(() => {
@@ -25,6 +28,6 @@ export function useLoaded<T>(key: string | null, fetch: () => Promise<T>): Loade
     return () => {
       wanted = false;
     };
-  }, [key, times]);
+  }, [key, times, news]);
   return { ...state, again: useCallback(() => setTimes((count) => count + 1), []) };
 }

@@ -72,10 +72,12 @@ function Main({ seq }: { seq: number | undefined }): JSX.Element {
 }
 
 function Side({ id, tab, closable }: { id: string; tab: TabName; closable: boolean }): JSX.Element {
+  const { artifacts, turn } = useSessionView().session.state.value;
+  const news = `${artifacts} ${turn?.turnId ?? ''}`;
   return (
     <aside class="session-side" aria-label={t('session.sidePanel')}>
       {closable && <div class="session-side-close"><IconButton icon="close" label={t('session.closePanel')} onClick={() => go({ view: 'session', id, tab: 'timeline' })} /></div>}
-      {tab === 'files' ? <FilesTab sessionId={id} /> : <ArtifactsTab sessionId={id} />}
+      {tab === 'files' ? <FilesTab sessionId={id} news={news} /> : <ArtifactsTab sessionId={id} news={news} />}
     </aside>
   );
 }

@@ -50,7 +50,7 @@ async function at(fragment: string): Promise<void> {
   goInstead({ view: 'session', id: 's1', tab: 'files' });
   history.replaceState(null, '', `/${fragment}`);
   dispatchEvent(new Event('hashchange'));
-  await act(() => render(<FilesTab sessionId="s1" />, place));
+  await act(() => render(<FilesTab sessionId="s1" news="" />, place));
   await settled();
 }
 
@@ -126,7 +126,7 @@ describe('the artifacts tab', () => {
 
   async function shown(artifacts: unknown[]): Promise<void> {
     answers['/sessions/s1/artifacts'] = artifacts;
-    await act(() => render(<ArtifactsTab sessionId="s1" />, place));
+    await act(() => render(<ArtifactsTab sessionId="s1" news="" />, place));
     await settled();
     if (artifacts.length > 0) await follow(place.querySelector<HTMLAnchorElement>('.files-artifact'));
   }
@@ -180,7 +180,7 @@ describe('the artifacts tab', () => {
     history.replaceState(null, '', `/${artifactHref('s1', 'a1')}`);
     dispatchEvent(new Event('hashchange'));
     answers['/sessions/s1/artifacts'] = [artifact, { ...artifact, id: 'a2', name: 'other.html' }];
-    await act(() => render(<ArtifactsTab sessionId="s1" />, place));
+    await act(() => render(<ArtifactsTab sessionId="s1" news="" />, place));
     await settled();
     expect(place.querySelector('article')?.getAttribute('aria-label')).toBe('made.html');
     await follow(place.querySelector('.files-back'));

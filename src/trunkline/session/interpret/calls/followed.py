@@ -54,6 +54,8 @@ class FollowedCalls:
         self._roots = tuple(roots)
         self._ended: deque[str] = deque()
         """The ids of those calls of the fold that have ended, oldest first."""
+        self.ended_at: dict[str, int] = {}
+        """When each of those did, for whoever asks what ran at a time; not for long enough to be stored."""
         self._bodies = Bodies()
         self._readings: dict[str, CallReading] = {}
         self._unannounced: tuple[ReadingSources, CallReading] | None = None
@@ -130,6 +132,7 @@ class FollowedCalls:
         """The call is over; of those that are, the oldest are forgotten."""
         call.finished = True
         self._ended.append(call.state.tool_call_id)
+        self.ended_at[call.state.tool_call_id] = self._writer.at
         if len(self._ended) > KEPT_CALLS:
             self._forget(self._ended.popleft())
 
@@ -151,6 +154,7 @@ class FollowedCalls:
     def _forget(self, tool_call_id: str) -> None:
         self._writer.fold.calls.pop(tool_call_id, None)
         self._readings.pop(tool_call_id, None)
+        self.ended_at.pop(tool_call_id, None)
         self._bodies.forget(tool_call_id)
 
     def known_call(self, tool_call_id: str) -> OpenCall | None:

@@ -127,18 +127,22 @@ PATH_CHARS = 4096
 
 
 def _count(fold: Fold, change: Change) -> None:
-    """Add a change to the session's tally of files, and to the sum over all of them."""
-    fold.changes.lines_added += change.added
-    fold.changes.lines_removed += change.removed
+    """Add a change to the session's tally of files, and to the sum over all of them. All lines of a file that the session
+    made are added ones, however often it was written: so many as its diff has."""
     tally = fold.files.get(change.path)
+    added, removed = change.added, change.removed
+    if tally is not None and tally.change_type == "created":
+        added, removed = max(added - removed, -tally.lines_added), 0
+    fold.changes.lines_added += added
+    fold.changes.lines_removed += removed
     if tally is None:
         if len(fold.files) < KEPT_FILES and len(change.path) <= PATH_CHARS:
             fold.files[change.path] = FileTally(change.kind, change.added, change.removed)
             fold.changes.files += 1
         return
     fold.files[change.path] = tally  # it is changed in place
-    tally.lines_added += change.added
-    tally.lines_removed += change.removed
+    tally.lines_added += added
+    tally.lines_removed += removed
     if change.kind == "deleted":
         tally.change_type = "deleted"
     elif tally.change_type == "deleted":
