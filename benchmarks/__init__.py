@@ -7,6 +7,7 @@
     rawserver.py  what a server could do at best: the same frames, written straight to the sockets
     memoryhub.py  the hub without SQLite, as a control
     scenarios.py  what is measured of the hub
+    creation.py   what a session's creation adds to its agent's start
     page.py       what is measured of the page, in a browser
     against.py    this tree and an older commit, in turns
     __main__.py   ``python -m benchmarks [letters] [--rounds N] [--quick]``

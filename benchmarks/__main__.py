@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.creation import creation
 from benchmarks.page import the_page
 from benchmarks.scenarios import SCENARIOS as HUB_SCENARIOS
 from benchmarks.scenarios import Figure, Scale
@@ -27,7 +28,7 @@ def _chat(scale: Scale) -> list[Figure]:
     return chat(scale)
 
 
-SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat}
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat, "t": creation}
 RESULTS = Path(".bench") / "results.json"
 
 
