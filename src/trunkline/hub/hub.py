@@ -19,8 +19,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from trunkline.agents import catalog
-from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.catalog import AgentSpec, Catalog
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
 from trunkline.dialects.acp.initialize import AgentCapabilities
@@ -58,7 +57,7 @@ class Hub:
 
     def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None) -> None:
         self.options = options
-        self.agents: dict[str, AgentSpec] = {**catalog.load(), **options.agents}
+        self.agents: Mapping[str, AgentSpec] = Catalog(options.agents)
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
         self.preview_url: Callable[[str, Artifact], str | None] = lambda session_id, artifact: None
