@@ -28,7 +28,7 @@ def _chat(scale: Scale) -> list[Figure]:
     return chat(scale)
 
 
-SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat, "t": creation}
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat, "x": creation}
 RESULTS = Path(".bench") / "results.json"
 
 

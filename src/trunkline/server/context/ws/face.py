@@ -1,7 +1,4 @@
-"""The context face over one WebSocket: ``/ws``.
-
-    frames.py        both directions, as types       conversation.py  one client, from hello to end
-    delivery.py      which events it gets, and when  cursors.py       where it is
+"""Who is let in to the WebSocket, from the upgrade to its hello.
 
 Rule 1: who is refused before the upgrade is refused as on every other route: Host, Origin, path. A credential in the address is
 refused whatever else is right: addresses end up in logs and histories.
@@ -20,11 +17,9 @@ from trunkline.dialects.context.versions import negotiate_version
 from trunkline.errors import Invalid, NotFound, TrunklineError, Unauthorized
 from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import HttpCall, Parts, Reply
-from trunkline.server.context.ws import conversation, frames
+from trunkline.server.context.ws import PATH, conversation, frames
 from trunkline.server.context.ws.conversation import Conversation
 from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT, PeerGone, Socket, refuse, upgrade_of
-
-PATH = "/ws"
 
 
 async def plain(call: HttpCall) -> Reply:
