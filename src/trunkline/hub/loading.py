@@ -1,8 +1,8 @@
 """What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile. One
 thread at a time: two that load modules which know each other could see half of one.
 
-What runs sessions comes with the first session, and with the first of its driver. What judges commands comes with the first tool
-call (``session/judges.py``).
+What runs sessions, and what drives most agents, comes when somebody is let in who may start one, at the latest with the first
+session; what drives others comes with their first. What judges commands comes with the first tool call (``session/judges.py``).
 """
 
 from __future__ import annotations
@@ -31,6 +31,11 @@ async def session_type(driver: str) -> type[Session]:
     from trunkline.session.session import Session
 
     return Session
+
+
+async def load_for_sessions() -> None:
+    """Load what the first session will most likely need."""
+    await load(SESSIONS, *DRIVERS["acp"])
 
 
 async def load(*modules: str) -> None:
