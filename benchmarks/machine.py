@@ -51,6 +51,7 @@ class HubProcess:
             sys.executable, "-m", "trunkline", "serve", "--no-open"]
         command += ["--port", "0", "--data", str(self.folder / "data"), "--agent", f"bench={self._agent}"]
         env = {**os.environ, "TRUNKLINE_TOKEN": self.token, "XDG_CONFIG_HOME": str(self.folder / "config")}
+        env.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled; this one is when it first starts
         self.started_at = time.monotonic()
         with (self.folder / "log").open("wb") as log:
             self._process = subprocess.Popen(

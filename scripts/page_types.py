@@ -22,6 +22,7 @@ from trunkline.dialects.calls.types import CarriedReading
 from trunkline.hub import PendingAsk
 from trunkline.server.context.snapshot import SessionState
 from trunkline.server.context.ws import frames
+from trunkline.server.later import found_in
 from trunkline.server.openapi import ErrorBody
 from trunkline.server.routes import ROUTES
 from trunkline.session import fold
@@ -108,8 +109,8 @@ FILES: dict[str, Callable[[], str]] = {
 
 def _api_structs() -> dict[type, bool]:
     """The structs that routes take and give, and whether each is (part of) a request; two may not share a name."""
-    asked = [route.request for route in ROUTES if route.request is not None]
-    given = [route.response for route in ROUTES if route.response is not None]
+    asked = [found_in(route.request) for route in ROUTES if route.request is not None]
+    given = [found_in(route.response) for route in ROUTES if route.response is not None]
     answers = dict.fromkeys(_reached([*given, ErrorBody, *PASSED_ON, *_frame_views()]), False)
     found = answers | {kind: True for kind in _reached(asked) if kind not in answers}
     kinds = {kind: request for kind, request in found.items() if kind not in _context_names}

@@ -10,7 +10,7 @@ import pytest
 from tests.aio import run
 from tests.tooling.rows import every_row
 from trunkline.agents import catalog
-from trunkline.agents.catalog import AgentSpec, Detection, adhoc, detect, launch_command, load, spec_from_table
+from trunkline.agents.catalog import AgentSpec, Catalog, Detection, adhoc, detect, launch_command, load, spec_from_table
 from trunkline.errors import AgentNotInstalled, Invalid
 
 NAMES = (
@@ -52,6 +52,24 @@ def test_the_demo_runs_on_the_interpreter_of_the_hub() -> None:
     demo = load()["demo"]
     assert demo.command == (sys.executable, "-m", "trunkline.agents.demo")
     assert launch_command(demo, {}) == demo.command
+
+
+def test_only_the_file_of_an_agent_that_is_wanted_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def read_file(file: Path) -> AgentSpec:
+        read.append(file.stem)
+        return adhoc(file.stem, "x")
+
+    monkeypatch.setattr(catalog, "_spec_from_file", read_file)
+    agents = Catalog({"demo": adhoc("demo", "mine"), "own": adhoc("own", "mine")})
+    assert sorted(agents) == sorted([*NAMES, "own"]) and len(agents) == len(NAMES) + 1
+    assert "goose" in agents and "nobody" not in agents
+    assert agents["demo"].command == ("mine",), "the user's own comes first"
+    assert read == []
+    assert agents["goose"].name == "goose" and read == ["goose"]
+    with pytest.raises(KeyError):
+        agents["nobody"]
 
 
 def test_a_changed_answer_does_not_change_the_catalog() -> None:

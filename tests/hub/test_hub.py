@@ -9,12 +9,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.aio import run
+from tests.aio import eventually, run
 from tests.hub.stage import alive, options, until_packet, work
 from trunkline.agents.catalog import adhoc
 from trunkline.agents.pid_files import PidFiles, PidRecord
 from trunkline.errors import HubStopping
 from trunkline.hub import Hub, HubOptions, NewSession
+from trunkline.hub import hub as hub_module
 
 
 def test_a_hub_in_memory_leaves_no_file(tmp_path: Path) -> None:
@@ -49,4 +50,42 @@ def test_stopping_the_hub_ends_an_agent_that_is_still_starting(tmp_path: Path, m
             await creating
         assert not alive(pid)
 
+    run(scenario())
+
+
+def test_a_hub_that_expects_a_session_has_ready_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ready: list[str] = []
+
+    async def load() -> None:
+        ready.append("code")
+
+    async def open_nursery() -> None:
+        ready.append("nursery")
+
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            await eventually(lambda: hub.metrics.commits == 0)
+            assert ready == [], "nobody is there"
+            hub.expect_session()
+            hub.expect_session()
+            await eventually(lambda: len(ready) >= 2)
+            await asyncio.sleep(0)
+        assert ready == ["code", "nursery"]
+
+    monkeypatch.setattr(hub_module, "WARM_AFTER_S", 0.0)
+    monkeypatch.setattr(hub_module, "load_for_sessions", load)
+    monkeypatch.setattr(hub_module, "open_nursery", open_nursery)
+    run(scenario())
+
+
+def test_a_hub_that_stops_makes_nothing_ready_any_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        async with Hub(options(tmp_path)) as hub:
+            hub.expect_session()
+            waiting = hub._warming
+        assert waiting is not None
+        await asyncio.wait((waiting,))
+        assert waiting.cancelled()
+
+    monkeypatch.setattr(hub_module, "WARM_AFTER_S", 600.0)
     run(scenario())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
+import time
 
 import pytest
 
@@ -22,6 +24,23 @@ def test_a_module_is_loaded_once_and_off_the_loop(monkeypatch: pytest.MonkeyPatc
 
     run(scenario())
     assert seen == [("one", False), ("two", False), ("three", False)]
+
+
+def test_two_are_never_loaded_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    at_it, together = threading.Lock(), []
+
+    def import_module(name: str) -> None:
+        together.append(not at_it.acquire(blocking=False))
+        time.sleep(0)  # let others have their turn
+        at_it.release()
+
+    async def scenario() -> None:
+        await asyncio.gather(*(loading.load(f"{each}-{number}") for each in "abcdefgh" for number in range(20)))
+
+    monkeypatch.setattr(loading, "_loaded", set())
+    monkeypatch.setattr(loading, "import_module", import_module)
+    run(scenario())
+    assert len(together) == 160 and not any(together)
 
 
 def test_every_driver_has_modules_that_are_there() -> None:

@@ -6,15 +6,39 @@ import subprocess
 import sys
 
 LATER = ("tree_sitter", "tree_sitter_bash", "prometheus_client", "pydantic", "fastapi", "rich", "hypothesis",
-         "websockets", "multiprocessing.pool", "sqlite3.dbapi2", "cryptography", "segno", "trunkline.server.delivery.push.sender",
-         "trunkline.server.delivery.push.pusher", "trunkline.server.delivery.push.crypt",
-         "trunkline.dialects.risk", "trunkline.dialects.shell",
+         "websockets", "multiprocessing.pool", "sqlite3.dbapi2", "cryptography", "segno", "html.entities", "tomllib",
+         "trunkline.server.delivery.push.sender", "trunkline.server.delivery.push.pusher", "trunkline.server.delivery.push.crypt",
+         "trunkline.dialects.risk", "trunkline.dialects.shell", "trunkline.dialects.claude",
          "trunkline.session.session", "trunkline.session.interpret", "trunkline.session.driver.acp.driver",
          "trunkline.session.driver.stream_json")
 
+FACES = ("trunkline.server.acp.agent", "trunkline.server.acp.transport.http", "trunkline.server.acp.transport.socket",
+         "trunkline.server.context.events", "trunkline.server.context.ws.face", "trunkline.server.packets.packets",
+         "trunkline.server.packets.frames", "trunkline.server.sessions.sessions", "trunkline.server.sessions.export",
+         "trunkline.server.files.diff", "trunkline.server.files.preview", "trunkline.server.files.uploads", "trunkline.adapters",
+         "trunkline.server.delivery.push.face", "trunkline.server.delivery.webhooks")
+
+UNUSED = ("uvicorn.main", "uvicorn.supervisors", "multiprocessing", "watchfiles", "logging.handlers", "pickle", "email.parser",
+          "_bz2", "_lzma")
+"""What packages of ours would load and a hub does not use."""
+
+SERVING = "import trunkline.server.http.listen"
+HOSTING = ("from trunkline.cli.commands import serve\nserve.leave_unused_unloaded()\n"
+           "import trunkline.cli.hosting.hosting")
+
+
+def loaded_by(code: str) -> set[str]:
+    code = f"import sys\n{code}\nprint(*sys.modules)"
+    return set(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split())
+
 
 def test_serving_loads_nothing_that_only_some_requests_need() -> None:
-    code = "import sys, trunkline.server.http.listen\nprint(*sorted(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    loaded = loaded_by(SERVING)
     assert "trunkline.server.app" in loaded
-    assert [name for name in LATER if name in loaded] == []
+    assert [name for name in (*LATER, *FACES) if name in loaded] == []
+
+
+def test_a_hubs_own_process_loads_nothing_that_it_does_not_use() -> None:
+    loaded = loaded_by(HOSTING)
+    assert "trunkline.server.http.listen" in loaded and "uvicorn.server" in loaded
+    assert [name for name in (*LATER, *FACES, *UNUSED) if name in loaded] == []

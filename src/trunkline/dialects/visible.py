@@ -21,8 +21,8 @@ _MARKS: Final = (0x061C, 0x200E, 0x200F)
 """Marks of direction: prose in two scripts has them."""
 _HIDING: Final = (*range(0x2028, 0x202A), *range(0xFFF9, 0xFFFC), *range(0xE0000, 0xE0080))
 """Separators that some take for line ends, annotations, tags."""
-_HALVES: Final = range(0xD800, 0xE000)
-"""Halves of characters: nothing can write them down."""
+_HALF: Final = re.compile("[\ud800-\udfff]")
+"""Halves of characters: nothing can write them down. There are two thousand of them, too many for the tables below."""
 
 UNSEEN_RANGES: Final = (
     (0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0xAD, 0xAD), (0x034F, 0x034F), (0x061C, 0x061C), (0x115F, 0x1160),
@@ -61,10 +61,10 @@ _WIDE: Final = re.compile(
 """Full-width letters, digits, dots and slashes, other slashes and dots, letters of formulas; not the signs of a sentence."""
 _WORD: Final = re.compile(r"[^\W\d_]+")
 
-_GONE: Final = dict.fromkeys((*_CONTROLS, *_REORDERING, *_MARKS, *_HIDING, *_HALVES))
+_GONE: Final = dict.fromkeys((*_CONTROLS, *_REORDERING, *_MARKS, *_HIDING))
 _GONE_BUT_ESCAPES: Final = {code: None for code in _GONE if code != 0x1B}
 _SHOWN: Final[dict[int, int | str]] = {
-    **{code: f"[U+{code:04X}]" for code in (*_REORDERING, *_HIDING)}, **dict.fromkeys(_HALVES, 0xFFFD),
+    **{code: f"[U+{code:04X}]" for code in (*_REORDERING, *_HIDING)},
     **dict.fromkeys(range(0x80, 0xA0), 0xFFFD), **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n\r"},
     0x7F: 0x2421,
 }
@@ -104,12 +104,12 @@ def _is_latin(letter: str) -> bool:
 
 def printable(text: str) -> str:
     """The text without anything that a terminal would obey."""
-    return without_sequences(text).translate(_GONE)
+    return _whole(without_sequences(text), "").translate(_GONE)
 
 
 def styled(text: str) -> str:
     """The same for a text that was printable, and has colours of ours since: Markdown has names for what it was cleared of."""
-    return text.translate(_GONE_BUT_ESCAPES)
+    return _whole(text, "").translate(_GONE_BUT_ESCAPES)
 
 
 def one_line(text: str) -> str:
@@ -119,7 +119,7 @@ def one_line(text: str) -> str:
 
 def shown(text: str) -> str:
     """The text with pictures or numbers in place of what would not be seen: nothing is shown as something else than it is."""
-    return text.translate(_SHOWN)
+    return _whole(text, "\ufffd").translate(_SHOWN)
 
 
 def revealed(text: str) -> str:
@@ -147,6 +147,11 @@ def escaped(json_text: bytes) -> bytes:
 def within(text: str, most_bytes: int) -> str:
     """The beginning of the text that fits into so many bytes of UTF-8, whole characters only."""
     return text.encode("utf-8", "replace")[:most_bytes].decode("utf-8", "ignore")
+
+
+def _whole(text: str, half: str) -> str:
+    """The text with something else in place of each half of a character."""
+    return text if text.isascii() else _HALF.sub(half, text)
 
 
 def _escape(found: re.Match[str]) -> str:

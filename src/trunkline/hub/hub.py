@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from trunkline.agents import catalog
-from trunkline.agents.catalog import AgentSpec
+from trunkline.agents.catalog import AgentSpec, Catalog
+from trunkline.agents.keeper.link import open_nursery
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
 from trunkline.dialects.acp.initialize import AgentCapabilities
@@ -33,6 +33,7 @@ from trunkline.hub.audit import AuditNotes, audit_log, chain_key
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.folders import folder_lane, guarded_folders
 from trunkline.hub.in_memory import SessionsInMemory
+from trunkline.hub.loading import load_for_sessions
 from trunkline.hub.recovery import end_left_agents, recover_sessions
 from trunkline.hub.rule_preview import RulePreview, preview_rule
 from trunkline.hub.sandboxes import hidden_places
@@ -52,19 +53,23 @@ from trunkline.session.services import Limits, Services
 if TYPE_CHECKING:
     from trunkline.session.session import Session
 
+WARM_AFTER_S = 0.05
+"""How long whoever came first is served first: to load what sessions need takes a core for some 50 ms."""
+
 
 class Hub:
     """All sessions of one data directory. Used as an async context manager."""
 
     def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None) -> None:
         self.options = options
-        self.agents: dict[str, AgentSpec] = {**catalog.load(), **options.agents}
+        self.agents: Mapping[str, AgentSpec] = Catalog(options.agents)
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
         self.preview_url: Callable[[str, Artifact], str | None] = lambda session_id, artifact: None
         """Set by the server: the address under which an artifact can be shown."""
         self.lane = folder_lane()
         self.policies = PolicyBook(options.rules_file)
+        self._warming: asyncio.Task[None] | None = None
         self._turns: dict[str, int] = {}
         self._memory = SessionsInMemory()
         self._pids = PidFiles(options.file("agents"))
@@ -116,6 +121,8 @@ class Hub:
                         trace: TracebackType | None) -> None:
         """Stop every agent, end every reader, store everything."""
         self._sessions.closing = True
+        if self._warming is not None:
+            self._warming.cancel()
         self.policies.changed = lambda: None
         await self._agents.close()
         await self._sessions.close(HubStopping("the hub was stopped"))
@@ -127,6 +134,16 @@ class Hub:
         await self.index.close()
         await self._journal.__aexit__(kind, error, trace)
         close_nursery()
+
+    def expect_session(self) -> None:
+        """Somebody is there who may start a session: have ready, in a moment, what the first one needs."""
+        if self._warming is None and not self.closing:
+            self._warming = asyncio.create_task(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        await asyncio.sleep(WARM_AFTER_S)
+        await load_for_sessions()
+        await open_nursery()
 
     # What the hub is doing.
 

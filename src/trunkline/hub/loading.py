@@ -1,12 +1,14 @@
-"""What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile.
+"""What a hub loads when it first needs it, so that it answers sooner after its start. In a thread: nobody waits meanwhile. One
+thread at a time: two that load modules which know each other could see half of one.
 
-What runs sessions comes with the first session, and with the first of its driver. What judges commands comes with the first tool
-call (``session/judges.py``).
+What runs sessions, and what drives most agents, comes when somebody is let in who may start one, at the latest with the first
+session; what drives others comes with their first. What judges commands comes with the first tool call (``session/judges.py``).
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +22,7 @@ DRIVERS: Final = {
 }
 _loaded: set[str] = set()
 """Not ``sys.modules``: that has a module too while another thread is still at it."""
+_one_at_a_time = threading.Lock()
 
 
 async def session_type(driver: str) -> type[Session]:
@@ -30,9 +33,20 @@ async def session_type(driver: str) -> type[Session]:
     return Session
 
 
+async def load_for_sessions() -> None:
+    """Load what the first session will most likely need."""
+    await load(SESSIONS, *DRIVERS["acp"])
+
+
 async def load(*modules: str) -> None:
     """Load what is not loaded yet, off the loop."""
     wanted = [name for name in modules if name not in _loaded]
     if wanted:
-        await asyncio.to_thread(lambda: [import_module(name) for name in wanted])
-        _loaded.update(wanted)
+        await asyncio.to_thread(_load, wanted)
+
+
+def _load(modules: list[str]) -> None:
+    with _one_at_a_time:
+        for name in modules:
+            import_module(name)
+            _loaded.add(name)

@@ -25,8 +25,9 @@ ROWS_AT_ONCE = 200
 
 async def end_left_agents(pids: PidFiles, agents: Iterable[AgentSpec]) -> None:
     """End agents that were left behind, but not the daemons that they share with others."""
-    spared = [daemon.command for spec in agents for daemon in spec.daemons]
-    for left in await asyncio.to_thread(pids.left_behind):
+    all_left = await asyncio.to_thread(pids.left_behind)
+    spared = [daemon.command for spec in agents for daemon in spec.daemons] if all_left else []
+    for left in all_left:
         await end_leftover(left.pid, left.start_time, left.marker, keepers=left.keepers, spared=spared)
         pids.forget(left.session_id)
 

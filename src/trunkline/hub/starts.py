@@ -13,6 +13,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from trunkline.agents.keeper.link import open_nursery
 from trunkline.agents.resources import check_resources
 from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer
@@ -67,7 +68,7 @@ class Starts:
         now, cwd = self._services.clock(), await self._real(cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
                     title=title or "", agent_session_id=agent_session_id, resources=spec.resources)
-        return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.adopt(by=by))
+        return await self._begin(await self._make(fold), lambda session: session.lifecycle.adopt(by=by))
 
     async def fork(self, session_id: str, *, cwd: str | None = None, title: str | None = None,
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
@@ -83,7 +84,7 @@ class Starts:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._services.clock()
         place = await self._real(cwd) if cwd is not None else fold.cwd
-        branch = await self._sessions.make(Fold(
+        branch = await self._make(Fold(
             session_id=self._services.new_id("ses"), agent=fold.agent, cwd=place, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id, fork_of=fold.agent_session_id,
             sandbox=fold.sandbox, resources=fold.resources, mcp_servers=[*mcp_servers] or fold.mcp_servers))
@@ -124,7 +125,12 @@ class Starts:
             if new.prompt is not None:
                 await session.turns.send(content_blocks(new.prompt), idempotency_key=key, by=by)
 
-        return await self._begin(await self._sessions.make(fold), open)
+        return await self._begin(await self._make(fold), open)
+
+    async def _make(self, fold: Fold) -> Session:
+        """A session whose agent is about to be started. What starts it comes meanwhile, where this is the hub's first."""
+        session, _ = await asyncio.gather(self._sessions.make(fold), open_nursery())
+        return session
 
     async def _begin(self, session: Session, open: Callable[[Session], Awaitable[None]]) -> Session:
         await self._sessions.begin(session, open)

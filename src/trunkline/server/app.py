@@ -36,8 +36,7 @@ from trunkline.errors import (
 )
 from trunkline.hub import Hub
 from trunkline.server import acp
-from trunkline.server.acp.transport import socket
-from trunkline.server.acp.transport.http import HttpConnections
+from trunkline.server.acp.transport.connections import HttpConnections
 from trunkline.server.auth.cookies import without_base
 from trunkline.server.auth.credentials import NOBODY, RequestGate, check_scope
 from trunkline.server.auth.devices import Pairings
@@ -45,13 +44,12 @@ from trunkline.server.auth.login import Codes
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.auth.tries import FailedTries
 from trunkline.server.call import HttpCall, Parts, Reply, asks_for_stream, reply, takes_stream
-from trunkline.server.context import ws
 from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.comparing import Comparing
-from trunkline.server.files.preview import Previews, preview
+from trunkline.server.files.preview_keys import Previews
+from trunkline.server.later import Later
 from trunkline.server.openapi import error_body
 from trunkline.server.options import ServerOptions
-from trunkline.server.packets.frames import error_as_packet
 from trunkline.server.route_tree import PathTree
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
@@ -67,6 +65,9 @@ DEFAULT_HEADERS = (
     ("cache-control", "no-store"),
 )
 """For replies that say nothing else about themselves."""
+
+_editors_socket = Later("trunkline.server.acp.transport.socket").answer
+_context_socket = Later("trunkline.server.context.ws.face").answer
 
 
 class App:
@@ -111,8 +112,8 @@ class App:
         self._open += 1
         try:
             if scope["type"] == "websocket":
-                face = socket if scope["path"] == acp.PATH else ws
-                await face.answer(self.parts, scope, receive, send)
+                answer_socket = _editors_socket if scope["path"] == acp.PATH else _context_socket
+                await answer_socket(self.parts, scope, receive, send)
                 return
             answer = await self._answer(Request(scope, receive))
             if answer is not None:
@@ -154,7 +155,7 @@ class App:
         gate = self.parts.gate
         gate.check_host(request)
         resource = self._resource(request.scope)
-        if not (resource and resource.is_preview):
+        if not (resource and resource.any_origin):
             gate.check_origin(request)
         if resource is None:
             raise NotFound(f"nothing is at {request.scope['path'][:200]}")
@@ -186,7 +187,7 @@ class _Resource:
         if "GET" in self._routes:
             self._routes["HEAD"] = self._routes["GET"]
         self.allow = ", ".join(sorted([*self._routes, "OPTIONS"]))
-        self.is_preview = any(route.handler is preview for route in self._routes.values())
+        self.any_origin = any(route.any_origin for route in self._routes.values())
 
     def route(self, method: str) -> Route:
         """The route for a method, or MethodNotAllowed."""
@@ -223,6 +224,8 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
 def error_reply(error: TrunklineError, request: Request) -> Response:
     """The response that an error becomes."""
     if _reads_packets(request):
+        from trunkline.server.packets.frames import error_as_packet  # loaded with the packets face, or by its first error
+
         return Response(error_as_packet(error), error.http_status, _error_headers(error), media_type="application/json")
     return reply(error_body(error), error.http_status, _error_headers(error))
 

@@ -27,13 +27,13 @@ from trunkline.server.options import ServerOptions
 
 if TYPE_CHECKING:
     from trunkline.hub import Hub, Session
-    from trunkline.server.acp.transport.http import HttpConnections
+    from trunkline.server.acp.transport.connections import HttpConnections
     from trunkline.server.auth.devices import Pairings
     from trunkline.server.auth.login import Codes
     from trunkline.server.auth.tries import FailedTries
     from trunkline.server.delivery.push.subscriptions import Subscriptions
     from trunkline.server.files.comparing import Comparing
-    from trunkline.server.files.preview import Previews
+    from trunkline.server.files.preview_keys import Previews
     from trunkline.server.routes import Route
     from trunkline.server.sse import Streams
     from trunkline.threads import Lane

@@ -13,6 +13,7 @@ import msgspec
 
 from trunkline import __version__
 from trunkline.errors import TrunklineError
+from trunkline.server.later import found_in
 
 if TYPE_CHECKING:
     from trunkline.server.routes import Query, Route
@@ -38,7 +39,7 @@ def error_body(error: TrunklineError) -> ErrorBody:
 def document(routes: Iterable[Route]) -> dict[str, Any]:
     """The OpenAPI document of these routes."""
     routes = list(routes)
-    types = [kind for route in routes for kind in (route.request, route.response) if kind is not None]
+    types = [found_in(kind) for route in routes for kind in (route.request, route.response) if kind is not None]
     schemas, components = msgspec.json.schema_components([*types, ErrorBody], ref_template=REF)
     by_type = {_key(kind): schema for kind, schema in zip([*types, ErrorBody], schemas, strict=True)}
     paths: dict[str, dict[str, Any]] = {}
@@ -65,7 +66,7 @@ def plain_path(path: str) -> str:
 
 
 def _key(kind: Any) -> str:
-    return repr(kind)
+    return repr(found_in(kind))
 
 
 def _operation(route: Route, schemas: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,16 @@
 """Everything that is answered: one table.
 
 The server's routes, the OpenAPI document, the docs page and the checks that the documentation is complete are all made from
-``ROUTES``. Rule: nothing is answered that is not in it.
+``ROUTES``.
+
+Rule 1: nothing is answered that is not in it.
+Rule 2: a face is loaded by the first request for it (``later.py``). Loaded at once is only what the first answer needs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,20 +18,36 @@ from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.hub.rule_preview import RulePreview
-from trunkline.server import (
-    page,
-)
-from trunkline.server.acp.transport import http as acp_http
-from trunkline.server.auth import devices, login
+from trunkline.server import page
 from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.call import HttpCall, Reply
-from trunkline.server.context import events, snapshot, ws
-from trunkline.server.delivery.push import face as push
-from trunkline.server.files import diff, files, folders, images, preview, uploads
-from trunkline.server.ops import journal, ops
-from trunkline.server.packets import history, packets
-from trunkline.server.sessions import adapters, approvals, export, limits, policies, prompt, search, sessions
+from trunkline.server.later import Later
+from trunkline.server.ops import ops
 from trunkline.session.fold import QueuedPrompt
+
+if TYPE_CHECKING:
+    from trunkline.server.acp.transport import http as acp_http
+    from trunkline.server.auth import devices, login
+    from trunkline.server.context import events, snapshot
+    from trunkline.server.context.ws import face as ws
+    from trunkline.server.delivery.push import face as push
+    from trunkline.server.files import diff, files, folders, images, preview, uploads
+    from trunkline.server.ops import journal
+    from trunkline.server.packets import history, packets
+    from trunkline.server.sessions import adapters, approvals, export, limits, policies, prompt, search, sessions
+else:
+    acp_http = Later("trunkline.server.acp.transport.http")
+    devices, login = Later("trunkline.server.auth.devices"), Later("trunkline.server.auth.login")
+    events, snapshot = Later("trunkline.server.context.events"), Later("trunkline.server.context.snapshot")
+    ws = Later("trunkline.server.context.ws.face")
+    push = Later("trunkline.server.delivery.push.face")
+    diff, files, folders, images, preview, uploads = (
+        Later(f"trunkline.server.files.{name}") for name in ("diff", "files", "folders", "images", "preview", "uploads"))
+    journal = Later("trunkline.server.ops.journal")
+    history, packets = Later("trunkline.server.packets.history"), Later("trunkline.server.packets.packets")
+    adapters, approvals, export, limits, policies, prompt, search, sessions = (
+        Later(f"trunkline.server.sessions.{name}")
+        for name in ("adapters", "approvals", "export", "limits", "policies", "prompt", "search", "sessions"))
 
 Handler = Callable[[HttpCall], Awaitable[Reply]]
 STREAM = ("text/event-stream",)
@@ -63,6 +82,8 @@ class Route(msgspec.Struct, frozen=True):
     answers: str = ""
     refused: Callable[[HttpCall, TrunklineError], Awaitable[None]] | None = None
     """Called for a call that did not reach the handler for lack of scope."""
+    any_origin: bool = False
+    """Whether pages of other origins may ask: for what carries its permission in its address."""
 
 
 AFTER = Query("after", "Only what comes after this seq.", "integer")
@@ -201,7 +222,7 @@ ROUTES: tuple[Route, ...] = (
           "An address to see an artifact at; with `live` its scripts run and it may load from elsewhere.",
           request=preview.NewPreview, response=preview.PreviewAddress, status=201),
     Route("GET", "/preview/{key}/{path:path}", preview.preview, None, "A file of an artifact, sandboxed, under an expiring key.",
-          gives=("*/*",)),
+          gives=("*/*",), any_origin=True),
     Route("GET", "/approvals", approvals.pending, "view", "Every approval and question that waits, in all sessions.",
           response=approvals.PendingAsks),
     Route("POST", "/approvals/{requestId}/always-preview", approvals.always_preview, "view",

@@ -298,3 +298,28 @@ def test_of_several_places_the_most_telling_failure_is_told(run: Run, tmp_path: 
             await AgentProcess.spawn(["tool"], cwd=str(tmp_path), env=env, on_data=ignore, on_exit=_nothing)
 
     run(scenario())
+
+
+def test_what_starts_agents_can_be_had_ready_before_the_first(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        link.close()
+        await link.open_nursery()
+        nursery = link._nursery
+        assert nursery is not None and nursery.runs
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        assert parent_of(parent_of(agent.process.pid)) == nursery._process.pid
+        await agent.process.stop(close_stdin_s=0, term_s=0)
+
+    run(scenario())
+
+
+def test_what_cannot_be_had_ready_is_told_by_the_first_agent(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        link.close()
+        monkeypatch.setattr(sys, "executable", str(tmp_path / "missing"))
+        await link.open_nursery()
+        assert link._nursery is None
+        with pytest.raises(AgentStartFailed):
+            await AgentProcess.spawn(["cat"], cwd=str(tmp_path), env=ENV, on_data=ignore, on_exit=lambda exit_: None)
+
+    run(scenario())

@@ -285,3 +285,20 @@ def test_looking_needs_view_answering_approve_steering_control_and_tokens_admin(
 def filled(route: Route) -> str:
     """The route's path with something in its variable parts."""
     return route.path.replace("{path:path}", "x").replace("{", "").replace("}", "")
+
+
+def test_a_session_is_expected_of_who_may_start_one(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with site(tmp_path) as hub:
+            expected: list[str] = []
+            looking = (await hub.ask("POST", "/auth/tokens", json_body={"name": "looks", "scope": "view"})).json()["secret"]
+            hub.app.parts.gate.expect_session = lambda: expected.append("one")
+            await hub.ask("GET", "/healthz")
+            await hub.ask("GET", "/sessions", token=None)
+            await hub.ask("GET", "/sessions", token="wrong")
+            await hub.ask("GET", "/sessions", token=looking)
+            assert expected == []
+            await hub.ask("GET", "/sessions")
+            assert expected == ["one"]
+
+    run(check())

@@ -12,7 +12,7 @@ from tests.aio import run
 from tests.server.site import TOKEN, Site, browser, site
 from trunkline.errors import NotFound
 from trunkline.hub import Session
-from trunkline.server.files.preview import Previews
+from trunkline.server.files.preview_keys import Previews
 from trunkline.session.fold import Artifact
 from trunkline.session.workspace.files import Workspace
 

@@ -61,7 +61,7 @@ def test_whoever_may_look_sees_what_waits(tmp_path: Path) -> None:
 def test_always_of_what_is_not_known_is_refused_on_every_face(tmp_path: Path) -> None:
     async def check() -> None:
         async with site(tmp_path) as hub:
-            hub.hub.agents["puppet"] = catalog.adhoc("puppet", f"{sys.executable} {puppet.__file__}")
+            hub.hub.options.agents["puppet"] = catalog.adhoc("puppet", f"{sys.executable} {puppet.__file__}")
             made = await hub.ask("POST", "/sessions", json_body={"agent": "puppet", "cwd": str(hub.folder)})
             session = await hub.hub.session(made.json()["id"])
             call = {"toolCallId": "confirm-1", "title": "Confirm Agent Actions", "kind": "other"}

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from tests.aio import run
+from tests.session import script
 from tests.session.script import ScriptedDriver, Stage
 from trunkline.errors import AgentNotRunning, AgentStartFailed, HubStopping
+from trunkline.session.driver import link as driver_link
+from trunkline.session.driver.base import Started
 from trunkline.session.services import Limits
+from trunkline.session.workspace import project
 
 
 def test_an_agent_that_comes_back_gets_its_mode_and_options_again(tmp_path: Path) -> None:
@@ -124,3 +129,49 @@ def test_the_agent_is_read_no_more_while_there_is_a_reason_and_an_old_one_is_lef
 
 def _paused(stage: Stage) -> list[bool]:
     return [driver.paused for driver in stage.drivers]
+
+
+def test_the_project_is_looked_at_while_the_agent_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    began = threading.Event()
+
+    def look(cwd: str) -> project.Surroundings:
+        assert began.wait(20), "the agent is started meanwhile"
+        return project.look_around(cwd)
+
+    class Starting(ScriptedDriver):
+        async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+            began.set()
+            return await super().start(previous, adopt=adopt)
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        (tmp_path / "go.mod").write_text("module x")
+        monkeypatch.setattr(driver_link, "look_around", look)
+        monkeypatch.setattr(script, "ScriptedDriver", Starting)
+        session = await stage.open()
+        environment = session.fold.environment
+        assert environment is not None and environment.project.path == session.fold.cwd
+
+    run(scenario())
+
+
+def test_a_start_that_fails_does_not_wait_for_the_look_at_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    over = threading.Event()
+
+    def look(cwd: str) -> project.Surroundings:
+        over.wait(20)
+        raise OSError("the disk is gone")
+
+    class Failing(ScriptedDriver):
+        async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
+            raise AgentStartFailed("it could not be started")
+
+    async def scenario() -> None:
+        stage = Stage(tmp_path)
+        monkeypatch.setattr(driver_link, "look_around", look)
+        monkeypatch.setattr(script, "ScriptedDriver", Failing)
+        with pytest.raises(AgentStartFailed):
+            await stage.open()
+        over.set()
+
+    run(scenario())

@@ -55,8 +55,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
-import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -77,8 +75,8 @@ from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
 from trunkline.threads import Lane, check_off_loop
 
-__all__ = ["AgentSpec", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "find_command", "launch_command",
-           "load", "spec_from_table"]
+__all__ = ["AgentSpec", "Catalog", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "find_command",
+           "launch_command", "load", "spec_from_table"]
 
 VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
@@ -202,9 +200,32 @@ class Detection(msgspec.Struct, frozen=True, kw_only=True):
     version: str | None = None
 
 
+class Catalog(Mapping[str, AgentSpec]):
+    """Every agent that can be run, by name. The file of an agent is read when somebody wants that agent.
+
+    ``more`` are the user's own, which come before those of the catalog of the same name."""
+
+    def __init__(self, more: Mapping[str, AgentSpec]) -> None:
+        self._more = more
+
+    def __getitem__(self, name: str) -> AgentSpec:
+        if name in self._more:
+            return self._more[name]
+        return _spec_from_file(_files()[name])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._more or name in _files()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys((*_files(), *self._more)))
+
+    def __len__(self) -> int:
+        return len({*_files(), *self._more})
+
+
 def load() -> dict[str, AgentSpec]:
     """Every agent of the catalog, by name."""
-    return dict(_catalog())
+    return dict(Catalog({}))
 
 
 def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") -> AgentSpec:
@@ -306,14 +327,14 @@ def launch_command(spec: AgentSpec, env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 @cache
-def _catalog() -> dict[str, AgentSpec]:
-    specs = {}
-    for file in sorted(Path(__file__).parent.glob("*.toml")):
-        specs[file.stem] = _spec_from_file(file)
-    return specs
+def _files() -> dict[str, Path]:
+    return {file.stem: file for file in sorted(Path(__file__).parent.glob("*.toml"))}
 
 
+@cache
 def _spec_from_file(file: Path) -> AgentSpec:
+    import tomllib  # no agent, no parser
+
     try:
         table = tomllib.loads(file.read_text(encoding="utf-8"))
     except NOT_TOML as error:
@@ -414,7 +435,7 @@ async def _version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s:
 async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], within_s: float) -> str | None:
     try:
         clean = clean_env(spec.env_allow, env, spec.env)
-        child = await ChildCommand.spawn(path, spec.detect.version_args, cwd=await Lane(1).run(tempfile.gettempdir), env=clean)
+        child = await ChildCommand.spawn(path, spec.detect.version_args, cwd=await Lane(1).run(_folder_for_files), env=clean)
     except TrunklineError:
         return None
     try:
@@ -426,6 +447,12 @@ async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], withi
         await child.release()
     found = _VERSION.search(child.output()) if not failed and not _INTERPRETED.match(child.output()) else None
     return found.group() if found else None
+
+
+def _folder_for_files() -> str:
+    from tempfile import gettempdir  # to find it, it tries to write there
+
+    return gettempdir()
 
 
 def _is_interpreter(spec: AgentSpec) -> bool:

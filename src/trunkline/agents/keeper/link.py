@@ -1,8 +1,8 @@
 """The hub's side: starts the nursery, has it fork a keeper, and reads what that keeper reports.
 
 Rule 1: nothing here waits on the loop: a nursery is started in a lane (``check_off_loop`` holds it), all else is a socket.
-Rule 2: one nursery per process, started with the first agent and again when it is gone; it serves every event loop. Whoever
-never closes it has its socket closed when the program ends.
+Rule 2: one nursery per process, started with the first agent or before (``open_nursery``) and again when it is gone; it serves
+every event loop. Whoever never closes it has its socket closed when the program ends.
 Rule 3: a keeper that ends without saying that nothing is left was killed. That is reported as an exit, and whoever kept the agent
 looks for its family by other means.
 Rule 4: a nursery that does not answer in time is stopped or hangs. It is woken and keeps what it has; another one serves from
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import logging
 import os
 import signal
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from trunkline.agents.keeper.wire import HERE, LENGTH, LINE_MOST, Wishes
+from trunkline.errors import Unavailable
 from trunkline.threads import Lane, check_off_loop
 
 SEND_AGAIN_S: Final = 0.005
@@ -274,6 +276,12 @@ async def start(wishes: Wishes, stdio: Sequence[int]) -> KeptAgent:
             kept.close()
             raise
     raise AssertionError("unreachable")
+
+
+async def open_nursery() -> None:
+    """Have a nursery run, so that the first agent need not wait for it. Where it cannot be started, that agent says so."""
+    with contextlib.suppress(OSError, Unavailable):
+        await _running()
 
 
 def close() -> None:

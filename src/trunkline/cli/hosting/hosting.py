@@ -100,6 +100,7 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
     async with Hub(_hub_options(settings)) as hub:
         tls = _tls(settings)
         app = build_app(hub, _server_options(settings, listener))
+        app.parts.gate.expect_session = hub.expect_session
         server = asyncio.create_task(serve(app, sockets=[listener], stop=closed, tls=tls))
         listener.listen(BACKLOG)
         _announce(settings, folder, app, url_of(settings, listener))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import re
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import msgspec
@@ -50,6 +51,8 @@ class RequestGate:
             self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
         self._any_address = not is_loopback(options.host)
         self.cookies = Cookies(tokens.hub_name)
+        self.expect_session: Callable[[], None] = lambda: None
+        """Called when somebody was let in who may start a session."""
 
     def check_host(self, request: HTTPConnection) -> None:
         """Forbidden, unless the Host is loopback, allowed by name, or an address while we listen on more than loopback."""
@@ -70,9 +73,7 @@ class RequestGate:
 
     def caller(self, request: HTTPConnection) -> Caller:
         """Who asks; Unauthorized without a good credential. The connection is a friend's from then on."""
-        caller = self._vouched(request)
-        _befriend(request)
-        return caller
+        return self._let_in(self._vouched(request), request)
 
     def _vouched(self, request: HTTPConnection) -> Caller:
         bearer = _bearer(request)
@@ -93,8 +94,12 @@ class RequestGate:
 
     def holder(self, secret: str, connection: HTTPConnection) -> Caller:
         """Who a bearer token belongs to that came in a frame; Unauthorized where nobody. It makes a friend, too."""
-        caller = _caller(self._tokens.find(secret, "bearer"))
+        return self._let_in(_caller(self._tokens.find(secret, "bearer")), connection)
+
+    def _let_in(self, caller: Caller, connection: HTTPConnection) -> Caller:
         _befriend(connection)
+        if allows(caller.scope, "control"):
+            self.expect_session()
         return caller
 
     def _is_our_address(self, name: str) -> bool:

@@ -16,8 +16,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
-import uvicorn
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.config import Config
+from uvicorn.server import Server
 
 from trunkline.server.app import App
 from trunkline.server.http.connections import ConnectionPlace, Connections, connections_limit, files_limit
@@ -52,8 +53,8 @@ async def serve(app: App, *, sockets: Sequence[socket.socket], stop: asyncio.Eve
     await server.serve(sockets=list(sockets))
 
 
-def _config(app: App, tls: Tls | None) -> uvicorn.Config:
-    return uvicorn.Config(
+def _config(app: App, tls: Tls | None) -> Config:
+    return Config(
         app, http=HubProtocol, ws="none", ws_max_size=WS_MESSAGE_BYTES, ws_per_message_deflate=False, ws_ping_interval=WS_PING_S,
         ws_ping_timeout=WS_PONG_S, loop="none", lifespan="off", interface="asgi3", log_config=None, access_log=False,
         server_header=False, date_header=False, proxy_headers=False, timeout_keep_alive=KEEP_ALIVE_S,
@@ -62,10 +63,10 @@ def _config(app: App, tls: Tls | None) -> uvicorn.Config:
     )
 
 
-class _Server(uvicorn.Server):
+class _Server(Server):
     """A server that stops on an event instead of on signals, and need not look every 100 ms whether it should."""
 
-    def __init__(self, config: uvicorn.Config, app: App, stop: asyncio.Event, connections: int | None) -> None:
+    def __init__(self, config: Config, app: App, stop: asyncio.Event, connections: int | None) -> None:
         super().__init__(config)
         self._app = app
         self._stop = stop

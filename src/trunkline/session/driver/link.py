@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from trunkline.agents.pid_files import PidFiles
 from trunkline.errors import AgentError, AgentNotRunning, AgentStartFailed, HubStopping, Invalid
@@ -122,9 +123,10 @@ class AgentLink:
         self._died_early = False
         try:
             await self._workspace.lane.run(self._workspace.settle)
-            if self._recorder.fold.environment is None:
-                self._around = await self._workspace.lane.run(look_around, self._recorder.fold.cwd)
+            looking = self._begin_to_look()
             started = await driver.start(self._recorder.fold.agent_session_id, adopt=adopt)
+            if looking is not None:
+                self._around = await looking
             if self._died_early:
                 raise AgentStartFailed("the agent ended as soon as it had started")
             self._driver = driver
@@ -141,6 +143,14 @@ class AgentLink:
             self._starting = self._half_started = None
             if self._driver is None:
                 self._recorder.backpressure.detach()
+
+    def _begin_to_look(self) -> asyncio.Task[Surroundings] | None:
+        """Look at the project while the agent starts; once in a session's life."""
+        if self._recorder.fold.environment is not None:
+            return None
+        looking = asyncio.create_task(self._workspace.lane.run(look_around, self._recorder.fold.cwd))
+        looking.add_done_callback(_noted)  # where the agent does not start, nobody asks
+        return looking
 
     async def _restore_settings(self, driver: Driver, wanted_mode: str | None) -> None:
         """Give an agent that came back the mode and options it was given before; what it refuses is reported."""
@@ -185,7 +195,7 @@ class AgentLink:
             self._recorder.backpressure.detach()
 
 
-def _noted(start: asyncio.Task[None]) -> None:
-    """Whoever waits for a start has its error; where nobody waits any more, it is nobody's fault."""
-    if not start.cancelled():
-        start.exception()
+def _noted(task: asyncio.Task[Any]) -> None:
+    """Whoever waits for it has its error; where nobody waits any more, it is nobody's fault."""
+    if not task.cancelled():
+        task.exception()

@@ -15,7 +15,7 @@ from tests.aio import run
 from tests.server.acp.editor import Json, hub_site, when
 from tests.server.site import TOKEN, Answer, Exchange, Site
 from tests.virtual_time import MovableTimeLoop, time_passes
-from trunkline.server.acp.transport import http
+from trunkline.server.acp.transport import connections, http
 
 POST = {"content-type": "application/json"}
 GET = {"accept": "text/event-stream"}
@@ -270,7 +270,7 @@ def test_delete_ends_the_connection_and_not_the_session(tmp_path: Path) -> None:
 
 def test_a_connection_that_nobody_uses_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def check() -> None:
-        monkeypatch.setattr(http, "IDLE_S", 2.0)
+        monkeypatch.setattr(connections, "IDLE_S", 2.0)
         async with hub_site(tmp_path) as site, connection(site) as made:
             conn = await made.listen()
             await time_passes(5)
@@ -332,7 +332,7 @@ async def greet(site: Site, token: str = TOKEN) -> Answer:
 
 def test_no_token_takes_the_connections_of_the_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def check() -> None:
-        monkeypatch.setattr(http, "CONNECTIONS_OF_TOKEN", 2)
+        monkeypatch.setattr(connections, "CONNECTIONS_OF_TOKEN", 2)
         async with hub_site(tmp_path) as site:
             _, guest = site.app.parts.tokens.mint("guest", "view")
             first = await greet(site, guest)
@@ -350,7 +350,7 @@ def test_no_token_takes_the_connections_of_the_others(tmp_path: Path, monkeypatc
 def test_a_connection_ends_with_its_token(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lifetime_s: float | None, reads: bool) -> None:
     async def check() -> None:
-        monkeypatch.setattr(http, "CONNECTIONS", 1)
+        monkeypatch.setattr(connections, "CONNECTIONS", 1)
         async with hub_site(tmp_path) as site:
             token, guest = site.app.parts.tokens.mint("guest", "view", lifetime_s=lifetime_s)
             headers = {**GET, "acp-connection-id": (await greet(site, guest)).header("acp-connection-id") or ""}
