@@ -30,8 +30,8 @@ from typing import Any, Final
 
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
-from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in, options_in
-from trunkline.dialects.calls.members import adds_meaning, unknown_members
+from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in
+from trunkline.dialects.calls.members import adds_meaning, deeds_of, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
@@ -124,8 +124,9 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
                      is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
-        unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), DOUBTS))
-        doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
+        unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), MEMBERS))
+        acts |= deeds_of(unknown)
+        doubts += [f"a member of its input that is not known: {name[:60]}" for name in islice(unknown, DOUBTS)]
         odd = islice(unknown_patches(members, is_patch=role == "patch"), 1)
         doubts += [f"a patch of no form that is known: {name[:60]}" for name in odd]
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
