@@ -9,6 +9,7 @@
     patches.py   what a patch deletes, moves and links
     loaders.py   variables that name code which other programs load
     verbs.py     what an editor is told to do with a file
+    titles.py    what a title says that is done, against what the call is
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -28,7 +29,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, told_beside
+from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, titled_otherwise, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, deeds_of, unknown_members
@@ -96,8 +97,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
               arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> CallReading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
-    says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
-    at only where there is no input. ``claims`` is what else was ever claimed of it."""
+    says that it shows changes of files; ``shown`` and ``arguments`` (a text that an earlier update showed) are looked at only
+    where there is no input, and ``title`` for a command only there. ``claims`` is what else was ever claimed of it."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     members, source = _members(given, role, arguments or shown)
@@ -140,7 +141,10 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
     found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
-    if told := told_beside(claims, command):
+    for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
+        acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
+        doubts.append(f"its title says something else than what it is: {said}")
+    if told := told_beside(claims, command, own_words=role == "terminal" and not (members and source == "input")):
         acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
         doubts.append(f"a command stands beside its input: {told[0][:60]}")
     if given and not isinstance(given, str | Mapping):
