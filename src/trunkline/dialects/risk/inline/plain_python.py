@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from trunkline.dialects.outside import NOT_PYTHON
 from trunkline.dialects.risk.inline.harmless_names import PYTHON, PYTHON_DUNDERS, PYTHON_MODULES
 
 _BUILTINS: Final = frozenset(dir(builtins))
@@ -52,8 +53,9 @@ _NODES: Final = (
     ast.operator, ast.unaryop, ast.cmpop,
 )
 _ESCAPE: Final = re.compile(r"\\(?:[\n\\'\"abfnrtvxuUN]|[0-3][0-7]{0,2}|[4-7][0-7]?(?![0-7])|(.))", re.DOTALL)
-_GLUED: Final = re.compile(r"\b\d[\w.]*(?:and|else|for|if|in|is|or|not)\b")
-"""A number and a word in one, which Python itself warns of."""
+_NUMBER: Final = re.compile(r"(?<![\w.])\d[\w.]*+")
+_GLUED: Final = ("and", "else", "for", "if", "in", "is", "or", "not")
+"""Words that end a number without a blank, which Python itself warns of."""
 
 _MAGIC: Final = re.compile(
     r"^[ \t]{0,9}%{1,2}(?:(?:time|timeit|prun)\b(?:[ \t]{1,9}-\w{1,9})*[ \t]*|(?:pwd|whos?|matplotlib|pylab|lsmagic)\b[^\n]*)",
@@ -63,11 +65,11 @@ _MAGIC: Final = re.compile(
 
 def is_plain_python(code: str) -> bool:
     """Whether a piece of Python code can only compute, look and print."""
-    if _GLUED.search(code):
+    if any(number.endswith(_GLUED) for number in _NUMBER.findall(code)):
         return False
     try:
         tree = ast.parse(_ESCAPE.sub(_escaped, _MAGIC.sub("", code) if "%" in code else code))
-    except (SyntaxError, ValueError, MemoryError, RecursionError):
+    except NOT_PYTHON:
         return False
     return _Reader(tree).is_plain()
 
