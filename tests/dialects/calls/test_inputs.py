@@ -8,6 +8,7 @@ import pytest
 
 from tests.dialects.calls.announced import read
 from tests.tooling.rows import every_row
+from trunkline.dialects.calls.inputs import command_of
 
 
 @pytest.mark.parametrize("blank", ["", " ", [""], [[""]]])
@@ -30,3 +31,9 @@ def test_a_list_of_words_with_an_operator_among_them_is_a_line_for_a_shell(words
     apart = {"cmd": words[0], "args": words[1:]} if words[0] != "bash" else {"cmd": words}
     for given in ({"command": words}, {"argv": words}, apart):
         assert read({"name": "bash", "kind": "execute", "rawInput": given}).command == line
+
+
+@pytest.mark.parametrize("shell", [True, 1])
+def test_words_for_a_shell_are_put_together_as_they_are(shell: object) -> None:
+    assert command_of({"command": ["npm", "test", ";", "make", "install"], "shell": shell}) == "npm test ; make install"
+    assert command_of({"command": ["npm", "test", "; make"], "shell": False}) == "npm test '; make'"

@@ -10,6 +10,8 @@ from tests.dialects.calls.announced import read
 from tests.tooling.rows import every_row
 from trunkline.agents import catalog
 from trunkline.dialects.calls import read_call
+from trunkline.dialects.risk import Places
+from trunkline.dialects.risk.tools import judge
 
 
 @pytest.mark.parametrize("member", ["dangerouslyDisableSandbox", "run_as", "after_command"])
@@ -141,7 +143,8 @@ def test_what_says_how_to_look_is_harmless_where_something_only_looks(call: dict
 ])
 @every_row(("tool", "kind", "given"), [
     ("Grep", "search", {"pattern": "x"}), ("Glob", "search", {"pattern": "*.py"}), ("Read", "read", {"path": "src/a.py"}),
-    ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b"}), ("WebFetch", "fetch", {"url": "https://x.example"}),
+    ("Edit", "edit", {"path": "src/a.py", "old_string": "a", "new_string": "b"}), ("WebFetch", "fetch",
+    {"url": "https://x.example"}),
 ])
 def test_words_and_variables_for_a_program_that_a_tool_does_not_show_are_a_doubt(
         tool: str, kind: str, given: dict[str, Any], members: dict[str, Any]) -> None:
@@ -203,3 +206,82 @@ def test_an_id_is_no_text() -> None:
 def test_the_values_that_harmless_members_usually_have_are_no_doubt(tool: str, kind: str, members: dict[str, Any]) -> None:
     given = {"command": "npm test"} if tool == "Bash" else {"path": "a.py"} if tool == "Read" else {}
     assert read_call(tool, kind, {**given, **members}).doubts == ()
+
+
+@every_row(("members", "act"), [
+    ({"delete": {"path": "src/a.py"}}, "delete"), ({"remove": [{"path": "src/a.py"}]}, "delete"),
+    ({"rm": {"file": "src/a.py"}}, "delete"), ({"unlink": {"name": "src/a.py"}}, "delete"),
+    ({"deletions": [{"path": "src/a.py"}]}, "delete"), ({"delete_files": ["src/a.py"]}, "delete"),
+    ({"files_to_delete": ["src/a.py"]}, "delete"), ({"deleteFile": "src/a.py"}, "delete"), ({"filestodelete": ["x"]}, "delete"),
+    ({"removePath": "src/a.py"}, "delete"), ({"overwrite_file": "src/a.py"}, "delete"), ({"truncate_path": "src/a.py"}, "delete"),
+    ({"options": {"deletePath": "src/a.py"}}, "delete"), ({"files": [[{"erase": {"path": "a"}}]]}, "delete"),
+    ({"path": "a", "rename": "b"}, "move"), ({"path": "a", "move_folder": "b"}, "move"),
+    ({"path": "a", "write_path": "b"}, "write"), ({"path": "a", "log_file": "b"}, "write"), ({"path": "a", "report_path": "b"},
+    "write"),
+])
+@every_row(("tool", "kind"), [("Read", "read"), ("Grep", "search"), ("Bash", "execute"), ("Write", "edit")])
+def test_a_member_that_is_named_after_a_deed_is_that_deed(
+        tool: str, kind: str, members: dict[str, Any], act: str) -> None:
+    given = {"command": "npm test"} if tool == "Bash" else {"path": "b.py", "content": "x"} if tool == "Write" else {}
+    reading = read_call(tool, kind, {**given, **members})
+    assert act in reading.acts and not reading.sure and not reading.only_looks
+    assert act != "delete" or judge(reading, Places.of("/w", ["/w"], "/home/u")).level == "high"
+
+
+@every_row("name", [
+    "run_path", "run_file", "plugin_path", "preprocessor_file", "target", "link_name", "download_path", "backup_file",
+    "cache_path",
+    "html_path", "prompt", "write_file", "p\u0430th", "hooks_dir", "on_match", "delete_type", "remove_language",
+])
+@every_row(("tool", "kind", "given"), [
+    ("Read", "read", {"path": "src/a.py"}), ("Grep", "search", {"pattern": "x", "path": "src"}),
+])
+def test_a_look_has_no_member_with_a_word_that_looking_has_no_use_for(
+        tool: str, kind: str, given: dict[str, Any], name: str) -> None:
+    assert not read_call(tool, kind, {**given, name: "src"}).only_looks
+    assert not read_call(tool, kind, {**given, name: [{"path": "src"}]}).only_looks
+
+
+@every_row("members", [
+    *({name: "src/evil"} for name in (
+        "shell_path", "rcfile", "init_file", "env_file", "stdin_file", "interpreter_path", "runner_path", "node_path",
+        "binary_path",
+        "profile_path", "delete_path", "output_file", "log_file", "prompt", "instructions", "message", "search", "pattern",
+        "query",
+        "title", "include", "glob", "path", "file", "name", "summary", "root")),
+    {"cleanup_files": ["src"]}, {"on_success": {"description": "make install"}}, {"then": {"description": "x"}},
+    {"tool": "write"},
+    {"description": ["make install"]}, {"description": {"text": "x"}}, {"options": {"cwd": "/tmp"}},
+    {"cwd": "src", "workdir": "/tmp"}, {"directory": ["src"]},
+])
+def test_beside_a_command_only_its_folder_and_what_is_harmless_is_known(members: dict[str, Any]) -> None:
+    assert not read_call("Bash", "execute", {"command": "npm test", **members}).sure
+
+
+@every_row("members", [
+    {"cwd": "src"}, {"workdir": "src"}, {"directory": "src"}, {"arguments": {"command": "npm test", "cwd": "src"}},
+    {"description": "runs the tests", "timeout": 5}, {"tool": "bash"},
+])
+def test_the_folder_of_a_command_is_known(members: dict[str, Any]) -> None:
+    reading = read_call("Bash", "execute", {"command": "npm test", **members})
+    assert reading.sure and reading.folder == ("src" if "src" in str(members) else None)
+
+
+@every_row(("tool", "kind", "given"), [
+    ("read_file", "read", {"target_file": "a.py", "offset": 1}), ("Read", "read", {"files": [{"path": "a.py", "limit": 3}]}),
+    ("read_many_files", "read", {"paths": ["a.py"], "include": ["*.py"], "exclude": ["b"]}),
+    ("list_dir", "read", {"relative_workspace_path": "src"}), ("notebookread", "read", {"notebook_path": "a.ipynb"}),
+    ("codebase_search", "search", {"query": "x", "target_directories": ["src"]}),
+    ("grep_search", "search", {"query": "x", "include_pattern": "*.py", "exclude_pattern": "b", "case_sensitive": True}),
+    ("Write", "edit", {"absolutePath": "/w/a.py", "file_text": "x"}),
+    ("Edit", "edit", {"target_file": "a.py", "instructions": "shorter", "old_string": "a", "new_string": "b",
+    "replace_all": True}),
+    ("MultiEdit", "edit", {"file_path": "a.py", "edits": [{"old_string": "a", "new_string": "b"}]}),
+    ("apply_patch", "edit", {"changes": {"/w/a.py": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-a\n+b\n",
+    "move_path": "/w/b.py"}}}),
+    ("move_file", "move", {"source": "a.py", "destination": "b.py"}), ("delete_file", "delete", {"target_file": "a.py"}),
+    ("WebFetch", "fetch", {"url": "https://example.org", "prompt": "what is it?"}),
+    ("WebSearch", "fetch", {"query": "x", "allowed_domains": ["example.org"]}),
+])
+def test_what_tools_are_usually_given_is_known(tool: str, kind: str, given: dict[str, Any]) -> None:
+    assert read_call(tool, kind, given).doubts == ()

@@ -173,3 +173,11 @@ def test_a_long_patch_takes_no_longer_than_it_is_long() -> None:
         assert taken_by("--- " + " " * 500_000 + "\n" + "+++" * 200_000) == Taken()
 
     assert own_s(take) < 2
+
+
+@pytest.mark.parametrize("header", ["*** Rename to: ../x", "*** Copy to: ../x", "***Link:../x"])
+def test_a_header_that_is_not_known_is_a_doubt_and_its_path_counts(header: str) -> None:
+    patch = f"*** Begin Patch\n*** Update File: a.py\n{header}\n@@\n-a\n+b\n*** End Patch\n"
+    reading = read_call("apply_patch", "edit", {"patch": patch})
+    assert not reading.sure and "../x" in reading.paths
+    assert read_call("apply_patch", "edit", {"patch": patch.replace(header + "\n", "")}).sure

@@ -32,6 +32,26 @@ def test_what_follows_a_cd_out_of_the_folder_is_judged_there(line: str) -> None:
 
 
 @every_row("line", [
+    "A=(/etc/hosts); echo x > $A", "declare -a A=(../y); mv x \"$A\"", "A=([0]=../y); cp x $A", "A=(a); A+=(/etc/x); cp x $A",
+    "read TMPDIR <<< /etc; cp x $TMPDIR/y",
+])
+def test_the_first_of_a_list_is_what_its_name_stands_for(line: str) -> None:
+    assert is_outside(line)
+
+
+@every_row(("line", "is_unsure"), [
+    ("cd ../other; D=$PWD; cd ../app; cp x $D/y", True), ("cd ../other; D=$(pwd); cd ../app; cp x $D/y", True),
+    ("pushd ..; D=$PWD; popd; mv x $D/y", True), ("D=$PWD; cp x $D/y", False), ("cd sub && cp x $PWD/y", False),
+    ("read TMPDIR < f; cp x $TMPDIR/y", True), ("TMPDIR=$(cat f); echo x > $TMPDIR/y", True), ("cp x $TMPDIR/y", False),
+    ("TMPDIR=$(cat f); cp x \"${TMPDIR}/y\"", True),
+])
+def test_where_a_line_stood_and_a_temporary_folder_of_its_own_are_not_known(line: str, is_unsure: bool) -> None:
+    risk = explain_risk("Bash", {"command": line}, cwd=ROOT, roots=[ROOT], home="/home/u")
+    assert bool(risk.unsure) == is_unsure or risk.level == "high"
+    assert is_unsure or risk.level in ("low", "medium")
+
+
+@every_row("line", [
     "cd sub && touch x", "cd /srv/app/sub; touch x", "(cd /srv/other; ls); touch x", "pushd /srv/other; popd; touch x",
     "cd /srv/other; cd -; touch x", "D=sub; cd $D; touch x", "cd ../app && touch x", "touch x; cd /srv/other",
     'cd "$(git rev-parse --show-toplevel)" && touch x', "d=src; echo x > $d/hosts", "for d in a b; do (cd $d && touch x); done",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tooling.rows import every_row
-from trunkline.dialects.shell import OPEN, Values, parse_shell
+from trunkline.dialects.shell import OPEN, Values, goes_elsewhere, parse_shell
 
 
 @every_row(("line", "text", "possible"), [
@@ -21,9 +21,31 @@ from trunkline.dialects.shell import OPEN, Values, parse_shell
     ("T=$(mktemp -d)", "$T/y", ["/tmp/made/y"]),
     ("mktemp() { echo; }; T=$(mktemp)", "$T/y", [f"{OPEN}/y"]),
     ("F=$F/a", "x$F", ["x$F"]),
+    ("A=(~/x)", "$A", ["~/x"]),
+    ("A=(../y 'b c' $HOME/d)", "$A", ["../y", "b c", "~/d"]),
+    ("declare -a A=(../y)", "$A", ["../y"]),
+    ("A=([0]=../y)", "${A}", ["../y"]),
+    ("A[0]=../y", "$A", ["../y", OPEN]),
+    ("A=(a); A+=(../z)", "$A", ["a", "../z"]),
+    ("A=(../*)", "$A", ["../*", OPEN]),
+    ("A=($(cat x))", "$A", [OPEN]),
+    ("A=()", "$A", [OPEN]),
+    ("D=$PWD", "$D/y", ["./y"]),
 ])
 def test_each_value_is_put_in_its_place(line: str, text: str, possible: list[str]) -> None:
     assert Values(parse_shell(line).bound, "ann").possible(text) == possible
+
+
+@every_row("line", [
+    "cd ../other; D=$PWD; cd ../app", "cd ../other; D=$(pwd); cd ../app", "pushd ..; D=${PWD}; popd", "command cd ..; D=`pwd`",
+    "for D in $PWD; do cd ..; done", "eval 'cd ..'; D=$PWD/a", "D=(\"$PWD\"); cd ..", "D=$OLDPWD; cd ..", "D=~+; cd ..",
+    "(cd ..; D=$PWD)",
+])
+def test_where_a_line_stood_is_not_where_it_stands_once_it_goes_elsewhere(line: str) -> None:
+    parsed = parse_shell(line)
+    assert goes_elsewhere(parsed.commands)
+    assert f"{OPEN}/y" in Values(parsed.bound, moves=True).possible("$D/y")
+    assert Values(parsed.bound, moves=True).possible("$PWD/y") == ["./y"], "where it is used, it is where the line stands"
 
 
 def test_very_many_values_may_be_any() -> None:

@@ -83,3 +83,51 @@ def test_a_command_in_the_meta_of_a_result_is_no_claim() -> None:
     told = Told().turn()
     told.hear(call(**READ), more(status="completed", _meta={"command": "make"}))
     assert [call.claims for call in told.fold.calls.values()] == [None]
+
+
+def looks(*signals: Any) -> bool:
+    """Whether what comes of these is still a look, and sure."""
+    told = Told().turn()
+    told.hear(*signals)
+    about = told.fold.approvals["r"].about
+    assert about is not None and about.only_looks == (not told.fold.approvals["r"].doubts)
+    return about.only_looks
+
+
+def words(text: str) -> list[dict[str, Any]]:
+    return [{"type": "content", "content": {"type": "text", "text": text}}]
+
+
+@pytest.mark.parametrize("beside", [
+    {"title": "make -j install"}, {"title": "Delete a.py"}, {"title": "Running: make"},
+    {"content": words("Running: make install")},
+    {"content": [{"type": "terminal", "terminalId": "t"}]}, {"command": "make install"}, {"input": {"command": "make install"}},
+    {"args": {"command": "make install"}}, {"_meta": {"x": {"delete_files": ["a.py"]}}},
+])
+def test_what_an_ask_says_beside_the_input_of_a_read_makes_it_none(beside: dict[str, Any]) -> None:
+    asked = {**READ, "title": "Read a.py"}
+    assert looks(ask(**asked))
+    assert not looks(ask(**{**asked, **beside}))
+    assert not looks(call(**{**asked, **beside}), ask(**asked)) or not {"command", "input", "args"}.isdisjoint(beside)
+
+
+def test_a_title_that_was_another_one_before_still_counts() -> None:
+    assert not looks(call(**READ, title="Read a.py"), more(title="Delete a.py"), ask(**READ, title="Read a.py"))
+
+
+def test_what_a_call_printed_is_no_announcement() -> None:
+    printed = more(content=words("Running: make install"), status="in_progress")
+    assert looks(call(**READ, title="Read a.py", status="in_progress"), printed, ask(**READ, title="Read a.py", content=[]))
+
+
+def test_the_words_of_an_ask_that_show_its_command_are_no_other_command() -> None:
+    for text in ("Running: make", "Running: `make`", "Run: mak..."):
+        assert doubts(ask(name="Bash", kind="execute", rawInput={"command": "make"}, content=words(text))) == []
+    other = doubts(ask(name="Bash", kind="execute", rawInput={"command": "make"}, content=words("Running: make install")))
+    assert other == ["a command stands beside its input: make install"]
+
+
+def test_a_command_beside_a_call_of_no_form_of_the_schema_is_seen_as_well() -> None:
+    told = Told().turn()
+    told.hear(ask(kind="read", name="Read", args={"path": "a.py"}, command="make install", status="odd"))
+    assert list(told.fold.approvals["r"].doubts) == ["a command stands beside its input: make install"]

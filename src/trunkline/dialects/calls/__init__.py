@@ -10,6 +10,7 @@
     loaders.py   variables that name code which other programs load
     verbs.py     what an editor is told to do with a file
     texts.py     command lines within a text that is none itself
+    titles.py    what a title says that is done, against what the call is
 
 What the agent says it is names the call: its ``name``, then a name of the catalog's ``tools`` (in ``_meta``, at the front of the
 id or of the title), then the title it came with where that reads as a name. Only a call that has none of these goes by its kind,
@@ -29,10 +30,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
-from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, told_beside
+from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, titled_otherwise, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
-from trunkline.dialects.calls.inputs import PATHS, command_of, folder_of, has_new_text, named_in, options_in
-from trunkline.dialects.calls.members import adds_meaning, unknown_members
+from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in
+from trunkline.dialects.calls.members import adds_meaning, deeds_of, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
@@ -97,8 +98,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
               located: Sequence[str] = (), brings_changes: bool = False, title: str = "", shown: str = "",
               arguments: str = "", cut: bool = False, claims: Claims = _NO_CLAIMS) -> CallReading:
     """Read a call that is named ``tool``. ``located`` are the files that it points at beside its input, ``brings_changes``
-    says that it shows changes of files; ``title``, ``shown`` and ``arguments`` (a text that an earlier update showed) are looked
-    at only where there is no input. ``claims`` is what else was ever claimed of it."""
+    says that it shows changes of files; ``shown`` and ``arguments`` (a text that an earlier update showed) are looked at only
+    where there is no input, and ``title`` for a command only there. ``claims`` is what else was ever claimed of it."""
     names, kind = names or ToolNames(), kind or "other"
     role = names.role_of(tool) or role_of_kind(kind)
     members, source = _members(given, role, arguments or shown)
@@ -125,8 +126,9 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     found = named_in(members, located, tool=tool if named_by in ("name", "catalog", "title") else "", kind=file_kind,
                      is_command=command is not None, strict=strict, idle=names.members)
     if role in _UNDERSTOOD:
-        unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), DOUBTS))
-        doubts += [f"a member of its input that is not known: {name[:60]}" for name in unknown]
+        unknown = dict.fromkeys(islice(unknown_members(members, names.members, role), MEMBERS))
+        acts |= deeds_of(unknown)
+        doubts += [f"a member of its input that is not known: {name[:60]}" for name in islice(unknown, DOUBTS)]
         odd = islice(unknown_patches(members, is_patch=role == "patch"), 1)
         doubts += [f"a patch of no form that is known: {name[:60]}" for name in odd]
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
@@ -140,7 +142,10 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
     found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
-    if told := told_beside(claims, command):
+    for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
+        acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
+        doubts.append(f"its title says something else than what it is: {said}")
+    if told := told_beside(claims, command, own_words=role == "terminal" and not (members and source == "input")):
         acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
         doubts.append(f"a command stands beside its input: {told[0][:60]}")
     if given and not isinstance(given, str | Mapping):

@@ -10,10 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import structs
+
 from trunkline.dialects.calls.files import ends_of_move, files_in
 from trunkline.dialects.calls.names import ToolNames, is_name, role_of_kind, verb_in
+from trunkline.dialects.calls.titles import TITLE_CHARS, may_tell, told_by
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, ToolRole
 from trunkline.dialects.calls.variables import bare_line, is_same
+from trunkline.dialects.calls.words import is_in_command
 
 KEPT: Final = 8
 """Names, kinds, commands and paths of one call that are kept of each."""
@@ -54,15 +58,41 @@ def with_told(claims: Claims, command: str) -> Claims:
     return claims if command in claims.told else _replace(claims, told=(*claims.told, command)[:KEPT])
 
 
-def told_beside(claims: Claims, command: str | None) -> list[str]:
-    """The commands in ``_meta`` that are not the one of the input."""
-    return [told for told in claims.told if command is None or not _goes_on(command, told)]
+def with_title(claims: Claims, title: str) -> Claims:
+    """Titled so; what a title says that is done is held against what the call is."""
+    title = title[:TITLE_CHARS]
+    return claims if title in claims.titles or not may_tell(title) else _replace(claims, titles=(*claims.titles, title)[:KEPT])
+
+
+def with_announced(claims: Claims, command: str) -> Claims:
+    """Said in words to run something."""
+    command = command[:CHARS]
+    return claims if command in claims.announced else _replace(claims, announced=(*claims.announced, command)[:KEPT])
+
+
+def with_named(claims: Claims, name: str) -> Claims:
+    """Said in ``_meta`` to delete something."""
+    name = name[:_SHOWN]
+    return claims if name in claims.named else _replace(claims, named=(*claims.named, name)[:KEPT])
+
+
+def with_terminal(claims: Claims) -> Claims:
+    """Shows a terminal."""
+    return claims if claims.terminal else structs.replace(claims, terminal=True)
+
+
+def told_beside(claims: Claims, command: str | None, *, own_words: bool) -> list[str]:
+    """The commands in ``_meta`` and in its words that are not the one of the input. ``own_words``: these tell its command."""
+    announced = () if own_words else claims.announced
+    words = [told for told in announced if command is None or not is_in_command(told, command)]
+    return [told for told in (*claims.told, *words) if command is None or not _goes_on(command, told)]
 
 
 def claimed_acts(claims: Claims, names: ToolNames) -> frozenset[Act]:
     """What a call does by these."""
     found: set[Act] = {"unknown" for name in claims.names if names.role_of(name) is None}
     acts = [*(_act_of(name, names) for name in claims.names), *(_act_of_kind(kind) for kind in claims.kinds)]
+    acts += ["delete" if claims.named else None, "run" if claims.terminal else None]
     return frozenset(found.union(act for act in acts if act is not None))
 
 
@@ -70,6 +100,10 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
     """Why these make a call one that is not sure."""
     for name in claims.names:
         yield f"it is also called {name[:_SHOWN]}"
+    for name in claims.named:
+        yield f"a member beside its input is named after a deletion: {name}"
+    if claims.terminal:
+        yield "it shows a terminal, and is nothing that runs something"
     for kind in claims.kinds:
         if _act_of_kind(kind) in _HARMS:
             yield f"it was announced as of another kind: {kind[:_SHOWN]}"
@@ -79,6 +113,12 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
     for earlier in claims.paths if acts & _CHANGES else ():
         if not any(path.startswith(earlier) for path in paths):
             yield f"it was announced for another path: {earlier[:_SHOWN]}"
+
+
+def titled_otherwise(titles: Sequence[str], role: ToolRole | None, members: Mapping[str, Any]) -> list[tuple[Act, str, str]]:
+    """What titles say that is done and the call does not say: the act, the title, and the command that it reads as."""
+    found = [(told_by(title, role, members), title) for title in dict.fromkeys(titles) if title]
+    return [(told.act, title[:_SHOWN], told.command) for told, title in found if told.act is not None]
 
 
 def contradictions(role: ToolRole | None, kind: str, acts: frozenset[Act], members: Mapping[str, Any]) -> Iterator[str]:
@@ -106,4 +146,4 @@ def _act_of_kind(kind: str) -> Act | None:
 
 
 def _replace(claims: Claims, **news: tuple[str, ...]) -> Claims:
-    return Claims(**{**{name: getattr(claims, name) for name in claims.__struct_fields__}, **news})
+    return structs.replace(claims, **news)

@@ -38,7 +38,8 @@ _COMMANDS = frozenset({
 _TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script"})
 """Names under which a command stands wherever it is told."""
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
-_FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path")
+_FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path",
+                "directory")
 _ARGUMENTS = frozenset({"args", "arguments"})
 _VARIABLES = frozenset({"env", "envs", "environ", "environment", "envvars", "environmentvariables"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -65,7 +66,9 @@ _NEW_TEXT = frozenset({"content", "contents", "diff", "patch", "edits", "changes
 _WEB = re.compile(r"(?:https?|wss?)://", re.IGNORECASE)
 _ENDING = re.compile(r"\S*\.\w{1,8}")
 
-_PATCH_LINE = re.compile(r"^[ \t]*\*\*\*[ \t]*(?:(?:Add|Update|Delete) File|Move to):[ \t]*(.+)$", re.MULTILINE | re.IGNORECASE)
+_PATCH_LINE = re.compile(
+    r"^(?:[ \t]*\*\*\*[ \t]*(?:(?:Add|Update|Delete) File|Move to)|\*\*\*[ \t]*[a-z][a-z ]{0,30}):[ \t]*(.+)$",
+    re.MULTILINE | re.IGNORECASE)
 _DIFF_LINE = re.compile(r"^(?:---|\+\+\+) (?!\d+(?:,\d+)? ----$)([^\t\n]+)", re.MULTILINE)
 _INDEX_LINE = re.compile(r"^(?:Index:|Property changes on:)[ \t]*(.+)$", re.MULTILINE)
 _HUNK = re.compile(r"^(?:@@|={20}|\*{15})", re.MULTILINE)
@@ -184,10 +187,11 @@ class _Arguments(NamedTuple):
 
 def _lines(mapping: Mapping[str, Any], kind: str | None, depth: int, idle: frozenset[str]) -> Iterator[str]:
     """The command lines in a record and in the records within it; arguments belong to the first line beside them."""
-    arguments = _arguments(mapping)
-    ran = False
+    arguments, through_shell, ran = _arguments(mapping), _is_through_shell(mapping), False
     for key in sorted(mapping, key=_rank):
         value, name = mapping[key], bare_key(key)
+        if through_shell and _is_flat(value) and name not in _LISTS_OF_LINES:
+            value = " ".join(map(str, value))
         if name in _COMMANDS and not (name == "command" and is_verb(value, kind)):
             for line in _lines_under(name, value, arguments if not ran else _Arguments(), kind, depth, idle):
                 ran = True
@@ -233,10 +237,16 @@ def _rank(key: str) -> int:
 
 def _arguments(mapping: Mapping[str, Any]) -> _Arguments:
     given = [value for key, value in mapping.items() if bare_key(key) in _ARGUMENTS]
-    if mapping.get("shell") is True:  # which takes words apart that are not quoted
+    if _is_through_shell(mapping):
         given = [" ".join(map(str, value)) if _is_flat(value) else value for value in given]
     words = tuple(str(word) for value in given if isinstance(value, list | tuple) for word in value)
     return _Arguments(words, " ".join(value for value in given if isinstance(value, str) and value))
+
+
+def _is_through_shell(mapping: Mapping[str, Any]) -> bool:
+    """Whether words are put together for a shell, which takes apart again what is not quoted."""
+    shell = mapping.get("shell")
+    return isinstance(shell, bool | int | float) and bool(shell)
 
 
 def _line(words: Sequence[str]) -> str:
@@ -388,11 +398,6 @@ def _role_of_pattern(words: tuple[str, ...]) -> MemberRole:
     if words[-1] in _PATTERN_WORDS and _GLOB_WORDS.isdisjoint(words) and (len(words) == 1 or not _BODY_WORDS.isdisjoint(words)):
         return "pattern"
     return "glob"
-
-
-def is_looked_at(key: str) -> bool:
-    """Whether what stands under a name is looked at by somebody: as a command, a path, a pattern or a text."""
-    return is_of_command(key) or is_folder(key) or _role(key) in ("path", "glob", "pattern", "query", "body")
 
 
 def takes_text(key: str) -> bool:

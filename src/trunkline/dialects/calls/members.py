@@ -6,14 +6,15 @@ text only under what is for people. One that is off (false, empty) says nothing.
 Rule 2: what is in general use stands here. A vendor's own names stand in its catalog entry (``members``), and arrive as
 ``ToolNames``.
 Rule 3: a name that says how a call is run (``sandbox``, ``run_as``) is never harmless, whoever lists it.
-Rule 4: what a member is good for depends on the tool: what looks has no target and no text, what runs something has no text.
+Rule 4: what a member is good for depends on the tool, and every word of its name says it, that of a record too: each tool has
+the words that it has a use for, and a name with another word (``delete_files``, ``plugin_path``) is one that is not known.
 """
 
 from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, get_args
 
 from trunkline.dialects.calls.inputs import (
@@ -22,14 +23,15 @@ from trunkline.dialects.calls.inputs import (
     bare_key,
     is_arguments,
     is_folder,
-    is_looked_at,
     is_of_command,
     is_variables,
     takes_text,
 )
 from trunkline.dialects.calls.names import role_of_name, verb_in
+from trunkline.dialects.calls.patches import is_of_change
 from trunkline.dialects.calls.searches import words_of
-from trunkline.dialects.calls.types import ToolRole
+from trunkline.dialects.calls.types import Act, ToolRole
+from trunkline.dialects.glob_tokens import remembered
 
 _Kind = Literal["amount", "word", "id", "text", "texts"]
 """What may stand under a harmless name: a number or a switch, a short plain word, an id, words for people, or a list of texts."""
@@ -72,7 +74,8 @@ _WRITES: Final = frozenset({"write", "edit", "patch"})
 _LOOKS: Final = frozenset({"read", "search"})
 _RUNS: Final = frozenset({"terminal", None})
 """What gives words and variables to a program; a tool that is not known may."""
-_MILD: Final = frozenset({"read", "search", "write", "edit", "terminal", "todo", "think"})
+_OF_TERMINAL: Final = frozenset({"terminal"})
+_MILD: Final = frozenset({"read", "search", "write", "edit", "todo", "think"})
 """What a tool is for whose name may stand beside its arguments. What it does with them is seen in these."""
 _EXTENSION: Final = re.compile(r"[a-z][a-z0-9+#]{0,2}")
 """A short one is a language or an ending, unless it is a command."""
@@ -81,66 +84,124 @@ _NEVER: Final = frozenset(
     "dangerously sandbox sandboxed unsandboxed sudo root privileged unprivileged escalated elevated bypass skip permission "
     "permissions user as command commands script hook hooks exec execute eval preload shell".split())
 """Words of names that say how, as whom or with what else a call is run."""
-_HOW: Final = _NEVER - {"root", "skip", "command", "commands", "script", "shell"} | {"username", "host", "hostname", "container"}
-"""Of these, what no other word of the name makes up for: ``user_name`` is no path, ``sandbox_type`` no sort of thing."""
-_TARGETS: Final = frozenset("to into out output outfile outpath outputfile destination dest dst".split())
-_TEXTS: Final = frozenset("content contents text string str body replace replacement patch diff edit edits snippet".split())
+_PLACES: Final = frozenset(
+    "path paths file files filename filenames filepath filepaths dir dirs dirpath dirname directory directories folder "
+    "folders root "
+    "roots uri uris cwd workdir notebook location locations name names".split())
+"""Words that say that a place stands there."""
+_QUALIFIES: Final = frozenset(
+    "absolute abs relative rel full target base working workspace project search current unified".split())
+"""What else may stand beside such a word; alone they say nothing that is sure."""
+_PATTERNS: Final = frozenset(
+    "pattern patterns glob globs globpattern globpatterns filepattern fileglob include includes included exclude excludes "
+    "excluded "
+    "ignore ignores ignored regex regexp query queries keyword keywords term terms needle".split())
+_LOOKED_FOR: Final = frozenset("text string str search word words".split())
 _WRITTEN: Final = frozenset("content contents diff patch edits replacement".split())
 """Texts by which a look is judged as an edit anyway."""
-_LOOKED_FOR: Final = frozenset("text string str".split())
+_ENDS: Final = frozenset("from to into source src destination dest dst target old new".split())
+_TEXTS: Final = _WRITTEN | frozenset(
+    "text texts string strings str body search replace patches edit change changes snippet hunk hunks instruction instructions "
+    "message title summary comment".split())
+_WEB: Final = frozenset(
+    "url urls uri uris link links href query queries q prompt question questions search text term terms keyword keywords topic "
+    "objective domain domains allowed blocked include exclude site sites".split())
+_LOOK_NAMES: Final = _PLACES | _PATTERNS | _WRITTEN
+_CHANGE_NAMES: Final = _PLACES | _PATTERNS | _ENDS | _TEXTS | frozenset("output out outfile".split())
 _NONE: Final[frozenset[str]] = frozenset()
-_NOT_FOR: Final[dict[ToolRole, frozenset[str]]] = {
-    "terminal": _TEXTS | _TARGETS | {"from", "name", "source", "target"},
-    "read": (_TEXTS | _TARGETS | {"comment"}) - _WRITTEN,
-    "search": (_TEXTS | _TARGETS) - _WRITTEN - _LOOKED_FOR,
+_NAMES_FOR: Final[dict[ToolRole, frozenset[str]]] = {
+    "read": _LOOK_NAMES, "search": _LOOK_NAMES | _LOOKED_FOR, "write": _CHANGE_NAMES, "edit": _CHANGE_NAMES,
+    "patch": _CHANGE_NAMES,
+    "delete": _PLACES | _PATTERNS, "move": _PLACES | _PATTERNS | _ENDS, "fetch": _WEB, "web_search": _WEB,
 }
-"""Last words of names that a tool for this has no use for: with one of them it does something else as well."""
+"""The words that names of members are made of, by what a tool is for. What runs a command has a use for none of them."""
+_HOLDS: Final = frozenset(
+    "arguments args input inputs params parameters options option item items entry entries request requests range ranges".split())
+"""Names of records that only hold what stands in them."""
+_MADE: Final = frozenset(
+    "output outputs out result results log logs report export dump saved dest destination download backup cache".split())
+_DELETING: Final = ("delet", "remov", "unlink", "erase", "destroy", "purge", "wipe", "shred", "truncat", "overwrit", "trash")
+_DELETING_WORDS: Final = frozenset("rm del drop clean cleanup clear prune uninstall".split())
+_MOVING: Final = ("move", "moving", "rename", "renaming")
 
 
-_FILES: Final = frozenset("file files path paths filename dir directory folder".split())
-_MADE: Final = frozenset("output outputs out result results log logs report export dump save saved dest destination".split())
-
-
-def unknown_members(value: Any, known: frozenset[str] = frozenset(), role: ToolRole | None = None,
-                    depth: int = DEPTH) -> Iterator[str]:
+def unknown_members(value: Any, known: frozenset[str], role: ToolRole) -> Iterator[str]:
     """The names of members that nobody looks at and that are not known to change nothing, at any depth. ``known`` are those that
     the agent's catalog entry lists, as ``bare_key`` spells them; ``role`` is what the tool is for."""
+    yield from _unknown(value, known, role, "", DEPTH)
+
+
+def deeds_of(names: Iterable[str]) -> frozenset[Act]:
+    """What members are for by their names, where these say that something is changed: every word of a name counts."""
+    return frozenset(act for name in names if (act := _deed(name)) is not None)
+
+
+@remembered
+def _deed(name: str) -> Act | None:
+    words, bare = words_of(name), bare_key(name)
+    if not _DELETING_WORDS.isdisjoint(words) or any(stem in bare for stem in _DELETING):
+        return "delete"
+    if "mv" in words or any(stem in bare for stem in _MOVING):
+        return "move"
+    return "write" if verb_in(name) == "changes" or not _MADE.isdisjoint(words) else None
+
+
+def _unknown(value: Any, known: frozenset[str], role: ToolRole, within: str, depth: int) -> Iterator[str]:
+    """``within`` is the name of the record that these are members of."""
     if isinstance(value, Mapping):
+        folders = 0
         for key, inner in itertools.islice(value.items(), MEMBERS):
             name = str(key)
             if not inner or bare_key(name) in known:
                 continue
+            folders += is_folder(name)
             if is_variables(name):
                 yield from [name] if role not in _RUNS else ()
-            elif depth and _holds_records(inner):
-                yield from unknown_members(inner, known, role, depth - 1)
-            elif _is_out_of_place(name, role) or not (_is_harmless(name, inner, role) or _is_looked_at(name, inner, role)):
+            elif is_of_change(name) and role in _WRITES and _is_path(within):
+                continue  # who reads tables of changes reads it
+            elif _holds_records(inner):
+                yield from [name] if not depth or not (_is_holder(name, role) or _is_listed_file(name, within)) else ()
+                yield from _unknown(inner, known, role, name, depth - 1) if depth else ()
+            elif is_folder(name) and role in _RUNS:
+                yield from [name] if folders > 1 or (within and not is_arguments(within)) or not isinstance(inner, str) else ()
+            elif not (_is_harmless(name, inner, role) or _is_looked_at(name, inner, role)):
                 yield name
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
-            yield from unknown_members(inner, known, role, depth - 1)
+            yield from _unknown(inner, known, role, within, depth - 1)
 
 
-def _is_out_of_place(name: str, role: ToolRole | None) -> bool:
-    """Whether a name says how the call is run, or what a tool of this role does not do."""
-    if is_of_command(name):
-        return is_arguments(name) and role not in _RUNS  # options of a program that this tool does not show
-    words = words_of(name)
-    is_odd = words[-1:] and words[-1] in _NOT_FOR.get(role, _NONE) if role is not None else False
-    return bool(is_odd) or not _HOW.isdisjoint(words) or ("new" in words and role == "read") or (
-        role in _LOOKS and _is_made(words))
+def _is_holder(name: str, role: ToolRole) -> bool:
+    """Whether a record of this name says nothing by that: what stands in it does."""
+    return bare_key(name) in _HOLDS or is_of_command(name) or _is_named_for(name, role)
 
 
-def _is_made(words: Sequence[str]) -> bool:
-    """Whether a name is one for a file that is made: ``output_file``, ``log_path``."""
-    return len(words) > 1 and words[-1] in _FILES and not _MADE.isdisjoint(words[:-1])
+def _is_listed_file(name: str, within: str) -> bool:
+    """Whether a record is what is done to a file, under the path of that."""
+    return _is_path(name) and not _PATH_TABLES.isdisjoint(words_of(within)[-1:])
 
 
-def _is_looked_at(name: str, value: Any, role: ToolRole | None) -> bool:
+def _is_path(name: str) -> bool:
+    return "/" in name or "." in name
+
+
+_PATH_TABLES: Final = _PLACES | {"changes"}
+
+
+def _is_named_for(name: str, role: ToolRole) -> bool:
+    """Whether every word of a name is one that a tool for this has a use for."""
+    words, usual = words_of(name), _NAMES_FOR.get(role, _NONE)
+    return any(word in usual for word in words) and all(word in usual or word in _QUALIFIES for word in words)
+
+
+def _is_looked_at(name: str, value: Any, role: ToolRole) -> bool:
     """Whether somebody looks at what stands there. What is switched on by a name for a command, a file or a text (``execute:
     true``) is seen by nobody; but that words go through a shell is how a program is started."""
-    is_switch = isinstance(value, bool | int | float)
-    return is_looked_at(name) and not (is_switch and takes_text(name) and not (role in _RUNS and name == "shell"))
+    if isinstance(value, bool | int | float) and takes_text(name) and not (role in _RUNS and name == "shell"):
+        return False
+    if is_of_command(name):
+        return not is_arguments(name) or role in _RUNS  # else options of a program that this tool does not show
+    return _is_named_for(name, role)
 
 
 def why_not_harmless(name: str) -> str | None:
@@ -158,7 +219,8 @@ def adds_meaning(members: Mapping[str, Any], known: frozenset[str] = frozenset()
 
 
 def _holds_records(value: Any) -> bool:
-    return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(isinstance(inner, Mapping) for inner in value))
+    return isinstance(value, Mapping) or (isinstance(value, list | tuple) and any(
+        isinstance(inner, Mapping | list | tuple) for inner in value))
 
 
 def _is_sort(value: Any, tools: frozenset[str], known: frozenset[str]) -> bool:
@@ -166,21 +228,24 @@ def _is_sort(value: Any, tools: frozenset[str], known: frozenset[str]) -> bool:
     if not isinstance(value, str):
         return not isinstance(value, Mapping | list | tuple)
     word = value.lower().strip(". ")
-    if value in known or word in _KNOWN_SORTS or role_of_name(value) in tools:
+    if tools:
+        return role_of_name(value) in tools
+    if value in known or word in _KNOWN_SORTS:
         return True
     return _EXTENSION.fullmatch(word) is not None and word not in _SHORT_VERBS
 
 
 def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
     words = words_of(key)
+    is_other = not _NEVER.isdisjoint(words[:-1]) or _deed(" ".join(words[:-1])) == "delete"
     if words[-1:] and words[-1] in _SORTS:
         values = value if isinstance(value, list | tuple) else (value,)
-        tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD
+        tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD if role in _WRITES else _OF_TERMINAL
         known = _CHANGES if role in _WRITES else _NONE
-        return len(words) <= 2 and all(_is_sort(one, tools, known) for one in values)
+        return len(words) <= 2 and not is_other and all(_is_sort(one, tools, known) for one in values)
     own = _HARMLESS_FOR.get(role, {}) if role is not None else {}
     kind = _HARMLESS.get(bare_key(key)) or own.get(bare_key(key))
-    if kind is None and words[-1:] and words[-1] in _HARMLESS_ENDS:
+    if kind is None and words[-1:] and words[-1] in _HARMLESS_ENDS and not is_other:
         kind = "word"
     return kind is not None and _is_of_kind(value, kind)
 

@@ -31,6 +31,9 @@ _ED: Final = re.compile(
     r"^(?:[\d.$/][\d,.$/]{0,40}|[,%])?(?:[acdijmst]|! ?\S[^\n]{0,200}|[erwW] [^\n]{1,200}|s/[^\n]{1,200})[ \t\r]*$"
     r"|^GIT binary patch", re.MULTILINE)
 """Orders to an editor in the place of changes, and changes that nobody can read."""
+_OTHER_HEADER: Final = re.compile(
+    r"^\*\*\*[ \t]*(?!(?i:(?:Delete|Update|Add) File|Move to):)[A-Za-z][A-Za-z ]{0,30}:", re.MULTILINE)
+"""A header of the same form that is not known: what it does with the file behind it nobody knows."""
 _LINK: Final = re.compile(r"^(?:new file mode|new mode|index [0-9a-fA-F]+\.\.[0-9a-fA-F]+) 120000\b", re.MULTILINE)
 _FILE: Final = re.compile(r"^diff --git ", re.MULTILINE)
 _ADDED: Final = re.compile(r"^\+(?!\+\+ )([^\n]*)", re.MULTILINE)
@@ -38,6 +41,7 @@ _NEW_NAME: Final = re.compile(r"^(?:\+\+\+ |rename to |copy to )([^\n]*)", re.MU
 _DELETES: Final = frozenset("delete deleted remove removed unlink".split())
 _WRITES: Final = frozenset("add added create created update updated modify modified edit edited write".split())
 _MOVES: Final = frozenset("move moved rename renamed".split())
+_CHANGES: Final = _DELETES | _WRITES | _MOVES
 _MOVE_KEYS: Final = ("move_path", "movePath", "move_to", "moveTo", "new_path", "newPath")
 _WRITTEN: Final = frozenset("content contents text string str".split())
 _GIT_MARKS: Final = frozenset({"--- ", "+++ ", "diff --git "})
@@ -66,6 +70,11 @@ def is_patch_line(text: str) -> bool:
     """Whether a text without a line break is a patch all the same."""
     found = _LINE.match(text)
     return found is not None and found[1] is not None
+
+
+def is_of_change(name: str) -> bool:
+    """Whether a member of what a table says of one file is looked at here."""
+    return name in _MOVE_KEYS or name.lower() in _CHANGES
 
 
 def taken_by(text: str) -> Taken:
@@ -99,7 +108,7 @@ def is_understood(text: str) -> bool:
     block = _BLOCKS.search(text)
     if block is not None:
         return _BEFORE_BLOCKS.fullmatch(text, 0, block.start()) is not None
-    return _UNIFIED.search(text) is not None and _ED.search(text) is None
+    return _UNIFIED.search(text) is not None and _ED.search(text) is None and _OTHER_HEADER.search(text) is None
 
 
 def unknown_patches(value: Any, *, is_patch: bool, depth: int = _DEPTH) -> Iterator[str]:

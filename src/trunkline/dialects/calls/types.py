@@ -41,6 +41,14 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     paths: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     """Commands that stand in ``_meta``."""
+    titles: tuple[str, ...] = ()
+    """Titles that say that something is done."""
+    announced: tuple[str, ...] = ()
+    """Commands that its words announced."""
+    named: tuple[str, ...] = ()
+    """Members of ``_meta`` that are named after a deletion."""
+    terminal: bool = False
+    """It shows a terminal, though by its name or kind it runs nothing."""
 
 
 class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

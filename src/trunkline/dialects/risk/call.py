@@ -16,7 +16,7 @@ from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
-from trunkline.dialects.shell import OPEN, SimpleCommand, Values
+from trunkline.dialects.shell import SimpleCommand, Values
 
 T = TypeVar("T")
 _SHOWN: Final = 200
@@ -231,7 +231,7 @@ class ProgramCall(Struct, eq=False, gc=False):
         """What a path with a variable in it may be; as it is written where that is not known."""
         if self.values is None or ("$" not in path and "`" not in path):
             return (path,)
-        return list(dict.fromkeys([path if OPEN in one else one for one in self.values.possible(path)]))
+        return list(dict.fromkeys(self.values.spelled(path)))
 
     def write(self, path: str) -> None:
         """It changes this file or folder."""

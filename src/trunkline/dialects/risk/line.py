@@ -35,7 +35,7 @@ from trunkline.dialects.risk.runners.names import UNKNOWN
 from trunkline.dialects.risk.runners.runs import line_runs
 from trunkline.dialects.risk.standing import Standing
 from trunkline.dialects.risk.stdin import lenders
-from trunkline.dialects.shell import ParsedLine, Redirect, SimpleCommand, apart, parse_shell, readings
+from trunkline.dialects.shell import ParsedLine, Redirect, SimpleCommand, apart, goes_elsewhere, parse_shell, readings
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.verbs import VERBS
 from trunkline.dialects.visible import looks_alike, unseen_in
@@ -123,7 +123,7 @@ def _brought(text: str, places: Places, depth: int) -> list[Finding]:
 def _calls(parsed: ParsedLine, places: Places) -> list[ProgramCall]:
     """The commands of a line, each judged where it stands."""
     calls: list[ProgramCall] = []
-    standing = Standing(places, parsed.bound)
+    standing = Standing(places, parsed.bound, moves=goes_elsewhere(parsed.commands))
     moved: dict[int, Places] = {}
     lent = lenders(parsed.commands)
     sent_on = False

@@ -15,13 +15,12 @@ from msgspec import structs
 
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import Places
-from trunkline.dialects.shell import OPEN, Binding, SimpleCommand, Values
+from trunkline.dialects.shell import MOVING, OPEN, Binding, SimpleCommand, Values
 from trunkline.dialects.shell.bindings import BINDERS
 
 _BACK: Final = 16
 _OF_PROJECT: Final = frozenset(("$(git rev-parse --show-toplevel)", "`git rev-parse --show-toplevel`"))
 """The project, whatever folder of it the session has."""
-_MOVING: Final = frozenset(("cd", "pushd", "popd", "chdir"))
 
 Scope = tuple[int, ...]
 
@@ -29,11 +28,11 @@ Scope = tuple[int, ...]
 class Standing:
     """Goes through a line, command by command."""
 
-    def __init__(self, places: Places, bound: Sequence[Binding] = ()) -> None:
+    def __init__(self, places: Places, bound: Sequence[Binding] = (), *, moves: bool = False) -> None:
         self._where: dict[Scope, Places] = {(): places}
         self._before: dict[Scope, Places] = {}
         self._pushed: dict[Scope, list[Places]] = {}
-        self.values = Values(bound)
+        self.values = Values(bound, moves=moves)
         self._trusts_git = not any(one.name == "git()" or one.name.startswith("GIT_") for one in bound)
 
     def at(self, scope: Scope) -> Places:
@@ -53,19 +52,18 @@ class Standing:
 
     def follow(self, call: ProgramCall) -> None:
         """Take in what a command does to those behind it."""
-        if call.name in _MOVING:
+        if call.name in MOVING:
             self._move(call)
 
     def possible(self, path: str) -> list[str]:
         """What a path with a variable in it may be: once for each value that the line gives it, and as it is written where it may
         have another."""
-        found = self.values.possible(path)
-        return found if len(found) == 1 and found[0] == path else [path if OPEN in one else one for one in found]
+        return self.values.spelled(path)
 
     def settled(self, command: SimpleCommand) -> SimpleCommand:
         """A command with the paths outside that the line puts into its words by variables. Other values are left as they are
         written: who does not know them judges no milder."""
-        if not self.values.are_bound or None not in command.words[1:] or command.name in _MOVING or command.name in BINDERS:
+        if not self.values.are_bound or None not in command.words[1:] or command.name in MOVING or command.name in BINDERS:
             return command
         here = self.at(command.scope)
         words = (*command.sketch[:1], *[self._foreign(here, word) or word for word in command.sketch[1:]])
@@ -74,7 +72,7 @@ class Standing:
     def _foreign(self, here: Places, word: str) -> str | None:
         """The first path outside that a word with a variable may be."""
         found = self.possible(word) if "$" in word else ()
-        return next((one for one in found if one != word and here.is_foreign(one)), None)
+        return next((one for one in found if one != word and (here.is_foreign(one) or OPEN in one)), None)
 
     def _move(self, call: ProgramCall) -> None:
         scope, here = call.command.scope, call.places

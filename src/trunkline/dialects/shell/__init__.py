@@ -29,7 +29,7 @@ from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.pythons import apart, is_python, module_at
 from trunkline.dialects.shell.reader import LineReader
-from trunkline.dialects.shell.settling import OPEN, Values
+from trunkline.dialects.shell.settling import MOVING, OPEN, Values, goes_elsewhere
 from trunkline.dialects.shell.simple import ShellPlace
 from trunkline.dialects.shell.spans import spans
 from trunkline.dialects.shell.syntax import Binding, ParsedLine, Redirect, SimpleCommand, Span, SpanRole
@@ -37,6 +37,7 @@ from trunkline.dialects.shell.verbs import has_more_readings, readings
 from trunkline.dialects.shell.wrappers import SHELLS, STDIN_NAMES, shell_script
 
 __all__ = [
+    "MOVING",
     "OPEN",
     "READ_AT_ONCE_CHARS",
     "SHELLS",
@@ -51,6 +52,7 @@ __all__ = [
     "SpanRole",
     "Values",
     "apart",
+    "goes_elsewhere",
     "has_more_readings",
     "is_long",
     "is_python",

@@ -9,12 +9,15 @@ Rule 3: bounded: VALUES of one name, STEPS in all; a text with more stays as it 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
 from typing import Final
 
 from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
-from trunkline.dialects.shell.syntax import Binding
+from trunkline.dialects.shell.syntax import Binding, SimpleCommand
 
+MOVING: Final = frozenset(("cd", "pushd", "popd", "chdir"))
+"""What takes the line to another folder."""
 OPEN: Final = "$\N{HORIZONTAL ELLIPSIS}"
 """A value that only the run knows."""
 VALUES: Final = 8
@@ -43,17 +46,51 @@ _PRINTED: Final = re.compile(
 _STANDS_FOR: Final = {"mktemp": "/tmp/made", "pwd": ".", "git": ".git", "date": "0"}
 
 
-class Values:
-    """The values of the names of one line."""
+_HERE: Final = re.compile(r"\$\{?(?:OLD)?PWD\b|(?:\$\(|`)\s{0,9}pwd\b|^~[-+]")
+"""What stands for the folder that a line is in where it is written."""
+_ELEMENT: Final = re.compile(r"\[[^\[\]]{0,200}\]\+?=")
+_WILD: Final = frozenset("{*?[")
 
-    def __init__(self, bound: Sequence[Binding] = (), user: str = "") -> None:
+
+def goes_elsewhere(commands: Sequence[SimpleCommand]) -> bool:
+    """Whether a line goes to another folder anywhere."""
+    return any(one.name in MOVING for one in commands)
+
+
+class Values:
+    """The values of the names of one line. ``moves``: it goes to other folders, so that what it keeps of where it is may be
+    another folder where it is used."""
+
+    def __init__(self, bound: Sequence[Binding] = (), user: str = "", *, moves: bool = False) -> None:
         self._known: dict[str, tuple[str, ...]] = {}
         self._user = user
+        self._moves = moves
         self._told = {one.name for one in bound}
         for one in bound:
-            value = one.value if one.value is not None else self._written(one.sketch)
-            before = self._known.get(one.name) or (("~",) if one.name == "HOME" else ())
-            self._known[one.name] = before if value in before else (*before, value)
+            name, index, _ = one.name.partition("[")
+            before = self._known.get(name) or (("~",) if name == "HOME" else ())
+            values = [*self._given(one), *([OPEN] if index else ())]
+            self._known[name] = (*before, *(value for value in dict.fromkeys(values) if value not in before))
+
+    def _given(self, one: Binding) -> list[str]:
+        """What a name is given. Of a list the first is meant by the name alone, and which that is others may decide."""
+        text = one.value if one.value is not None else one.sketch
+        if text[:1] == "(":
+            return self._listed(text)
+        if self._moves and _HERE.search(text):
+            return [OPEN]
+        return [one.value if one.value is not None else self._written(one.sketch)]
+
+    def _listed(self, text: str) -> list[str]:
+        if any(sign in text for sign in _OPEN_SIGNS):
+            return [OPEN]
+        try:
+            words = shlex.split(text.removeprefix("(").removesuffix(")"))
+        except ValueError:
+            return [OPEN]
+        values = [self._written(_ELEMENT.sub("", word, count=1)) for word in words[:VALUES]]
+        is_open = len(words) > VALUES or any(not _WILD.isdisjoint(word) or _HERE.search(word) for word in values)
+        return [*values, OPEN] if is_open or not values else values
 
     @property
     def are_bound(self) -> bool:
@@ -75,6 +112,13 @@ class Values:
             else:
                 found[one if steps <= STEPS else text] = None
         return list(found)
+
+    def spelled(self, text: str) -> list[str]:
+        """The same; where a value is open, the text as it is written, for who knows what its variable usually is. A line that
+        sets the folder for temporary files itself may mean any by it."""
+        found = self.possible(text)
+        is_own = "TMPDIR" in self._told and text.lstrip("\"").startswith(("$TMPDIR", "${TMPDIR"))
+        return [text if OPEN in one and not is_own else one for one in found]
 
     def _replaced(self, text: str) -> list[str]:
         """A text with each value of the first variable in it that has any."""

@@ -161,9 +161,9 @@ class Subject:
         open_words += [each.sketch for one in self.commands for each in one.redirects if each.target is None]
         if not open_words:
             return ()
-        from trunkline.dialects.shell import Values  # as heavy as the parser
+        from trunkline.dialects.shell import Values, goes_elsewhere  # as heavy as the parser
 
-        known = Values(self.parsed.bound, posixpath.basename(self.ask.home or ""))
+        known = Values(self.parsed.bound, posixpath.basename(self.ask.home or ""), moves=goes_elsewhere(self.parsed.commands))
         return tuple(islice(dict.fromkeys(one for word in dict.fromkeys(open_words) for one in known.possible(word)), WORDS))
 
     @cached_property

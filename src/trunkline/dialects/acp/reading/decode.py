@@ -21,6 +21,7 @@ from trunkline.dialects.acp.client import RequestPermissionRequest
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.permission import CancelledOutcome, PermissionOption, RequestPermissionOutcome, SelectedOutcome
 from trunkline.dialects.acp.reading import aliases
+from trunkline.dialects.acp.reading.aliases.tables import ENVELOPE_FIELDS
 from trunkline.dialects.acp.reading.lenient import read_lenient, read_members
 from trunkline.dialects.acp.shape import encode_acp
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
@@ -259,6 +260,18 @@ def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
     return again
 
 
+def stray_members(raw: bytes) -> aliases.Members:
+    """Members of a call that neither the schema nor we know: another name of one that it has is one of them."""
+    members = aliases.members_of(raw) or {}
+    meant = aliases.FIELDS[ToolCallUpdate]
+    return {name: value for name, value in members.items() if name not in _CALL_NAMES and (
+        name not in meant or meant[name] in members)}
+
+
+_CALL_NAMES: Final = frozenset(
+    one.encode_name for one in msgspec.structs.fields(ToolCallUpdate)) | {"sessionUpdate", "session_update", *ENVELOPE_FIELDS}
+
+
 # -- params and results ------------------------------------------------------------------------------------------------
 
 
@@ -292,7 +305,9 @@ def _schema_true_call(raw: bytes) -> bytes:
     except msgspec.ValidationError:
         # Readable, but not as the schema has it.
         pass
-    return tool_call_members(call)
+    strays = stray_members(raw)
+    known = tool_call_members(call)
+    return known if not strays else encode_acp({**strays, **(aliases.members_of(known) or {})})
 
 
 def tool_call_members(update: ToolCallUpdate) -> bytes:

@@ -256,9 +256,9 @@ def _module(call: ProgramCall, at: int) -> None:
         call.script(" ".join(call.command.sketch[at:]))
         call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
     elif name == "timeit":
-        for code in call.command.words[at + 1:]:
-            if code is None or code[:1] != "-":
-                judge_code(call, code, "python")
+        codes = [code for code in call.command.words[at + 1:] if code is None or code[:1] != "-"]
+        for code in ["\n".join(code for code in codes if code is not None), *([None] if None in codes else [])]:
+            judge_code(call, code, "python")
     elif name in ("zipfile", "tarfile"):
         _packs(call, call.command.sketch[at + 1:])
     elif name in ("http.server", "SimpleHTTPServer"):

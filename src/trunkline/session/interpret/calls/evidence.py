@@ -16,11 +16,21 @@ from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, name_call
-from trunkline.dialects.calls.claims import with_kind, with_name, with_reading, with_told
+from trunkline.dialects.calls.claims import (
+    with_announced,
+    with_kind,
+    with_name,
+    with_named,
+    with_reading,
+    with_terminal,
+    with_title,
+    with_told,
+)
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told
-from trunkline.dialects.calls.names import is_name
-from trunkline.dialects.calls.words import arguments_in
+from trunkline.dialects.calls.members import deeds_of
+from trunkline.dialects.calls.names import is_name, role_of_kind
+from trunkline.dialects.calls.words import arguments_in, command_in
 from trunkline.dialects.packets.detect import tool_by_input
 from trunkline.dialects.packets.titles import input_view
 from trunkline.session.fold import Evidence, OpenCall
@@ -54,6 +64,8 @@ def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames)
     if call.state.tool is None or call.state.named_by == "kind":
         _name(call, names)
     _claim_names(call, update, other_names, names)
+    if not _is_past(call):
+        _claim_shown(call, update, names)
 
 
 def evidence_of(call: OpenCall) -> Evidence:
@@ -160,12 +172,33 @@ def _subjects(state: CallState) -> set[str]:
     return found
 
 
+def told_in(remarks: dict[str, Any], kind: str | None) -> list[str]:
+    """The commands that stand in ``_meta``, or in other members beside an input."""
+    return [line for key, value in _members(remarks, DEPTH) if (line := command_told(key, value, kind)) is not None]
+
+
 def _claim_commands(call: OpenCall, meta: dict[str, Any]) -> None:
     """Commands that stand in ``_meta``: they can only make a call worse."""
+    for line in told_in(meta, call.state.kind):
+        call.claims = with_told(call.claims or Claims(), line)
     for key, value in _members(meta, DEPTH):
-        line = command_told(key, value, call.state.kind)
-        if line is not None:
-            call.claims = with_told(call.claims or Claims(), line)
+        if value and isinstance(value, str | list | dict) and "delete" in deeds_of((key,)):
+            call.claims = with_named(call.claims or Claims(), key)
+
+
+def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames) -> None:
+    """What a call that is to be decided shows: a title that says what is done, a command in its words, a terminal."""
+    claims, state = call.claims or Claims(), call.state
+    role = names.role_of(state.tool or "") or role_of_kind(state.kind)
+    has_words = call.shows_ask or state.status == "pending"
+    claims = with_title(claims, update.title) if update.title and role != "terminal" else claims
+    for item in update.content or ():
+        if isinstance(item, Terminal) and role in ("read", "search"):
+            claims = with_terminal(claims)
+        elif has_words and isinstance(item, Content) and isinstance(item.content, TextContent):
+            announced = command_in(item.content.text)
+            claims = with_announced(claims, announced) if announced else claims
+    call.claims = claims if claims != Claims() else None
 
 
 def _claim_names(call: OpenCall, update: ToolCall | ToolCallUpdate, others: list[str], names: ToolNames) -> None:

@@ -1,0 +1,120 @@
+"""What a title says that is done, where the call says by its name or kind that it only looks, or only writes.
+
+Rule 1: it can only make a call worse. A title names nothing here; it is held against what the call is.
+Rule 2: what a title repeats of the input (a path, a pattern, a question) says what is looked for, not what is done, and is
+left out.
+Rule 3: bounded: the beginning of a title, and so many texts of an input.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple
+
+from trunkline.dialects.calls.names import role_of_name, verb_in
+from trunkline.dialects.calls.types import Act, ToolRole
+
+TITLE_CHARS: Final = 400
+_TEXTS: Final = 200
+_DEPTH: Final = 6
+_LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search", "fetch", "web_search"})
+_WRITES: Final[frozenset[ToolRole]] = frozenset({"write", "edit", "patch"})
+_DELETES: Final = re.compile(
+    r"(?:delet|remov|eras|purg|wip|truncat|overwrit)(?:es?|ing)|(?:unlink|destroy|trash|shred)(?:s|es|d?ing)?|rm|rmdir|del",
+    re.IGNORECASE)
+_MOVES: Final = re.compile(r"(?:mov|renam)(?:es?|ing)|mv", re.IGNORECASE)
+_LOOKING: Final = frozenset(
+    "read reading view viewing list listing search searching find finding grep rg glob ls cat open opening show showing look "
+    "looking "
+    "get getting fetch fetching check checking inspect inspecting explore exploring scan scanning load loading browse browsing "
+    "head tail wc tree stat review reviewing examine examining".split())
+"""How the title of a look begins."""
+_SIGNS: Final = frozenset(("|", "||", "&&", ";", ">", ">>", "<"))
+_OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?")
+_AROUND: Final = "`'\"()[]{},.:;!?*…"
+_WORD: Final = re.compile(r"[A-Za-z]+")
+
+
+class Told(NamedTuple):
+    """What a title says that is done, and the command that it reads as."""
+
+    act: Act | None = None
+    command: str = ""
+
+
+_NOTHING: Final = Told()
+
+
+def may_tell(title: str) -> bool:
+    """Whether a title may say that something is done: most say which file is looked at."""
+    tokens = title[:TITLE_CHARS].split()
+    return len(tokens) > 1 and _told(tokens, title) != _NOTHING
+
+
+def told_by(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> Told:
+    """What a title says of a call for this, beside what it repeats of its input."""
+    text = title[:TITLE_CHARS]
+    if role not in _LOOKS | _WRITES or not may_tell(text):
+        return _NOTHING
+    texts = list(islice(_texts(members, _DEPTH), _TEXTS))
+    if role in _WRITES:
+        return _done_to(text.split(), texts)
+    for given in sorted(texts, key=len, reverse=True):
+        text = text.replace(given, " ") if given else text
+    known = {part for given in texts for token in given.split() for part in (token, *token.split("/"))}
+    begins = title.split()[0].strip(_AROUND) in known
+    return _told([token for token in text.split() if token.strip(_AROUND) not in known], title, looks=begins)
+
+
+def _told(tokens: Sequence[str], title: str, *, looks: bool = False) -> Told:
+    bare = [token.strip(_AROUND) for token in tokens]
+    words = [word for word in bare if word]
+    first = words[0].lower() if words else ""
+    looks = looks or not first or first in _LOOKING or "/" in first or "." in first or role_of_name(first) in _LOOKS
+    is_line = not looks and (any(token in _SIGNS or _OPTION.fullmatch(token) for token in tokens[1:]))
+    act = next((act for word in words if (act := _grave(word)) is not None), None)
+    if act is None and not looks:
+        act = next((act for word in words if (act := _changing(word)) is not None), None)
+    if is_line or (act is not None and first == words[0] and _is_program(first)):
+        return Told(act or "run", title[:TITLE_CHARS])
+    return Told(act) if act is not None else _NOTHING
+
+
+def _done_to(tokens: Sequence[str], texts: Sequence[str]) -> Told:
+    """Whether the title of a call that writes says that its file is deleted or moved: what is in a file may well be."""
+    act = _grave(tokens[0].strip(_AROUND))
+    named = tokens[1].strip("`'\"")
+    is_file = any(named == given or given.endswith(f"/{named}") for given in texts)
+    return Told(act) if act is not None and is_file else _NOTHING
+
+
+def _grave(word: str) -> Act | None:
+    return "delete" if _DELETES.fullmatch(word) else "move" if _MOVES.fullmatch(word) else None
+
+
+def _changing(word: str) -> Act | None:
+    """What a word says that changes or runs something; ``writing`` is ``write``, ``running`` is ``run``."""
+    if _WORD.fullmatch(word) is None:
+        return None
+    low = word.lower()
+    stem = low.removesuffix("ing")
+    forms = (low, low.removesuffix("s"), *((stem, f"{stem}e", stem[:-1]) if stem != low else ()))
+    verbs = {verb_in(form) for form in forms}
+    return "run" if "destroys" in verbs or "run" in forms else "write" if "changes" in verbs else None
+
+
+def _is_program(word: str) -> bool:
+    return word in ("rm", "rmdir", "mv", "del", "unlink", "shred", "truncate")
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner, depth - 1)
+    elif depth and isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner, depth - 1)
