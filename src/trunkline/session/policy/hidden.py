@@ -167,9 +167,10 @@ def line_steers_hub(commands: Sequence[tuple[SimpleCommand, Behind]]) -> bool:
 
 def brings_code_in(command: SimpleCommand) -> bool:
     """Whether a command has code in its words or on its input."""
-    from trunkline.dialects.risk.inline.plain_code import brings_code  # as heavy as the parser
+    from trunkline.dialects.risk.inline.awk import AWKS  # as heavy as the parser
+    from trunkline.dialects.risk.inline.plain_code import brings_code
 
-    return brings_code(command)
+    return command.name in AWKS or brings_code(command)
 
 
 def _tails(command: SimpleCommand, words: Sequence[str]) -> Iterator[str]:

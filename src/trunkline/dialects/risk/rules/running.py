@@ -15,6 +15,7 @@ from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, STDIN_NAMES, module_at, shell_script
+from trunkline.dialects.shell.options import given_value
 
 _QUIET_MODULES: Final = frozenset(
     "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
@@ -385,7 +386,7 @@ def _go(call: ProgramCall) -> None:
 def _npx(call: ProgramCall) -> None:
     """npx: a tool of the project, or whatever the registry has under that name."""
     tool = next(iter(call.operands), "")
-    if call.has("c", "--call"):
+    if given_value(call.command.words, ("-c", "--call"), ("-p", "--package", "-w", "--workspace"), leading=True) is not None:
         call.note("medium", "runs a command of a package", call.command.text)
     elif re.search(r"^(git\+|https?:|github:|gitlab:|[\w-]+/[\w-]+$|file:|\.)", tool) and not tool.startswith("@"):
         call.note("high", "runs a package that is not from the registry", tool)

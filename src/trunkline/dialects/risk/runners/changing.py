@@ -6,9 +6,11 @@ import re
 from typing import Final, NamedTuple
 
 from trunkline.dialects.calls.variables import is_never_harmless, loading_level
+from trunkline.dialects.risk.inline.awk import AWKS, given_values, read_awk
 from trunkline.dialects.risk.inline.plain_code import is_plain as is_plain_code
+from trunkline.dialects.risk.output_options import unexpected_outputs
 from trunkline.dialects.risk.runners import git
-from trunkline.dialects.risk.runners.code import has_script, may_run
+from trunkline.dialects.risk.runners.code import code_in, has_script, may_run
 from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
 from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of
 from trunkline.dialects.shell import SimpleCommand
@@ -25,6 +27,8 @@ class Changing(NamedTuple):
 
 TARGET: Final = "a target outside"
 """What an operand is called that names code outside the project."""
+COMPUTED: Final = "a file that only the run knows"
+"""What code writes to that puts the name together."""
 
 _SHELL_VARIABLES: Final = frozenset(
     "SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
@@ -59,6 +63,7 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
         found += [Changing(f"-{letter}") for word in command.sketch[1:] if word[:1] == "-" and letter in word]
     if command.name == "git":
         return found + [Changing(*one) for one in git.changing(command)]
+    found += [Changing(option) for option in unexpected_outputs(command)]
     command, row = row_of(command)
     if row is None:
         return found
@@ -71,9 +76,17 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
     if row.stdin and has_script(command, row):
         found.append(Changing("its input"))
+    found += [Changing(name) for name in _of_awk(command)] if command.name in AWKS else ()
     found += [Changing(option) for option in _for_a_script(command)]
     found += [Changing(TARGET, path) for path in target_paths(command, row)]
     return found + [Changing(name) for name in settings_of(command, row)]
+
+
+def _of_awk(command: SimpleCommand) -> list[str]:
+    """What a script of awk does that no pattern covers: it loads more of it, or writes files whose names it puts together."""
+    values = given_values(command.sketch[1:])
+    scripts = [read_awk(text[:git.CHARS], values) for text, _ in code_in(command)]
+    return [name for one in scripts for name, is_so in ((COMPUTED, one.opens), ("@include", bool(one.includes))) if is_so]
 
 
 def _changes(assignment: str) -> bool:

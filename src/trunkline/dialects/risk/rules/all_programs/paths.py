@@ -17,7 +17,7 @@ from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.runners.words import option_values
-from trunkline.dialects.shell import module_at
+from trunkline.dialects.shell import in_full, module_at
 from trunkline.dialects.shell.wrappers import unwrap
 
 ALL: Final = 1 << 16
@@ -170,6 +170,7 @@ def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> 
     name, first = _program(call)
     use = PATHS.get(name) or PATHS.get(name.rstrip("0123456789."), PathUse())
     option = _option_of(call, at, arg, value, use)
+    option = in_full(option, use.writes) or option
     if path in _known(call):
         return option not in use.writes or path in call.writes
     if option:
