@@ -21,7 +21,7 @@ from trunkline.dialects.risk.rules.all_programs.brought import note_brought
 from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
-from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.loading import note_debugger, note_loaded
 from trunkline.dialects.risk.rules.all_programs.losses import note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
@@ -237,6 +237,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             note_losses(call)
         if names_path:
             note_loaded(call)
+        note_debugger(call)
         note_outputs(call)
         note_elsewhere(call)
         if command.computes:

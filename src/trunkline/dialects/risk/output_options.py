@@ -69,16 +69,20 @@ OUTPUTS: Final[dict[str, Output]] = {
     **dict.fromkeys(("less", "more", "zless"), _row(writes="-o -O --log-file --LOG-FILE")),
 }
 
+SCRIPT_OUTPUTS: Final = frozenset(
+    option for row in OUTPUTS.values() for option in (*row.empties, *row.writes) if option[:2] == "--")
+"""What a script of the project may take as such an option: which program that is, is not known."""
+
 _MADE_ANEW: Final = re.compile(
     r"\.?(dist|build|out|output|site|_site|coverage|htmlcov|target|te?mp|cache|venv|env|test-results|test-reports|reports?|logs?"
     r"|storybook-static|generated)([-_.][\w.-]{0,40})?|\.?(pytest|jest|nyc|c8|vitest|playwright|mypy|tox|nox)[-_.][\w.-]{0,40}"
-    r"|\.(nyc_output|tox|nox|venv)|[\w-]{1,40}[-_.](te?mp|cache|coverage|reports?)", re.IGNORECASE)
+    r"|\.(nyc_output|tox|nox|venv)|[\w-]{1,40}[-_.](te?mp|cache|coverage|reports?|results)", re.IGNORECASE)
 _REPORT: Final = re.compile(
     r"[^/]{0,200}(report|junit|results?|coverage|lcov|\.log|\.out|\.html?|\.xml|\.sarif|\.lcov|\.prof|\.txt|\.csv|\.info|lint\.json"
     r"|jest\.json|vitest\.json|\.tsbuildinfo|\.patch|\.diff|\.zip|\.tar|\.tgz)[^/]{0,40}", re.IGNORECASE)
 _PARTS: Final = 20
 """Of a path that are looked at."""
-_WHOLE: Final = frozenset(("--cov",))
+_WHOLE: Final = frozenset(("--cov", "--durations", "--store-durations", "--log"))
 """Options that are not another one cut short."""
 
 

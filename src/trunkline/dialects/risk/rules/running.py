@@ -7,12 +7,17 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import structs
+
 from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.magics import note_magics
+from trunkline.dialects.risk.inline.perl import judge_perl_words
 from trunkline.dialects.risk.inline.plain_code import is_plain
+from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.rules.packages import manages
+from trunkline.dialects.risk.runners.words import options_of, row_of
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, STDIN_NAMES, module_at, shell_script
 from trunkline.dialects.shell.options import given_value
@@ -20,7 +25,7 @@ from trunkline.dialects.shell.options import given_value
 _QUIET_MODULES: Final = frozenset(
     "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
     "py_compile tokenize "
-    "ast dis inspect calendar coverage tabnanny pyflakes pycodestyle bandit pyright nose trace importlinter keyword".split()
+    "ast dis calendar coverage tabnanny pyflakes pycodestyle bandit pyright nose importlinter keyword".split()
 )
 _LOCAL_TOOLS: Final = frozenset(
     "jest vitest mocha tsc eslint prettier stylelint playwright cypress ava tap nyc c8 vue-tsc biome tsd jasmine karma "
@@ -143,11 +148,11 @@ def _interpreter(call: ProgramCall) -> None:
             _inline(call, at, language)
         if language == "python" and (script := _before(call, inline[0])):
             _script(call, script)
-        if language == "perl" and any(("|" in arg and " " not in arg.strip("| ")) or arg[-1:] == "|" or arg[:1] == "|"
-                                      for arg in call.operands if arg not in call.codes):
-            call.note("high", "opens a command as a file", call.command.text)
+        if language == "perl":
+            judge_perl_words(call)
         if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
             call.at_least("medium", "rewrites files", call.command.text)
+        _brings_more(call)
         return
     if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
         return
@@ -155,6 +160,14 @@ def _interpreter(call: ProgramCall) -> None:
         _module(call, module)
     else:
         _file_or_input(call, language)
+
+
+def _brings_more(call: ProgramCall) -> None:
+    """Options beside inline code that load more: ``ruby -r./x -e``, ``perl -Mx -e``."""
+    command, row = row_of(call.command)
+    for option, value in options_of(command, row) if row is not None and not call.bare else ():
+        if row is not None and option in row.changes and re.search(r"[/.\\]", value or "$/"):
+            call.at_least("medium", "loads code that an option names", value or "")
 
 
 _PACKAGED: Final = re.compile(r"(?:.{0,400}/)?node_modules/(?:\.bin/([^/]+)|((?:@[^/]+/)?[^/@.][^/]*)/.*)")
@@ -240,6 +253,8 @@ def _module(call: ProgramCall, at: int) -> None:
     elif name in ("pip", "pip3", "ensurepip"):
         call.script(" ".join(call.command.sketch[at:]))
         call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
+    elif name in _QUIET_MODULES and name in reading.JUDGES:
+        _as_program(call, name, at)
     elif name == "timeit":
         for code in call.command.words[at + 1:]:
             if code is None or code[:1] != "-":
@@ -251,6 +266,16 @@ def _module(call: ProgramCall, at: int) -> None:
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
         call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))
+
+
+def _as_program(call: ProgramCall, name: str, at: int) -> None:
+    """A module that is a program of its own: ``python -m mypy`` is ``mypy``."""
+    command = structs.replace(call.command, words=call.command.words[at:], sketch=call.command.sketch[at:])
+    program = ProgramCall(command, call.places, name, feeders=call.feeders, lenders=call.lenders, values=call.values)
+    reading.JUDGES[name](program)
+    call.traits |= program.traits
+    for finding in program.findings:
+        call.note(finding.level, finding.reason, unsure=finding.unsure)
 
 
 def _packs(call: ProgramCall, words: tuple[str, ...]) -> None:

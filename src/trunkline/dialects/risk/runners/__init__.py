@@ -3,7 +3,7 @@
     table.py      the programs: a row for each, which is data     words.py   a command as its row reads it
     code.py       code in a command's words or on its input       names.py   what a command is under another name
     changing.py   options that change what is run                 git.py     what git runs
-    runs.py       what a command runs in turn
+    runs.py       what a command runs in turn                     scripts.py what goes to a script of the project
 
 What others import:
 

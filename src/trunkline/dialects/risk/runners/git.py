@@ -146,8 +146,8 @@ def changing(command: SimpleCommand) -> Iterator[tuple[str, str | None]]:
     for key, _ in (*_settings(command, at), *_settings_of_clone(words)):
         if RUNNING_KEYS.match(key):
             yield "-c", None
-    if words and words[0] in ("config",) and _makes_a_setting(words):
-        yield "config", None
+    if words and (words[0] in ("difftool", "mergetool") or (words[0] == "config" and _makes_a_setting(words))):
+        yield words[0], None
     for name, _ in _program_options(words):
         yield name, None
     for place in range(1, len(words)):

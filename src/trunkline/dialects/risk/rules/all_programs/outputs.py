@@ -22,7 +22,7 @@ def note_outputs(call: ProgramCall) -> None:
         return
     for at, arg in enumerate(call.args[first:], first):
         option, value = given_output(call.args, at, use) if arg[:1] == "-" else ("", "")
-        if option in use.empties:
+        if option in use.empties or (option == "--alluredir" and call.has("", "--clean-alluredir")):
             _empties(call, value)
         elif option:
             _writes(call, value, is_product=option in use.products)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules import reading
+from trunkline.dialects.risk.rules.lookers import LOOKERS
 from trunkline.dialects.risk.runners.words import option_values
 from trunkline.dialects.shell import in_full, module_at
 from trunkline.dialects.shell.wrappers import unwrap
@@ -98,8 +99,9 @@ _COMPILER: Final = _row(ALL, "-I -L -isystem -include -iquote -B -l --sysroot -C
 PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(reading.ONLY_LOOK, _READS),
     **dict.fromkeys((*reading.TESTERS, "ruff", "prettier", "biome"), _LOOKS),
+    **{name: PathUse(everything=True, writes=row.writes) for name, row in LOOKERS.items()},
     **dict.fromkeys(("less", "more", "zless"), _row(everything=True, writes="-o -O --log-file --LOG-FILE")),
-    **dict.fromkeys(("iconv", "pygmentize", "tree", "plutil", "exiftool", "sdiff"), _row(everything=True, writes="-o --output")),
+    **dict.fromkeys(("iconv", "tree", "sdiff"), _row(everything=True, writes="-o --output")),
     **dict.fromkeys(("pdftotext", "json.tool"), _row(1)),
     **dict.fromkeys(("mktemp", "mkfifo"), _row()),
     **dict.fromkeys(_MANAGERS, _PACKAGES),
