@@ -106,7 +106,7 @@ def only_prints(commands: Sequence[SimpleCommand], index: int) -> bool:
     if one.name == "cat" and one.inside == "$(…)" and len(one.words) == 1:
         return 0 <= one.parent < index and len(one.redirects) == 1 and one.redirects[0].body is not None and any(
             _is_message(commands[one.parent], at) for at in range(len(commands[one.parent].words)))
-    if one.name not in _QUIET or one.parent >= 0 or doubt(one):
+    if one.name not in _QUIET or doubt(one) or (one.parent >= 0 and not only_reads_line(commands, one.parent)):
         return False
     return one.name != "echo" or not any(0 <= each.stdin_from <= index < place for place, each in enumerate(commands))
 
@@ -127,7 +127,9 @@ def _is_known(command: SimpleCommand, at: int) -> bool:
 def spellings(command: SimpleCommand) -> list[str]:
     """The ways in which a rule may have meant this command: bare, without its quotes, as written."""
     found = [command.plain, " ".join(command.sketch), command.text, as_written(command)]
-    if len(command.words) > 1 and "python" in (command.name or ""):
+    if "@" in (name := command.name or "")[1:]:  # as a registry has it: ``npx npm@latest``
+        found.append(" ".join((name[:1] + name[1:].partition("@")[0], *command.sketch[1:])))
+    if len(command.words) > 1 and "python" in name:
         from trunkline.dialects.shell import apart  # as heavy as the parser
 
         found.append(apart(command).plain)

@@ -106,8 +106,10 @@ LOOKERS: Final[dict[str, Looker]] = {
 """One row per program."""
 _FOREIGN_SIGN: Final = re.compile(r"^(?:[|@]|\w{2,20}:)")
 """What ImageMagick takes for more than a file: a command, a list, a coder that may write or delete."""
+_KEYS: Final = re.compile(r"\+{1,2}(?:[GgFp<>]|\d{1,9}[Ggp%]?|[/?&][^!|#]{0,200})?")
+"""What a pager may be told to begin with: a place, or a text to look for."""
 _TAG: Final = re.compile(
-    r"(?i:-(?!if\b|config|execute|tagsfromfile|stay_open|delete|restore|overwrite|geo|api|charset|use|w\b|o\b|p\b|d\b))[A-Z][\w:]{1,60}#?")
+    r"(?i:-(?!if\b|config|execute|tagsfromfile|stay_open|delete|restore|overwrite|geo|api|charset|use|efile|addtags|textout|tagout|out|diff|src|w\b|o\b|p\b|d\b))[A-Z][\w:]{1,60}#?")
 """What exiftool shows by its name."""
 _MLR_CODE: Final = frozenset("put filter tee split split-lines case template summary exec".split())
 _MLR_LOOKS: Final = re.compile(
@@ -237,8 +239,8 @@ def _pages(call: ProgramCall) -> None:
     for option in ("-o", "-O", "--log-file", "--LOG-FILE"):
         if path := call.value(option):
             call.write(path)
-    if call.has("k", "--lesskey-file", "--lesskey-src", "--lesskey-content", "--lesskey-context") or any(
-            "--cmd" in arg or "!" in arg for arg in call.args if arg[:1] in "+-"):
+    if call.has("k", "--lesskey-file", "--lesskey-src", "--lesskey-content", "--lesskey-context", "--cmd") or any(
+            arg[:1] == "+" and _KEYS.fullmatch(arg) is None for arg in call.args):
         call.note("high", "runs a command inside a program", call.command.text)
 
 

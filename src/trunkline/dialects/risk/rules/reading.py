@@ -86,6 +86,7 @@ def _getent(call: ProgramCall) -> None:
 def _lists(call: ProgramCall) -> None:
     for path in call.operands:
         call.read(path, contents=False)
+    _read_by_option(call)
 
 
 def _searches(call: ProgramCall) -> None:
@@ -104,6 +105,8 @@ def _searches(call: ProgramCall) -> None:
         _filters(call)
 
 
+_LOADED: Final = re.compile(r"\bload(?:_\w{1,12})?\s*\(\s*[\"']([^\"']{1,400})")
+_CODE_CHARS: Final = 8192
 _QUOTED_PATH: Final = re.compile(r"[\"']((?:[/~]|\.\.)[^\"']{1,400})")
 
 
@@ -112,6 +115,8 @@ def _filters(call: ProgramCall) -> None:
     if any(re.search(r"\benv\b|\$ENV", arg) for arg in call.operands[:1]):
         call.traits |= Trait.SECRET
         call.note("medium", "reads the environment, which may hold credentials", call.command.text)
+    for path in [path for arg in call.operands[:1] for path in _LOADED.findall(arg[:_CODE_CHARS])]:
+        call.read(path)
     named = call.value("-s", "--split-exp") if call.name == "yq" else None
     for path in _QUOTED_PATH.findall(named or ""):
         call.write(path)
@@ -130,6 +135,7 @@ def _sort(call: ProgramCall) -> None:
     for path in call.operands:
         if path != target:
             call.read(path)
+    _read_by_option(call)
 
 
 def _uniq(call: ProgramCall) -> None:

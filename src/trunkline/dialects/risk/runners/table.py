@@ -270,7 +270,7 @@ _CHECKERS: Final[dict[str, Runner]] = {
                    folders="-r --root --dir", formats="--reporter --environment --pool --browser.provider", targets=True,
                    takes="-t --testNamePattern --outputFile"),
     "mocha": _row(changes="-r --require --config --file -R --reporter --package --import --loader -u --ui",
-                  formats="-R --reporter -u --ui", targets=True, takes="-g --grep -f --fgrep -t --timeout"),
+                  folders="--spec", formats="-R --reporter -u --ui", targets=True, takes="-g --grep -f --fgrep -t --timeout"),
     **_same("ava tap c8 nyc", _row(changes="-r --require --config --node-arguments", targets=True)),
     "eslint": _row(changes="-c --config --rulesdir --plugin -f --format --parser --resolve-plugins-relative-to --flag",
                    formats="-f --format"),

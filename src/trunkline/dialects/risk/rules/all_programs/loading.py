@@ -47,7 +47,7 @@ _IN_FOLDER: Final = frozenset("uv uvx poetry pdm pipenv".split())
 _ONLY_READ: Final = {"go": frozenset("vet list doc fmt version env".split())}
 """Sub-commands that run nothing of what they name."""
 _SIGNS: Final = re.compile(r"[/~]|\.\.")
-_BETWEEN: Final = re.compile(r"[,;:=]")
+_BETWEEN: Final = re.compile(r"[,;:=\"'{}\[\]]")
 _PIECES: Final = 32
 _NO_ABOVE: Final = frozenset(("/", "/tmp", "/var/tmp", "/dev/shm"))
 
