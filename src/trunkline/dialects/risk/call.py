@@ -6,17 +6,17 @@ Rule 1: a judge only notes. What follows from several commands together (a downl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from trunkline.dialects.calls.loaders import command_of, loaded_paths, names_program
 from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.levels import Finding, rank
 from trunkline.dialects.risk.places import Places, look
-from trunkline.dialects.shell import SimpleCommand, Values
+from trunkline.dialects.shell import SimpleCommand, Values, in_full
 
 T = TypeVar("T")
 _SHOWN: Final = 200
@@ -47,6 +47,13 @@ FEEDERS: Final = 8
 
 Noted = list[T] | tuple[()]
 """What was noted of one kind. Most calls have nothing of most kinds, so that a list is made only for the first."""
+
+
+def _spelled_out(word: str, options: frozenset[str]) -> str:
+    if word[:2] != "--":
+        return word
+    given, equal, value = word.partition("=")
+    return f"{in_full(given, options) or given}{equal}{value}"
 
 
 def _noting(noted: Noted[str], one: str) -> list[str]:
@@ -150,28 +157,34 @@ class ProgramCall(Struct, eq=False, gc=False):
         for letter in letters:
             if letter in self.letters:
                 return True
-        for given in self.longs if longs else ():
-            if given in longs or (len(given) > 4 and any([name.startswith(given) for name in longs])):
-                return True
-        return False
+        return bool(longs) and any([in_full(given, longs) for given in self.longs])
 
     def value(self, *options: str) -> str | None:
         """The value of an option, joined (``--to=x``, ``-ox``) or apart."""
-        if self.bare or self.options.isdisjoint(options):
+        if self.bare or (self.options.isdisjoint(options) and not any([in_full(given, options) for given in self.longs])):
             return None
         for at, arg in enumerate(self.args):
             if arg[:1] != "-":
                 continue
-            if arg in options:
+            option, equal, joined = arg.partition("=")
+            if arg in options or (not equal and in_full(arg, options)):
                 return self.args[at + 1] if at + 1 < len(self.args) else ""
             if arg[1:2] != "-":
                 if arg[:2] in options:
                     return arg[2:].removeprefix("=")
-            elif "=" in arg:
-                option, _, joined = arg.partition("=")
-                if option in options:
-                    return joined
+            elif equal and in_full(option, options):
+                return joined
         return None
+
+    def spell_out(self, options: Collection[str]) -> None:
+        """Take long options that are cut short for those of these that they are: for judges that look at the words themselves."""
+        if not self.longs or self.longs <= frozenset(options):
+            return
+        known = frozenset(options)
+        sketch = tuple([_spelled_out(word, known) for word in self.command.sketch])
+        if sketch != self.command.sketch:
+            words = tuple([None if word is None else full for word, full in zip(self.command.words, sketch, strict=True)])
+            self.reread(structs.replace(self.command, words=words, sketch=sketch))
 
     def bundled_value(self, letter: str) -> str | None:
         """The value of a short option wherever it stands in a bundle: ``-xC/srv``, ``-st ..``."""
@@ -214,6 +227,13 @@ class ProgramCall(Struct, eq=False, gc=False):
     def run(self, path: str) -> None:
         """It runs this file, or what this folder's files say."""
         self.runs = _noting(self.runs, look(self.places, path).path)
+
+    def load(self, path: str) -> None:
+        """It runs the code of this file."""
+        self.run(path)
+        is_foreign = self.places.is_foreign(path)
+        self.note("high" if is_foreign else "medium",
+                  "loads code from outside the session's folders" if is_foreign else "runs a script", path)
 
     def download(self, path: str) -> None:
         """It saves something from the network here."""

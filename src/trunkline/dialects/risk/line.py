@@ -22,7 +22,7 @@ from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
 from trunkline.dialects.risk.rules.all_programs.evaluated import note_evaluated
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
-from trunkline.dialects.risk.rules.all_programs.loading import note_loaded
+from trunkline.dialects.risk.rules.all_programs.loading import note_debugger, note_loaded
 from trunkline.dialects.risk.rules.all_programs.losses import note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
@@ -248,6 +248,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             _note_words(call, program)
         if names_path:
             note_loaded(call, program.may_build)
+        note_debugger(call)
         note_outputs(call)
         note_elsewhere(call)
         if command.computes:

@@ -14,6 +14,7 @@
     wrappers.py  sudo, env, xargs, sh -c, find -exec …: commands that run commands
     managers.py  volta, mise, pnpm exec …: managers that run a command
     pythons.py   the options of python: the module, or the code, that it runs
+    options.py   one option: cut short, in a bundle, its value joined or apart
     verbs.py     options before the sub-command of a program
     spans.py     which part of a line is what, for highlighting
 """
@@ -26,6 +27,7 @@ from typing import Final
 from trunkline.dialects.answer_cache import AnswerCache
 from trunkline.dialects.shell.bindings import UNKNOWN_VALUE
 from trunkline.dialects.shell.grammar import MAX_LINE_BYTES
+from trunkline.dialects.shell.options import in_full
 from trunkline.dialects.shell.prefixes import WRAPPERS
 from trunkline.dialects.shell.pythons import apart, is_python, module_at
 from trunkline.dialects.shell.reader import LineReader
@@ -54,6 +56,7 @@ __all__ = [
     "apart",
     "goes_elsewhere",
     "has_more_readings",
+    "in_full",
     "is_long",
     "is_python",
     "known_line",

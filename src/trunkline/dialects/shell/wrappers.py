@@ -7,12 +7,14 @@ Rule 2: what cannot be found (``sh -c "$X"``) gives nothing here. Whoever judges
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct, structs
 
 from trunkline.dialects.shell.managers import MANAGERS, bound_texts, managed
+from trunkline.dialects.shell.options import given_value, in_full
 from trunkline.dialects.shell.prefixes import FEEDS_ARGUMENTS, PREFIXES, RUNNERS, Prefix, prefix
 from trunkline.dialects.shell.syntax import SimpleCommand
 from trunkline.dialects.shell.verbs import readings
@@ -26,6 +28,8 @@ _FD_RUNS: Final = re.compile(r"--exec(?:-batch)?=|-[xX](?=.)", re.DOTALL)
 """What fd runs, joined to the option."""
 
 Words = tuple[str | None, ...]
+_SHORT: Final = 4
+"""So many characters and fewer are too few for an option that is cut short, where not all options are known."""
 
 
 class Inner(Struct, frozen=True, gc=False):
@@ -49,8 +53,8 @@ def unwrap(command: SimpleCommand) -> Inner | None:
     if name in ("source", ".") and command.stdin_text is not None and not STDIN_NAMES.isdisjoint(command.sketch[1:3]):
         return Inner("here-doc", texts=(command.stdin_text,))
     reader = _READERS.get(name)
-    if reader is not None:
-        return reader(words)
+    if reader is not None and ((inner := reader(words)) is not None or (name, words[1] if len(words) > 1 else "") not in RUNNERS):
+        return inner
     starter = PREFIXES.get(name)
     if starter is not None:
         return _rest(name, starter, words, 1)
@@ -72,8 +76,13 @@ def first_operand(words: Words, start: int, values: frozenset[str]) -> int:
             return at + 1
         if word is None or not word.startswith(("-", "+")) or word in ("-", "+"):
             return at
-        at += 2 if word in values or _ends_with_value(word, values) else 1
+        at += 2 if word in values or _ends_with_value(word, values) or _is_cut_short(word, values) else 1
     return at
+
+
+def _is_cut_short(word: str, values: frozenset[str]) -> bool:
+    """Whether a word is a long option that takes the next word, cut short: ``timeout --sig 9 x``."""
+    return len(word) > _SHORT and in_full(word, values) != ""
 
 
 def _ends_with_value(word: str, values: frozenset[str]) -> bool:
@@ -109,15 +118,13 @@ def _is_slot(word: str | None) -> bool:
 
 
 def _split_string(words: Words) -> Inner | None:
-    """``env -S 'rm -rf x'``: a text that env itself splits."""
-    for at, word in enumerate(words[1:], start=1):
-        if word is None or not word.startswith("-"):
-            return None
-        if word in ("-S", "--split-string", "-vS", "-iS"):
-            return Inner("env", texts=tuple(w for w in words[at + 1 : at + 2] if w is not None))
-        if word.startswith(("-S", "--split-string=")):
-            return Inner("env", texts=(word.removeprefix("--split-string=").removeprefix("-S"),))
-    return None
+    """``env -S 'ls -l' x``: a text that env itself splits, and more words behind it."""
+    found = given_value(words, ("-S", "--split-string"), PREFIXES["env"].values, leading=True)
+    if found is None:
+        return None
+    text, behind = found
+    rest = [shlex.quote(word) for word in words[behind:] if word is not None]
+    return Inner("env", texts=() if text is None else (" ".join((text, *rest)),))
 
 
 def shell_script(words: Words) -> tuple[bool, int]:
@@ -180,19 +187,14 @@ def _fd(words: Words) -> Inner | None:
     return None if inner is None else structs.replace(inner, commands=tuple((*command, "{}") for command in inner.commands))
 
 
-def _after_option(options: Sequence[str], inside: str) -> Callable[[Words], Inner | None]:
-    """A wrapper that takes a shell text behind an option: ``su -c 'text'``."""
+def _after_option(options: str, inside: str, taking: str = "", *, leading: bool = False) -> Callable[[Words], Inner | None]:
+    """A wrapper that takes a shell text behind an option: ``su -c 'text'``. ``taking`` are its others that take a value;
+    ``leading``: options end at its first operand."""
+    wanted, others = options.split(), taking.split()
 
     def read(words: Words) -> Inner | None:
-        for at, word in enumerate(words[:-1]):
-            follows = words[at + 1]
-            if word in options and follows is not None:
-                return Inner(inside, texts=(follows,))
-        for word in words:
-            for option in options:
-                if word is not None and option.startswith("--") and word.startswith(option + "="):
-                    return Inner(inside, texts=(word.partition("=")[2],))
-        return None
+        found = given_value(words, wanted, others, leading=leading)
+        return None if found is None or not found[0] else Inner(inside, texts=(found[0],))
 
     return read
 
@@ -223,14 +225,74 @@ def _trap(words: Words) -> Inner | None:
     return None if text is None or text in ("", "-") else Inner("trap", texts=(text,))
 
 
+_FLOCK_VALUES: Final = "-w -E --timeout --wait --conflict-exit-code"
+
+
 def _flock(words: Words) -> Inner | None:
-    by_text = _after_option(("-c", "--command"), "flock")(words)
-    return by_text or _rest("flock", prefix("-w -E --timeout", 1), words, 1)
+    """``flock x ls``, ``flock x -c 'text'``: the file first, then a command or an option with a text."""
+    at = first_operand(words, 1, frozenset(_FLOCK_VALUES.split()))
+    behind = (words[0], *words[at + 1:])
+    for part in (words[:at + 1], behind):
+        if (by_text := _after_option("-c --command", "flock", _FLOCK_VALUES, leading=True)(part)) is not None:
+            return by_text
+    return _rest("flock", prefix(_FLOCK_VALUES, 1), words, 1)
+
+
+_SCRIPT_VALUES: Final = "-B -E -I -O -o -m -T --log-io --log-in --log-out --log-timing --output-limit --logging-format --echo -F"
+
+
+def _script(words: Words) -> Inner | None:
+    """``script -qc 'text'``, ``script x ls``: a text behind an option, or a command behind the file."""
+    by_text = _after_option("-c --command", "script -c", _SCRIPT_VALUES)(words)
+    at = first_operand(words, 1, frozenset(_SCRIPT_VALUES.split())) + 1
+    at += at < len(words) and words[at] == "--"
+    return by_text or (Inner("script", commands=(tuple(range(at, len(words))),)) if at < len(words) else None)
 
 
 def _npx(words: Words) -> Inner | None:
-    by_text = _after_option(("-c", "--call"), "npx")(words)
+    by_text = _after_option("-c --call", "npx", "-p --package -w --workspace", leading=True)(words)
     return by_text or _rest("npx", prefix("-p --package -w --workspace"), words, 1)
+
+
+_HATCH_VALUES: Final = frozenset("-e --env -p --project --data-dir --cache-dir --config --color".split())
+_HATCH_ENV: Final = re.compile(r"[\w.+-]{0,80}:(.*)", re.DOTALL)
+
+
+def _hatch(words: Words) -> Inner | None:
+    """``hatch run env:ls src``: a shell reads its words; the first may name an environment."""
+    verb = first_operand(words, 1, _HATCH_VALUES)
+    at = next((place for place in range(verb + 1, len(words)) if (words[place] or "x")[:1] not in "+-"), len(words))
+    if verb >= len(words) or words[verb] != "run" or at >= len(words):
+        return None
+    first, rest = words[at], words[at + 1:]
+    named = _HATCH_ENV.fullmatch(first) if first is not None else None
+    if first is None or None in rest or (named is None and " " not in first):
+        return Inner("hatch run", commands=(tuple(range(at, len(words))),))
+    return Inner("hatch run", texts=(" ".join([named[1] if named is not None else first, *[word or "" for word in rest]]),))
+
+
+def _debugged(words: Words) -> Inner | None:
+    """``gdb --args ls x``: what is debugged, with its words."""
+    at = next((place for place, word in enumerate(words) if word in ("--args", "-args")), len(words)) + 1
+    return Inner(f"{_base(words)} --args", commands=(tuple(range(at, len(words))),)) if at < len(words) else None
+
+
+def _jobs(words: Words) -> Inner | None:
+    """``jobs -x ls``: the words behind it are a command."""
+    at = next((place for place, word in enumerate(words) if word is not None and word[:1] == "-" and "x" in word), len(words)) + 1
+    return Inner("jobs -x", commands=(tuple(range(at, len(words))),)) if at < len(words) else None
+
+
+def _completes(words: Words) -> Inner | None:
+    """``compgen -C 'text'`` runs a command; ``-W 'text'`` expands its words as a shell does."""
+    by_text = _after_option("-C", str(words[0]), _COMPLETE_VALUES)(words)
+    expanded = given_value(words, ("-W",), (*_COMPLETE_VALUES.split(), "-C"))
+    if by_text is None and expanded is not None and expanded[0]:
+        return Inner(f"{words[0]} -W", texts=(f"echo {expanded[0]}",))
+    return by_text
+
+
+_COMPLETE_VALUES: Final = "-o -A -G -F -X -P -S"
 
 
 def _coverage(words: Words) -> Inner | None:
@@ -242,7 +304,8 @@ def _coverage(words: Words) -> Inner | None:
 
 
 def _su(words: Words) -> Inner | None:
-    return _after_option(("-c", "--command", "--session-command"), str(words[0]))(words)
+    return _after_option("-c --command --session-command", str(words[0]), "-s -g -G -w -u -T --shell --group --supp-group --user "
+                         "--whitelist-environment")(words)
 
 
 def _container(words: Words) -> Inner | None:
@@ -351,7 +414,13 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "fdfind": _fd,
     "su": _su,
     "runuser": _su,
-    "script": _after_option(("-c", "--command"), "script -c"),
+    "script": _script,
+    "hatch": _hatch,
+    "gdb": _debugged,
+    "lldb": _debugged,
+    "jobs": _jobs,
+    "compgen": _completes,
+    "complete": _completes,
     "alias": _alias,
     "trap": _trap,
     "flock": _flock,
@@ -370,7 +439,7 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "kubectl": _kubectl,
     "oc": _kubectl,
     "tmux": _tmux,
-    "nix-shell": _after_option(("--run", "--command"), "nix-shell"),
+    "nix-shell": _after_option("--run --command", "nix-shell", "-p -I -A --packages --attr --arg --argstr"),
     "entr": _joined_rest("", 0, "entr"),
     "fzf": _fzf,
     "parallel": _parallel,
@@ -378,7 +447,7 @@ _READERS: Final[dict[str, Callable[[Words], Inner | None]]] = {
     "ltrace": _traced,
     "watchexec": _watchexec,
     "corepack": _corepack,
-    "nodemon": _after_option(("--exec", "-x"), "nodemon"),
+    "nodemon": _after_option("--exec -x", "nodemon", "-e --ext -w --watch -i --ignore -d --delay --config -r -s --signal"),
 }
 _STARTERS: Final = SHELLS | {"source", "."} | _READERS.keys() | PREFIXES.keys() | MANAGERS.keys() | {name for name, _ in RUNNERS}
 """Every program that may run another; most programs are none."""

@@ -28,6 +28,13 @@ VALUES = 16
 _HARMLESS_TARGETS = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr"})
 _HOME = re.compile(r"\$HOME(?![A-Za-z0-9_])|\$\{HOME\}")
 _DYNAMIC = re.compile(r"[$`]")
+_NUMBERS = re.compile(r"\$[?#]|\$\{[?#]\}")
+"""How the last command ended, how many words there are."""
+_QUIET = frozenset({"true", "false", ":", "echo"})
+_HERE_DOC = re.compile(r"\$\(\s{0,20}cat\s{1,20}<<-?\s{0,20}(['\"])(\w{1,80})\1[ \t]*\n.*\n[ \t]*\2\s*\)", re.DOTALL)
+"""``$(cat <<'END' …)``: what stands between is a text, and no shell reads it."""
+_GH_TEXTS = frozenset({"--body", "-b", "--title", "-t", "--notes"})
+"""Options of ``gh`` whose value is a text."""
 _WILD = re.compile(r"[*?\[]|[@+!]\(|\{[^{}/]*\.\.")
 _PLAIN_CLASS = re.compile(r"\[[\w.-]+\]|\[\[\.\.\.[\w-]+\]\]", re.ASCII)
 """A class that stands for one character and nothing else, like ``[id]``, ``[...slug]`` and ``[[...slug]]`` in names of files."""
@@ -90,10 +97,39 @@ def only_reads_line(commands: Sequence[SimpleCommand], index: int) -> bool:
     return any(one.parent == index for one in commands)
 
 
+def only_prints(commands: Sequence[SimpleCommand], index: int) -> bool:
+    """Whether a command does nothing (``true``), or prints a text that is in the line and nobody is given: ``echo "exit $?"``, a
+    here-doc that becomes the message of a commit."""
+    one = commands[index]
+    if one.assignments or not one.words or one.words[0] != one.name:
+        return False
+    if one.name == "cat" and one.inside == "$(…)" and len(one.words) == 1:
+        return 0 <= one.parent < index and len(one.redirects) == 1 and one.redirects[0].body is not None and any(
+            _is_message(commands[one.parent], at) for at in range(len(commands[one.parent].words)))
+    if one.name not in _QUIET or doubt(one) or (one.parent >= 0 and not only_reads_line(commands, one.parent)):
+        return False
+    return one.name != "echo" or not any(0 <= each.stdin_from <= index < place for place, each in enumerate(commands))
+
+
+def _is_message(command: SimpleCommand, at: int) -> bool:
+    """Whether a word is nothing but a text in quotes, by way of a here-doc, where a text belongs."""
+    return command.words[at] is None and is_only_text(command, at) and _HERE_DOC.fullmatch(command.sketch[at]) is not None
+
+
+def _is_known(command: SimpleCommand, at: int) -> bool:
+    """Whether a word is known, or what is not known of it is a number that is printed (``$?``), or a text."""
+    if command.words[at] is not None:
+        return True
+    number, times = _NUMBERS.subn("0", command.sketch[at]) if command.name == "echo" else ("", 0)
+    return (times > 0 and not _DYNAMIC.search(number)) or _is_message(command, at)
+
+
 def spellings(command: SimpleCommand) -> list[str]:
     """The ways in which a rule may have meant this command: bare, without its quotes, as written."""
     found = [command.plain, " ".join(command.sketch), command.text, as_written(command)]
-    if len(command.words) > 1 and "python" in (command.name or ""):
+    if "@" in (name := command.name or "")[1:]:  # as a registry has it: ``npx npm@latest``
+        found.append(" ".join((name[:1] + name[1:].partition("@")[0], *command.sketch[1:])))
+    if len(command.words) > 1 and "python" in name:
         from trunkline.dialects.shell import apart  # as heavy as the parser
 
         found.append(apart(command).plain)
@@ -173,6 +209,8 @@ def is_only_text(command: SimpleCommand, at: int) -> bool:
     """Whether a word is printed or kept as a text, and never opened: what ``echo`` prints, the message of a commit."""
     if command.name in ("echo", "printf"):
         return True
+    if command.name == "gh":
+        return command.sketch[at - 1] in _GH_TEXTS
     return command.name == "git" and "commit" in command.sketch[:at] and command.sketch[at - 1] in ("-m", "-am", "--message")
 
 
@@ -343,7 +381,7 @@ def doubt(command: SimpleCommand) -> str:
     """Why no pattern covers this command, or nothing."""
     if not command.text or not command.words:
         return "it does more than run commands"
-    if any(word is None for word in command.words):
+    if not all([_is_known(command, at) for at in range(len(command.words))]):
         return f"`{command.text}` has a part that only the shell knows"
     for redirect in command.redirects:
         if not _is_harmless(redirect):

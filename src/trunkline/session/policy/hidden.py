@@ -173,9 +173,10 @@ def line_steers_hub(commands: Sequence[tuple[SimpleCommand, Behind]]) -> bool:
 
 def brings_code_in(command: SimpleCommand) -> bool:
     """Whether a command has code in its words or on its input, also as a program that nobody knows takes it."""
-    from trunkline.dialects.risk.inline.plain_code import brings_code  # as heavy as the parser
+    from trunkline.dialects.risk.inline.awk import AWKS  # as heavy as the parser
+    from trunkline.dialects.risk.inline.plain_code import brings_code
 
-    return brings_code(command) or bool(code_of_unknown(command))
+    return command.name in AWKS or brings_code(command) or bool(code_of_unknown(command))
 
 
 def code_of_unknown(command: SimpleCommand) -> list[Given]:

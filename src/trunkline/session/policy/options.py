@@ -48,6 +48,6 @@ def _names(word: str, option: str) -> bool:
     """Whether a word of a pattern is this option: ``--config``, ``--config=x``, ``-px``, ``SHELL=x``."""
     if option.endswith("="):
         return word.startswith(option)
-    if word == option or word.startswith((f"{option}=", f"{option}:")):
+    if word.rstrip("*") == option or word.startswith((f"{option}=", f"{option}:")):
         return True
     return len(option) == 2 and option[0] == "-" and word.startswith(option)

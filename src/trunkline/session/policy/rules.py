@@ -9,7 +9,7 @@ Rule 4: what touches the hub's own files (``guarded``) is never allowed by a rul
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -22,6 +22,7 @@ from trunkline.session.policy.commands import (
     as_written,
     behind_variables,
     doubt,
+    only_prints,
     only_reads_line,
 )
 from trunkline.session.policy.options import changing, unnamed
@@ -226,16 +227,36 @@ def command_covered(patterns: list[str], subject: Subject) -> Fit:
     if subject.parsed is None or not subject.parsed.complete or not subject.parsed.commands:
         return Fit(False, "the command cannot be read for sure")
     commands = subject.parsed.commands
+    is_more = not all([only_prints(commands, index) for index in range(len(commands))])
+    behind: dict[int, list[str]] = {}
+    """By the place of a command that another one starts: what the patterns for that one say of it."""
     for index, one in enumerate(commands):
+        known = [*patterns, *behind.setdefault(index, _behind_starter(included, behind, commands, index))]
+        if is_more and only_prints(commands, index) and not _excludes(excluded, one, subject):
+            continue
         unsure = doubt(one)
         if unsure:
             return Fit(False, unsure)
         if only_reads_line(commands, index) and not _excludes(excluded, one, subject):
             continue  # what it reads is in the line, and has to be covered
-        fit = _command_allowed(patterns, one, subject)
+        fit = _command_allowed(known, one, subject)
         if not fit.ok:
             return fit
     return Fit(True)
+
+
+def _behind_starter(patterns: list[str], behind: dict[int, list[str]], commands: Sequence[SimpleCommand],
+                    index: int) -> list[str]:
+    """What patterns for a command that starts this one say of it: of ``npx jest*`` it is ``jest*``. One that does not have its
+    name in it (``npx *``) says nothing of it."""
+    one = commands[index]
+    if one.parent < 0 or not one.text or not commands[one.parent].text.endswith(f" {one.text}"):
+        return []
+    starter = commands[one.parent].text[:-len(one.text) - 1]
+    name = one.text.partition(" ")[0]
+    ends = [(pattern[:at], pattern[at + 1:]) for pattern in (*patterns, *behind.get(one.parent, ()))
+            for at, sign in enumerate(pattern) if sign == " "]
+    return [end for begin, end in ends if end.startswith(name) and globs.text_matches(begin, starter)]
 
 
 def _is_excluded(excluded: list[str], subject: Subject) -> bool:

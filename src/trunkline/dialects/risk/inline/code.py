@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.inline.awk import read_awk
 from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.inline.sed import read_sed
 
@@ -212,27 +213,32 @@ def _unescaped(literal: str) -> str:
     return re.sub(r"\\(.)", r"\1", literal)
 
 
-def judge_awk(call: ProgramCall, script: str | None) -> None:
-    """awk: it can run commands, write files and open connections."""
+def judge_awk(call: ProgramCall, script: str | None, values: dict[str, list[str]]) -> None:
+    """awk: it can run commands, write files and open connections. ``values`` are those that its variables have from outside."""
     if script is None:
         call.traits |= Trait.EXECUTES
         call.note("high", "runs an awk script that is only known when it runs")
         return
-    script = _read_part(call, script, "an awk script")
-    runs = re.search(r"system\s*\(|\|\s*&?\s*getline|\|&?\s*[\"a-z]|@load|@\s*\w+\s*\(|\beval\b", script)
+    found = read_awk(_read_part(call, script, "an awk script"), values)
     if "/inet" in script:
         call.traits |= Trait.SENDS | Trait.FETCHES
-        call.note("critical" if runs else "high", "an awk script that opens a connection", script)
-    if runs:
+        call.note("critical" if found.runs else "high", "an awk script that opens a connection", script)
+    if found.runs or found.odd:
         call.traits |= Trait.EXECUTES
-        call.note("high", "an awk script that runs commands", script)
-        for found, _, _ in _LITERAL.findall(script)[:_MAX_LITERALS]:
-            if found.strip():
-                call.script(_unescaped(found))
-    for target in re.findall(r"print[^;}]{0,400}>{1,2}\s*\"([^\"]+)\"", script):
-        call.write(target)
-    if re.search(r"print[^;}]{0,400}>{1,2}\s*[a-z$(]", script):
-        call.note("medium", "an awk script that writes files", script)
+        call.note("high", "an awk script that runs commands" if found.runs else "an awk script that is not understood", script)
+        for text in found.texts[:_MAX_LITERALS] if found.runs else ():
+            if text.strip():
+                call.script(text)
+    for path in found.writes:
+        call.write(path)
+    for path in found.reads:
+        call.read(path)
+    for path in found.includes:
+        call.load(path)
+    if found.opens:
+        call.note("medium", "an awk script that writes files which only the run knows", script, unsure=True)
+    elif found.looks:
+        call.note("medium", "an awk script that reads files which only the run knows", script, unsure=True)
     if "ENVIRON" in script:
         call.traits |= Trait.SECRET
         call.note("medium", "an awk script that reads the environment")

@@ -1,6 +1,7 @@
 """The rules of risk, a file per program or family of programs: its rows, and one judge for what rows cannot express.
 
-    reading.py   programs that look                    running.py   shells, interpreters, build tools
+    reading.py   programs that look                    lookers.py   programs that look and can more
+    running.py   shells, interpreters, build tools
     files.py     programs that change files            archives.py  tar and its like
     git.py       git; its words in git_words.py        github.py    gh, glab, hg
     packages.py  package managers                      network.py   programs that talk to other machines
@@ -34,6 +35,7 @@ from trunkline.dialects.risk.rules import (
     files,
     git,
     github,
+    lookers,
     machine,
     network,
     packages,
@@ -48,6 +50,7 @@ Judge = Callable[[ProgramCall], None]
 _JUDGES: Final[dict[str, Judge]] = {
     **dict.fromkeys(WRAPPERS, reading.silent),
     **reading.JUDGES,
+    **lookers.JUDGES,
     **files.JUDGES,
     **patches.JUDGES,
     **archives.JUDGES,

@@ -12,7 +12,11 @@ _GLUED: Final = re.compile(r"-?([A-Za-eg-z]{0,20}f)([/~.$].{0,4000}|(?<=-[cru]f)
 """Letters of tar with the archive joined to them: ``-czf../x``."""
 
 
+_TAR_OPTIONS: Final = frozenset("--checkpoint --checkpoint-action --one-top-level --file --files-from --format".split())
+
+
 def _tar(call: ProgramCall) -> None:
+    call.spell_out(_TAR_OPTIONS)
     for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
         value = call.value(option)
         if value and not re.fullmatch(r"(zstd|pigz|gzip|xz|bzip2|lz4|pbzip2|pixz|zstdmt)( -\S+)*", value):

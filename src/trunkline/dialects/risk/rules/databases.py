@@ -22,7 +22,7 @@ _SQL_READS: Final = re.compile(
     r"^\s*(select|show|describe|explain|\\d\w{0,8}|\\l|\.tables|\.schema|pragma|get|keys|info|ping)\b", re.I)
 _SQL_RUNS: Final = re.compile(
     r"\\!|\bcopy\b.*\bprogram\b|\bsystem\s|xp_cmdshell|load_file|into\s+(out|dump)file|\bwritefile\s*\("
-    r"|load_extension|eval\b|\blo_(ex|im)port\b|\bpg_(terminate_backend|file_|read_|write_|ls_dir)|\bdblink_exec\b|\bwritable_schema"
+    r"|load_extension|\bedit\s*\(|eval\b|\blo_(ex|im)port\b|\bpg_(terminate_backend|file_|read_|write_|ls_dir)|\bdblink_exec\b|\bwritable_schema"
     r"|\\gexec\b|\bexecute\s+immediate\b|\bprepare\s+\w+\s+from\b|\bconfig\s+set\b|\bmodule\s+load|\b(replica|slave)of\b",
     re.I,
 )

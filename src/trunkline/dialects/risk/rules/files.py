@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.inline.awk import AWKS, given_values
 from trunkline.dialects.risk.inline.code import judge_awk, judge_sed
 from trunkline.dialects.risk.rules.patches import note_patch
+from trunkline.dialects.risk.stdin import given
+from trunkline.dialects.shell import STDIN_NAMES
 
 _WIDE_MODE: Final = re.compile(
     r"^[0-7]?[0-7]?[0-7]?[2367]$|^[2467][0-7]{3}$|[oa]\+[rwxX]*w|^\+[rxX]*w|[ugoa]*\+[rwxX]*s|=.*w.*,o|^a=rwx|o=rw"
@@ -133,10 +136,19 @@ def _expressions(call: ProgramCall) -> Iterator[str]:
             yield arg.partition("=")[2]
 
 
+_SED_OPTIONS: Final = ("--expression", "--file", "--in-place", "--null-data", "--line-length")
+
+
 def _sed(call: ProgramCall) -> None:
+    call.spell_out(_SED_OPTIONS)
     scripts = list(_expressions(call))
     rest = tuple(path for path in call.operands if path not in scripts)
-    if not scripts and call.value("-f", "--file") is None and rest:
+    loaded = call.value("-f", "--file") or call.bundled_value("f")
+    if loaded is not None:
+        call.at_least("medium", "runs a script", loaded)
+        call.run(loaded)
+        rest = tuple(path for path in rest if path != loaded)
+    elif not scripts and rest:
         scripts, rest = [rest[0]], rest[1:]
     in_place = any(arg.startswith(("-i", "--in-place")) or re.fullmatch(r"-[nErsuz]+i.*", arg) for arg in call.args)
     if scripts:
@@ -151,33 +163,62 @@ def _sed(call: ProgramCall) -> None:
 
 
 _AWK_WRITES: Final = re.compile(r"(?:-[opd]|--(?:pretty-print|profile|dump-variables)=)(.{1,400})", re.DOTALL)
+_AWK_SCRIPTS: Final = ("-f", "--file", "-E", "--exec")
+_AWK_LIBRARIES: Final = ("-i", "--include", "-l", "--load")
+_AWK_OPTIONS: Final = (*_AWK_SCRIPTS, *_AWK_LIBRARIES, "-F", "-v", "-e", "--assign", "--field-separator", "--source",
+                       "--pretty-print", "--profile", "--dump-variables")
 
 
-def _awk_options(call: ProgramCall) -> None:
-    """Files that awk's options write, and what they load."""
+def _awk_values(call: ProgramCall) -> Iterator[tuple[str, str, int]]:
+    """awk's options that take a value, with it, and where the word behind is; for ``-vx=y`` as for ``-v x=y``."""
+    at = 0
+    while at < len(call.args):
+        arg = call.args[at]
+        at += 1
+        option, equal, value = (arg[:2], len(arg) > 2, arg[2:]) if arg[1:2] != "-" else arg.partition("=")
+        if arg == "--":
+            return
+        if option not in _AWK_OPTIONS or arg[:1] != "-":
+            continue
+        at += not equal
+        yield option, value if equal else " ".join(call.args[at - 1:at]), at
+
+
+def _awk_from_input(call: ProgramCall) -> None:
+    """A script on the input."""
+    fed = given(call)
+    for text in fed.texts if fed is not None and fed.is_known else (None,):
+        judge_awk(call, text, given_values(call.args))
+
+
+def _awk_options(call: ProgramCall) -> bool:
+    """Files that awk's options write, and what they load; whether its script is among these."""
     for arg in call.args if not call.bare else ():
         if (written := _AWK_WRITES.fullmatch(arg)) is not None:
             call.write(written[1])
-    loaded = call.value("-l", "--load", "-i", "--include")
-    if loaded and "/" in loaded and call.places.is_foreign(loaded):
-        call.note("high", "loads code from outside the session's folders", loaded)
+    has_script = False
+    for option, value, at in _awk_values(call):
+        if option in _AWK_SCRIPTS:
+            has_script = True
+            _awk_from_input(call) if value in STDIN_NAMES else call.load(value)
+        elif option in ("-e", "--source"):
+            has_script = True
+            judge_awk(call, value if call.command.words[at] is not None else None, given_values(call.args))
+        elif option in ("-l", "--load"):
+            call.note("high" if "/" in value else "medium", "loads a library", value, unsure=True)
+        elif option in _AWK_LIBRARIES and value != "inplace":
+            call.load(value)
+    return has_script
 
 
 def _awk(call: ProgramCall) -> None:
-    values = frozenset(("-F", "-v", "-f", "-i", "-l", "--include", "--load", "--assign", "--field-separator", "--file"))
-    skip = {at + 1 for at, arg in enumerate(call.args) if arg in values}
-    places = [at for at, arg in enumerate(call.args) if at not in skip and (not arg.startswith("-") or arg == "-")]
-    words = [call.args[at] for at in places]
-    _awk_options(call)
-    script = call.value("-f", "--file")
-    if script is not None and "-f" in call.args:
-        call.at_least("medium", "runs a script", script)
-        call.run(script)
-    elif words:
-        judge_awk(call, call.command.words[places[0] + 1])
-        words.pop(0)
+    call.spell_out(_AWK_OPTIONS)
+    taken = {at - 1 for option, _, at in _awk_values(call)}
+    places = [at for at, arg in enumerate(call.args) if at not in taken and (not arg.startswith("-") or arg == "-")]
+    if not _awk_options(call) and places:
+        judge_awk(call, call.command.words[places.pop(0) + 1], given_values(call.args))
     in_place = any(arg in ("inplace", "-iinplace", "--include=inplace") for arg in call.args)
-    for path in words:
+    for path in [call.args[at] for at in places]:
         if "=" not in path and path != "-":
             (call.write if in_place else call.read)(path)
     if in_place:
@@ -254,6 +295,17 @@ def _splits(call: ProgramCall) -> None:
     call.at_least("medium", "writes files", call.command.text)
 
 
+def _typescript(call: ProgramCall) -> None:
+    """script: what its command prints goes into a file."""
+    text = call.value("-c", "--command") or call.bundled_value("c")
+    for path in [path for path in call.operands if path != text][:1]:
+        call.write(path)
+    for logged in (call.value("-O", "--log-out"), call.value("-B", "--log-io"), call.value("-I", "--log-in"),
+                   call.value("-T", "--log-timing")):
+        if logged:
+            call.write(logged)
+
+
 def _shuf(call: ProgramCall) -> None:
     target = call.value("-o", "--output")
     if target:
@@ -272,7 +324,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
         ("chown", "chgrp", "chattr", "setfacl", "chflags", "xattr", "setcap", "chcon", "lchown", "icacls", "takeown"), _owner
     ),
     **dict.fromkeys(("sed", "gsed", "ssed"), _sed),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk", "original-awk"), _awk),
+    **dict.fromkeys(AWKS, _awk),
     **dict.fromkeys(("split", "csplit"), _splits),
     "chmod": _chmod,
     "tee": _tee,
@@ -287,4 +339,5 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     "patch": _patch,
     "mknod": _mknod,
     "shuf": _shuf,
+    "script": _typescript,
 }

@@ -10,15 +10,24 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import standing
 from trunkline.dialects.risk.row_matching import by_verb, note_row, row
-from trunkline.dialects.risk.rules.git_words import CHANGING_VERBS, FOLDER_OPTIONS, KNOWN_VERBS, QUIET_VERBS, RUNNING_KEYS
+from trunkline.dialects.risk.rules.git_words import (
+    CHANGING_VERBS,
+    FOLDER_OPTIONS,
+    KNOWN_VERBS,
+    QUIET_VERBS,
+    RUNNING_KEYS,
+    written_by,
+)
 from trunkline.dialects.risk.rules.patches import note_patch
+from trunkline.dialects.shell import in_full
 
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
 _WRITING: Final = frozenset("add stage commit init fetch hash-object write-tree mktree maintenance".split())
 """Verbs that are quiet in the session's own folders, and still change the repository."""
 _PREFIXES: Final = {"apply": ("--directory",), "am": ("--directory",), "checkout-index": ("--prefix",)}
 """Options that say where a verb puts files."""
-_OUTPUTS: Final = frozenset({"--outp", "--outpu", "--output", "--output-directory", "--output-dir"})
+_RUNS: Final = ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager", "--tool-help")
+"""Options of any verb that name a program."""
 
 
 _REWRITERS: Final = "filter-branch filter-repo replace fast-import"
@@ -135,7 +144,7 @@ class _Git:
         for letter in letters if short else ():
             if letter in short:
                 return True
-        return bool(longs) and any([arg.partition("=")[0] in longs for arg in self.rest])
+        return bool(longs) and any([in_full(arg.partition("=")[0], longs) for arg in self.rest if arg[:2] == "--"])
 
 
 def _git(call: ProgramCall) -> None:
@@ -150,9 +159,10 @@ def _git(call: ProgramCall) -> None:
         call.note("high", "hides a git command behind another name", hidden)
     if not git.folder and git.verb in _WRITING and standing(call.places) == "outside":
         call.note("high", "works in a repository outside the session's folders", call.places.cwd or "")
-    elif git.folder and call.places.kind(git.folder) in ("outside", "home", "system"):
+    elif git.folder and call.places.kind(git.folder) in ("outside", "home", "system", "temp"):
         is_quiet = git.verb in QUIET_VERBS and git.verb not in _WRITING
-        call.note("medium" if is_quiet else "high", "works in a repository outside the session's folders", git.folder)
+        is_calm = is_quiet or call.places.kind(git.folder) == "temp"
+        call.note("medium" if is_calm else "high", "works in a repository outside the session's folders", git.folder)
     _programs(call, git)
     _files(call, git)
     if git.verb in ("apply", "am") and not git.has("", "--check", "--stat", "--numstat", "--summary"):
@@ -184,12 +194,10 @@ def _files(call: ProgramCall, git: _Git) -> None:
     for at, arg in enumerate(git.rest):
         name, _, value = arg.partition("=")
         apart = git.rest[at + 1] if arg[:1] == "-" and at + 1 < len(git.rest) else ""
-        if name in _OUTPUTS and (value or apart):
-            call.write(git.path(value or apart))
-        elif name in _PREFIXES.get(git.verb or "", ()):
+        if arg[:1] == "-" and (written := written_by(git.verb or "", git.rest, at)):
+            call.write(git.path(written))
+        elif in_full(name, _PREFIXES.get(git.verb or "", ())):
             _outside(call, git, value or apart)
-        elif git.verb in ("format-patch", "archive") and arg[:2] == "-o" and (arg[2:] or apart):
-            call.write(git.path(arg[2:] or apart))
         elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(value or arg) == "own":
             call.read(value or arg)
 
@@ -201,21 +209,20 @@ def _programs(call: ProgramCall, git: _Git) -> None:
             continue
         name, _, value = arg.partition("=")
         value = value or (git.rest[at + 1] if at + 1 < len(git.rest) else "")
-        if name in ("--upload-pack", "--receive-pack", "--exec", "--extcmd", "--open-files-in-pager", "--tool-help"):
+        if in_full(name, _RUNS) or (name == "-x" and git.verb in ("rebase", "difftool")):
             call.script(value)
             call.note("high", "makes git run a program", value)
-        elif name == "-x" and git.verb in ("rebase", "difftool"):
-            call.script(value)
-            call.note("high", "makes git run a program", value)
-        elif name in ("-c", "--config") and git.verb == "clone":
+        elif git.verb == "clone" and in_full(name, ("-c", "--config")):
             _setting(call, *value.partition("=")[::2])
         elif (name.startswith("-O") and git.verb == "grep") or (name == "-u" and git.verb == "clone"):
             call.note("high", "makes git run a program", arg)
         elif arg.startswith("ext::"):
             call.script(arg.removeprefix("ext::"))
             call.note("high", "makes git run a program", arg)
-        elif name == "--template" and git.verb in ("clone", "init"):
+        elif git.verb in ("clone", "init") and in_full(name, ("--template",)):
             call.note("high", "brings hooks that git runs", value)
+        elif name.startswith("--ext-d"):
+            call.note("medium", "starts a program that git's settings name", call.command.text)
 
 
 def _push(call: ProgramCall, git: _Git) -> None:
@@ -227,6 +234,32 @@ def _push(call: ProgramCall, git: _Git) -> None:
         call.note("high", "pushes to an address, not to a known remote", git.operands[0])
     else:
         call.note("medium", "pushes to the remote", call.command.text)
+
+
+def _fetch(call: ProgramCall, git: _Git) -> None:
+    """Looking for news is low; what names where they go to moves branches."""
+    if git.has("fu", "--force", "--update-head-ok", "--refmap") or any(
+            ref[:1] == "+" or ":" in ref for ref in git.operands[1:]):
+        call.note("medium", "moves branches to what it fetches", call.command.text)
+
+
+def _merges_file(call: ProgramCall, git: _Git) -> None:
+    """merge-file changes its first file, unless it prints."""
+    for path in git.operands[:1] if not git.has("p", "--stdout") else ():
+        call.write(git.path(path))
+
+
+def _trailers(call: ProgramCall, git: _Git) -> None:
+    for path in git.operands if git.has("", "--in-place") else ():
+        call.write(git.path(path))
+
+
+def _difftool(call: ProgramCall, git: _Git) -> None:
+    """difftool and mergetool start a program: one that settings name, or that an option does."""
+    if git.has("t", "--tool"):
+        call.note("high", "makes git run a program", call.command.text)
+    elif not git.has("", "--tool-help"):
+        call.note("medium", "starts a program that git's settings name", call.command.text)
 
 
 def _add(call: ProgramCall, git: _Git) -> None:
@@ -328,7 +361,8 @@ def _outside(call: ProgramCall, git: _Git, folder: str) -> None:
 _VERBS: Final[dict[str, Callable[[ProgramCall, _Git], None]]] = {
     "push": _push, "add": _add, "stage": _add, "config": _config, "submodule": _submodule, "bisect": _bisect,
     "worktree": _worktree,
-    "bundle": _bundle, "clone": _clone, "init": _init,
+    "bundle": _bundle, "clone": _clone, "init": _init, "fetch": _fetch, "merge-file": _merges_file,
+    "interpret-trailers": _trailers, "difftool": _difftool, "mergetool": _difftool,
 }  # fmt: skip
 """What rows cannot say."""
 

@@ -6,8 +6,10 @@ Pure data, for the judge of git and for whoever asks what a git command runs.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
+from trunkline.dialects.shell.options import in_full
 from trunkline.dialects.shell.verbs import VERBS
 
 QUIET_VERBS: Final = frozenset(
@@ -46,3 +48,16 @@ KNOWN_VERBS: Final = QUIET_VERBS | CHANGING_VERBS | GRAVE_VERBS | frozenset(("di
 GIT_VALUES: Final = VERBS["git"].takes
 """Options before the verb that take the next word."""
 FOLDER_OPTIONS: Final = GIT_VALUES - {"-c", "--config-env"}
+
+_OUTPUTS: Final = ("--output", "--output-directory")
+_SHORT_OUTPUTS: Final = frozenset(("format-patch", "archive", "bugreport", "diagnose"))
+"""Verbs whose ``-o`` names what they write."""
+
+
+def written_by(verb: str, words: Sequence[str], at: int) -> str:
+    """The file or folder that the option in this place, behind a verb, has git write; empty: none."""
+    name, equal, value = words[at].partition("=")
+    apart = words[at + 1] if at + 1 < len(words) else ""
+    if in_full(name, _OUTPUTS):
+        return value if equal else apart
+    return (words[at][2:] or apart) if verb in _SHORT_OUTPUTS and name[:2] == "-o" else ""

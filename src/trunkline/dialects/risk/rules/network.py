@@ -15,10 +15,11 @@ from trunkline.dialects.risk.rules.requests import note_requests
 from trunkline.dialects.risk.stdin import given
 
 _HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "--cookie")
-_DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json")
+_DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json", "--url-query")
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
 _SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T"})
+_BODY_OPTIONS: Final = frozenset(option for option in (*_SENDING, "--get", "--remote-name", "--method") if option[:2] == "--")
 _NOTED: Final = frozenset("-K --config -X --request --method --use-askpass --engine -e --execute".split())
 _SENDERS_BY_OPERAND: Final = frozenset({"http", "https", "xh", "xhs"})
 _SAVERS_BY_OPERAND: Final = frozenset({"aria2c", "axel", "lftp"})
@@ -79,6 +80,8 @@ def _targets(call: ProgramCall) -> list[str]:
 
 def _http(call: ProgramCall) -> None:
     """curl, wget and their like."""
+    if call.longs:
+        call.spell_out(_WGET_TAKES | _BODY_OPTIONS if call.name.startswith("wget") else _TAKES | _BODY_OPTIONS)
     if call.name == "curl" and len(call.letters) > 1:
         _unbundle(call)
     for path in _WRITTEN_OUT.findall(call.value("-w", "--write-out") or "") if call.name == "curl" else ():

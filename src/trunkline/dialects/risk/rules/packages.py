@@ -114,6 +114,8 @@ def manages(call: ProgramCall) -> None:
         call.note("high" if verb == "global" else "medium", "changes packages or their versions", call.command.text)
     elif verb == "fmt" and call.has("", "--check"):
         return
+    elif call.name == "cargo" and call.has("", "--fix"):
+        call.note("medium", "rewrites files of the project", call.command.text)
     elif verb in manager.quiet or (verb in ("run", "exec") and call.name in _RUNNERS):
         return
     elif verb in _INSTALLS or call.name in ("pip", "pip3", "pipx", "easy_install", "uvx"):

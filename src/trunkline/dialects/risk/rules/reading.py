@@ -8,28 +8,26 @@ from typing import Final
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.runners.words import option_values
+from trunkline.dialects.risk.runners.words import option_values, options_of, row_of
 
 _SILENT: Final = """
     true false : test [ [[ pwd whoami id uname arch which whereis type hash basename dirname realpath readlink seq sleep wait jobs
     nproc getconf groups users w who last uptime free vmstat lscpu lsusb lspci locale tput clear cal expr factor numfmt
-    cd pushd popd dirs shift return exit break continue logout umask ulimit times getopts help info tldr let
-    shopt unalias lsblk blkid
-    mktemp mkfifo stty tty nl yes sw_vers cloc tokei scc ps pgrep pstree pidof htop lsof
-    ss netstat top df findmnt local readonly unset compgen caller suspend bg fg disown command builtin
+    cd pushd popd dirs shift return exit break continue logout umask ulimit times getopts help tldr let
+    shopt unalias lsblk
+    mktemp mkfifo stty tty nl yes sw_vers ps pgrep pstree pidof htop
+    top df findmnt local readonly unset caller suspend bg fg disown command builtin
     lsb_release ((
 """.split()
 """Their operands are no files worth a look."""
 
 _READERS: Final = """
-    cat head tail less more bat batcat tac rev nl fold fmt column paste join comm diff colordiff delta difft sdiff wdiff
+    cat head tail bat batcat tac rev nl fold fmt column paste join comm diff colordiff delta difft sdiff wdiff
     md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum md5 shasum strings hexdump hd od expand unexpand
-    cut wc zcat bzcat xzcat zless zmore gzcat pygmentize highlight glow mdcat nm objdump readelf ldd otool size
-    cmp bc dc look pr tsort hexyl
-    iconv sdiff csvcut csvlook csvstat xsv mlr pdftotext exiftool identify mediainfo plutil
+    cut wc zcat bzcat xzcat gzcat cmp bc look pr tsort hexyl iconv sdiff
 """.split()
-_LISTERS: Final = "ls dir vdir ll la exa eza lsd tree stat file du namei".split()
-_PATTERN_FIRST: Final = "grep egrep fgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup ugrep sift".split()
+_LISTERS: Final = "ls dir vdir ll la exa eza lsd stat du namei".split()
+_PATTERN_FIRST: Final = "grep egrep fgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup".split()
 
 
 def silent(call: ProgramCall) -> None:
@@ -52,10 +50,10 @@ _TAME_PAGER: Final = re.compile(r"(?:less|more|most|cat|bat|never|always|auto|tr
 
 def _names_program(call: ProgramCall) -> None:
     """A pager, or a program that every file goes through."""
-    if call.longs.isdisjoint(_PROGRAMS):
+    if not call.has("", *_PROGRAMS):
         return
     value = call.value(*_PROGRAMS) or ""
-    if _TAME_PAGER.fullmatch(value) is None or not call.longs.isdisjoint(_PROGRAMS[1:]):
+    if _TAME_PAGER.fullmatch(value) is None or call.has("", *_PROGRAMS[1:]):
         call.script(value)
         call.note("high", "runs a program that an option names", value)
 
@@ -85,20 +83,10 @@ def _getent(call: ProgramCall) -> None:
         call.note("high", "reads credentials", call.command.text)
 
 
-def _miller(call: ProgramCall) -> None:
-    """mlr: the functions of its own language run programs, and its output goes into files and pipes."""
-    _reads(call)
-    code = next((arg for arg in call.args if _MILLER_RUNS.search(arg)), None)
-    if code is not None:
-        call.note("high", "runs commands, or writes files, by code of its own", code)
-
-
-_MILLER_RUNS: Final = re.compile(r"\b(?:system|exec)\s{0,9}\(|\b(?:tee|emit\w{0,8}|print\w{0,2}|dump)\b[^;}]{0,200}[>|]\s{0,9}\"")
-
-
 def _lists(call: ProgramCall) -> None:
     for path in call.operands:
         call.read(path, contents=False)
+    _read_by_option(call)
 
 
 def _searches(call: ProgramCall) -> None:
@@ -117,6 +105,8 @@ def _searches(call: ProgramCall) -> None:
         _filters(call)
 
 
+_LOADED: Final = re.compile(r"\bload(?:_\w{1,12})?\s*\(\s*[\"']([^\"']{1,400})")
+_CODE_CHARS: Final = 8192
 _QUOTED_PATH: Final = re.compile(r"[\"']((?:[/~]|\.\.)[^\"']{1,400})")
 
 
@@ -125,6 +115,8 @@ def _filters(call: ProgramCall) -> None:
     if any(re.search(r"\benv\b|\$ENV", arg) for arg in call.operands[:1]):
         call.traits |= Trait.SECRET
         call.note("medium", "reads the environment, which may hold credentials", call.command.text)
+    for path in [path for arg in call.operands[:1] for path in _LOADED.findall(arg[:_CODE_CHARS])]:
+        call.read(path)
     named = call.value("-s", "--split-exp") if call.name == "yq" else None
     for path in _QUOTED_PATH.findall(named or ""):
         call.write(path)
@@ -143,6 +135,7 @@ def _sort(call: ProgramCall) -> None:
     for path in call.operands:
         if path != target:
             call.read(path)
+    _read_by_option(call)
 
 
 def _uniq(call: ProgramCall) -> None:
@@ -188,16 +181,9 @@ def _declares(call: ProgramCall) -> None:
 
 
 def _hooks(call: ProgramCall) -> None:
-    """bind, complete, enable: some options make the shell load or run something."""
-    if call.has("xCf") or (call.name == "complete" and call.has("F")):
+    """enable: it can load a builtin from a file."""
+    if call.has("f"):
         call.note("high", "makes the shell load or run something", call.command.text)
-
-
-def _manual(call: ProgramCall) -> None:
-    """info: it can save what it shows."""
-    target = call.value("-o", "--output")
-    if target and target != "-":
-        call.write(target)
 
 
 def _decodes(call: ProgramCall) -> None:
@@ -253,11 +239,6 @@ def _find(call: ProgramCall) -> None:
             call.note("medium", "looks for credentials", pattern)
 
 
-def _history(call: ProgramCall) -> None:
-    if call.has("cdw"):
-        call.note("high", "erases the history of commands")
-
-
 def _pager(call: ProgramCall) -> None:
     """man: its pager is a program."""
     if call.has("PH", "--pager", "--html"):
@@ -279,10 +260,52 @@ def _translates(call: ProgramCall) -> None:
     call.traits |= Trait.DECODES
 
 
+_REWRITES: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(("gofmt", "shfmt", "codespell", "typos"), ("w", "--write-changes")),
+    "rubocop": ("aA", "--autocorrect", "--autocorrect-all", "--auto-correct", "--auto-gen-config"),
+    "ktlint": ("F", "--format"),
+    "psalm": ("", "--alter", "--set-baseline"),
+    **dict.fromkeys(("jest", "vitest"), ("u", "--updateSnapshot", "--update", "--ci=false")),
+    **dict.fromkeys(("pyright", "basedpyright"), ("", "--createstub", "--writebaseline")),
+    "tsc": ("", "--init"),
+    "flake8": ("", "--install-hook"),
+    "swiftlint": ("", "--autocorrect"),
+}
+"""Letters and options by which what checks also changes."""
+_PYTHONS: Final = re.compile(r"(?:.*/)?python[\d.]*")
+
+
+def _starts(call: ProgramCall) -> None:
+    """Programs that the options of a tester name."""
+    command, row = row_of(call.command)
+    for option, value in options_of(command, row) if row is not None else ():
+        if row is not None and option in row.options:
+            is_python = value is not None and _PYTHONS.fullmatch(value) is not None and not call.places.is_foreign(value)
+            call.note("medium" if is_python else "high", "runs a program that an option names", value or "")
+        elif option in ("--tx", "--px") and "python=" in (value or ""):
+            call.note("high", "runs a program that an option names", value or "")
+        elif row is not None and option in row.loads and call.name in _LOADING:
+            call.note("medium", "loads code that an option names", value or "")
+
+
+_LOADING: Final = frozenset(("ctest", "cppcheck", "clang-tidy"))
+
+
 def _tests(call: ProgramCall) -> None:
     """Test runners, type checkers, linters: they run the project's own tests."""
-    if call.has("", "--fix", "--write", "--unsafe-fixes", "--fix-only") or (call.name in ("gofmt", "shfmt") and call.has("w")):
+    letters, *longs = _REWRITES.get(call.name, ("",))
+    if call.has(letters, "--fix", "--write", "--unsafe-fixes", "--fix-only", *longs) or (
+            call.name == "taplo" and call.operands[:1] in (("fmt",), ("format",)) and not call.has("", "--check", "--diff")):
         call.note("medium", "rewrites files of the project", call.command.text)
+    if not call.bare:
+        _starts(call)
+    if call.has("", "--pastebin"):
+        call.traits |= Trait.SENDS
+        call.note("high", "sends what it prints to a public place", call.command.text)
+    if call.has("", "--allow-remove-files"):
+        call.note("high", "deletes files", call.command.text)
+    if call.has("", "--install-types"):
+        call.note("medium", "installs packages", call.command.text)
     if call.name == "coverage" and call.operands[:1] == ("run",) and "-m" not in call.args:
         call.note("medium", "runs a script", call.command.text)
     if call.name == "pylint" and call.has("", "--init-hook"):
@@ -297,7 +320,7 @@ def _formats(call: ProgramCall) -> None:
 
 
 def _prettier(call: ProgramCall) -> None:
-    if call.has("w", "--write"):
+    if call.has("w", "--write") or (call.name == "biome" and call.has("", "--apply", "--apply-unsafe", "--fix", "--unsafe")):
         call.note("medium", "rewrites files of the project", call.command.text)
 
 
@@ -318,8 +341,9 @@ _FORMATTERS: Final = "black isort autopep8 yapf clang-format rustfmt gofumpt goi
 ONLY_LOOK: Final = frozenset((
     *_SILENT, *_READERS, *_LISTERS, *_PATTERN_FIRST, "echo", "printf", "print", "env", "printenv", "set", "export", "declare",
     "typeset", "find", "gfind", "fd", "fdfind", "locate", "mdfind", "tr", "read", "mapfile", "readarray", "date", "man", "bind",
-    "complete", "enable", "base32", "basenc", "history", "alias", "trap", "getent",
-)) - {"mktemp", "mkfifo", "pdftotext", "iconv", "pygmentize", "exiftool", "plutil", "sdiff", "tree", "less", "more", "zless"}
+    "complete", "enable", "base32", "basenc", "history", "alias", "trap", "getent", "compgen", "zmore", "dc", "mlr",
+    "ldd", "file",
+)) - {"mktemp", "mkfifo", "iconv", "sdiff"}
 """Whatever they name they only read; where an option of theirs writes, their judge says so."""
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
@@ -335,15 +359,13 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("find", "gfind", "fd", "fdfind", "locate", "mdfind"), _find),
     **dict.fromkeys(("base64", "base32", "basenc", "xxd", "openssl-base64"), _encodes),
     "tr": _translates,
-    "mlr": _miller,
-    **dict.fromkeys(("bind", "complete", "enable"), _hooks),
+    "enable": _hooks,
     **dict.fromkeys(("hostnamectl", "timedatectl", "localectl", "loginctl"), _controls),
     "sort": _sort,
     "uniq": _uniq,
     "date": _date,
     "getent": _getent,
     "hostname": _hostname,
-    "history": _history,
     "man": _pager,
     "prettier": _prettier,
     "biome": _prettier,
@@ -352,6 +374,5 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     "mapfile": _takes_lines,
     "readarray": _takes_lines,
     "hash": _hash,
-    "info": _manual,
     "uudecode": _decodes,
 }

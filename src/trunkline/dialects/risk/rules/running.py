@@ -7,20 +7,26 @@ import shlex
 from collections.abc import Callable
 from typing import Final
 
+from msgspec import structs
+
 from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.magics import note_magics
+from trunkline.dialects.risk.inline.perl import judge_perl_words
 from trunkline.dialects.risk.inline.plain_code import is_plain
+from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.runners.evaluating import given_code
+from trunkline.dialects.risk.runners.words import options_of, row_of
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import SHELLS, STDIN_NAMES, module_at, shell_script
+from trunkline.dialects.shell.options import given_value
 
 _QUIET_MODULES: Final = frozenset(
     "pytest unittest mypy ruff flake8 pylint json.tool doctest timeit this platform sysconfig site compileall "
     "py_compile tokenize "
-    "ast dis inspect calendar coverage tabnanny pyflakes pycodestyle bandit pyright nose trace importlinter keyword".split()
+    "ast dis calendar coverage tabnanny pyflakes pycodestyle bandit pyright nose importlinter keyword".split()
 )
 _LOCAL_TOOLS: Final = frozenset(
     "jest vitest mocha tsc eslint prettier stylelint playwright cypress ava tap nyc c8 vue-tsc biome tsd jasmine karma "
@@ -150,11 +156,11 @@ def _interpreter(call: ProgramCall) -> None:
             _inline(call, at, language)
         if language == "python" and (script := _before(call, inline[0])):
             _script(call, script)
-        if language == "perl" and any(("|" in arg and " " not in arg.strip("| ")) or arg[-1:] == "|" or arg[:1] == "|"
-                                      for arg in call.operands if arg not in call.codes):
-            call.note("high", "opens a command as a file", call.command.text)
+        if language == "perl":
+            judge_perl_words(call)
         if language in ("perl", "ruby") and "i" in call.letters.partition("e")[0]:
             call.at_least("medium", "rewrites files", call.command.text)
+        _brings_more(call)
         return
     if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
         return
@@ -165,6 +171,16 @@ def _interpreter(call: ProgramCall) -> None:
 
 
 _CODES: Final = 6
+
+
+def _brings_more(call: ProgramCall) -> None:
+    """Options beside inline code that load more: ``ruby -r./x -e``, ``perl -Mx -e``."""
+    command, row = row_of(call.command)
+    for option, value in options_of(command, row) if row is not None and not call.bare else ():
+        if row is not None and option in row.changes and re.search(r"[/.\\]", value or "$/"):
+            call.at_least("medium", "loads code that an option names", value or "")
+
+
 _PACKAGED: Final = re.compile(r"(?:.{0,400}/)?node_modules/(?:\.bin/([^/]+)|((?:@[^/]+/)?[^/@.][^/]*)/.*)")
 
 
@@ -255,6 +271,8 @@ def _module(call: ProgramCall, at: int) -> None:
     elif name in ("pip", "pip3", "ensurepip"):
         call.script(" ".join(call.command.sketch[at:]))
         call.note("medium", "installs packages" if "install" in call.args else "manages packages", call.command.text)
+    elif name in _QUIET_MODULES and name in reading.JUDGES:
+        _as_program(call, name, at)
     elif name == "timeit":
         codes = [code for code in call.command.words[at + 1:] if code is None or code[:1] != "-"]
         for code in ["\n".join(code for code in codes if code is not None), *([None] if None in codes else [])]:
@@ -266,6 +284,16 @@ def _module(call: ProgramCall, at: int) -> None:
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
         call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))
+
+
+def _as_program(call: ProgramCall, name: str, at: int) -> None:
+    """A module that is a program of its own: ``python -m mypy`` is ``mypy``."""
+    command = structs.replace(call.command, words=call.command.words[at:], sketch=call.command.sketch[at:])
+    program = ProgramCall(command, call.places, name, feeders=call.feeders, lenders=call.lenders, values=call.values)
+    reading.JUDGES[name](program)
+    call.traits |= program.traits
+    for finding in program.findings:
+        call.note(finding.level, finding.reason, unsure=finding.unsure)
 
 
 def _packs(call: ProgramCall, words: tuple[str, ...]) -> None:
@@ -401,7 +429,7 @@ def _go(call: ProgramCall) -> None:
 def _npx(call: ProgramCall) -> None:
     """npx: a tool of the project, or whatever the registry has under that name."""
     tool = next(iter(call.operands), "")
-    if call.has("c", "--call"):
+    if given_value(call.command.words, ("-c", "--call"), ("-p", "--package", "-w", "--workspace"), leading=True) is not None:
         call.note("medium", "runs a command of a package", call.command.text)
     elif re.search(r"^(git\+|https?:|github:|gitlab:|[\w-]+/[\w-]+$|file:|\.)", tool) and not tool.startswith("@"):
         call.note("high", "runs a package that is not from the registry", tool)

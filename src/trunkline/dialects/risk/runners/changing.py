@@ -6,10 +6,13 @@ import re
 from typing import Final, NamedTuple
 
 from trunkline.dialects.calls.variables import is_never_harmless, loading_level
+from trunkline.dialects.risk.inline.awk import AWKS, given_values, read_awk
 from trunkline.dialects.risk.inline.plain_code import is_plain as is_plain_code
+from trunkline.dialects.risk.output_options import unexpected_outputs
 from trunkline.dialects.risk.runners import git
-from trunkline.dialects.risk.runners.code import has_script, may_run
-from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
+from trunkline.dialects.risk.runners.code import code_in, has_script, may_run
+from trunkline.dialects.risk.runners.scripts import changing_for_scripts, values_handed_on
+from trunkline.dialects.risk.runners.table import Runner
 from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of
 from trunkline.dialects.shell import SimpleCommand
 
@@ -25,9 +28,11 @@ class Changing(NamedTuple):
 
 TARGET: Final = "a target outside"
 """What an operand is called that names code outside the project."""
+COMPUTED: Final = "a file that only the run knows"
+"""What code writes to that puts the name together."""
 
 _SHELL_VARIABLES: Final = frozenset(
-    "SHELL .SHELLFLAGS MAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
+    "SHELL .SHELLFLAGS MAKEFLAGS GNUMAKEFLAGS MAKE CC CXX LD AR AS RM CPP FC PYTHON NODE MAKEFILES VPATH".split())
 
 _SHELL_SIGNS: Final = re.compile(r"[;|&`$()<>\n]")
 
@@ -47,9 +52,6 @@ _PLAIN: Final = re.compile(r"[\w-]+")
 _REPLACERS: Final = {"hash": "p", "enable": "f"}
 """Builtins that make a name stand for another program, each with the letter that does."""
 
-_RUN_SCRIPTS: Final = frozenset("npm pnpm yarn tox nox".split())
-
-
 def changing_options(command: SimpleCommand) -> list[Changing]:
     """The options and settings of a command that change what is run: a pattern that allows has to name them."""
     found = [Changing(one.partition("=")[0] + "=") for one in command.assignments if loading_level(one) == "high"]
@@ -59,6 +61,7 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
         found += [Changing(f"-{letter}") for word in command.sketch[1:] if word[:1] == "-" and letter in word]
     if command.name == "git":
         return found + [Changing(*one) for one in git.changing(command)]
+    found += [Changing(option) for option in unexpected_outputs(command)]
     command, row = row_of(command)
     if row is None:
         return found
@@ -71,9 +74,18 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
     if row.stdin and has_script(command, row):
         found.append(Changing("its input"))
+    found += [Changing(name) for name in _of_awk(command)] if command.name in AWKS else ()
     found += [Changing(option) for option in _for_a_script(command)]
-    found += [Changing(TARGET, path) for path in target_paths(command, row)]
+    handed = [value for option, value in values_handed_on(command) if not option]
+    found += [Changing(TARGET, path) for path in (*target_paths(command, row), *filter(_leads_out, handed))]
     return found + [Changing(name) for name in settings_of(command, row)]
+
+
+def _of_awk(command: SimpleCommand) -> list[str]:
+    """What a script of awk does that no pattern covers: it loads more of it, or writes files whose names it puts together."""
+    values = given_values(command.sketch[1:])
+    scripts = [read_awk(text[:git.CHARS], values) for text, _ in code_in(command)]
+    return [name for one in scripts for name, is_so in ((COMPUTED, one.opens), ("@include", bool(one.includes))) if is_so]
 
 
 def _changes(assignment: str) -> bool:
@@ -85,20 +97,18 @@ def target_paths(command: SimpleCommand, row: Runner) -> list[str]:
     """Files and folders among a command's operands whose code it runs; a plain word is a name of the project's own."""
     end = command.sketch.index("-args") if command.name == "go" and "-args" in command.sketch else len(command.sketch)
     words = [command.sketch[at].partition("::")[0] for at in operands_of(command, row) if at < end] if row.targets else []
-    return [word for word in words if word[:1] in ("/", "~") or word.startswith("..") or "/../" in word]
+    return [word for word in words if _leads_out(word)]
+
+
+def _leads_out(word: str) -> bool:
+    return word[:1] in ("/", "~") or word.startswith("..") or "/../" in word
 
 
 def _for_a_script(command: SimpleCommand) -> list[str]:
-    """Options behind ``--`` that go to a script of the project; and lists of options in a file."""
+    """Options that go to a script of the project; and lists of options in a file."""
     if command.name in ("pytest", "py.test"):
         return ["@"] if any(word[:1] == "@" for word in command.sketch[1:]) else []
-    if command.name not in _RUN_SCRIPTS:
-        return []
-    at = command.sketch.index("--") if "--" in command.sketch else 0 if command.name in ("yarn", "pnpm") else len(command.sketch)
-    names = [word.partition("=")[0] for word in command.sketch[at + 1:] if word[:1] == "-"]
-    found = [name if name in SCRIPT_OPTIONS else name[:2] for name in names]
-    known = ROWS[command.name].known
-    return [name for name in found if name in SCRIPT_OPTIONS and (at or (name[:2] == "--" and name not in known))]
+    return changing_for_scripts(command)
 
 
 def is_plain(command: SimpleCommand, row: Runner, option: str, value: str | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trunkline.dialects.risk.inline.awk import AWKS, read_awk
 from trunkline.dialects.risk.inline.code import may_run_commands
 from trunkline.dialects.risk.inline.sed import read_sed
 from trunkline.dialects.risk.runners import git
@@ -36,6 +37,9 @@ def may_run(code: str, row: Runner, name: str) -> bool:
     if row.language == "sed":
         found = read_sed(code[:git.CHARS * 4])
         return bool(found.runs) or found.odd or len(code) > git.CHARS * 4
+    if name in AWKS:
+        script = read_awk(code[:git.CHARS * 4])
+        return script.runs or script.odd or bool(script.includes) or len(code) > git.CHARS * 4
     if row.language == "ssh":
         return _SSH_RUNS.search(code) is not None
     if row.language == "code":

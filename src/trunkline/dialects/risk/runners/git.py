@@ -11,8 +11,9 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from trunkline.dialects.risk.rules.git_words import GIT_VALUES, KNOWN_VERBS, RUNNING_KEYS
-from trunkline.dialects.shell import SimpleCommand
+from trunkline.dialects.risk.output_options import is_expected
+from trunkline.dialects.risk.rules.git_words import GIT_VALUES, KNOWN_VERBS, RUNNING_KEYS, written_by
+from trunkline.dialects.shell import SimpleCommand, in_full
 
 CHARS: Final = 4 << 10
 """Of a command within a command: as long as a line may be that is read at once, so that no pattern is kept from its end."""
@@ -22,12 +23,16 @@ _HELPERS: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetc
 _SENDS: Final = {"subtree": ("push", "split"), "lfs": ("push",), "annex": ("sync", "copy", "move", "push", "assist"),
                  "send-email": (), "imap-send": (), "daemon": ()}
 """Verbs that bring commits to others in another way, each with the words behind it that do; none: always."""
-_OPTIONS: Final = frozenset("--upload-pack --receive-pack --exec --extcmd --open-files-in-pager -x -u --tool-cmd".split())
+_OPTIONS: Final = frozenset(
+    "--upload-pack --receive-pack --exec --extcmd --open-files-in-pager -x -u -t --tool --tool-cmd".split())
 _VERBS_OF: Final[dict[str, frozenset[str]]] = {
-    "-x": frozenset({"rebase", "difftool"}), "-u": frozenset({"clone"}),
+    "-x": frozenset({"rebase", "difftool"}), "-u": frozenset({"clone"}), "-t": frozenset({"difftool", "mergetool"}),
 }
 """Where a short option is one of those."""
 _LOADS: Final = frozenset({"--template", "--ext-diff", "--textconv"})
+_PROGRAMS: Final = _OPTIONS | _LOADS
+_WHOLE: Final = frozenset({"--text"})
+"""Options that are not another one cut short."""
 _SAYS_WHERE: Final = re.compile(
     r"^(include|includeif|core\.hookspath|core\.fsmonitor|core\.gitproxy|init\.templatedir|url\.|protocol\.|submodule\.|remote\.|receive\."
     r"|uploadpack\.|hook\.|http\.)")
@@ -117,7 +122,7 @@ def _program_options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
     verb = words[0] if words else ""
     for at, word in enumerate(words[1:], 1):
         name, equal, value = word.partition("=")
-        full = name if name in _OPTIONS or name in _LOADS else _in_full(name)
+        full = name if name in _WHOLE else in_full(name, _PROGRAMS)
         if full in _LOADS and (verb, full) != ("diff", "--textconv"):
             yield full, None if full == "--template" else ""
         elif full in _OPTIONS and verb in _VERBS_OF.get(full, (verb,)):
@@ -126,13 +131,6 @@ def _program_options(words: Sequence[str]) -> Iterator[tuple[str, str | None]]:
             yield "-O", word[2:]
         elif verb == "clone" and word.startswith("-u") and len(word) > 2:
             yield "-u", word[2:]
-
-
-def _in_full(name: str) -> str:
-    """git takes long options that are cut short."""
-    if name[:2] != "--" or len(name) < 6:
-        return ""
-    return next((option for option in sorted(_OPTIONS | _LOADS) if option.startswith(name)), "")
 
 
 def changing(command: SimpleCommand) -> Iterator[tuple[str, str | None]]:
@@ -148,10 +146,13 @@ def changing(command: SimpleCommand) -> Iterator[tuple[str, str | None]]:
     for key, _ in (*_settings(command, at), *_settings_of_clone(words)):
         if RUNNING_KEYS.match(key):
             yield "-c", None
-    if words and words[0] in ("config",) and _makes_a_setting(words):
-        yield "config", None
+    if words and (words[0] in ("difftool", "mergetool") or (words[0] == "config" and _makes_a_setting(words))):
+        yield words[0], None
     for name, _ in _program_options(words):
         yield name, None
+    for place in range(1, len(words)):
+        if words[place][:1] == "-" and (path := written_by(words[0], words, place)) and not is_expected(path):
+            yield words[place].partition("=")[0] if words[place][:2] == "--" else words[place][:2], None
 
 
 def _makes_a_setting(words: Sequence[str]) -> bool:

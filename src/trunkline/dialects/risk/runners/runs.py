@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,8 @@ _CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl"))
 
 _ENDS: Final = 6
 """Words behind an entrypoint of which each may be the first of its own."""
+
+_FOR_ENDINGS: Final = re.compile(r"[\w*,.]{1,80}:")
 
 _HAVE_SETTINGS: Final = frozenset(("gh", "npm", "pnpm", "yarn"))
 
@@ -112,6 +115,8 @@ def _as_line(option: str, value: str) -> str:
     """A value as the command that it is: ``exec=x`` of tar, ``a,b`` of gcc."""
     if option == "--checkpoint-action":
         return value.rpartition("exec=")[2]
+    if option == "--filter" and _FOR_ENDINGS.match(value) is not None:  # ``*:cmd`` of ugrep
+        return value.partition(":")[2]
     return value.replace(",", " ") if option == "-wrapper" else value
 
 

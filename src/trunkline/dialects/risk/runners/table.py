@@ -176,6 +176,11 @@ _ARCHIVERS: Final[dict[str, Runner]] = {
     **_same("man apropos", _row("-P --pager -H --html --preprocessor", loads="-C --config-file")),
     **_same("rg ripgrep bat batcat delta ag ack", _row("--pager --pre --preview --hostname-bin", changes="--config")),
     "fzf": _row("--preview --pager", code="--bind"),
+    **_same("ugrep ug", _row("--filter --view --pager", loads="--config")),
+    "mlr": _row("--prepipe --prepipex", loads="--load --mload", operand=2),
+    "exiftool": _row(loads="-config -@ -stay_open", code="-if -p -api -execute", dashes=True),
+    "cloc": _row("--extract-with", loads="--config"),
+    **_same("pygmentize highlight nm objdump size", _row(loads="-x --plugin --plug-in", dashes=True)),
 }
 
 _BUILDERS: Final[dict[str, Runner]] = {
@@ -199,8 +204,9 @@ _BUILDERS: Final[dict[str, Runner]] = {
     "cargo": _row(loads="--config -Z", folders="--manifest-path -C"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
-                                   changes="--pyargs --pdbcls --tx --ds --dc --cov-config --ssh-config --driver-path -W "
-                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file",
+                                   changes="--pyargs --pdbcls --tx --px --ds --dc --cov-config --ssh-config --driver-path -W "
+                                   "--pythonwarnings --pylint-rcfile --mypy-config-file --envfile --env-file --pastebin "
+                                   "--docker-compose --docker-compose-file --docker-compose-project --rsyncdir",
                                    targets=True, takes="-k -m -n -r --maxfail --durations --tb --cov "
                                    "--cov-report --junitxml --basetemp --log-file --ignore --deselect --numprocesses --dist")),
     **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
@@ -269,7 +275,7 @@ _CHECKERS: Final[dict[str, Runner]] = {
                    folders="-r --root --dir", formats="--reporter --environment --pool --browser.provider", targets=True,
                    takes="-t --testNamePattern --outputFile"),
     "mocha": _row(changes="-r --require --config --file -R --reporter --package --import --loader -u --ui",
-                  formats="-R --reporter -u --ui", targets=True, takes="-g --grep -f --fgrep -t --timeout"),
+                  folders="--spec", formats="-R --reporter -u --ui", targets=True, takes="-g --grep -f --fgrep -t --timeout"),
     **_same("ava tap c8 nyc", _row(changes="-r --require --config --node-arguments", targets=True)),
     "eslint": _row(changes="-c --config --rulesdir --plugin -f --format --parser --resolve-plugins-relative-to --flag",
                    formats="-f --format"),
@@ -278,7 +284,14 @@ _CHECKERS: Final[dict[str, Runner]] = {
         changes="-c --config --config-file --plugin --plugins --presets -p --require -r --loader")),
     **_same("ts-node tsx", _row(code="-e --eval", changes="-r --require -P --project -C --compiler --import --loader")),
     "tsc": _row(changes="--plugins", folders="-p --project -b --build"),
-    "mypy": _row("--python-executable", changes="--config-file --custom-typeshed-dir"),
+    "mypy": _row("--python-executable", changes="--config-file --custom-typeshed-dir", flags="--install-types"),
+    **_same("pyright basedpyright", _row("--pythonpath", changes="--project -p --typeshedpath")),
+    "actionlint": _row("-shellcheck -pyflakes", loads="-config-file", dashes=True),
+    "cppcheck": _row("--clang", loads="--addon --rule-file", changes="--library"),
+    "clang-tidy": _row(loads="-load --load --vfsoverlay", changes="-config-file --config-file", dashes=True),
+    **_same("phpstan psalm", _row(changes="--autoload-file -a -c --configuration --config --bootstrap --plugin")),
+    **_same("nose nosetests", _row(changes="--plugin --with-plugin -c --config", targets=True)),
+    **_same("lint-imports", _row(changes="--config")),
     **_same("pylint", _row(loads="--init-hook", changes="--rcfile --load-plugins")),
     **_same("flake8 isort bandit", _row(changes="-c --config --append-config --settings-path --settings-file --sp --ini")),
     **_same("ruff black golangci-lint rustfmt playwright", _row(changes="-c --config --reporter", formats="--reporter")),
@@ -312,11 +325,13 @@ _STARTERS: Final[dict[str, Runner]] = {
     "ip": _row(),
 }
 
+_FOR_SCRIPTS: Final = (*_CHECKERS.values(), _BUILDERS["pytest"], _INTERPRETERS["node"])
 SCRIPT_OPTIONS: Final = frozenset(
-    option for row in (*_CHECKERS.values(), _BUILDERS["pytest"], _INTERPRETERS["node"]) for option in row.known - row.formats
-    if option[:2] == "--"
+    option for row in _FOR_SCRIPTS for option in row.known - row.formats if option[:2] == "--"
 ) - _set("--print --eval --projects --dir --project --build --workspace") | _set("-c -r -p")
 """What a script of the project (``npm test -- x``) may take as such an option: which program that is, is not known."""
+SCRIPT_FORMATS: Final = frozenset(option for row in _FOR_SCRIPTS for option in row.formats) - SCRIPT_OPTIONS
+"""The same, where a plain word as their value is the name of something that is installed."""
 VERBS: Final[dict[str, tuple[str, ...]]] = {
     "npm": ("publish", "unpublish", "install", "uninstall", "exec", "config", "login", "token", "owner", "deprecate", "access"),
     "hg": ("push", "pull", "commit", "strip", "purge", "rollback", "update"),

@@ -7,15 +7,18 @@ from typing import Final
 from msgspec import structs
 
 from trunkline.dialects.risk.runners.table import ROWS, Runner
-from trunkline.dialects.shell import SimpleCommand, apart, module_at
+from trunkline.dialects.shell import SimpleCommand, apart, in_full, module_at
 from trunkline.dialects.shell.pythons import is_python
 from trunkline.dialects.shell.wrappers import unwrap
 
 BUNDLE_LETTERS: Final = 64
 """Short options in one word that are tried as the last before a value; of more, the first and the last half."""
 
-_WHOLE: Final = frozenset("--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot".split())
+_WHOLE: Final = frozenset(
+    "--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot --pdb --co --ff --lf".split())
 """Long options that are not another one cut short."""
+_SHORT: Final = 4
+"""Up to here an option is another one cut short only where it can be but one of the row: many have names as short as that."""
 
 
 def option_values(word: str) -> tuple[str, ...]:
@@ -92,9 +95,12 @@ def _full_name(given: str, known: frozenset[str], row: Runner) -> str:
         return given
     if row.dashes and (single := given[1:] if given[:2] == "--" else given.partition(":")[0]) in known:
         return single
-    if given[:2] != "--" or given in _WHOLE or len(given) <= 4:
+    if given[:2] != "--" or given in _WHOLE:
         return ""
-    return next((option for option in sorted(known) if option.startswith(given)), "")
+    if len(given) > _SHORT:
+        return in_full(given, known)
+    meant = [option for option in known if len(given) > 2 and option.startswith(given)]
+    return meant[0] if len(meant) == 1 else ""
 
 
 def _joined_value(sketch: str, word: str | None, known: frozenset[str]) -> list[tuple[str, str | None]]:

@@ -16,9 +16,11 @@ from typing import Final
 from msgspec import structs
 
 from trunkline.dialects.risk.call import ProgramCall
-from trunkline.dialects.risk.places import Places
+from trunkline.dialects.risk.output_options import SCRIPT_OUTPUTS
+from trunkline.dialects.risk.places import Places, look
 from trunkline.dialects.risk.runners.changing import target_paths
-from trunkline.dialects.risk.runners.table import ROWS, SCRIPT_OPTIONS, Runner
+from trunkline.dialects.risk.runners.scripts import values_handed_on
+from trunkline.dialects.risk.runners.table import ROWS, Runner
 from trunkline.dialects.risk.runners.words import options_of, row_of
 from trunkline.dialects.shell import SimpleCommand
 
@@ -50,16 +52,15 @@ _IN_FOLDER: Final = frozenset("uv uvx poetry pdm pipenv".split())
 """Their project is the folder that they are given, and not one that they find in a folder above."""
 _ONLY_READ: Final = {"go": frozenset("vet list doc fmt version env".split())}
 """Sub-commands that run nothing of what they name."""
-_RUN_SCRIPTS: Final = frozenset("npm pnpm yarn bun".split())
 _SIGNS: Final = re.compile(r"[/~]|\.\.")
-_BETWEEN: Final = re.compile(r"[,;:=]")
+_BETWEEN: Final = re.compile(r"[,;:=\"'{}\[\]]")
 _PIECES: Final = 32
 _NO_ABOVE: Final = frozenset(("/", "/tmp", "/var/tmp", "/dev/shm"))
 
 
 def note_loaded(call: ProgramCall, builds: bool = False) -> None:
     """Note code from outside that a call names. ``builds``: it is a program that runs what a folder says, or may be."""
-    for option, value in (*_named(call.command), *(_worked_in(call.command) if builds else ())):
+    for option, value in (*_named(call), *(_worked_in(call.command) if builds else ())):
         for piece in (value, *[part.strip("\"' ") for part in _BETWEEN.split(value, maxsplit=_PIECES)]):
             if _SIGNS.search(piece) and _is_from_outside(call.places, piece, option):
                 call.at_least("high", "loads code from outside the session's folders", value)
@@ -79,11 +80,11 @@ def _is_from_outside(places: Places, path: str, option: str) -> bool:
     return not (is_above and option in _CONFIGURATIONS)
 
 
-def _named(command: SimpleCommand) -> Iterator[tuple[str, str]]:
+def _named(call: ProgramCall) -> Iterator[tuple[str, str]]:
     """The options that name code, with their values, and the operands that do."""
+    command = call.command
     name = command.name or ""
-    if name in _RUN_SCRIPTS:
-        yield from _for_a_script(command)
+    yield from _for_a_script(call)
     if name in ("npx", "bunx") and command.sketch[1:2] and command.sketch[1] in ROWS:
         command = structs.replace(command, words=command.words[1:], sketch=command.sketch[1:])
     command, row = row_of(command)
@@ -130,9 +131,18 @@ def _more(command: SimpleCommand, options: frozenset[str]) -> Iterator[tuple[str
             yield agent[0], word[agent.end():]
 
 
-def _for_a_script(command: SimpleCommand) -> Iterator[tuple[str, str]]:
-    """Options that go to a script of the project, with their values."""
-    for at, word in enumerate(command.sketch[1:], 1):
-        option, equal, value = word.partition("=")
-        if option in SCRIPT_OPTIONS:
-            yield option, value if equal else " ".join(command.sketch[at + 1:at + 2])
+def _for_a_script(call: ProgramCall) -> Iterator[tuple[str, str]]:
+    """What goes to a script of the project: options with their values, and operands. What is written to a folder for temporary
+    files is no code, nor is an address."""
+    for option, value in values_handed_on(call.command):
+        if "://" not in value and not (option in SCRIPT_OUTPUTS and look(call.places, value).kind == "temp"):
+            yield option, value
+
+
+_DEBUGGED: Final = re.compile(r"--inspect[\w-]{0,20}=(?!(?:127\.|localhost|\[?::1)[\w.:\]]*$|\d+$).+")
+
+
+def note_debugger(call: ProgramCall) -> None:
+    """Note a debugger that other machines can reach."""
+    if not call.bare and any([arg[:9] == "--inspect" and _DEBUGGED.fullmatch(arg) for arg in call.args]):
+        call.note("high", "opens this machine to the network", call.command.text)

@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules import reading
+from trunkline.dialects.risk.rules.lookers import LOOKERS
 from trunkline.dialects.risk.runners.words import option_values
-from trunkline.dialects.shell import module_at
+from trunkline.dialects.shell import in_full, module_at
 from trunkline.dialects.shell.wrappers import unwrap
 
 ALL: Final = 1 << 16
@@ -98,8 +99,9 @@ _COMPILER: Final = _row(ALL, "-I -L -isystem -include -iquote -B -l --sysroot -C
 PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(reading.ONLY_LOOK, _READS),
     **dict.fromkeys((*reading.TESTERS, "ruff", "prettier", "biome"), _LOOKS),
+    **{name: PathUse(everything=True, writes=row.writes) for name, row in LOOKERS.items()},
     **dict.fromkeys(("less", "more", "zless"), _row(everything=True, writes="-o -O --log-file --LOG-FILE")),
-    **dict.fromkeys(("iconv", "pygmentize", "tree", "plutil", "exiftool", "sdiff"), _row(everything=True, writes="-o --output")),
+    **dict.fromkeys(("iconv", "tree", "sdiff"), _row(everything=True, writes="-o --output")),
     **dict.fromkeys(("pdftotext", "json.tool"), _row(1)),
     **dict.fromkeys(("mktemp", "mkfifo"), _row()),
     **dict.fromkeys(_MANAGERS, _PACKAGES),
@@ -170,6 +172,7 @@ def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> 
     name, first = _program(call)
     use = PATHS.get(name) or PATHS.get(name.rstrip("0123456789."), PathUse())
     option = _option_of(call, at, arg, value, use)
+    option = in_full(option, use.writes) or option
     if path in _known(call):
         return option not in use.writes or path in call.writes
     if option:
