@@ -24,6 +24,7 @@ from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.server.context.events import follow_hub, follow_session
 from trunkline.server.live import LiveHubReader, follow_live
 from trunkline.server.packets.frames import packet_frames
+from trunkline.server.packets.turns import relay_turn
 from trunkline.server.sse import Outlet, follow
 
 
@@ -204,13 +205,17 @@ async def hub_events(world: World, stream: WorldStream) -> None:
     await follow_hub(world.everything, 0, parse_types(None), stream.outlet)
 
 
+async def turn(world: World, stream: WorldStream) -> None:
+    await relay_turn(world.feeds["a"], "t", 0, 0, stream.outlet)
+
+
 STEPS = st.lists(st.one_of(
     st.tuples(st.just("commit"), st.sets(st.sampled_from("ab"), min_size=1).map(sorted), st.integers(1, 40)),
     st.tuples(st.just("turn"), st.just([]), st.integers(1, 6)),
-    st.tuples(st.sampled_from(["stall", "flow", "forget", "held"]), st.just([]), st.just(0))), max_size=40)
+    st.tuples(st.sampled_from(["stall", "flow", "forget", "held", "silent"]), st.just([]), st.just(0))), max_size=40)
 
 
-@pytest.mark.parametrize("face", [packets, events, hub_events])
+@pytest.mark.parametrize("face", [packets, events, hub_events, turn])
 @settings(max_examples=examples(25), deadline=None)
 @given(steps=STEPS)
 def test_whatever_happens_each_entry_comes_once_and_in_order(
@@ -219,6 +224,8 @@ def test_whatever_happens_each_entry_comes_once_and_in_order(
         for name in ("trunkline.server.context.events.WRITE_BYTES", "trunkline.server.packets.frames.WRITE_BYTES"):
             patch.setattr(name, 3_000)
         world, stream = World(), WorldStream()
+        silent = {1}
+        world.begin_turn("a", "t")
         reading = asyncio.create_task(face(world, stream))
         for name, sessions, count in steps:
             match name:
@@ -228,6 +235,9 @@ def test_whatever_happens_each_entry_comes_once_and_in_order(
                     with world.feeds["a"].held(), world.everything.held():
                         world.commit("a")
                         world.commit("b", "a")
+                case "silent":
+                    world.begin_turn("a", "another")
+                    silent.add(world.feeds["a"].last_seq)
                 case "forget":
                     world.feeds["a"].forget_tail()
                     world.everything.forget_tail()
@@ -243,7 +253,7 @@ def test_whatever_happens_each_entry_comes_once_and_in_order(
         while stream.outlet.position < last:
             await loop_turns()
         await loop_turns()
-        assert stream.ids() == list(range(1, last + 1))
+        assert stream.ids() == [number for number in range(1, last + 1) if face in (events, hub_events) or number not in silent]
         world.close()
         await reading
 

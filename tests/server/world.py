@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,11 +27,32 @@ def text_entry(session_id: str, seq: int, kind: str = DELTA) -> Entry:
                  update=update if kind == DELTA else None, packet=packet)
 
 
+class PassingJournal(MemoryJournal):
+    """A journal in which others have their turn while one reads, as in one on a disk. ``meanwhile`` happens then, once."""
+
+    meanwhile: Callable[[], None] | None = None
+
+    async def read(self, *args: Any, **kwargs: Any) -> list[Entry]:
+        """As always, a little later."""
+        found = await super().read(*args, **kwargs)
+        await asyncio.sleep(0)
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile is not None:
+            meanwhile()
+        return found
+
+    async def read_hub(self, *args: Any, **kwargs: Any) -> list[tuple[str, Entry]]:
+        """The same."""
+        found = await super().read_hub(*args, **kwargs)
+        await asyncio.sleep(0)
+        return found
+
+
 class World:
     """The journal, the hub's feed, and the feeds of the sessions a, b and c."""
 
     def __init__(self) -> None:
-        self.journal = MemoryJournal()
+        self.journal = PassingJournal()
         self.everything = HubFeed(self.journal)
         budget = TailBudget()
         self.feeds = {name: Feed(name, self.journal, 0, budget) for name in "abc"}
@@ -44,6 +65,14 @@ class World:
         for name, entries in parts.items():
             self.feeds[name].committed(entries, sum(entry.size() for entry in entries))
         self.everything.committed(parts)
+
+    def begin_turn(self, session: str, turn_id: str) -> None:
+        """Commit the start of a turn, which has no packet."""
+        event = {"type": "custom", "eventName": "turn_started", "data": {"turnId": turn_id}}
+        entry = Entry(self.feeds[session].last_seq + 1, 1, json.dumps(event).encode())
+        self.journal.append_now(Group({session: [entry]}, {session: _row(session)}))
+        self.feeds[session].committed([entry], entry.size())
+        self.everything.committed({session: [entry]})
 
     def hub(self) -> Any:
         """What a delivery asks of a hub."""

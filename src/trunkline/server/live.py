@@ -59,10 +59,11 @@ class LiveReader:
 
 
 async def called_live(feed: Feed, write: Callable[[], bool]) -> None:
-    """Have ``write`` called after each commit, and at the feed's end, until it says that it can go no further."""
+    """Have ``write`` called now, after each commit, and at the feed's end, until it says that it can go no further."""
     reader = LiveReader(feed, write)
     feed.follow(reader.on_committed)
     try:
+        reader.on_committed()  # whoever waited for something else before may have missed a commit
         await reader.ended
     finally:
         feed.unfollow(reader.on_committed)

@@ -338,3 +338,24 @@ def test_a_turns_stream_ends_with_its_feed() -> None:
         await relaying
 
     run(check())
+
+
+def test_what_is_committed_while_a_turn_is_read_from_the_journal_is_not_waited_for_again() -> None:
+    async def check() -> None:
+        world, stream = World(), Stream()
+        world.begin_turn("a", "t")
+        relaying = asyncio.create_task(relay_turn(world.feeds["a"], "t", 0, 0, stream.outlet))
+        await loop_turns()
+        stream.flows.clear()
+        world.commit("a")
+        await loop_turns()
+        world.begin_turn("a", "another")
+        world.feeds["a"].forget_tail()
+        world.journal.meanwhile = lambda: world.commit("a")
+        stream.flows.set()
+        await loop_turns()
+        assert stream.ids() == [2, 4]
+        world.close()
+        await relaying
+
+    run(check())

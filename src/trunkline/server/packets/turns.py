@@ -54,7 +54,7 @@ async def relay_turn(feed: Feed, turn_id: str, after: int, seen: int, outlet: Ou
             if position >= seen and outlet.is_direct:
                 await follow_live(feed, packet_frames, outlet, shares=True, stops_at=TURN_END.search)
                 position = outlet.position
-            if not await feed.wait(position):
+            if not await feed.wait(position):  # at once, where there is something that could not be written on the spot
                 return
 
 

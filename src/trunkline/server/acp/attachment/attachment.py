@@ -194,7 +194,7 @@ class EditorAttachment:
 
     async def _read_slice(self) -> bool:
         feed = self.session.feed
-        if feed.last_seq <= self.position and not feed.closed:
+        if feed.last_seq <= self.position:
             self._rests = True
             try:
                 await called_live(feed, self._write_live)
