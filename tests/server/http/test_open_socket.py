@@ -16,7 +16,7 @@ from tests.server.context.ws.socket import messages_in
 from tests.server.http.test_listen import listening
 from tests.server.http.test_ws_protocol import upgraded
 from tests.tooling.rows import every_row
-from trunkline.server.acp.transport import socket as acp_socket
+from trunkline.server import app
 from trunkline.server.http.open_socket import OpenSocket, ProtocolSocket, binary_frame, open_socket, text_frame
 
 CLOSE = bytes([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE8])
@@ -46,16 +46,16 @@ class Here:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sockets: list[ProtocolSocket] = []
         self.before: list[bool] = []
-        answer = acp_socket.answer
+        answer = app._editors_socket
 
         async def watched(parts: object, scope: Scope, receive: Receive, send: Send) -> None:
             found: OpenSocket | None = open_socket(scope)
             assert isinstance(found, ProtocolSocket)
             self.before.append(found.can_take)
             self.sockets.append(found)
-            await answer(parts, scope, receive, send)  # type: ignore[arg-type]
+            await answer(parts, scope, receive, send)
 
-        monkeypatch.setattr(acp_socket, "answer", watched)
+        monkeypatch.setattr(app, "_editors_socket", watched)
 
 
 def test_what_is_written_arrives_in_its_order_from_the_upgrade_to_the_end(
