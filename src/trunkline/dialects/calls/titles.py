@@ -57,6 +57,12 @@ def may_tell(title: str) -> bool:
     return len(tokens) > 1 and _told(tokens, title) != _NOTHING
 
 
+def reads_as_command(text: str) -> bool:
+    """Whether a text reads as a command line that does more than look."""
+    tokens = text[:TITLE_CHARS].split()
+    return len(tokens) > 1 and bool(_told(tokens, text).command)
+
+
 def told_by(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> Told:
     """What a title says of a call for this, beside what it repeats of its input."""
     text = title[:TITLE_CHARS]
