@@ -103,12 +103,18 @@ def words(text: str) -> list[dict[str, Any]]:
     {"content": words("Running: make install")},
     {"content": [{"type": "terminal", "terminalId": "t"}]}, {"command": "make install"}, {"input": {"command": "make install"}},
     {"args": {"command": "make install"}}, {"_meta": {"x": {"delete_files": ["a.py"]}}},
+    {"_meta": {"x": {"line": "make -j install"}}},
 ])
 def test_what_an_ask_says_beside_the_input_of_a_read_makes_it_none(beside: dict[str, Any]) -> None:
     asked = {**READ, "title": "Read a.py"}
     assert looks(ask(**asked))
     assert not looks(ask(**{**asked, **beside}))
     assert not looks(call(**{**asked, **beside}), ask(**asked)) or not {"command", "input", "args"}.isdisjoint(beside)
+
+
+def test_what_a_vendor_remarks_of_a_read_is_no_command() -> None:
+    remarks = {"toolName": "Read", "phase": "about to read", "folder": "/project dir", "lines": 3, "like": "grep -n x a.py"}
+    assert looks(ask(**READ, title="Read a.py", _meta={"vendor": remarks}))
 
 
 def test_a_title_that_was_another_one_before_still_counts() -> None:

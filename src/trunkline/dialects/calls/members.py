@@ -188,6 +188,7 @@ def _is_path(name: str) -> bool:
 _PATH_TABLES: Final = _PLACES | {"changes"}
 
 
+@remembered
 def _is_named_for(name: str, role: ToolRole) -> bool:
     """Whether every word of a name is one that a tool for this has a use for."""
     words, usual = words_of(name), _NAMES_FOR.get(role, _NONE)
@@ -237,7 +238,7 @@ def _is_sort(value: Any, tools: frozenset[str], known: frozenset[str]) -> bool:
 
 def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
     words = words_of(key)
-    is_other = not _NEVER.isdisjoint(words[:-1]) or _deed(" ".join(words[:-1])) == "delete"
+    is_other = len(words) > 1 and (not _NEVER.isdisjoint(words[:-1]) or _deed(" ".join(words[:-1])) == "delete")
     if words[-1:] and words[-1] in _SORTS:
         values = value if isinstance(value, list | tuple) else (value,)
         tools = _NONE if words[-1] != "tool" else _LOOKS if role in _LOOKS else _MILD if role in _WRITES else _OF_TERMINAL

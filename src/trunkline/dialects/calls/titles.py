@@ -25,6 +25,7 @@ _DELETES: Final = re.compile(
     r"(?:delet|remov|eras|purg|wip|truncat|overwrit)(?:es?|ing)|(?:unlink|destroy|trash|shred)(?:s|es|d?ing)?|rm|rmdir|del",
     re.IGNORECASE)
 _MOVES: Final = re.compile(r"(?:mov|renam)(?:es?|ing)|mv", re.IGNORECASE)
+_GRAVE: Final = re.compile(rf"\b(?:{_DELETES.pattern}|{_MOVES.pattern})\b", re.IGNORECASE)
 _LOOKING: Final = frozenset(
     "read reading view viewing list listing search searching find finding grep rg glob ls cat open opening show showing look "
     "looking "
@@ -49,18 +50,27 @@ _NOTHING: Final = Told()
 
 def may_tell(title: str) -> bool:
     """Whether a title may say that something is done: most say which file is looked at."""
+    first, _, rest = title[:TITLE_CHARS].partition(" ")
+    if not rest or (first.lower() in _LOOKING and _GRAVE.search(rest) is None):
+        return False
     tokens = title[:TITLE_CHARS].split()
     return len(tokens) > 1 and _told(tokens, title) != _NOTHING
+
+
+def reads_as_command(text: str) -> bool:
+    """Whether a text reads as a command line that does more than look."""
+    tokens = text[:TITLE_CHARS].split()
+    return len(tokens) > 1 and bool(_told(tokens, text).command)
 
 
 def told_by(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> Told:
     """What a title says of a call for this, beside what it repeats of its input."""
     text = title[:TITLE_CHARS]
-    if role not in _LOOKS | _WRITES or not may_tell(text):
+    if role in _WRITES:
+        return _done_to(text.split(maxsplit=2), members)
+    if role not in _LOOKS or not may_tell(text):
         return _NOTHING
     texts = list(islice(_texts(members, _DEPTH), _TEXTS))
-    if role in _WRITES:
-        return _done_to(text.split(), texts)
     for given in sorted(texts, key=len, reverse=True):
         text = text.replace(given, " ") if given else text
     known = {part for given in texts for token in given.split() for part in (token, *token.split("/"))}
@@ -73,8 +83,9 @@ def _told(tokens: Sequence[str], title: str, *, looks: bool = False) -> Told:
     words = [word for word in bare if word]
     first = words[0].lower() if words else ""
     looks = looks or not first or first in _LOOKING or "/" in first or "." in first or role_of_name(first) in _LOOKS
-    is_line = not looks and (any(token in _SIGNS or _OPTION.fullmatch(token) for token in tokens[1:]))
-    act = next((act for word in words if (act := _grave(word)) is not None), None)
+    is_line = not looks and any(token in _SIGNS or _OPTION.fullmatch(token) for token in tokens[1:])
+    is_grave = _GRAVE.search(title) is not None
+    act = next((act for word in words if (act := _grave(word)) is not None), None) if is_grave else None
     if act is None and not looks:
         act = next((act for word in words if (act := _changing(word)) is not None), None)
     if is_line or (act is not None and first == words[0] and _is_program(first)):
@@ -82,12 +93,14 @@ def _told(tokens: Sequence[str], title: str, *, looks: bool = False) -> Told:
     return Told(act) if act is not None else _NOTHING
 
 
-def _done_to(tokens: Sequence[str], texts: Sequence[str]) -> Told:
+def _done_to(tokens: Sequence[str], members: Mapping[str, Any]) -> Told:
     """Whether the title of a call that writes says that its file is deleted or moved: what is in a file may well be."""
-    act = _grave(tokens[0].strip(_AROUND))
+    act = _grave(tokens[0].strip(_AROUND)) if len(tokens) > 1 else None
+    if act is None:
+        return _NOTHING
     named = tokens[1].strip("`'\"")
-    is_file = any(named == given or given.endswith(f"/{named}") for given in texts)
-    return Told(act) if act is not None and is_file else _NOTHING
+    is_file = any(named == given or given.endswith(f"/{named}") for given in islice(_texts(members, _DEPTH), _TEXTS))
+    return Told(act) if is_file else _NOTHING
 
 
 def _grave(word: str) -> Act | None:

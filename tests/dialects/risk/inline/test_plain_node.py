@@ -14,7 +14,7 @@ PLAIN = [
     "for (const [k, v] of Object.entries(process.versions)) console.log(k, v)", "console.log('a-b'.replace(/-/g, '_'))",
     "console.log(Array.from(new Set([1,1])))", "console.log([3,1].sort((a, b) => a - b))",
     "console.log(Math.max(1, 2).toString())",
-    "console.log('require is a word')",
+    "process.stdout.write('x')", "console.log('require is a word')",
 ]
 NOT_KNOWN = [
     "['src'].map(require('f'+'s')['rmS'+'ync'])", "['x'].forEach(require('f'+'s')['unlinkS'+'ync'])",
@@ -24,7 +24,8 @@ NOT_KNOWN = [
     "const {['constr'+'uctor']:F} = x=>x; Array.from(['a'], F)", "const {'constructor':F} = x=>x; Array.from(['a'], F)",
     "const m=require('./x'); ['src'].map(m[k])", "const m=require('./x'); ['src'].map(m.go)", "const r=require; r('fs')",
     "(x=>x)[`constructor`]", "(x=>x)['con\\x73tructor']", "import('f'+'s').then(m => console.log(m))", "({valueOf: f}) + 1",
-    "x?.['a']('b')", "require.main.require('x')", "require.cache", "fs['rm'+'Sync']", "setTimeout(f, 1)", "a[b](c)", "a[f()]",
+    "const f=x.stdout; f.write('x')", "x?.['a']('b')", "require.main.require('x')", "require.cache", "fs['rm'+'Sync']",
+    "setTimeout(f, 1)", "a[b](c)", "a[f()]",
 ]
 
 

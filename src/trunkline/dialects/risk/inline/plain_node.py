@@ -28,6 +28,7 @@ _SIMPLE: Final = re.compile(r"\s{0,9}(?:[\w$.]{1,80}\s{0,3}(?:[-+]\s{0,3}\d{1,9}
 _TAKES_FUNCTIONS: Final = re.compile(
     r"\b(map|filter|sort|reduce|forEach|then|find|some|every|flatMap|findIndex|findLast|replace|replaceAll|from|stringify|parse"
     r"|setTimeout|setInterval|defineProperty|assign)\s{0,9}\(")
+_WRITES: Final = re.compile(r"(?<!\bprocess\.stdout)\.\s{0,9}write\b")
 _SECOND: Final = frozenset(("replace", "replaceAll", "from", "stringify", "parse"))
 """Of these, what takes it behind what it is about."""
 _KNOWN_VALUE: Final = re.compile(
@@ -59,11 +60,11 @@ def is_plain_node(code: str) -> bool:
     required = [bare.strings.get(found.start(found.lastindex or 0)) for found in _LOADED.finditer(bare.text)]
     if len(_LOADS.findall(bare.text)) > len(required) or not all(name and _is_harmless_module(name) for name in required):
         return False
-    text = re.sub(r"\bprocess\.stdout\.write\b", "S", bare.text)
+    text = bare.text
     words, called = set(re.findall(r"[A-Za-z_$][\w$]{0,80}", text)), set(_CALLED.findall(text))
     if _ODD.search(text) or not _FOREIGN.isdisjoint(words) or not called <= NODE | _KEYWORDS or _is_rebound(text, called):
         return False
-    if re.search(r"\.write\b", text) or _IMPLICIT.search(text) or not _knows_members(bare) or not _knows_functions(text):
+    if _WRITES.search(text) or _IMPLICIT.search(text) or not _knows_members(bare) or not _knows_functions(text):
         return False
     is_pure = {"fs", "node:fs"}.isdisjoint(required) or _only_reads_files(code)
     return is_pure or _TAKES_FUNCTIONS.search(text) is None or set(_ATTRIBUTE.findall(text)) <= NODE | {

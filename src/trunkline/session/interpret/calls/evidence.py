@@ -30,6 +30,7 @@ from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told
 from trunkline.dialects.calls.members import deeds_of
 from trunkline.dialects.calls.names import is_name, role_of_kind
+from trunkline.dialects.calls.titles import reads_as_command
 from trunkline.dialects.calls.words import arguments_in, command_in
 from trunkline.dialects.packets.detect import tool_by_input
 from trunkline.dialects.packets.titles import input_view
@@ -192,8 +193,11 @@ def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolN
     role = names.role_of(state.tool or "") or role_of_kind(state.kind)
     has_words = call.shows_ask or state.status == "pending"
     claims = with_title(claims, update.title) if update.title and role != "terminal" else claims
+    is_look = role in ("read", "search")
+    for _, value in _members(update.meta, DEPTH) if is_look and update.meta else ():
+        claims = with_told(claims, value) if isinstance(value, str) and reads_as_command(value) else claims
     for item in update.content or ():
-        if isinstance(item, Terminal) and role in ("read", "search"):
+        if isinstance(item, Terminal) and is_look:
             claims = with_terminal(claims)
         elif has_words and isinstance(item, Content) and isinstance(item.content, TextContent):
             announced = command_in(item.content.text)
