@@ -16,6 +16,8 @@ BUNDLE_LETTERS: Final = 64
 _WHOLE: Final = frozenset(
     "--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot --pdb --co --ff --lf".split())
 """Long options that are not another one cut short."""
+_MAY_RUN_MODULES: Final = frozenset("pPiIc")
+"""How names begin of what runs a module: pythons, and ``coverage``."""
 _SHORT: Final = 4
 """Up to here an option is another one cut short only where it can be but one of the row: many have names as short as that."""
 
@@ -37,8 +39,10 @@ def option_values(word: str) -> tuple[str, ...]:
 def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
     """The row of a program, and the command as the row sees it: behind ``python -m`` the module is the program, and a wrapper's
     options end where the command begins that it runs."""
-    command = _module_of(apart(command))
     name = command.name or ""
+    if name[:1] in _MAY_RUN_MODULES:  # most do not
+        command = _module_of(apart(command))
+        name = command.name or ""
     row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
     if row is not None:
         inner = unwrap(command)
