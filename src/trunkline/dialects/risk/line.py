@@ -213,7 +213,9 @@ def _read_otherwise(call: ProgramCall, program: Program) -> None:
 def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCall, ...], lent: tuple[SimpleCommand, ...],
             sent_on: bool) -> ProgramCall:
     """One command with the notes of its judge."""
-    command = apart(standing.settled(command))
+    command = standing.settled(command)
+    if len(command.words) > 1:
+        command = apart(command)
     words, places = command.words, standing.at(command.scope)
     first = words[0] if words else None
     if first is None:
@@ -248,9 +250,11 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             _note_words(call, program)
         if names_path:
             note_loaded(call, program.may_build)
-        note_debugger(call)
-        note_outputs(call)
-        note_elsewhere(call)
+        if not call.bare:
+            note_debugger(call)
+            note_outputs(call)
+        if not places.calm:
+            note_elsewhere(call)
         if command.computes:
             call.at_least("medium", "computes what only the run knows, which may run commands", command.text)
     for redirect in command.redirects:

@@ -32,11 +32,11 @@ _NAMES: Final = frozenset("-t -g -k -m --grep --fgrep --testNamePattern --test-n
 def handed_on(command: SimpleCommand) -> list[int]:
     """Where the words are that go to a script of the project."""
     words, name = command.sketch, command.name or ""
+    if name not in NODE_RUNNERS and name not in _DASHED:
+        return []
     dashes = words.index("--") if "--" in words else len(words)
     if name in _DASHED:
         return list(range(dashes + 1, len(words)))
-    if name not in NODE_RUNNERS:
-        return []
     first = _behind_script(words, ROWS[name].taking if name in ROWS else frozenset())
     if name not in ("npm", "cnpm"):
         return [at for at in range(first, len(words)) if at != dashes]

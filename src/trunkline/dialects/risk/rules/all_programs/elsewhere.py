@@ -31,7 +31,7 @@ _LOOKING: Final = ("reads", "looks", "searches", "prints", "talks", "asks", "wor
 
 def note_elsewhere(call: ProgramCall) -> None:
     """Note what a call does where it stands, if that is outside."""
-    if call.places.calm or not call.name:
+    if not call.name:
         return
     kind = standing(call.places)
     if not kind:

@@ -144,5 +144,5 @@ _DEBUGGED: Final = re.compile(r"--inspect[\w-]{0,20}=(?!(?:127\.|localhost|\[?::
 
 def note_debugger(call: ProgramCall) -> None:
     """Note a debugger that other machines can reach."""
-    if not call.bare and any([arg[:9] == "--inspect" and _DEBUGGED.fullmatch(arg) for arg in call.args]):
+    if any([arg[:9] == "--inspect" and _DEBUGGED.fullmatch(arg) for arg in call.args]):
         call.note("high", "opens this machine to the network", call.command.text)

@@ -14,8 +14,6 @@ from trunkline.dialects.risk.places import look
 
 def note_outputs(call: ProgramCall) -> None:
     """Note the folders that a call empties, and what it writes beside the files that it is about."""
-    if call.bare:
-        return
     name, first = program_at(call.command)
     use = OUTPUTS.get(name if first else call.name)
     if use is None:
