@@ -27,8 +27,8 @@ NOT_JSON: Final = (ValueError, RecursionError)
 """What the standard library's JSON raises: it takes half a surrogate pair, which BROKEN's decoder does not."""
 
 NOT_PYTHON: Final = (SyntaxError, ValueError, MemoryError, RecursionError, SystemError)
-"""What parsing Python raises: a null character is a ValueError, too deep a nesting one of the next two; and where two threads parse
-at once, Python 3.11 may lose count of its own depth."""
+"""What parsing Python raises: a null character is a ValueError, too deep a nesting one of the next two; and where two threads
+parse at once, Python 3.11 may lose count of its own depth."""
 
 DIGITS_MOST: Final = 18
 """Every such number is below 2**63, which is what SQLite and most readers of JSON can hold."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import warnings
 
+import pytest
+
 from tests.tooling.rows import every_row
-from trunkline.dialects.risk.inline.plain_python import is_plain_python
+from trunkline.dialects.risk.inline.plain_python import NODES_MOST, PARTS_MOST, is_plain_python
 
 PLAIN = [
     "import sys; sys.path.insert(0, 'src'); import app; print(app.__version__)", "import sys; sys.path.append('.')",
@@ -65,3 +68,24 @@ def test_nothing_that_is_read_makes_python_warn(code: str) -> None:
         warnings.simplefilter("always")
         is_plain_python(code)
     assert told == []
+
+
+def test_code_that_is_too_long_or_too_deep_to_be_looked_at_is_not_known() -> None:
+    assert is_plain_python("text = ''; print(text" + ".a" * PARTS_MOST + ")")
+    assert not is_plain_python("text = ''; print(text" + ".a" * (PARTS_MOST + 1) + ")")
+    assert is_plain_python("x = 1\n" * (NODES_MOST // 5))
+    assert not is_plain_python("x = 1\n" * NODES_MOST)
+
+
+@every_row("code", ["(" * 5000, "-" * 5000 + "1", "not " * 5000 + "1", "1" + "+1" * 5000, "f(" * 5000 + ")" * 5000,
+    "lambda:" * 5000 + "1"])
+def test_code_that_python_itself_finds_too_deep_is_not_known(code: str) -> None:
+    assert not is_plain_python(code)
+
+
+def test_code_that_python_loses_count_of_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(code: str) -> ast.Module:
+        raise SystemError("AST constructor recursion depth mismatch (before=147, after=190)")
+
+    monkeypatch.setattr(ast, "parse", parse)
+    assert not is_plain_python("print(1)")

@@ -12,10 +12,16 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Final
 
 from trunkline.dialects.outside import NOT_PYTHON
 from trunkline.dialects.risk.inline.harmless_names import PYTHON, PYTHON_DUNDERS, PYTHON_MODULES
+
+NODES_MOST: Final = 4_000
+"""Nodes of a tree that are looked at: a screenful of code has a tenth of that."""
+PARTS_MOST: Final = 30
+"""Parts of a name."""
 
 _BUILTINS: Final = frozenset(dir(builtins))
 _TAKEN: Final = _BUILTINS & PYTHON | {"True", "False", "None"} | {
@@ -94,7 +100,7 @@ class _Reader:
 
     def is_plain(self) -> bool:
         """Whether all of it is known."""
-        if not all(isinstance(node, _NODES) for node in self._nodes):
+        if len(self._nodes) > NODES_MOST or not all(isinstance(node, _NODES) for node in self._nodes) or self._has_long_chain():
             return False
         for node in self._nodes:
             self._note(node)
@@ -119,7 +125,15 @@ class _Reader:
     def _called(self) -> set[str]:
         return {node.func.id for node in self._nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
 
-    @property
+    def _has_long_chain(self) -> bool:
+        """Whether there is a ``name.part.part…`` of very many parts: each of them is looked at from its front."""
+        parts: dict[ast.AST, int] = {}
+        for node in self._nodes:  # a node comes behind the one that it is part of
+            if isinstance(node, ast.Attribute | ast.Subscript):
+                parts[node] = parts.get(self._parents[node], 0) + 1
+        return max(parts.values(), default=0) > PARTS_MOST
+
+    @cached_property
     def _imported(self) -> set[str]:
         dotted = {one.name for node in self._nodes if isinstance(node, ast.Import) for one in node.names}
         return dotted | {module for module, _ in self._from.values()}
