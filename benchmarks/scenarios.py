@@ -215,8 +215,8 @@ def at_rest(scale: Scale) -> list[Figure]:
             idle.append(rss_mb(hub.pid))
     start, memory = statistics.median(starts), statistics.median(idle)
     return [
-        Figure("g  start to first answer", f"{start:.0f} ms", "<= 400 ms", start <= 400),
-        Figure("g  idle memory", f"{memory:.1f} MB", "<= 45 MB", memory <= 45),
+        Figure("g  start to first answer", f"{start:.0f} ms", "<= 250 ms", start <= 250),
+        Figure("g  idle memory", f"{memory:.1f} MB", "<= 40 MB", memory <= 40),
     ]
 
 
