@@ -8,6 +8,7 @@
     memoryhub.py  the hub without SQLite, as a control
     scenarios.py  what is measured of the hub
     everyday.py   what is measured of many sessions that write a little each
+    creation.py   what a session's creation adds to its agent's start
     relays/       what everyday.py measures with: the hub, a bare pipe and other programs, each in the same way
     page.py       what is measured of the page, in a browser
     against.py    this tree and an older commit, in turns

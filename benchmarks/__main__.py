@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from benchmarks.creation import creation
 from benchmarks.everyday import SCENARIOS as EVERYDAY_SCENARIOS
 from benchmarks.page import the_page
 from benchmarks.scenarios import SCENARIOS as HUB_SCENARIOS
@@ -28,7 +29,7 @@ def _chat(scale: Scale) -> list[Figure]:
     return chat(scale)
 
 
-SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat, **EVERYDAY_SCENARIOS}
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat, **EVERYDAY_SCENARIOS, "x": creation}
 RESULTS = Path(".bench") / "results.json"
 
 
