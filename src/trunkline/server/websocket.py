@@ -2,7 +2,7 @@
 
 Rule 1: who is refused before the upgrade is refused as on every other route, by a plain HTTP answer.
 Rule 2: ``send`` returns when the transport can take more: who sends to a peer that stalls waits, and keeps what it was sending.
-Rule 3: what belongs together is one write (``open_socket.py``), and a peer that takes it at once costs no wait.
+Rule 3: what belongs together is one write (``http/open_socket.py``), and a peer that takes it at once costs no wait.
 Rule 4: a peer that is still there is sent why its connection ends.
 """
 

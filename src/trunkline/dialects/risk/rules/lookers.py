@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
+from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.stdin import given
@@ -209,7 +210,7 @@ def _ldd(call: ProgramCall) -> None:
 
 def _converts(call: ProgramCall) -> None:
     """pdftotext: the second file is written."""
-    files = [path for path in call.operands if not path.isdigit()]
+    files = [path for path in call.operands if not is_whole_number(path)]
     for path in files[:1]:
         call.read(path)
     for path in files[1:2]:
