@@ -171,8 +171,7 @@ def test_a_commit_of_the_journal_is_told_of_as_one_and_is_no_hold(guarded: Calla
         from tests.journal.samples import entry
 
         committer = Committer(SlowDisk())
-        committer.submit("a", [entry(1)])
-        committer._commit()
+        committer.submit("a", [entry(1)])  # which commits on the spot
 
     told = guarded(until_told(commits))
     assert told and not [line for line in told if line.startswith(HELD)]

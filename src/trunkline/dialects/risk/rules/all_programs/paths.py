@@ -9,7 +9,8 @@ Rule 3: a row is data: how many operands are read, and which options take someth
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -138,12 +139,13 @@ def note_outside(call: ProgramCall, is_known: bool = True) -> None:
 
     ``is_known``: the program is the one of that name. ``./cat`` is a file that somebody made, and may write what it likes.
     """
+    wraps = cache(lambda: unwrap(call.command) is not None)  # all of the line has to be read for it: once, for all of its paths
     for at, arg in enumerate(call.args):
         if "/" in arg or arg[:1] == "~" or arg == "..":
-            _word(call, at, arg, is_known)
+            _word(call, at, arg, is_known, wraps)
 
 
-def _word(call: ProgramCall, at: int, arg: str, is_known: bool) -> None:
+def _word(call: ProgramCall, at: int, arg: str, is_known: bool, wraps: Callable[[], bool]) -> None:
     """One word that may name a path, alone or as the value of an option or a setting."""
     values = (arg, *option_values(arg))
     if arg[:1] == "-" and ":" in arg and "://" not in arg:
@@ -156,7 +158,7 @@ def _word(call: ProgramCall, at: int, arg: str, is_known: bool) -> None:
         if value[:1] == "$" and not value.startswith(("$HOME", "${HOME}")):
             continue
         path, kind, _ = look(call.places, value)
-        if kind in _OUTSIDE and not (is_known and _only_reads(call, at, arg, value, path)):
+        if kind in _OUTSIDE and not (is_known and _only_reads(call, at, arg, value, path, wraps)):
             call.at_least("high", "may write outside the session's folders", value)
             return
 
@@ -167,7 +169,7 @@ def _known(call: ProgramCall) -> Iterator[str]:
         yield from noted
 
 
-def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> bool:
+def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str, wraps: Callable[[], bool]) -> bool:
     """Whether the judge knows this path, or the table says that this program only reads this word."""
     name, first = _program(call)
     use = PATHS.get(name) or PATHS.get(name.rstrip("0123456789."), PathUse())
@@ -181,7 +183,7 @@ def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str) -> 
         return False
     if use.copies and "cp" in call.operands[:2] and arg == call.args[-1]:
         return False
-    if unwrap(call.command) is not None or at < first or call.command.words[at + 1] in call.codes:
+    if wraps() or at < first or call.command.words[at + 1] in call.codes:
         return True
     if use.everything:
         return True
