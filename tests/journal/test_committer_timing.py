@@ -13,7 +13,7 @@ from tests.journal.samples import entry, row
 from tests.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import StorageError
 from trunkline.journal.base import Group, SessionRow
-from trunkline.journal.committer import STREAMS_SHARE, Committer
+from trunkline.journal.committer import STREAMS_SHARE, WORTH_GATHERING, Committer
 
 
 class Disk(Watched):
@@ -62,6 +62,33 @@ def test_commits_that_are_cheap_are_made_one_by_one_however_many_there_are() -> 
         return len(journal.groups)
 
     assert run_in_virtual_time(scenario()) == 500
+
+
+def test_text_that_comes_thick_is_gathered_as_long_as_it_does() -> None:
+    async def scenario() -> tuple[float, int]:
+        journal = Disk(0.01)
+        committer = committer_on(journal)
+        await stream(committer, 2000, every_ms=0.2)
+        thick = 2000 / len(journal.groups)
+        before = len(journal.groups)
+        for seq in range(2001, 2201):
+            committer.submit("a", [entry(seq)])
+            await wait_ms(0.5)
+        return thick, len(journal.groups) - before
+
+    thick, thin = run_in_virtual_time(scenario())
+    assert thick > WORTH_GATHERING
+    assert thin > 160  # a few groups show that it is over; from then on each piece is committed when it comes
+
+
+def test_gathered_text_waits_two_milliseconds_at_most() -> None:
+    async def scenario() -> list[float]:
+        journal = Disk(0.01)
+        await stream(committer_on(journal), 1000, every_ms=0.2)
+        return journal.times_ms
+
+    times = run_in_virtual_time(scenario())
+    assert 1.8 <= max(after - before for before, after in itertools.pairwise(times)) <= 2.3
 
 
 @pytest.mark.parametrize("takes_ms", [0.2, 0.4, 0.8])

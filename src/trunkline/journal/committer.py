@@ -3,6 +3,8 @@
 Rule 1: ``submit`` never waits. A group is committed on the spot as long as commits take no more than a share of the loop's time
         (``_Allowance``); beyond it what is submitted is gathered until that is so again, so that the dearer commits are, the more
         each of them carries. At most ``linger_s``: then the group is committed, whatever it costs.
+        Streamed text that has used up its share is gathered for GATHER_S at a time, as long as that brings enough together
+        (``_Gathering``): a commit for each piece of it costs the loop half as much again, and a busy one needs that elsewhere.
         What changes a session's state (a prompt, a decision, a tool call, a turn's end) is rare beside streamed text and somebody
         waits for it: it has an allowance of its own, which only a flood of such changes can use up.
 Rule 2: one group at a time. What is submitted meanwhile forms the next group.
@@ -24,9 +26,18 @@ from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
 from trunkline.journal.run_delay import RunDelay
 
-STREAMS_SHARE = 0.1
+STREAMS_SHARE = 0.15
 CHANGES_SHARE = 0.35
 """How much of the loop's time commits may take: those of text that grows, and those of changes that somebody waits for."""
+
+ALONE_S = 0.00004
+"""What a commit costs the loop besides itself when it carries one piece of text alone: a wake-up, a write to a reader who has to
+be woken, code that others have pushed out of the processor's caches. Measured with 200 sessions at 20 pieces a second: 118 us
+for each with a commit of its own, 79 us where eight share one."""
+
+GATHER_S = 0.002
+WORTH_GATHERING = 6
+"""So many pieces of text within it make gathering worth their wait; with fewer they are committed on the spot again."""
 
 SOON_S = 0.0005
 """A wait that is shorter is over at the end of the loop's iteration: no timer is as fine."""
@@ -67,11 +78,13 @@ class Sink(Protocol):
 class _Batch:
     """A group while it is filled and written, with those who wait for it."""
 
-    __slots__ = ("bytes", "changes", "group", "rows", "waiters")
+    __slots__ = ("bytes", "changes", "group", "pieces", "rows", "waiters")
 
     def __init__(self) -> None:
         self.group = Group({}, {}, {})
         self.bytes = 0
+        self.pieces = 0
+        """How often something was submitted for it."""
         self.changes: set[str] = set()
         """The sessions whose state it changes, beyond growing text."""
         self.rows: dict[str, RowSource] = {}
@@ -116,6 +129,28 @@ class _Allowance:
         self._at = now
 
 
+class _Gathering:
+    """Whether streamed text is gathered: from when its allowance is used up, until groups carry too little to wait for."""
+
+    __slots__ = ("_carried", "on")
+
+    def __init__(self) -> None:
+        self.on = False
+        self._carried = 0.0
+        """What groups carried, on average over some eight of them."""
+
+    def begin(self) -> None:
+        if not self.on:
+            self.on = True
+            self._carried = 2.0 * WORTH_GATHERING
+
+    def gathered(self, pieces: int) -> None:
+        """A group that waited its time carried so many pieces."""
+        self._carried += (pieces - self._carried) / 8
+        if self._carried < WORTH_GATHERING:
+            self.on = False
+
+
 class Committer:
     """Gathers entries of all sessions into groups, commits them, and hands them back to each session.
 
@@ -143,6 +178,7 @@ class Committer:
         self._linger_s = linger_s
         self._streams = _Allowance(STREAMS_SHARE, saved_s)
         self._changes = _Allowance(CHANGES_SHARE, saved_s)
+        self._gathering = _Gathering()
         self._high_water = high_water_bytes
         self._sinks: dict[str, Sink] = {}
         self._open = _Batch()
@@ -173,6 +209,7 @@ class Committer:
         if self._closed:
             raise HubStopping("the hub is stopping and takes no more entries")
         batch = self._open
+        batch.pieces += 1
         changes = changes or row is not None
         if changes:
             batch.changes.add(session_id)
@@ -220,12 +257,15 @@ class Committer:
 
     def _schedule(self) -> None:
         """Decide when the open group is committed: on the spot, or when there is time for it again."""
-        allowance = self._changes if self._open.changes else self._streams
+        streams = not self._open.changes
+        allowance = self._streams if streams else self._changes
         left_s = allowance.left_s(self._clock_s())
-        if left_s > 0 and not self._delivering:
+        gathers = streams and self._gathers(left_s)
+        if left_s > 0 and not gathers and not self._delivering:
             self._commit()
             return
-        wait_s = min(allowance.wait_s(left_s), self._linger_s) if left_s < 0 else 0.0
+        wait_s = allowance.wait_s(left_s) if left_s < 0 else 0.0
+        wait_s = min(max(wait_s, GATHER_S) if gathers else wait_s, self._linger_s)
         if self._due is not None:
             if wait_s >= self._due_in_s:
                 return
@@ -233,10 +273,22 @@ class Committer:
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
         self._due_in_s = wait_s
-        if wait_s > SOON_S:
+        if gathers:
+            self._due = self._loop.call_later(wait_s, self._commit_gathered)
+        elif wait_s > SOON_S:
             self._due = self._loop.call_later(wait_s, self._commit)
         else:
             self._due = self._loop.call_soon(self._commit)
+
+    def _gathers(self, left_s: float) -> bool:
+        """Whether streamed text waits for more of it, with so much of its allowance left."""
+        if left_s < 0:
+            self._gathering.begin()
+        return self._gathering.on
+
+    def _commit_gathered(self) -> None:
+        self._gathering.gathered(self._open.pieces)
+        self._commit()
 
     def _commit(self) -> None:
         """Write the open group: here and now where the journal can, else in a task of its own."""
@@ -274,7 +326,10 @@ class Committer:
                 took_s = max(took_s - self._delay.since_mark(), LONG_COMMIT_S)
             if took_s > SLOW_COMMIT_S:
                 self._quick_needed = QUICK_COMMITS
-            (self._changes if batch.changes else self._streams).spend(took_s, now)
+            if batch.changes:
+                self._changes.spend(took_s, now)
+            else:
+                self._streams.spend(took_s + ALONE_S, now)
 
     async def _write(self, batch: _Batch) -> None:
         failure: Exception | None = None
