@@ -1,6 +1,7 @@
 """Rule 5: what the hub started, it ends; and what an agent may take of the machine (rule 8).
 
-Programs that escape do nothing but sleep, and end by themselves after a minute.
+Programs that escape do nothing but sleep, and end by themselves after three minutes: later than a test that waits for their end
+gives up.
 """
 
 from __future__ import annotations
@@ -259,27 +260,27 @@ def test_what_a_stopped_keeper_keeps_after_its_hub_was_killed_the_next_hub_ends(
 def test_cancel_ends_the_commands_of_its_turn_and_no_other(some_hub: NewHub, report: Report) -> None:
     hub = some_hub()
     session = hub.new_session("trusted")
-    session.say(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["59"]}]))
-    with session.send(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["58"]}], ["wait"])) as stream:
+    session.say(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["159"]}]))
+    with session.send(prompt(["ask", "terminal/create", {"command": "sleep", "args": ["158"]}], ["wait"])) as stream:
         stream.until("agent_message_chunk")
-        eventually(lambda: sleeping(hub, "58"), "the command runs")
+        eventually(lambda: sleeping(hub, "158"), "the command runs")
         began = time.monotonic()
         session.post("cancel")
         assert stream.rest()[-1].value["stopReason"] == "cancelled"
-    eventually(lambda: not sleeping(hub, "58"), "the turn's command ended with it")
+    eventually(lambda: not sleeping(hub, "158"), "the turn's command ended with it")
     took_ms = (time.monotonic() - began) * 1000
-    assert sleeping(hub, "59"), "the command of the turn before goes on"
+    assert sleeping(hub, "159"), "the command of the turn before goes on"
     session.delete()
-    assert not sleeping(hub, "59")
+    assert not sleeping(hub, "159")
     report(5, "a command outlives the cancel of its turn", tried=1, held=1, worst_ms=took_ms)
 
 
 SLEEPS = {
-    "behind a shell": {"command": "/bin/sh", "args": ["-c", "sleep 57; true"]},
-    "behind a shell, in one string": {"command": "/bin/bash -lc 'sleep 57; true'"},
-    "in the background of a shell that has ended": {"command": "sh", "args": ["-c", "sleep 57 & true"]},
-    "in a session of its own": {"command": "sh", "args": ["-c", "setsid sleep 57 & wait"]},
-    "started twice away": {"command": "sh", "args": ["-c", "setsid sh -c 'sleep 57 & sleep 57' & true"]},
+    "behind a shell": {"command": "/bin/sh", "args": ["-c", "sleep 157; true"]},
+    "behind a shell, in one string": {"command": "/bin/bash -lc 'sleep 157; true'"},
+    "in the background of a shell that has ended": {"command": "sh", "args": ["-c", "sleep 157 & true"]},
+    "in a session of its own": {"command": "sh", "args": ["-c", "setsid sleep 157 & wait"]},
+    "started twice away": {"command": "sh", "args": ["-c", "setsid sh -c 'sleep 157 & sleep 157' & true"]},
 }
 
 
@@ -288,24 +289,24 @@ def test_cancel_ends_a_command_whatever_its_family_does(some_hub: NewHub, report
     hub = some_hub()
     session = hub.new_session("trusted")
     with session.send(prompt(["ask", "terminal/create", SLEEPS[how]], ["wait"])) as stream:
-        eventually(lambda: sleeping(hub, "57"), "the command runs")
+        eventually(lambda: sleeping(hub, "157"), "the command runs")
         session.post("cancel")
         assert stream.rest()[-1].value["stopReason"] == "cancelled"
-    eventually(lambda: not sleeping(hub, "57"), "nothing of it is left")
+    eventually(lambda: not sleeping(hub, "157"), "nothing of it is left")
     report(5, f"a command outlives the cancel of its turn: {how}", tried=1, held=1)
 
 
 def test_a_command_that_is_being_started_at_the_cancel_is_not_left_running(some_hub: NewHub, report: Report) -> None:
     hub, tried = some_hub(), 4
     session = hub.new_session("trusted")
-    starts = [["request", "terminal/create", {"command": "sleep", "args": ["56"]}] for _ in range(8)]
+    starts = [["request", "terminal/create", {"command": "sleep", "args": ["156"]}] for _ in range(8)]
     for _ in range(tried):
         with session.send(prompt(["say", "on it"], *starts, ["wait"])) as stream:
             stream.until("agent_message_chunk")  # what it asks for then is at any point of its start
             session.post("cancel")
             assert stream.rest()[-1].value["stopReason"] == "cancelled"
     assert "still here" in text_of(session.say(prompt(["say", "still here"])))
-    eventually(lambda: not sleeping(hub, "56"), "none of them is left")
+    eventually(lambda: not sleeping(hub, "156"), "none of them is left")
     report(5, "commands are being started when their turn is cancelled", tried=tried * len(starts), held=tried * len(starts))
 
 
@@ -313,12 +314,12 @@ def test_a_turn_that_its_agent_ended_as_cancelled_takes_its_commands_with_it(som
                                                                             tmp_path: Path) -> None:
     hub = some_hub()
     session = hub.new_session("trusted")
-    create = ["ask", "terminal/create", {"command": "sleep", "args": ["55"]}]
+    create = ["ask", "terminal/create", {"command": "sleep", "args": ["155"]}]
     packets = session.say(prompt(create, ["end", {"stopReason": "cancelled"}]))
     assert packets[-1]["stopReason"] == "cancelled"
-    eventually(lambda: not sleeping(hub, "55"), "it ended with its turn")
+    eventually(lambda: not sleeping(hub, "155"), "it ended with its turn")
     packets = session.say(prompt(create, ["end", {"stopReason": "end_turn"}]))
-    assert sleeping(hub, "55"), "of a turn that was not cancelled it goes on"
+    assert sleeping(hub, "155"), "of a turn that was not cancelled it goes on"
     report(5, "an agent ends its turn as cancelled by itself", tried=1, held=1)
 
 
@@ -326,16 +327,16 @@ def test_a_cancel_that_meets_the_end_of_its_turn_ends_its_commands_or_nothing_wa
                                                                                            tmp_path: Path) -> None:
     hub, tried = some_hub(), 6
     session = hub.new_session("trusted")
-    create = ["ask", "terminal/create", {"command": "sleep", "args": ["54"]}]
+    create = ["ask", "terminal/create", {"command": "sleep", "args": ["154"]}]
     for number in range(tried):
         go = tmp_path / f"go-{number}"
         with session.send(prompt(create, ["await", str(go)], ["end", {"stopReason": "end_turn"}])) as stream:
-            eventually(lambda: sleeping(hub, "54"), "the command runs")
+            eventually(lambda: sleeping(hub, "154"), "the command runs")
             go.touch()
             was = session.post("cancel")["cancelled"]
             stream.rest()
         if was:
-            eventually(lambda: not sleeping(hub, "54"), "what was cancelled has ended")
+            eventually(lambda: not sleeping(hub, "154"), "what was cancelled has ended")
         else:
             session.delete()
             session = hub.new_session("trusted")
@@ -499,7 +500,7 @@ def test_an_agent_over_its_limit_is_ended_and_the_error_names_the_limit(hub: Hub
     assert "memory limit of 100 MB" in shared["message"], "memory that others could share, and nobody does"
     processes = end_of(session.say(prompt(["family", 8], ["wait"])))
     assert "limit of 4 processes" in processes["message"]
-    assert not sleeping(hub, "60")
+    assert not sleeping(hub, "180")
     assert text_of(session.say(prompt(["open", 100]))) == "refused: Too many open files"
     assert text_of(session.say(prompt(["open", 30]))) == "opened 30"
     report(8, "an agent takes more memory, processes or files than it may", tried=4, held=4)
@@ -508,7 +509,7 @@ def test_an_agent_over_its_limit_is_ended_and_the_error_names_the_limit(hub: Hub
 def test_what_a_command_leaves_in_the_background_has_its_limits_too(some_hub: NewHub, report: Report, token: str) -> None:
     hub = some_hub()
     session = hub.new_session("trusted", resources={"processes": 4})
-    line = f"for n in 1 2 3 4 5 6 7 8; do sh -c 'sleep 50; true' {token} & done; touch left"
+    line = f"for n in 1 2 3 4 5 6 7 8; do sh -c 'sleep 180; true' {token} & done; touch left"
     session.say(prompt(["ask", "terminal/create", {"command": "/bin/sh", "args": ["-c", line]}]))
     eventually((session.folder / "left").exists, "the command has left them")
     eventually(lambda: not processes_named(token), "they are over the limit, and ended")
@@ -518,12 +519,12 @@ def test_what_a_command_leaves_in_the_background_has_its_limits_too(some_hub: Ne
 def test_a_shared_daemon_of_the_catalog_is_left_running_and_the_session_says_so(some_hub: NewHub, tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     words = ", ".join(f'"{word}"' for word in shlex.split(ESCAPER))
-    config.write_text(f'[agents.shares]\ncommand = [{words}]\ndaemons = [{{name = "The sleeper", command = ["sleep", "60"]}}]\n')
+    config.write_text(f'[agents.shares]\ncommand = [{words}]\ndaemons = [{{name = "The sleeper", command = ["sleep", "180"]}}]\n')
     hub = some_hub("--config", str(config))
     session = hub.new_session("shares")
     session.say(prompt(["family", 1]))
-    eventually(lambda: sleeping(hub, "60"), "the daemon runs")  # a moment after the fork it is not yet what it executes
-    (daemon,) = sleeping(hub, "60")
+    eventually(lambda: sleeping(hub, "180"), "the daemon runs")  # a moment after the fork it is not yet what it executes
+    (daemon,) = sleeping(hub, "180")
     os.kill(agent_of(session), signal.SIGKILL)
     with session.wire.stream(f"{session.path}/events") as events:
         left = next(event.value for event in events if b"daemons_left_running" in event.data)

@@ -76,7 +76,7 @@ class Escaper(Puppet):
 
     def _step_family(self, count: int) -> None:
         for _ in range(count):
-            subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
+            subprocess.Popen(["sleep", "180"], stdin=subprocess.DEVNULL)
 
     def _step_open(self, count: int) -> None:
         opened: list[int] = []

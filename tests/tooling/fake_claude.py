@@ -8,7 +8,7 @@
                                ``ask``, ``unknown``, ``broken``
     ["own"]                    begins a turn of its own, as a background task would, and ends ours first
     ["own_end"]                ends it
-    ["child"]                  starts ``sleep 60`` in a session of its own; says its pid
+    ["child"]                  starts ``sleep 180`` in a session of its own; says its pid
     ["stderr", TEXT]           a line on stderr
     ["wait"]                   until it is interrupted
     ["await", FILE]            until the file exists
@@ -209,7 +209,7 @@ class FakeClaude:
         self._end()
 
     def _step_child(self) -> None:
-        child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL, start_new_session=True)
+        child = subprocess.Popen(["sleep", "180"], stdin=subprocess.DEVNULL, start_new_session=True)
         self._step_say(str(child.pid))
 
     def _step_stderr(self, text: str) -> None:

@@ -10,7 +10,7 @@
     ["answer"]                   waits for the answer to the last request and says it
     ["environ"]                  says its environment as JSON
     ["opened"]                   says the parameters of session/new as JSON
-    ["child"]                    starts ``sleep 60`` that keeps stdout and stderr open; says its pid
+    ["child"]                    starts ``sleep 180`` that keeps stdout and stderr open; says its pid
     ["run", WORDS]               runs a program of its own and says what it printed
     ["stderr", TEXT]             a line on stderr
     ["wait"]                     until the turn is cancelled
@@ -172,7 +172,7 @@ class Puppet:
         self._step_say(json.dumps(self._opened))
 
     def _step_child(self) -> None:
-        child = subprocess.Popen(["sleep", "60"], stdin=subprocess.DEVNULL)
+        child = subprocess.Popen(["sleep", "180"], stdin=subprocess.DEVNULL)
         self._step_say(str(child.pid))
 
     def _step_run(self, words: list[str]) -> None:

@@ -75,7 +75,7 @@ def test_starting_an_agent_does_not_hold_the_loop(run: Run, tmp_path: Path) -> N
     async def scenario() -> None:
         await (await Watched.start(STAYS, cwd=tmp_path)).process.stop(close_stdin_s=0)
         before = time.thread_time()
-        started = [await AgentProcess.spawn(["sleep", "60"], cwd="/", env=ENV, on_data=ignore, on_exit=_nothing)
+        started = [await AgentProcess.spawn(["sleep", "180"], cwd="/", env=ENV, on_data=ignore, on_exit=_nothing)
                    for _ in range(10)]
         assert (time.thread_time() - before) / 10 / slowness() < 0.005
         await asyncio.gather(*(process.stop(close_stdin_s=0) for process in started))

@@ -52,11 +52,11 @@ def test_what_a_command_printed_is_told_when_it_has_ended(tmp_path: Path) -> Non
     async def scenario() -> None:
         calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda _: None,
                             lambda *ended: told.append(ended))
-        made = await calls.serve(TERMINAL_CREATE, b'{"sessionId":"s","command":"echo hi; exit 3"}', ours)
+        made = await calls.accept(TERMINAL_CREATE, b'{"sessionId":"s","command":"echo hi; exit 3"}', ours)()
         terminal_id = msgspec.json.decode(made)["terminalId"]
         ask = msgspec.json.encode({"sessionId": "s", "terminalId": terminal_id})
-        await calls.serve(TERMINAL_WAIT_FOR_EXIT, ask, ours)
-        await calls.serve(TERMINAL_RELEASE, ask, ours)
+        await calls.accept(TERMINAL_WAIT_FOR_EXIT, ask, ours)()
+        await calls.accept(TERMINAL_RELEASE, ask, ours)()
         assert set(told) == {(terminal_id, "hi\n", 3)}
 
     run(scenario())
@@ -68,11 +68,27 @@ def test_a_command_that_still_runs_is_not_told(tmp_path: Path) -> None:
     async def scenario() -> None:
         calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda _: None,
                             lambda *ended: told.append(ended))
-        made = await calls.serve(TERMINAL_CREATE, b'{"sessionId":"s","command":"sleep 30"}', ours)
+        made = await calls.accept(TERMINAL_CREATE, b'{"sessionId":"s","command":"sleep 30"}', ours)()
         ask = msgspec.json.encode({"sessionId": "s", "terminalId": msgspec.json.decode(made)["terminalId"]})
-        await calls.serve(TERMINAL_OUTPUT, ask, ours)
+        await calls.accept(TERMINAL_OUTPUT, ask, ours)()
         await calls.close()
         assert told == []
+
+    run(scenario())
+
+
+def test_a_command_belongs_to_the_turn_in_which_it_was_asked_for_however_late_it_is_served(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        calls = HubCalls(Workspace([str(tmp_path)]), {"PATH": "/usr/bin:/bin"}, Quirks(), Anything(tmp_path), lambda _: None)
+        calls.turn_began()
+        serving = calls.accept(TERMINAL_CREATE, b'{"sessionId":"s","command":"sleep 30"}', ours)
+        calls.turn_ended()
+        assert calls.turn_cancelled(ended=True) == []
+        try:
+            with pytest.raises(Forbidden, match="cancelled"):
+                await serving()
+        finally:
+            await calls.close()
 
     run(scenario())
 
@@ -88,7 +104,7 @@ def test_what_is_asked_in_another_sessions_name_is_not_even_looked_at(tmp_path: 
         for method in (FS_READ_TEXT_FILE, FS_WRITE_TEXT_FILE, TERMINAL_CREATE, TERMINAL_OUTPUT,
                        TERMINAL_WAIT_FOR_EXIT, TERMINAL_KILL, TERMINAL_RELEASE):
             with pytest.raises(Forbidden, match="other"):
-                await calls.serve(method, ask, foreign)
+                await calls.accept(method, ask, foreign)()
 
     run(scenario())
     assert list(tmp_path.iterdir()) == []

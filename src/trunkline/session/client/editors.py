@@ -183,6 +183,7 @@ class EditorCalls(HubCalls):
         await super()._store(ask, real)
 
     async def _start(self, ask: CreateTerminalRequest, where: Path, turn: TurnCommands) -> str:
+        turn.check_not_cancelled()
         editor = self.editors.current()
         if editor is not None and editor.offers.terminal:
             request = ask if ask.cwd else msgspec.structs.replace(ask, cwd=self._workspace.roots[0])
@@ -193,6 +194,10 @@ class EditorCalls(HubCalls):
             terminal_id = f"term_{secrets.token_hex(8)}"
             their_id = decode_result(TERMINAL_CREATE, result).terminal_id
             self.editors.terminals[terminal_id] = TheirTerminal(editor, their_id)
+            if turn.is_cancelled:  # meanwhile
+                with suppress(TrunklineError):  # an editor that refuses has to look after its terminal itself
+                    await self._release_theirs(terminal_id)
+                turn.check_not_cancelled()
             return terminal_id
         return await super()._start(ask, where, turn)
 

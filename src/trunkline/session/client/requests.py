@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -43,6 +44,7 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound, Unsupported
 from trunkline.session.client.terminals import Terminals, TurnCommands
 from trunkline.session.driver.acp.limits import check_command, check_path
+from trunkline.session.driver.base import Serving
 from trunkline.session.judges import load_judges
 from trunkline.session.workspace.files import Workspace
 
@@ -54,6 +56,8 @@ Printed = Callable[[str, str, int | None], None]
 
 Prints = Callable[[str, int, str], bool]
 """Told what a terminal's command prints while it runs: its id, the offset, the piece; False where nobody shows it yet."""
+
+_Handler = Callable[[Any], Awaitable[Any]]
 
 _encode = msgspec.json.Encoder().encode
 
@@ -87,19 +91,23 @@ class HubCalls:
         self._quirks = quirks
         self._terminals = Terminals(env, prints, confine, resources)
         self._storing = asyncio.Lock()
-        self._served: dict[str, Callable[[Any], Awaitable[Any]]] = {
+        self._served: dict[str, _Handler] = {
             FS_READ_TEXT_FILE: self._read,
             FS_WRITE_TEXT_FILE: self._write,
-            TERMINAL_CREATE: self._create,
             TERMINAL_OUTPUT: self._output,
             TERMINAL_WAIT_FOR_EXIT: self._wait,
             TERMINAL_KILL: self._kill,
             TERMINAL_RELEASE: self._release,
         }
 
-    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
-        """The encoded result of one request, if it is of the caller's own session: ``check_caller`` raises where it is not."""
+    def accept(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> Serving:
+        """Take one request, of the turn that runs; ``check_caller`` raises where its session is not the caller's own."""
         handler = self._served.get(method)
+        if method == TERMINAL_CREATE:
+            handler = partial(self._create, turn=self._terminals.turn)
+        return partial(self._serve, method, params, check_caller, handler)
+
+    async def _serve(self, method: str, params: bytes, check_caller: Callable[[str], None], handler: _Handler | None) -> bytes:
         if handler is None:
             raise Unsupported(f"this client does not serve {method}")
         is_large = method == FS_WRITE_TEXT_FILE and len(memoryview(params)) > LARGE_UPDATE
@@ -149,8 +157,7 @@ class HubCalls:
             else:
                 await self._workspace.lane.run(self._workspace.write_text, ask.path, ask.content, real=real)
 
-    async def _create(self, ask: CreateTerminalRequest) -> dict[str, str]:
-        turn = self._terminals.turn
+    async def _create(self, ask: CreateTerminalRequest, turn: TurnCommands) -> dict[str, str]:
         variables = {pair.name: pair.value for pair in ask.env or []}
         check_command(ask.command, ask.args or [], variables)
         async with self._permits.run(ask.command, ask.args or [], ask.cwd, variables) as where:

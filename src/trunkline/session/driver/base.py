@@ -6,7 +6,7 @@ Rule 2: signals arrive in the order in which the agent spoke, by a plain call on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -39,22 +39,26 @@ class AgentSession(msgspec.Struct, frozen=True, kw_only=True):
     created_at: str | None = None
 
 
+Serving = Callable[[], Awaitable[bytes]]
+"""Serves a request that was accepted; gives its encoded result."""
+
+
 class ClientCalls(Protocol):
     """Serves what the agent asks of its client (files, terminals)."""
 
-    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
-        """The encoded result of one request; ``check_caller`` takes the session that it names and raises where that is not the
-        caller's own."""
+    def accept(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> Serving:
+        """Take a request when it comes: it belongs to the turn that runs then, however late it is served. ``check_caller`` takes
+        the session that it names and raises where that is not the caller's own."""
 
     def turn_began(self) -> None:
-        """What is served from now on belongs to a new turn."""
+        """What is accepted from now on belongs to a new turn."""
 
     def turn_cancelled(self, *, ended: bool = False) -> list[Coroutine[Any, Any, Any]]:
         """What ends the commands that the agent had started in this turn, or in the one that is over; it can still read what
         they printed."""
 
     def turn_ended(self) -> None:
-        """What is served from now on belongs to no turn."""
+        """What is accepted from now on belongs to no turn."""
 
     async def close(self) -> None:
         """The agent is going: end what was served to it."""

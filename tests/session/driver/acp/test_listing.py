@@ -81,6 +81,6 @@ def test_an_agent_that_is_started_to_be_asked_is_on_record_until_it_is_over(tmp_
         await inquiry.over()
         assert await asyncio.to_thread(pids.left_behind) == []
         with pytest.raises(Unsupported, match="fs/read_text_file"):
-            await NoCalls().serve("fs/read_text_file", b"{}", lambda session_id: None)
+            await NoCalls().accept("fs/read_text_file", b"{}", lambda session_id: None)()
 
     run(check())

@@ -16,6 +16,7 @@ from trunkline.errors import NotFound, Unsupported
 from trunkline.session.driver.acp.connection import LONG_ANSWER
 from trunkline.session.driver.acp.limits import SERVED_AT_ONCE
 from trunkline.session.driver.acp.service import ClientService
+from trunkline.session.driver.base import Serving
 
 
 class Hands:
@@ -26,12 +27,15 @@ class Hands:
         self.ended: list[bool] = []
         self.is_closed = False
 
-    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
-        check_caller("ours" if b"ours" in bytes(params) else "theirs")
-        result = self._serve()
-        if isinstance(result, Exception):
-            raise result
-        return result
+    def accept(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> Serving:
+        async def serve() -> bytes:
+            check_caller("ours" if b"ours" in bytes(params) else "theirs")
+            result = self._serve()
+            if isinstance(result, Exception):
+                raise result
+            return result
+
+        return serve
 
     def turn_began(self) -> None: ...
 

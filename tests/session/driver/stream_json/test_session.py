@@ -114,7 +114,7 @@ def test_a_cancelled_turn_whose_cli_does_not_react_is_ended_all_the_same(tmp_pat
 
 def test_a_shared_daemon_that_the_cli_leaves_running_is_written_down(tmp_path: Path) -> None:
     async def check() -> None:
-        daemons = [Daemon(name="The sleeper", command=("sleep", "60"))]
+        daemons = [Daemon(name="The sleeper", command=("sleep", "180"))]
         async with claude_hub(tmp_path, daemons=daemons) as (hub, _):
             session = await hub.create(NewSession(agent="claude-code", cwd=str(tmp_path)), by="ann")
             events = await turn(session, ["child"])

@@ -23,7 +23,7 @@ from trunkline.dialects.acp.sessions import ListSessionsResponse
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal
 from trunkline.errors import AgentError, Unsupported
-from trunkline.session.driver.base import AgentSession
+from trunkline.session.driver.base import AgentSession, Serving
 from trunkline.threads import Lane
 
 if TYPE_CHECKING:
@@ -98,9 +98,12 @@ def _created(page: bytes) -> dict[str, str]:
 class NoCalls:
     """Serves an agent nothing: it was started to answer, not to ask."""
 
-    async def serve(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> bytes:
-        """Refuse."""
-        raise Unsupported(f"{method} is not served to an agent that only lists its sessions")
+    def accept(self, method: str, params: bytes, check_caller: Callable[[str], None]) -> Serving:
+        """Refuse it, when its turn comes."""
+        async def refuse() -> bytes:
+            raise Unsupported(f"{method} is not served to an agent that only lists its sessions")
+
+        return refuse
 
     def turn_began(self) -> None:
         """There are no turns."""

@@ -23,7 +23,7 @@ from trunkline.dialects.signals import Signal
 from trunkline.errors import Forbidden, LocalError, NotFound, TrunklineError, Unsupported
 from trunkline.session.driver.acp.connection import LONG_ANSWER, AgentConnection
 from trunkline.session.driver.acp.limits import Served
-from trunkline.session.driver.base import ClientCalls
+from trunkline.session.driver.base import ClientCalls, Serving
 
 ANSWERS_AT_ONCE = 4
 """Files and outputs that are read for the agent at once: each may have 64 MiB, which wait until it has read what came before."""
@@ -58,7 +58,8 @@ class ClientService:
             self._connection.peer.send_error(message.id, ErrorCode.INVALID_REQUEST, why)
             return
         self._served.begin(size)
-        self._spawn(self._serve(method, message)).add_done_callback(lambda _: self._served.end(size))
+        self._spawn(self._serve(method, message.id, self._accept(method, message))).add_done_callback(
+            lambda _: self._served.end(size))
 
     def end_commands(self, *, turn_ended: bool = False) -> None:
         """The turn that runs, or the one that is over, was cancelled: end the commands that were started in it."""
@@ -71,27 +72,31 @@ class ClientService:
             task.cancel()
         await self._calls.close()
 
-    async def _serve(self, method: str, message: jsonrpc.Request) -> None:
+    def _accept(self, method: str, message: jsonrpc.Request) -> Serving:
+        """Before its task begins: by then the turn in which it came may be over."""
+        params: bytes = message.params if message.params is not None else b"{}"
+        return self._calls.accept(method, params, partial(self._check_caller, method))
+
+    async def _serve(self, method: str, request_id: msgspec.Raw, serving: Serving) -> None:
         if method not in _LONG_ANSWERS:
-            await self._answer(method, message)
+            await self._answer(method, request_id, serving)
             return
         async with self._long_answers:
-            await self._answer(method, message)
+            await self._answer(method, request_id, serving)
 
-    async def _answer(self, method: str, message: jsonrpc.Request) -> None:
+    async def _answer(self, method: str, request_id: msgspec.Raw, serving: Serving) -> None:
         peer = self._connection.peer
-        params: bytes = message.params if message.params is not None else b"{}"
         try:
-            result = await self._calls.serve(method, params, partial(self._check_caller, method))
+            result = await serving()
             if len(result) > LONG_ANSWER:
-                await self._send_long(message.id, result)
+                await self._send_long(request_id, result)
                 return
         except TrunklineError as error:
-            peer.send_error(message.id, _rpc_code(error), error.message, _encode(_rpc_data(error)))
+            peer.send_error(request_id, _rpc_code(error), error.message, _encode(_rpc_data(error)))
         except Exception as error:  # the request's boundary: an agent that is not answered hangs
-            peer.send_error(message.id, ErrorCode.INTERNAL_ERROR, f"{method} failed: {error!r}")
+            peer.send_error(request_id, ErrorCode.INTERNAL_ERROR, f"{method} failed: {error!r}")
         else:
-            peer.send_result(message.id, result)
+            peer.send_result(request_id, result)
         self._connection.flush()
 
     async def _send_long(self, request_id: msgspec.Raw, result: bytes) -> None:
