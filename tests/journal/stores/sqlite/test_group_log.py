@@ -25,7 +25,7 @@ from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, RowFilter
 from trunkline.journal.stores.sqlite import group_log
 from trunkline.journal.stores.sqlite.group_log import GroupLog, LogRecord, paths_of, read_logs, records_of
-from trunkline.journal.stores.sqlite.housekeeping import Upkeep
+from trunkline.journal.stores.sqlite.housekeeping import Housekeeper, Upkeep
 from trunkline.journal.stores.sqlite.mending.verify import faults_of
 from trunkline.journal.stores.sqlite.read_only import open_read_only
 from trunkline.journal.stores.sqlite.store import SqliteJournal
@@ -137,8 +137,60 @@ def test_of_a_log_that_is_too_long_only_the_beginning_is_read(tmp_path: Path, mo
     log.begin()
     assert log.append(1, 1, b"x" * 50) and log.append(2, 2, b"y" * 50)
     log.close()
-    monkeypatch.setattr(group_log, "_READ_MOST", 140)
+    monkeypatch.setattr(group_log, "FILE_MOST", 140)
     assert [record.first_pos for record in read_logs(tmp_path / "x.db")] == [1]
+
+
+def test_a_log_that_nobody_can_empty_grows_no_longer_than_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who holds an old state of the database in a transaction keeps every checkpoint from its end, and so the logs."""
+    path, copy = tmp_path / "a" / "journal.db", tmp_path / "copy"
+    monkeypatch.setattr(group_log, "FILE_MOST", 100_000)
+    often = Upkeep(checkpoint_bytes=50_000, behind_bytes=1 << 30, fold_groups=10, fold_bytes=1 << 30)
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=often) as journal:
+            await in_keeper(journal, lambda: journal._keeper._connection.execute("PRAGMA busy_timeout = 0"))
+            with closing(sqlite3.connect(path, isolation_level=None)) as outside:
+                outside.execute("BEGIN")
+                outside.execute("SELECT count(*) FROM blocks").fetchone()
+                for seq in range(1, 601):
+                    await journal.append(Group({"a": entries(seq, seq, size=1000)}, {}, {"a": 1002}))
+                await in_keeper(journal, lambda: None)
+                shutil.copytree(path.parent, copy)
+            assert max(log_sizes(path)) <= 100_000
+        async with SqliteJournal(copy / "journal.db") as journal:
+            assert seqs(await read_all(journal, "a")) == list(range(1, 601)) and (await journal.health()).asides == []
+
+    run(scenario())
+
+
+def test_no_checkpoint_cuts_off_what_came_behind_its_fold_whatever_becomes_of_the_log(tmp_path: Path) -> None:
+    path, copy = tmp_path / "a" / "journal.db", tmp_path / "copy"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=QUIET) as journal:
+            await journal.append(group(a=entries(1, 2)))
+            keeper = journal._keeper
+
+            def fold_and_stop(**how: bool) -> bool:
+                """A group comes behind the fold, and with the next one the log cannot be written any more."""
+                folded = Housekeeper.fold(keeper, **how)
+                journal._commit(Group({"a": entries(3, 3)}, {}, {"a": 22}))
+                journal._log.stop()
+                return folded
+
+            keeper.fold = fold_and_stop  # type: ignore[method-assign]
+            await in_keeper(journal, keeper.checkpoint)
+            del keeper.fold
+            shutil.copytree(path.parent, copy)
+            await journal.append(group(a=entries(4, 4)))
+            await in_keeper(journal, lambda: None)
+            assert takes(journal) and log_sizes(path) == [0, 0]
+            assert seqs(await journal.read("a")) == [1, 2, 3, 4]
+        async with SqliteJournal(copy / "journal.db") as journal:
+            assert seqs(await journal.read("a")) == [1, 2, 3] and (await journal.health()).asides == []
+
+    run(scenario())
 
 
 def test_a_hub_that_syncs_takes_over_what_one_that_does_not_has_logged(tmp_path: Path) -> None:

@@ -104,3 +104,47 @@ def test_of_a_file_that_is_too_long_only_the_beginning_is_read(tmp_path: Path, m
     last = opened(path)
     assert (last.seqs, last.pos) == ({"s1": 2, "s2": 2, "s3": 3}, 17)
     last.close()
+
+
+def test_a_commit_of_many_sessions_at_the_end_of_the_log_hits_nobody_elses_mark(tmp_path: Path) -> None:
+    marks = opened(tmp_path / "journal.marks")
+    marks.note_version(4)
+    quiet = [(f"quiet-{number}", 7) for number in range(30)]
+    marks.note(quiet, 30)
+    marks.forget("quiet-29", 30)
+    pos = 30
+    while marks._log_end < LOG_BYTES - 200:
+        pos += 1
+        marks.note([("a", pos)], pos)
+    marks.note([(f"late-{number}", 1) for number in range(60)], pos + 60)
+    marks.close()
+    again = opened(tmp_path / "journal.marks")
+    assert (again.version, again.pos) == (4, pos + 60)
+    assert again.seqs == {**dict(quiet[:29]), "a": pos, **{f"late-{number}": 1 for number in range(60)}}
+    again.close()
+
+
+def test_a_commit_of_more_sessions_than_the_log_has_room_for_is_noted(tmp_path: Path) -> None:
+    marks = opened(tmp_path / "journal.marks")
+    many = [(f"s{number}", number + 1) for number in range(LOG_BYTES // 16)]
+    marks.note([("quiet", 3), ("gone", 1)], 3)
+    marks.forget("gone", 3)
+    marks.note(many, 9000)
+    marks.close()
+    again = opened(tmp_path / "journal.marks")
+    assert (again.seqs, again.pos) == ({"quiet": 3, **dict(many)}, 9000)
+    again.close()
+
+
+def test_a_mark_that_was_written_in_part_hides_none_behind_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.pwrite
+    marks = opened(tmp_path / "journal.marks")
+    marks.note([("a", 1)], 1)
+    monkeypatch.setattr(os, "pwrite", lambda file, data, place: write(file, data[:5], place))
+    marks.note([("a", 2)], 2)
+    monkeypatch.undo()
+    marks.note([("a", 3)], 3)
+    marks.close()
+    again = opened(tmp_path / "journal.marks")
+    assert (again.seqs, again.pos) == ({"a": 3}, 3)
+    again.close()

@@ -9,6 +9,7 @@ the database and on the disk. So what a machine that dies may lose stays what it
 fold, the file could be gone from the disk before the fold is there, and with it entries of hours.)
 
 Rule 1: it is changed by whoever holds the gate. A group is one write; one that fails is cut off again, and the database takes it.
+Only what was there when a fold began is cut off behind that fold.
 Rule 2: a record carries a checksum. What does not fit is passed over; whether something is missing by that, missing.py tells.
 Rule 3: a pos up to the one that the last fold noted (``folded`` in missing.py) is in blocks, or deleted: its record is of the
 past.
@@ -33,8 +34,9 @@ SUFFIXES = ("-log0", "-log1")
 RECORD_MOST = 256 * 1024
 """Bytes of a group that a record holds: a longer one costs little more in the database."""
 
-_READ_MOST = 128 << 20
-"""Bytes of a file that are read. Commits wait for the checkpoint long before there are as many."""
+FILE_MOST = 64 << 20
+"""Bytes of a file that are written, and read. A checkpoint is due long before there are as many; but who holds an old state of
+the database in a transaction keeps each from its end, and what came last must be among what is read."""
 
 _MAGIC = b"\xf5TL1"
 """How a record begins. No text has its first byte."""
@@ -67,6 +69,8 @@ class GroupLog:
         self._ends = [0, 0]
         self._now = -1
         """Which file is being written; -1: none."""
+        self._done = [False, False]
+        """Of which file nothing is missing in blocks once the fold that was begun is committed."""
         self._failed = False
         self.takes = False
 
@@ -96,6 +100,9 @@ class GroupLog:
         record = b"".join((_START.pack(_MAGIC, zlib.crc32(body, zlib.crc32(place))), place, body))
         now = self._now
         end = self._ends[now]
+        if end + len(record) > FILE_MOST:
+            self._warn("nobody lets it be emptied")
+            return False
         try:
             if os.pwrite(self._files[now], record, end) == len(record):
                 self._ends[now] = end + len(record)
@@ -110,23 +117,23 @@ class GroupLog:
         """Take groups from now on. The files are empty, and the database has noted how far it is folded."""
         if self.wanted:
             self._now, self.takes = 0, True
+            self._done = [False, False]
 
     def switch(self) -> bool:
         """Have what was written so far in the file that ``cut`` empties; False where that one is not empty yet. Called when a
         fold begins of all that the logs hold."""
-        if self._now < 0:
-            return True
-        if self._ends[1 - self._now]:
-            return False
-        if self._ends[self._now]:
+        switched = self._now < 0 or not self._ends[1 - self._now]
+        if switched and self._now >= 0 and self._ends[self._now]:
             self._now = 1 - self._now
-        return True
+        self._done = [number != self._now for number in range(2)]
+        return switched
 
     def cut(self, *, sync: bool = False) -> bool:
-        """Empty what is not being written: all of it is in the database, and on the disk. False where that fails."""
+        """Empty what was not being written when the last fold began: all of it is in the database, and on the disk. False where
+        that fails, or something came since to a file that is not written any more."""
         try:
             for number, file in enumerate(self._files):
-                if number != self._now and self._ends[number]:
+                if self._done[number] and self._ends[number]:
                     os.ftruncate(file, 0)
                     self._ends[number] = 0
                 if sync and file >= 0:
@@ -134,7 +141,7 @@ class GroupLog:
         except OSError as error:
             logger.warning("%s could not be emptied: %s", self._paths[0], error)
             return False
-        return True
+        return self._now >= 0 or self.is_empty
 
     def stop(self) -> None:
         """Take no more groups."""
@@ -202,7 +209,7 @@ def _content(path: Path) -> bytes:
         return b""
     try:
         with os.fdopen(file, "rb") as opened:
-            return opened.read(_READ_MOST)
+            return opened.read(FILE_MOST)
     except OSError as error:
         logger.error("%s cannot be read: %s", path, error.strerror)
         return b""

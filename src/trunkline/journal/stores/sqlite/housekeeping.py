@@ -112,6 +112,7 @@ class Housekeeper:
     def _rest(self) -> None:
         """Leave everything in the database, so that a version which knows of no group log finds it."""
         self._log.stop()
+        self._log.switch()
         while waiting := self._begin_fold():
             self._write_fold(waiting, self._blocks_of(waiting))
         if self._log.is_empty and self._connection.execute(self._queries["folded"]).fetchone() is None:

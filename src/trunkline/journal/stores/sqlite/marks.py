@@ -16,6 +16,7 @@ Rule 4: what cannot be opened here keeps no journal from opening: it is put asid
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import logging
 import os
@@ -114,10 +115,12 @@ class Marks:
             self._last_pos = pos
             body = pack(f"<{len(flat) + 2}Q", self._generation, pos, *flat)
             record = pack("<II", zlib.crc32(body), len(seqs)) + body
-            os.pwrite(self._file, record, self._log_end)
-            self._log_end += len(record)
-            if self._log_end > LOG_BYTES - len(record):
+            end = self._log_end + len(record)
+            if end > LOG_BYTES:  # behind the log stand others' marks
                 self._save()
+                return
+            self._put(record, self._log_end)
+            self._log_end = end
         except OSError as error:
             self._warn(error)
 
@@ -130,7 +133,7 @@ class Marks:
             self._save()  # first: a log that names the slot would be believed of whoever has it next
             self._write_hub()
             if slot is not None:
-                os.pwrite(self._file, bytes(_RECORD.size), _place(slot))
+                self._put(bytes(_RECORD.size), _place(slot))
                 del self._names[slot]
                 self._free.append(slot)
         except OSError as error:
@@ -210,7 +213,12 @@ class Marks:
     def _write(self, slot: int, name: bytes, seq: int, pos: int) -> None:
         record = _RECORD.pack(name, seq, pos, 0, 0)
         check = zlib.crc32(record[:NAME_BYTES + 16])
-        os.pwrite(self._file, _RECORD.pack(name, seq, pos, check, 0), _place(slot))
+        self._put(_RECORD.pack(name, seq, pos, check, 0), _place(slot))
+
+    def _put(self, data: bytes, place: int) -> None:
+        """Write all of it: half a record would hide those behind it."""
+        if os.pwrite(self._file, data, place) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     def _new_slot(self, session_id: str) -> int:
         name = session_id.encode()
