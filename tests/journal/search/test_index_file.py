@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -56,6 +57,20 @@ def test_words_of_a_deleted_session_are_in_no_page_of_the_file(tmp_path: Path) -
     index.close()
     IndexFile(path).close()  # a hub that died had no time for it
     assert b"extraordinarysecret" not in path.read_bytes()
+
+
+def test_words_of_a_deleted_session_are_in_no_room_between_rows_either(tmp_path: Path) -> None:
+    path, chance = tmp_path / "search.db", random.Random(7)
+    index = IndexFile(path)
+    for number in range(1, 200):
+        session = f"s{chance.randrange(8)}"
+        index.add([(session, said(number, f"word{session}x " * chance.choice([2, 20, 80, 200]), number))], {}, ())
+    for session in ("s1", "s3", "s5"):
+        index.forget(session)
+        index.scrub()
+        assert not any(f"word{session}x".encode() in each.read_bytes() for each in tmp_path.iterdir())
+    assert index.find("words2x", 1) and index.sessions().keys() == {f"s{number}" for number in (0, 2, 4, 6, 7)}
+    index.close()
 
 
 def test_a_new_title_takes_the_place_of_the_old_one() -> None:

@@ -19,6 +19,7 @@ from trunkline.errors import Unavailable, Unsupported
 from trunkline.journal.base import Entry
 from trunkline.journal.search.texts import Passage, passage_of
 from trunkline.journal.stores.sqlite import database
+from trunkline.journal.stores.sqlite.wiping import Wiper
 
 VERSION = 2
 
@@ -48,6 +49,7 @@ class IndexFile:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
+        self._wiper = Wiper(path) if path is not None else None
         self._queries = database.load_queries(_HERE / "queries.sql")
         try:
             self._connection = self._open()
@@ -64,6 +66,8 @@ class IndexFile:
     def close(self) -> None:
         """End the connection."""
         self._connection.close()
+        if self._wiper is not None:
+            self._wiper.close()
 
     @property
     def pos(self) -> int:
@@ -107,10 +111,13 @@ class IndexFile:
             connection.execute(self._queries["write_scrub"], (1,))
 
     def scrub(self) -> None:
-        """Overwrite what was deleted: FTS5 keeps a text's words until its parts are merged, the log until it is emptied."""
+        """Overwrite what was deleted: FTS5 keeps a text's words until its parts are merged, the log until it is emptied, and
+        pages have copies left (``wiping.py``)."""
         self._connection.execute(self._queries["merge_all"])
-        self._connection.execute(self._queries["write_scrub"], (0,))
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if self._wiper is not None:
+            self._wiper.wipe(self._connection, self._wiper.stained(1, self._wiper.count))
+        self._connection.execute(self._queries["write_scrub"], (0,))
 
     def sessions(self) -> dict[str, int]:
         """Every session in the index, with the newest seq that is in it."""
@@ -158,8 +165,9 @@ class IndexFile:
         self._connection.execute(self._queries["insert_text"], (made.lastrowid, *texts))
 
     def _open(self) -> sqlite3.Connection:
-        if self._path is not None:
+        if self._path is not None and self._wiper is not None:
             database.create(self._path)
+            self._wiper.open()
         connection = sqlite3.connect(self._path or ":memory:", isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -169,6 +177,8 @@ class IndexFile:
             self._make(connection)
         except BaseException:
             connection.close()
+            if self._wiper is not None:
+                self._wiper.close()
             raise
         return connection
 

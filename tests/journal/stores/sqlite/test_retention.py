@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
+import shutil
 import sqlite3
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tests.journal.samples import BUSY, entries, entry, group, read_all, row, se
 from trunkline.errors import StorageError
 from trunkline.journal.base import Entry, Group, RowFilter
 from trunkline.journal.stores.sqlite.block import BLOCK_BYTES, decode
+from trunkline.journal.stores.sqlite.mending.verify import faults_of
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 
@@ -108,3 +111,68 @@ def test_a_session_that_is_being_deleted_takes_no_entries(tmp_path: Path) -> Non
             await journal.append(group(b=entries(2, 2)))
 
     run(scenario())
+
+
+def with_text_of(folder: Path, sessions: list[str]) -> list[tuple[str, str]]:
+    """Which file holds text of which of these sessions."""
+    contents = [(each.name, each.read_bytes()) for each in folder.iterdir()]
+    return [(name, session) for name, content in contents for session in sessions if f"{session}/".encode() in content]
+
+
+async def write_much(journal: SqliteJournal, sessions: list[str], seed: int) -> None:
+    """Rows of all sizes, folded and packed again and again, so that pages are split and merged."""
+    chance, ends = random.Random(seed), dict.fromkeys(sessions, 0)
+    for number in range(600):
+        parts: dict[str, list[Entry]] = {}
+        for session in chance.sample(sessions, 2):
+            count, size = chance.choice([1, 2, 5]), chance.choice([60, 200, 900])
+            text = f"{session}/".encode().ljust(size, b"x")
+            parts[session] = [Entry(ends[session] + each, 1, text) for each in range(1, count + 1)]
+            ends[session] += count
+        told = {session: row(session, checkpoint=f"{session}/".encode().ljust(chance.choice([100, 700, 3000])))
+                for session in parts if chance.random() < 0.2}
+        await journal.append(Group(parts, told))
+        if number % 20 == 19:
+            await journal.pack(chance.choice(sessions), before=ends[sessions[0]] + 1000)
+
+
+def test_text_of_what_is_deleted_is_in_no_room_between_the_rows_either(tmp_path: Path) -> None:
+    path, sessions = tmp_path / "journal.db", [f"s{number}." for number in range(30)]
+    gone = sessions[::2]
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=BUSY) as journal:
+            await write_much(journal, sessions, 3)
+            whole = {session: await read_all(journal, session) for session in sessions}
+            for session in gone:
+                await journal.delete(session)
+            await journal._run(journal._keeper_thread, "tidied", lambda: None)  # behind the scrub
+            assert with_text_of(tmp_path, gone) == []
+            assert {session: await read_all(journal, session) for session in sessions[1::2]} == {
+                session: whole[session] for session in sessions[1::2]}
+        assert list(faults_of(path)) == [] and with_text_of(tmp_path, gone) == []
+
+    run(scenario())
+
+
+def test_what_a_hub_that_died_had_no_time_to_scrub_is_scrubbed_by_the_next_one(tmp_path: Path) -> None:
+    path, copy = tmp_path / "a" / "journal.db", tmp_path / "copy"
+    sessions = [f"s{number}." for number in range(30)]
+
+    async def write() -> None:
+        async with SqliteJournal(path, upkeep=BUSY) as journal:
+            await write_much(journal, sessions, 3)
+            journal._scrub_soon = lambda: None  # type: ignore[method-assign]
+            for session in sessions[::2]:
+                await journal.delete(session)
+            shutil.copytree(path.parent, copy)
+
+    async def look() -> None:
+        async with SqliteJournal(copy / "journal.db") as journal:
+            await journal._run(journal._keeper_thread, "tidied", lambda: None)
+            assert with_text_of(copy, sessions[::2]) == [] and await journal.read(sessions[1])
+        assert table_count(copy / "journal.db", "counters WHERE name = 'unscrubbed'") == 0
+
+    run(write())
+    assert with_text_of(copy, sessions[::2])
+    run(look())

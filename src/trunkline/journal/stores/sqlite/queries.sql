@@ -170,6 +170,18 @@ DELETE FROM counters WHERE name = 'folded'
 -- Where the blocks stand that hold entries with pos > after.
 SELECT first_pos, last_pos, first_seq, last_seq FROM blocks WHERE first_pos > :after - :span AND last_pos > :after
 
+-- note_unscrubbed --
+-- Text of what is deleted stands in places that are to be overwritten.
+INSERT INTO counters (name, value) VALUES ('unscrubbed', 1) ON CONFLICT (name) DO NOTHING
+
+-- unscrubbed --
+-- Whether it does.
+SELECT value FROM counters WHERE name = 'unscrubbed'
+
+-- forget_unscrubbed --
+-- It is overwritten.
+DELETE FROM counters WHERE name = 'unscrubbed'
+
 -- begin_log --
 -- Count the beginnings of the write-ahead log: what matters is that something is written.
 INSERT INTO counters (name, value) VALUES ('logs', 1) ON CONFLICT (name) DO UPDATE SET value = value + 1

@@ -56,6 +56,7 @@ from trunkline.journal.stores.sqlite.opening import mend_and_note, open_file
 from trunkline.journal.stores.sqlite.reader import DAMAGES_LISTED, HubRead, ReaderThreads, SessionRead, SqliteReader, Unreadable
 from trunkline.journal.stores.sqlite.recent import Recent
 from trunkline.journal.stores.sqlite.retention import Retention
+from trunkline.journal.stores.sqlite.wiping import Wiper
 
 _MENDED_MOST = 3
 """How often a running hub mends its file: a disk that damages it again and again is not mended by that."""
@@ -79,6 +80,7 @@ class SqliteJournal:
         self._last_seq: LastSeqs
         self._recent = Recent()
         self._log = GroupLog(path, wanted=durability == "normal")
+        self._wiper = Wiper(path)
         self._writer: sqlite3.Connection
         self._keeper: Housekeeper
         self._retention: Retention
@@ -208,6 +210,8 @@ class SqliteJournal:
                 self._delete(session_id)
             except sqlite3.Error as error:
                 logger.warning("session %s is not wholly deleted yet: %s", session_id, error)
+        if self._retention.is_unscrubbed:
+            self._scrub_soon()
 
     def _open_connections(self) -> None:
         """Know again what a hub that ran before knew, and open the file for writing."""
@@ -215,6 +219,8 @@ class SqliteJournal:
         self._pos = max(self._pos, start.pos)
         self._recent = Recent()
         with ExitStack() as undo:
+            self._wiper.open()
+            undo.callback(self._wiper.close)
             self._writer = database.connect(self._path, durability=self._durability)
             undo.callback(self._writer.close)
             for parts, size in start.parts:
@@ -225,7 +231,7 @@ class SqliteJournal:
             undo.callback(self._log.close)
             self._open_log()
             self._keeper = Housekeeper(own, self._queries, self._gate, self._recent, self._upkeep, self._log, lambda: self._pos)
-            self._retention = Retention(own, self._queries, self._gate, self._recent, self._keeper)
+            self._retention = Retention(own, self._queries, self._gate, self._recent, self._keeper, self._wiper)
             undo.pop_all()
 
     def _open_log(self) -> None:
@@ -240,6 +246,7 @@ class SqliteJournal:
         self._writer.close()
         self._keeper.close(damaged=damaged)
         self._log.close()
+        self._wiper.close()
 
     def _close(self) -> None:
         self._readers.close()
