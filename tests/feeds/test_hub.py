@@ -212,6 +212,9 @@ class Follower:
     def on_group(self, group: HubGroup) -> None:
         self.got += [entry.pos for _, entry in group.entries()]
 
+    def fall_behind(self, group: HubGroup) -> None:
+        self.stop()
+
     def stop(self) -> None:
         self.stops += 1
         self.feed.unfollow(self)

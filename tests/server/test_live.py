@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
@@ -21,7 +22,7 @@ from trunkline.feeds.hub import HubGroup
 from trunkline.feeds.session import Feed, TailBudget, Write
 from trunkline.journal.base import Entry
 from trunkline.journal.stores.memory import MemoryJournal
-from trunkline.server.context.events import follow_hub, follow_session
+from trunkline.server.context.events import event_frames, follow_hub, follow_session
 from trunkline.server.live import LiveHubReader, follow_live
 from trunkline.server.packets.frames import packet_frames
 from trunkline.server.packets.turns import relay_turn
@@ -193,6 +194,60 @@ def test_a_reader_of_the_hub_knows_where_to_go_on_whatever_ended_it() -> None:
     run(scenario())
 
 
+class Slow:
+    """A clock that goes on by a millisecond whenever somebody is written to."""
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.now_s, self.written = 0.0, 0
+        for name in ("session", "hub", "call_time"):
+            patch.setattr(f"trunkline.feeds.{name}.perf_counter", lambda: self.now_s)
+
+    def write(self) -> None:
+        self.now_s += 0.001
+        self.written += 1
+
+
+def test_a_commit_is_over_however_many_readers_stand_at_the_end_and_all_get_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        world, clock, streams = World(), Slow(monkeypatch), [WorldStream() for _ in range(60)]
+        world.commit("a", "b")
+
+        def slow_frames(found: Iterator[Entry], after: int) -> Write:
+            clock.write()
+            return event_frames(found, after)
+
+        reading = [asyncio.create_task(follow(world.feeds[name], 1, slow_frames, stream.outlet, shares=False))
+                   for name, stream in zip("ab" * 30, streams, strict=True)]
+        await loop_turns()
+        for round_ in (2, 3):
+            clock.written = 0
+            world.commit("a", "b")
+            assert 10 <= clock.written <= 11, "of both sessions together: they are committed in one turn of the loop"
+            await loop_turns()
+            assert clock.written == 60 and all(stream.ids() == list(range(2, round_ + 1)) for stream in streams)
+        world.close()
+        await asyncio.gather(*reading)
+
+    run(scenario())
+
+
+def test_a_commit_is_over_however_many_follow_the_whole_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        world, clock = World(), Slow(monkeypatch)
+        readers = [LiveHubReader(world.everything, lambda group: clock.write() is None) for _ in range(40)]
+        with world.everything.held():
+            world.commit("a")
+            world.commit("b")
+        assert clock.written == 10 and world.everything.waiting == 0, "the second finds no time left"
+        assert [await reader.ended() for reader in readers] == [1] * 10 + [0] * 30
+        await loop_turns()
+        again = [LiveHubReader(world.everything, lambda group: clock.write() is None) for _ in range(5)]
+        world.commit("a")
+        assert clock.written == 15 and world.everything.waiting == len(again)
+
+    run(scenario())
+
+
 async def packets(world: World, stream: WorldStream) -> None:
     await follow(world.feeds["a"], 0, packet_frames, stream.outlet)
 
@@ -212,7 +267,7 @@ async def turn(world: World, stream: WorldStream) -> None:
 STEPS = st.lists(st.one_of(
     st.tuples(st.just("commit"), st.sets(st.sampled_from("ab"), min_size=1).map(sorted), st.integers(1, 40)),
     st.tuples(st.just("turn"), st.just([]), st.integers(1, 6)),
-    st.tuples(st.sampled_from(["stall", "flow", "forget", "held", "silent"]), st.just([]), st.just(0))), max_size=40)
+    st.tuples(st.sampled_from(["stall", "flow", "forget", "held", "silent", "late"]), st.just([]), st.just(0))), max_size=40)
 
 
 @pytest.mark.parametrize("face", [packets, events, hub_events, turn])
@@ -235,6 +290,11 @@ def test_whatever_happens_each_entry_comes_once_and_in_order(
                     with world.feeds["a"].held(), world.everything.held():
                         world.commit("a")
                         world.commit("b", "a")
+                case "late":
+                    with pytest.MonkeyPatch.context() as clock:
+                        for feed in ("session", "hub"):
+                            clock.setattr(f"trunkline.feeds.{feed}.perf_counter", lambda: math.inf)
+                        world.commit("a", "b")
                 case "silent":
                     world.begin_turn("a", "another")
                     silent.add(world.feeds["a"].last_seq)

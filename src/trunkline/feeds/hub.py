@@ -5,7 +5,8 @@ by: who follows some sessions is called for these, and for asks.
 Rule 2: while nobody follows, a commit costs one comparison. The tail is kept only for a while after somebody waited, and it is
 short: who lags behind reads from the journal.
 Rule 3: what is here, every session's own feed has already.
-Rule 4: what several readers write of one group is made once, and kept until the next group comes.
+Rule 4: who is called is called within bounds (call_time.py): who is not come to goes on by itself.
+Rule 5: what several readers write of one group is made once, and kept until the next group comes.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Protocol
 
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, StorageError
+from trunkline.feeds.call_time import CallTime
 from trunkline.journal.base import Entry, Journal
 from trunkline.journal.deleted_ids import KEPT_IDS
 
@@ -79,6 +82,9 @@ class HubFollower(Protocol):
     def on_group(self, group: HubGroup) -> None:
         """This was committed. What it was not called for was none of its business."""
 
+    def fall_behind(self, group: HubGroup) -> None:
+        """This was committed, and others took so long that the reader has to get it by itself."""
+
     def stop(self) -> None:
         """Something that was committed is gone, or no more will come: look again."""
 
@@ -110,6 +116,7 @@ class HubFeed:
         """Groups that nobody was called for yet, while that is held up."""
         self._shared: dict[Hashable, bytes] = {}
         self._shared_bytes = 0
+        self._calls = CallTime()
 
     def start(self) -> None:
         """The journal is open: know where it ends."""
@@ -280,8 +287,13 @@ class HubFeed:
         if self._held is not None:
             self._held.append(group)
             return
+        until = self._calls.begin()
         for follower in self._concerned(group):
-            follower.on_group(group)
+            if perf_counter() < until:
+                follower.on_group(group)
+            else:
+                follower.fall_behind(group)
+        self._calls.end(until)
 
     def _concerned(self, group: HubGroup) -> Iterable[HubFollower]:
         """Whose business a group is, each once."""

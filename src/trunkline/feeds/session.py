@@ -4,7 +4,8 @@ Rule 1: a reader is a position. The feed keeps nothing per reader but the future
 Rule 2: only what is committed is here, so nobody sees what a crash could take back.
 Rule 3: what a reader writes is its own business: it brings an encoder. What one encoder made of the entries behind a position is
 made once, for everybody who stands there.
-Rule 4: the tail is at most TAIL_ENTRIES or TAIL_BYTES per session and HUB_BYTES per hub; older entries come from the journal.
+Rule 4: who is called is called within bounds (call_time.py): who is not come to goes on by itself.
+Rule 5: the tail is at most TAIL_ENTRIES or TAIL_BYTES per session and HUB_BYTES per hub; older entries come from the journal.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
+from time import perf_counter
 
 from trunkline.errors import HubStopping, StorageError
+from trunkline.feeds.call_time import CallTime
 from trunkline.journal.base import Entry, Journal
 
 TAIL_ENTRIES = 2_000
@@ -51,6 +54,8 @@ class TailBudget:
         self._limit = limit
         self._used = 0
         self._feeds: OrderedDict[str, Feed] = OrderedDict()
+        self.calls = CallTime()
+        """What they share as well: the time for which their readers are called."""
 
     def charge(self, feed: Feed, change: int) -> None:
         """Account for ``change`` bytes of ``feed``, which was active just now."""
@@ -81,8 +86,9 @@ class Feed:
         self._charged = 0
         self._tail_entries = 0
         self._waiters: list[asyncio.Future[None]] = []
-        self._followers: dict[Callable[[], None], None] = {}
-        """Readers at the end that are called on the spot: a task to wake up would cost more than what it writes."""
+        self._followers: dict[Callable[[], None], Callable[[], None]] = {}
+        """Readers at the end that are called on the spot: a task to wake up would cost more than what it writes. Each with how it
+        is told to go on by itself."""
         self._is_held = False
         self._shared: dict[tuple[Encoder, int], Write] = {}
         """What readers share until the next commit, by their encoder and position."""
@@ -92,9 +98,10 @@ class Feed:
         """How many readers stand at the end."""
         return sum(not waiter.done() for waiter in self._waiters) + len(self._followers)
 
-    def follow(self, on_committed: Callable[[], None]) -> None:
-        """Call this after each commit, and at the feed's end, until ``unfollow``. It must not raise, nor wait."""
-        self._followers[on_committed] = None
+    def follow(self, on_committed: Callable[[], None], go_on: Callable[[], None]) -> None:
+        """Call this after each commit, and at the feed's end, until ``unfollow``; or ``go_on``, where others took so long that
+        the reader has to go on by itself. They must not raise, nor wait."""
+        self._followers[on_committed] = go_on
 
     def unfollow(self, on_committed: Callable[[], None]) -> None:
         """Call it no more."""
@@ -265,9 +272,16 @@ class Feed:
                     waiter.set_result(None)
 
     def _call_followers(self) -> None:
-        if self._followers:
-            for on_committed in tuple(self._followers):
+        if not self._followers:
+            return
+        calls = self._budget.calls
+        until = calls.begin()
+        for on_committed, go_on in tuple(self._followers.items()):
+            if perf_counter() < until:
                 on_committed()
+            else:
+                go_on()
+        calls.end(until)
 
 
 def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: int) -> list[Entry]:

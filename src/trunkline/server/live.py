@@ -3,8 +3,8 @@
 On the way of a chunk to somebody who only waits for it, a task to wake up, a future and a call through ASGI cost more than all
 the rest. So while a reader stands at the end and its connection takes what it is given, it is an object that the feed calls.
 
-Rule: there is no queue. When the connection takes no more, or the tail does not reach back to the reader, this ends, and the
-reader is a cursor again that goes on from its position.
+Rule: there is no queue. When the connection takes no more, the tail does not reach back to the reader, or others take so long
+that it is not come to, this ends, and the reader is a cursor again that goes on from its position.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ class LiveReader:
         if not goes_on:
             self._end(None)
 
+    def go_on(self) -> None:
+        """Write what is new as a cursor."""
+        self._end(None)
+
     def _end(self, error: Exception | None) -> None:
         self._feed.unfollow(self.on_committed)
         if self.ended.done():
@@ -61,7 +65,7 @@ class LiveReader:
 async def called_live(feed: Feed, write: Callable[[], bool]) -> None:
     """Have ``write`` called now, after each commit, and at the feed's end, until it says that it can go no further."""
     reader = LiveReader(feed, write)
-    feed.follow(reader.on_committed)
+    feed.follow(reader.on_committed, reader.go_on)
     try:
         reader.on_committed()  # whoever waited for something else before may have missed a commit
         await reader.ended
@@ -110,7 +114,11 @@ class LiveHubReader:
                 self.position.set_exception(error)
             return
         if not goes_on:
-            self._end(group.first_pos - 1)
+            self.fall_behind(group)
+
+    def fall_behind(self, group: HubGroup) -> None:
+        """Write what was committed as a cursor."""
+        self._end(group.first_pos - 1)
 
     def stop(self) -> None:
         """There is something else to be done. (Whatever was committed before is dealt with: nothing is committed meanwhile.)"""
