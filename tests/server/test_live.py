@@ -202,9 +202,10 @@ class Slow:
         for name in ("session", "hub", "call_time"):
             patch.setattr(f"trunkline.feeds.{name}.perf_counter", lambda: self.now_s)
 
-    def write(self) -> None:
+    def write(self) -> bool:
         self.now_s += 0.001
         self.written += 1
+        return True
 
 
 def test_a_commit_is_over_however_many_readers_stand_at_the_end_and_all_get_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,14 +235,14 @@ def test_a_commit_is_over_however_many_readers_stand_at_the_end_and_all_get_thei
 def test_a_commit_is_over_however_many_follow_the_whole_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> None:
         world, clock = World(), Slow(monkeypatch)
-        readers = [LiveHubReader(world.everything, lambda group: clock.write() is None) for _ in range(40)]
+        readers = [LiveHubReader(world.everything, lambda group: clock.write()) for _ in range(40)]
         with world.everything.held():
             world.commit("a")
             world.commit("b")
         assert clock.written == 10 and world.everything.waiting == 0, "the second finds no time left"
         assert [await reader.ended() for reader in readers] == [1] * 10 + [0] * 30
         await loop_turns()
-        again = [LiveHubReader(world.everything, lambda group: clock.write() is None) for _ in range(5)]
+        again = [LiveHubReader(world.everything, lambda group: clock.write()) for _ in range(5)]
         world.commit("a")
         assert clock.written == 15 and world.everything.waiting == len(again)
 

@@ -83,7 +83,7 @@ def test_the_files_take_turns_and_only_the_one_that_is_not_written_is_cut(tmp_pa
 def test_whatever_is_damaged_the_other_records_are_given_back_and_nothing_else(bodies: list[bytes], data: st.DataObject) -> None:
     written, ends = bytearray(), [0]
     for number, body in enumerate(bodies):
-        place = group_log._PLACE.pack(len(body), number + 1, number + 1)
+        place = group_log._PLACE.pack(len(body), 0, number + 1, number + 1)
         check = zlib.crc32(body, zlib.crc32(place))
         written += group_log._START.pack(group_log._MAGIC, check) + place + body
         ends.append(len(written))

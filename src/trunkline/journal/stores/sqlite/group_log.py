@@ -13,7 +13,8 @@ Only what was there when a fold began is cut off behind that fold.
 Rule 2: a record carries a checksum. What does not fit is passed over; whether something is missing by that, missing.py tells.
 Rule 3: a pos up to the one that the last fold noted (``folded`` in missing.py) is in blocks, or deleted: its record is of the
 past.
-Rule 4: who reads it beside a running hub reads it before the database: what is cut off in between is in blocks by then.
+Rule 4: a record says which journal's it is (``origin``, noted in the database): a log that came from elsewhere is not believed.
+Rule 5: who reads it beside a running hub reads it before the database: what is cut off in between is in blocks by then.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ FILE_MOST = 64 << 20
 """Bytes of a file that are written, and read. A checkpoint is due long before there are as many; but who holds an old state of
 the database in a transaction keeps each from its end, and what came last must be among what is read."""
 
-_MAGIC = b"\xf5TL1"
+_MAGIC = b"\xf5TL2"
 """How a record begins. No text has its first byte."""
 _START = Struct("<4sI")
 """That, and the checksum of what follows."""
-_PLACE = Struct("<IQQ")
-"""The length of the body, the first pos in it, the last."""
+_PLACE = Struct("<IIQQ")
+"""The length of the body, whose log it is, the first pos in it, the last."""
 HEAD_BYTES = _START.size + _PLACE.size
 
 logger = logging.getLogger(__name__)
@@ -56,6 +57,8 @@ class LogRecord(NamedTuple):
     last_pos: int
     body: bytes
     """Entries by session, as in a row of ``recent``."""
+    origin: int = 0
+    """Which journal's it is."""
 
 
 class GroupLog:
@@ -72,10 +75,13 @@ class GroupLog:
         self._done = [False, False]
         """Of which file nothing is missing in blocks once the fold that was begun is committed."""
         self._failed = False
+        self.origin = 0
+        """Which journal's it is; 0: that is not settled yet."""
         self.takes = False
 
     def open(self) -> None:
         """Open both files, making them where there are none; nothing is written before ``begin`` or ``cut``."""
+        self.origin = 0
         for number, path in enumerate(self._paths):
             if self.wanted or path.exists():
                 self._files[number] = open_plain(path, os.O_RDWR | (os.O_CREAT if self.wanted else 0))
@@ -96,7 +102,7 @@ class GroupLog:
 
     def append(self, first_pos: int, last_pos: int, body: bytes) -> bool:
         """Write a group; False, and nothing is there, where it cannot be. (``takes`` was looked at.)"""
-        place = _PLACE.pack(len(body), first_pos, last_pos)
+        place = _PLACE.pack(len(body), self.origin, first_pos, last_pos)
         record = b"".join((_START.pack(_MAGIC, zlib.crc32(body, zlib.crc32(place))), place, body))
         now = self._now
         end = self._ends[now]
@@ -166,8 +172,8 @@ def paths_of(path: Path) -> list[Path]:
 
 
 def read_logs(path: Path) -> list[LogRecord]:
-    """Every whole record beside a database, in pos order."""
-    return sorted(record for each in paths_of(path) for record in records_of(_content(each)))
+    """Every whole record beside a database, each once, in pos order."""
+    return sorted({record for each in paths_of(path) for record in records_of(_content(each))})
 
 
 def records_of(content: bytes) -> Iterator[LogRecord]:
@@ -175,11 +181,11 @@ def records_of(content: bytes) -> Iterator[LogRecord]:
     place = content.find(_MAGIC)
     while 0 <= place <= len(content) - HEAD_BYTES:
         _, check = _START.unpack_from(content, place)
-        length, first_pos, last_pos = _PLACE.unpack_from(content, place + _START.size)
+        length, origin, first_pos, last_pos = _PLACE.unpack_from(content, place + _START.size)
         body = content[place + HEAD_BYTES:place + HEAD_BYTES + min(length, RECORD_MOST)]
         if len(body) == length and first_pos <= last_pos \
                 and check == zlib.crc32(body, zlib.crc32(content[place + _START.size:place + HEAD_BYTES])):
-            yield LogRecord(first_pos, last_pos, body)
+            yield LogRecord(first_pos, last_pos, body, origin)
             place += HEAD_BYTES + length
         else:
             place += 1

@@ -14,6 +14,7 @@ Rule 2: each step is one transaction that moves entries or removes them, so a cr
 from __future__ import annotations
 
 import logging
+import secrets
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -26,7 +27,7 @@ from trunkline.journal.stores.sqlite.block import EntryBlock, blocks_of, summed
 from trunkline.journal.stores.sqlite.database import is_damage
 from trunkline.journal.stores.sqlite.gate import WriteGate
 from trunkline.journal.stores.sqlite.group_log import GroupLog
-from trunkline.journal.stores.sqlite.missing import FOLDED_MOST, folded_value
+from trunkline.journal.stores.sqlite.missing import FOLDED_MOST, ORIGIN_MOST, folded_value, origin_of
 from trunkline.journal.stores.sqlite.recent import Recent
 
 PAGE_BYTES = 4096
@@ -88,7 +89,8 @@ class Housekeeper:
         try:
             if self._log.is_empty:
                 self.fold(note=True)
-                self._begin_groups()
+                with self._gate.held():
+                    self._begin_groups()
             else:
                 self._checkpoint("RESTART")
         except sqlite3.Error as error:  # the database takes all groups meanwhile, and the next one asks again
@@ -180,10 +182,18 @@ class Housekeeper:
         return not busy and switched
 
     def _begin_groups(self) -> None:
-        if self._folding_to < FOLDED_MOST // 2:
+        """Called while holding the gate."""
+        if self._folding_to < FOLDED_MOST // 2 and self._log.wanted:
+            self._log.origin = self._log.origin or self._settled_origin()
             self._log.begin()
         else:
             self._log.wanted = False
+
+    def _settled_origin(self) -> int:
+        """What tells this file's logs from those of another one."""
+        with self.transaction():
+            self._connection.execute(self._queries["note_origin"], (secrets.randbelow(ORIGIN_MOST) + 1,))
+        return origin_of(self._connection.execute(self._queries["origin"]).fetchone()) or 0
 
     def begin_log(self) -> None:
         """Write the first transaction of a log that starts again: SQLite waits for the disk in it, so no commit may be it.

@@ -39,6 +39,11 @@ _CHECK_BITS = 16
 FOLDED_MOST = 1 << (63 - _CHECK_BITS)
 """The highest pos that can be noted so: four hundred years of ten thousand entries a second."""
 
+ORIGIN_MOST = 0xFFFFFFFE
+"""The highest number that tells the logs of one journal from those of others."""
+
+FOREIGN = "a log beside it is of another journal"
+
 logger = logging.getLogger(__name__)
 
 Parts = dict[str, list[Entry]]
@@ -55,6 +60,8 @@ class Unfolded(msgspec.Struct):
     parts: list[tuple[Parts, int]] = []
     """The groups behind it, with their sizes, in pos order."""
     spans: list[Span] = []
+    foreign: int = 0
+    """Records of another journal's."""
 
 
 def folded_value(pos: int) -> int:
@@ -69,11 +76,20 @@ def folded_of(value: object) -> int:
     raise JournalDamaged("how far it is folded does not fit its checksum")
 
 
+def origin_of(row: tuple[object, ...] | None) -> int | None:
+    """Which journal this is, as its counters say; None where they do not: then every log is taken for its own."""
+    return row[0] if row is not None and isinstance(row[0], int) and 0 < row[0] <= ORIGIN_MOST + 1 else None
+
+
 def unfolded(connection: sqlite3.Connection, queries: dict[str, str], records: list[LogRecord]) -> Unfolded:
     """What these records hold that is not in blocks."""
     row = connection.execute(queries["folded"]).fetchone()
     found = Unfolded(folded_of(row[0]) if row is not None else None)
+    origin = origin_of(connection.execute(queries["origin"]).fetchone())
     for record in records:
+        if origin not in (None, record.origin):
+            found.foreign += 1
+            continue
         found.newest = max(found.newest, record.last_pos)
         if record.last_pos <= (found.folded or 0):
             continue
@@ -106,6 +122,7 @@ class Held(NamedTuple):
     newest: int
     """The highest pos of all."""
     missing: int | None
+    foreign: int = 0
 
 
 def held_beside(connection: sqlite3.Connection, path: Path) -> Held:
@@ -122,7 +139,8 @@ def held_beside(connection: sqlite3.Connection, path: Path) -> Held:
     finally:
         connection.rollback()
     spans = [*logged.spans, *map(span_of, parts)]
-    return Held([*parts, *(part for part, _ in logged.parts)], max([newest, *(last for _, last in spans)]), missing)
+    newest = max([newest, *(last for _, last in spans)])
+    return Held([*parts, *(part for part, _ in logged.parts)], newest, missing, logged.foreign)
 
 
 def _recent_parts(connection: sqlite3.Connection, queries: dict[str, str]) -> Iterator[Parts]:

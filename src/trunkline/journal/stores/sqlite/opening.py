@@ -14,6 +14,7 @@ import logging
 import os
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
 
@@ -35,7 +36,7 @@ from trunkline.journal.stores.sqlite.group_log import LogRecord, read_logs
 from trunkline.journal.stores.sqlite.marks import Marks
 from trunkline.journal.stores.sqlite.mending import swap
 from trunkline.journal.stores.sqlite.mending.pages import Pages
-from trunkline.journal.stores.sqlite.missing import first_missing, span_of, unfolded
+from trunkline.journal.stores.sqlite.missing import FOREIGN, Span, first_missing, span_of, unfolded
 
 logger = logging.getLogger(__name__)
 
@@ -160,6 +161,8 @@ def _start(connection: sqlite3.Connection, queries: dict[str, str], records: lis
     if not isinstance(pos, int):
         raise JournalDamaged("how far it had come is no number")
     logged = unfolded(connection, queries, records)
+    if logged.foreign:
+        raise JournalDamaged(FOREIGN)
     start = Start(max(pos, logged.newest), [], logged.newest)
     for first_pos, body, crc in connection.execute(queries["all_recent"]):
         if not isinstance(body, bytes) or (crc is not None and crc != sum_of_parts(first_pos, body)):
@@ -174,7 +177,15 @@ def _start(connection: sqlite3.Connection, queries: dict[str, str], records: lis
     if missing is not None:
         raise JournalDamaged(f"the group at {missing} is missing, and later ones are there: a part of a log is lost")
     start.parts = sorted(start.parts + logged.parts, key=lambda part: span_of(part[0]))
+    _check_overlaps([span_of(parts) for parts, _ in start.parts])
     return start
+
+
+def _check_overlaps(spans: list[Span]) -> None:
+    """JournalDamaged for two groups that claim the same pos: a log of a copy that went its own way. No fold could store both."""
+    for (_, last), (first, _) in pairwise(spans):
+        if 0 < first <= last:
+            raise JournalDamaged(f"two groups are said to stand at {first}")
 
 
 def _check_jump(connection: sqlite3.Connection, queries: dict[str, str], start: Start, noted: int) -> None:

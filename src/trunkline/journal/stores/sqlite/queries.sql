@@ -158,6 +158,14 @@ INSERT INTO counters (name, value) VALUES ('pos', ?1) ON CONFLICT (name) DO UPDA
 -- How far the last fold came, with its check.
 SELECT value FROM counters WHERE name = 'folded'
 
+-- origin --
+-- What the records of this file's logs carry.
+SELECT value FROM counters WHERE name = 'origin'
+
+-- note_origin --
+-- The same, for good.
+INSERT INTO counters (name, value) VALUES ('origin', ?) ON CONFLICT (name) DO NOTHING
+
 -- note_folded --
 -- Every pos up to here is in this file, or deleted.
 INSERT INTO counters (name, value) VALUES ('folded', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1

@@ -134,3 +134,84 @@ def test_a_journal_that_is_mended_while_it_runs_keeps_what_was_logged_and_logs_o
             assert [entry.pos for _, entry in await read_hub_all(journal)] == [1, 2, 3, 4]
 
     run(scenario())
+
+
+# Logs from elsewhere.
+
+
+async def fill(journal: SqliteJournal, *sessions: str, first: int = 1, last: int = 6) -> None:
+    for seq in range(first, last + 1):
+        await journal.append(Group({session: entries(seq, seq) for session in sessions},
+                                   {session: row(session) for session in sessions} if seq == 1 else {}))
+
+
+async def held(path: Path) -> tuple[dict[str, list[int]], int]:
+    """What a journal opens with, by session, and how many files were put aside; it must go on."""
+    async with SqliteJournal(path) as journal:
+        found: dict[str, list[int]] = {}
+        for session, entry in await read_hub_all(journal):
+            found.setdefault(session, []).append(entry.seq)
+        fresh = entries(100, 100)
+        await journal.append(group(mine=fresh))
+        await in_keeper(journal, journal._keeper.checkpoint)
+        assert seqs(await journal.read("mine", tail=True, limit=1)) == [100]
+        return found, len((await journal.health()).asides)
+
+
+@pytest.mark.parametrize(("number", "closed", "left"), [
+    (0, False, [1, 6]), (1, False, [1, 2, 3, 4, 5, 6]), (1, True, [1, 2, 3, 4, 5, 6])])
+def test_a_log_of_another_journal_is_told_of_and_nothing_of_it_is_taken(
+        tmp_path: Path, number: int, closed: bool, left: list[int]) -> None:
+    other, path, copy = tmp_path / "other" / "journal.db", tmp_path / "a" / "journal.db", tmp_path / "copy" / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(other) as journal:
+            await fill(journal, "other", last=40)
+            foreign = paths_of(other)[0].read_bytes()
+        async with SqliteJournal(path) as journal:
+            await fill(journal, "mine")
+            if not closed:
+                shutil.copytree(path.parent, copy.parent)
+        if closed:
+            shutil.copytree(path.parent, copy.parent)
+        paths_of(copy)[number].write_bytes(foreign)
+        assert "a log beside it is of another journal" in [fault.what for fault in faults_of(copy)]
+        assert await held(copy) == ({"mine": left}, 1)
+
+    run(scenario())
+
+
+def test_a_log_of_a_copy_that_went_its_own_way_keeps_no_journal_from_starting(tmp_path: Path) -> None:
+    path, copy = tmp_path / "a" / "journal.db", tmp_path / "copy" / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            await fill(journal, "mine", last=2)
+            shutil.copytree(path.parent, copy.parent)
+            await fill(journal, "mine", first=3, last=9)
+            other_way = paths_of(path)[0].read_bytes()
+        async with SqliteJournal(copy) as journal:
+            await fill(journal, "elsewhere", last=9)
+            shutil.copytree(copy.parent, tmp_path / "both")
+        both = tmp_path / "both" / "journal.db"
+        assert sum(log_sizes(both)) > 0
+        [empty] = [each for each in paths_of(both) if not each.stat().st_size]
+        empty.write_bytes(other_way)
+        found, asides = await held(both)
+        assert asides == 1 and found["mine"][:2] == [1, 2] and found["elsewhere"][-1] == 9
+
+    run(scenario())
+
+
+def test_an_old_log_brings_back_nothing_that_was_deleted_since(tmp_path: Path) -> None:
+    path = tmp_path / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path) as journal:
+            await fill(journal, "mine", "gone")
+            old = paths_of(path)[0].read_bytes()
+            await journal.delete("gone")
+        paths_of(path)[0].write_bytes(old)
+        assert await held(path) == ({"mine": [1, 2, 3, 4, 5, 6]}, 1)
+
+    run(scenario())

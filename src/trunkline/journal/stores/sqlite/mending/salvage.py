@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,7 @@ from trunkline.journal.stores.sqlite.block import (
 )
 from trunkline.journal.stores.sqlite.group_log import LogRecord, read_logs
 from trunkline.journal.stores.sqlite.mending.pages import INDEX_LEAF, TABLE_LEAF, PageRow, Pages
-from trunkline.journal.stores.sqlite.missing import folded_of
+from trunkline.journal.stores.sqlite.missing import folded_of, origin_of
 
 SessionEntries = Mapping[str, list[Entry]]
 OPEN_STATUS = "starting"
@@ -82,7 +82,7 @@ def salvage(source: Path, to: Path, *, seqs: Mapping[str, int] | None = None, po
         connection.execute("BEGIN IMMEDIATE")
         work = _Salvage(connection, pos)
         work.take_rows(source)
-        work.take_parts([*work.logged(read_logs(source)), *work.parts, held or {}])
+        work.take_parts([*work.logged(read_logs(source), (seqs or {}).keys()), *work.parts, held or {}])
         found = work.settle(seqs or {})
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -103,8 +103,10 @@ class _Salvage:
         self._deleted: set[str] = set()
         self._damages: list[tuple[Any, ...]] = []
         self._pos = pos
-        self._folded = 0
-        """How far the file was folded: what a log holds of before is in blocks, or deleted."""
+        self._folded: int | None = None
+        """How far the file was folded: what a log holds of before is in blocks, or deleted. None: that is not known, so all that
+        a log holds may be of the past."""
+        self._origin: int | None = None
         self._counter = 0
         """The highest pos of deleted sessions, as the file has it."""
         self._found = Salvaged()
@@ -121,16 +123,21 @@ class _Salvage:
         finally:
             pages.close()
 
-    def logged(self, records: Iterable[LogRecord]) -> Iterator[SessionEntries]:
-        """What the group log holds. Of what was folded, only sessions that are known count: others were deleted since."""
+    def logged(self, records: Iterable[LogRecord], noted: Collection[str]) -> Iterator[SessionEntries]:
+        """What the group log holds. Of what was folded, only sessions that are known count: others were deleted since. ``noted``
+        are those that the marks know; where they know none, they may be lost, and say nothing."""
         known = {session for (session,) in self._connection.execute("SELECT DISTINCT session FROM blocks")} | self._rows.keys()
+        known |= set(noted)
+        folded = self._folded if self._folded is not None or not noted else POS_MOST
         for record in records:
+            if self._origin not in (None, record.origin):
+                continue
             try:
                 parts = decode_parts(record.body)
             except UNREADABLE:
                 continue
             yield {session: entries for session, entries in parts.items()
-                   if record.last_pos > self._folded or session in known}
+                   if record.last_pos > (folded or 0) or session in known}
 
     def take_parts(self, parts: Iterable[SessionEntries]) -> None:
         """Small parts of groups, as blocks; what blocks have already is left out."""
@@ -181,7 +188,9 @@ class _Salvage:
                 self._counter = max(self._counter, pos)
             case ("folded", int(value)):
                 with suppress(JournalDamaged):
-                    self._folded = max(self._folded, folded_of(value))
+                    self._folded = max(self._folded or 0, folded_of(value))
+            case ("origin", int(value)):
+                self._origin = origin_of((value,))
             case (str(session),):
                 self._deleted.add(session)
 

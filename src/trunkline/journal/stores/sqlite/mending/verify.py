@@ -18,7 +18,7 @@ from trunkline.journal.stores.sqlite import database
 from trunkline.journal.stores.sqlite.block import POS_SPAN, UNREADABLE, decode_parts, is_whole, stored_block, sum_of_parts
 from trunkline.journal.stores.sqlite.group_log import LogRecord, read_logs
 from trunkline.journal.stores.sqlite.marks import Marks
-from trunkline.journal.stores.sqlite.missing import held_beside
+from trunkline.journal.stores.sqlite.missing import FOREIGN, held_beside, origin_of
 
 _WAIT_S = 5.0
 _STRUCTURE_MOST = 100
@@ -105,12 +105,14 @@ def _noted_pos(path: Path) -> int:
 def _missing(connection: sqlite3.Connection, path: Path) -> Iterator[JournalFault]:
     """What is in no log and no block. A hub that runs goes on while we read, so a second look has to miss the same."""
     try:
-        first, second = (held_beside(connection, path).missing for _ in range(2))
+        first, second = (held_beside(connection, path) for _ in range(2))
     except JournalDamaged as error:
         yield JournalFault("file", str(error))
         return
-    if first is not None and first == second:
-        yield JournalFault("file", f"the group at {first} is missing, and later ones are there: a part of a log is lost")
+    if second.foreign:
+        yield JournalFault("file", FOREIGN)
+    if first.missing is not None and first.missing == second.missing:
+        yield JournalFault("file", f"the group at {first.missing} is missing, and later ones are there: a part of a log is lost")
 
 
 def _behind(connection: sqlite3.Connection, noted: int, records: list[LogRecord]) -> Iterator[JournalFault]:
@@ -123,6 +125,7 @@ def _behind(connection: sqlite3.Connection, noted: int, records: list[LogRecord]
             pos = max([pos, *(entries[-1].pos for entries in decode_parts(body).values() if entries)])
         except UNREADABLE:
             continue  # reported above
-    pos = max([pos, *(record.last_pos for record in records)])
+    origin = origin_of(connection.execute(database.load_queries()["origin"]).fetchone())
+    pos = max([pos, *(record.last_pos for record in records if origin in (None, record.origin))])
     if noted > pos:
         yield JournalFault("file", f"the journal had come to {noted} and ends at {pos}: a part of its log is lost")
