@@ -97,6 +97,7 @@ def test_while_somebody_reads_nothing_is_touched(tables: Tables) -> None:
 def test_what_does_not_look_like_a_page_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     noise = random.Random(1).randbytes
     pages = [noise(PAGE_BYTES) for _ in range(4)]
+    pages[0] = b"SQLite format 3\x00" + PAGE_BYTES.to_bytes(2, "big") + bytes(PAGE_BYTES - 18)
     pages[1] = b"\x00\x00\x00\x02" + noise(PAGE_BYTES - 4)  # the rest of a long row
     pages[2] = b"\x0d\x00\x00\xff\xff\x00\x10\x00" + noise(PAGE_BYTES - 8)  # more cells than there is room for
     pages[3] = b"\x0d\x00\x00\x00\x01\xff\xff\x00" + noise(PAGE_BYTES - 8)  # cells beyond the page's end
@@ -107,3 +108,20 @@ def test_what_does_not_look_like_a_page_is_left_as_it_is(tmp_path: Path, monkeyp
     monkeypatch.setattr(wiping, "_PAGES_MOST", 3)
     assert wiper.count == 0, "of so many pages it is not known which are which"
     wiper.close()
+
+
+@pytest.mark.parametrize("setting", ["auto_vacuum = FULL", "page_size = 8192"])
+def test_a_file_whose_pages_cannot_be_told_apart_is_left_as_it_is(tmp_path: Path, setting: str) -> None:
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA {setting}")
+        connection.execute("CREATE TABLE numbered (id INTEGER PRIMARY KEY, body BLOB)")
+        connection.executemany("INSERT INTO numbered VALUES (?, ?)", [(number, b"x" * 700) for number in range(400)])
+        connection.execute("DELETE FROM numbered WHERE id % 3 = 0")
+        connection.commit()
+    wiper = Wiper(path)
+    wiper.open()
+    try:
+        assert wiper.count == 0 and wiper.stained(1, 1000) == []
+    finally:
+        wiper.close()

@@ -5,7 +5,8 @@ of cells and the cells themselves. No deletion finds it there, whatever ``secure
 
 Rule 1: it is overwritten only while nobody can write: SQLite's write lock is ours and its log is empty, so the file is all there
 is. A transaction ends that, and every other connection reads its pages anew; ours has let go of them before.
-Rule 2: only room between cells is overwritten. What does not look like a page is left as it is.
+Rule 2: only room between cells is overwritten. What does not look like a page is left as it is, and so is a file whose pages are
+of another size, or some of which are lists of others (``auto_vacuum``): those could be taken for pages with cells.
 Rule 3: the file is opened before SQLite's connections and closed after them: for a process to close one descriptor of a file is
 to give up all of its locks on it, SQLite's too (POSIX).
 """
@@ -19,6 +20,9 @@ from pathlib import Path
 
 PAGE_BYTES = 4096
 """SQLite's default, and so ours."""
+
+_HEADER_BYTES = 100
+"""Of the file: the size of its pages at 16, and at 52 what is not zero where it has lists of pages."""
 
 _HEADS = {2: 12, 5: 12, 10: 8, 13: 8}
 """Bytes before a page's list of cells, by the kind of page, which is its first byte."""
@@ -49,7 +53,10 @@ class Wiper:
 
     @property
     def count(self) -> int:
-        """How many pages the file has; 0 where they are more than can be told apart."""
+        """How many pages the file has; 0 where not all of them can be told apart."""
+        header = os.pread(self._file, _HEADER_BYTES, 0)
+        if header[16:18] != PAGE_BYTES.to_bytes(2, "big") or any(header[52:56]):
+            return 0
         count = os.fstat(self._file).st_size // PAGE_BYTES
         return count if count < _PAGES_MOST else 0
 
