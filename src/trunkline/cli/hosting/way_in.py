@@ -50,8 +50,8 @@ def own_command(python: str = sys.executable, environ: Mapping[str, str] = os.en
 
 
 def _path_of_the_shell(folder: str, environ: Mapping[str, str]) -> str:
-    """Where the person's own shell looks for commands. ``uvx`` and ``uv run``, which name themselves in ``UV``, put the ``folder``
-    of what they run before all others, for that run alone."""
+    """Where the person's own shell looks for commands. ``uvx`` and ``uv run``, which name themselves in ``UV``, put the
+    ``folder`` of what they run before all others, for that run alone."""
     places = environ.get("PATH", os.defpath).split(os.pathsep)
     return os.pathsep.join(place for place in places if place != folder or "UV" not in environ)
 
