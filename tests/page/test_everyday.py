@@ -21,6 +21,7 @@ from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 from trunkline.cli.commands.serve import check_reach
 from trunkline.cli.commands.serve import command as serve
+from trunkline.cli.hosting.way_in import own_command
 from trunkline.cli.read_settings import load
 
 
@@ -204,6 +205,8 @@ def test_a_pause_says_what_is_held_and_a_notice_covers_no_button(
       return !button.contains(there);
     }).map(button => button.textContent)""") == []
     assert page.get_by_role("button", name=re.compile("^More")).count() == 2, "one menu for the session, one for its turn"
+    page.goto(f"{clear_hub.url}/#/")
+    expect(page.get_by_role("region", name="Running")).to_contain_text("Held")  # it goes on
 
 
 @pytest.mark.parametrize(("width", "zoom"), [(320, 1), (640, 2)])
@@ -293,11 +296,13 @@ def test_the_command_line_that_makes_a_hub_reachable_is_one_that_serve_takes(
         clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/devices")
     page.get_by_role("button", name="Show the code").click()
-    line = page.get_by_text(re.compile("trunkline serve --host"))
+    line = page.get_by_text(re.compile(f"{re.escape(own_command())} serve --host"))
     expect(line).to_be_visible()
-    program, command, *flags = line.inner_text().replace("<name>", "hub.example.org").replace("<file>", "file.pem").split()
-    assert (program, command) == ("trunkline", "serve")
+    filled_in = line.inner_text().replace("<name>", "hub.example.org").replace("<file>", "file.pem")
+    command, *flags = filled_in.removeprefix(own_command()).split()
+    assert command == "serve", "it is called as it was installed"
     settings = load(serve.make_context("serve", flags).params)
+    assert settings.data == clear_hub.data, "the same hub, with its sessions"
     check_reach(settings)
     assert settings.tls_cert and settings.tls_key, "one without the other is refused"
     assert (settings.allow_host, settings.public_url) == (("hub.example.org",), "https://hub.example.org:7420")
