@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.page.beginning import chip, choose_agent
 from tests.page.conftest import MakePerson, free_port
@@ -34,6 +34,26 @@ def test_a_session_without_a_title_is_called_after_its_first_message_at_once(
     page.get_by_role("button", name="Send", exact=True).click()
     wait_until_idle(session)
     expect(page.get_by_role("heading", name=session.view()["title"], level=1)).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_session_whose_history_is_slow_to_come_has_its_name_and_state_at_once(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = clear_hub.new_session("fast", title="A long story")
+    person = make_person(clear_hub.url, size, alone=True, service_workers="block")
+    page = person.log_in(clear_hub)
+    held: list[Route] = []
+    page.route(re.compile(f"/sessions/{session.id}/(snapshot|history)"), lambda route: held.append(route))
+    person.go(f"#/s/{session.id}")
+    name, state = page.get_by_role("heading", level=1), page.locator(".session-status")
+    expect(name).to_have_text("Loading the session …")
+    expect(state).to_have_count(0)
+    eventually(lambda: page.evaluate("1") and len(held) > 1, "both are on their way")
+    next(route for route in held if "/snapshot" in route.request.url).continue_()
+    expect(name).to_have_text("A long story")
+    expect(state).to_have_text("Ready")
+    page.unroute_all()  # lets what is held go on
+    expect(page.get_by_role("feed")).to_be_visible()
 
 
 def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_person: MakePerson) -> None:

@@ -7,6 +7,8 @@ import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
+import type { OpenSession } from '../../model/open_session';
+import { isKnown } from '../../model/session_state';
 import { write } from '../../route';
 import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
 import { useSessionView } from './view_state';
@@ -25,15 +27,15 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
         <a class="ui-icon-button session-back" href={write({ view: 'home' })} aria-label={t('session.back')} title={t('session.back')}><Icon name="arrow-left" size={18} /></a>
         <AgentIcon />
         <div class="session-names">
-          <h1 class="session-title" dir="auto" title={view.title}>{view.title || t('session.untitled')}</h1>
+          <h1 class="session-title" dir="auto" title={view.title}>{nameOfSession(session)}</h1>
           <p class="session-where">
             <span>{view.capabilities?.agent.displayName ?? view.agent}</span>
-            <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>
+            {isKnown(view) && <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>}
             {view.sandbox && <span class="session-sandbox" title={t('session.sandboxWhy')}><Icon name="shield" size={14} />{sandboxWords(view.sandbox)}</span>}
             <Line />
           </p>
         </div>
-        <Status />
+        {isKnown(view) && <Status />}
         <SpendingSummary />
         <HeadMenu onRename={() => setRenaming(true)} />
       </div>
@@ -41,6 +43,12 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
       {renaming && <Rename onClose={() => setRenaming(false)} />}
     </header>
   );
+}
+
+/** What to call it; a session of which nothing is known yet is not one without a title. */
+export function nameOfSession({ state, loadState }: OpenSession): string {
+  const isComing = !isKnown(state.value) && loadState.value === 'loading';
+  return state.value.title || t(isComing ? 'session.loading' : 'session.untitled');
 }
 
 function AgentIcon(): JSX.Element {
