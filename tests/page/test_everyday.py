@@ -268,6 +268,8 @@ def test_a_button_that_takes_no_press_says_why(clear_hub: HubProcess, make_perso
     page = make_person(clear_hub.url, viewport={"width": 1280, "height": 660}).log_in(clear_hub, f"#/s/{session.id}")
     upper, lower = (page.get_by_role("article").filter(has_text=f"permission {which} was given").get_by_role(
         "button", name="Approve", exact=True) for which in (1, 2))
+    expect(page.locator(".session-status")).to_contain_text("Waits for approval")
+    expect(page.locator(".session-head")).not_to_contain_text("tool call")
     expect(upper).to_be_enabled()
     expect(lower).to_be_disabled()
     expect(lower).to_have_accessible_description("Scroll all of it into view first")

@@ -67,8 +67,8 @@ function Line(): JSX.Element | null {
 const TONES: Partial<Record<SessionStatus, 'accent' | 'warn' | 'bad' | 'good'>> = {
   running: 'accent', thinking: 'accent', waiting_for_approval: 'warn', waiting_for_input: 'warn', paused: 'warn', error: 'bad',
 };
-/** Statuses of which people want to know why. */
-const EXPLAINED = new Set<SessionStatus>(['paused', 'waiting_for_approval', 'waiting_for_input', 'completed', 'error']);
+/** Statuses of which people want to know why; what waits for them stands in the conversation. */
+const EXPLAINED = new Set<SessionStatus>(['paused', 'completed', 'error']);
 const BUSY = new Set<SessionStatus>(['running', 'thinking', 'starting']);
 
 /** A reason that is written for people. The code of an error is none: its words stand in the conversation. */
