@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
 from tests.page.person import until
@@ -204,6 +204,13 @@ def _log_in(browser: Browser, hub: HubProcess, size: str, theme: str) -> Page:
     return page
 
 
+def _tell_plain_command(route: Route) -> None:
+    if route.request.method == "GET":
+        route.fulfill(json={"command": PLAIN_COMMAND})
+    else:
+        route.continue_()
+
+
 def _take(page: Page, shot: Shot, name: str) -> None:
     if not shot.is_stranger:
         _go(page, shot.path)
@@ -233,8 +240,9 @@ def main(words: list[str]) -> None:
         for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
             known, at_empty = (_log_in(browser, hub, size, theme) for hub in (stage.hub, empty))
             stranger = _come(browser, size, theme)
-            # As somebody elsewhere sees it: where this checkout lies is nobody's business.
-            stranger.route("**/auth/login", lambda route: route.fulfill(json={"command": PLAIN_COMMAND}))
+            for page in (known, at_empty, stranger):
+                # As somebody elsewhere sees it: where this checkout lies is nobody's business.
+                page.route("**/auth/login", _tell_plain_command)
             stranger.goto(stage.hub.url)
             for shot in shots(cast):
                 name = f"{shot.name}-{size}-{theme}"

@@ -14,4 +14,6 @@ def test_what_is_mistyped_is_answered_with_what_may_have_been_meant(shared: Plac
     wrong = session[:-1] + ("0" if session[-1] != "0" else "1")
     told = shared.call_here("tail", wrong)
     assert told.returncode == 1 and session.encode() in told.stderr
+    for words in (("send", "", "/echo x"), ("sessions", "delete", "")):
+        assert b"the session's id is empty" in shared.call_here(*words).stderr
     assert meant("zzz", ["demo"]) == ""

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from trunkline.cli.waiting import check_was_seen, line_of, the_one
-from trunkline.client import ApprovalView, PendingAsk
+from trunkline.cli.waiting import Kind, check_was_seen, line_of, the_one
+from trunkline.client import ApprovalView, PendingAsk, QuestionView
 from trunkline.errors import Invalid, NotFound
 
 ASKS = [PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a")),
         PendingAsk(session_id="ses_2", approval=ApprovalView(request_id="req_b"))]
+
+QUESTIONS = [PendingAsk(session_id="ses_3", question=QuestionView(question_id="req_c"))]
 
 
 def test_what_waits_is_named_by_its_own_id_or_its_sessions() -> None:
@@ -18,6 +20,22 @@ def test_what_waits_is_named_by_its_own_id_or_its_sessions() -> None:
         the_one(ASKS, "approval", None)
     with pytest.raises(NotFound, match="did you mean req_b"):
         the_one(ASKS, "approval", "rq_b")
+
+
+def test_an_empty_name_is_nothings() -> None:
+    cases: list[tuple[Kind, list[PendingAsk]]] = [("approval", ASKS[:1]), ("question", QUESTIONS)]
+    for kind, asks in cases:
+        with pytest.raises(Invalid, match="the id is empty"):
+            the_one(asks, kind, "")
+
+
+def test_where_only_something_else_waits_that_is_told() -> None:
+    with pytest.raises(NotFound, match="no approval waits for anybody; a question does: trunkline answer"):
+        the_one(QUESTIONS, "approval", None)
+    with pytest.raises(NotFound, match="no question waits for anybody; an approval does"):
+        the_one(ASKS, "question", None)
+    with pytest.raises(NotFound, match=r"no question waits for anybody$"):
+        the_one([], "question", None)
 
 
 def test_what_was_asked_anew_is_approved_by_its_whole_id_alone() -> None:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.page.beginning import chip, choose_agent
 from tests.page.conftest import MakePerson, free_port
@@ -21,6 +21,7 @@ from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 from trunkline.cli.commands.serve import check_reach
 from trunkline.cli.commands.serve import command as serve
+from trunkline.cli.hosting.way_in import own_command
 from trunkline.cli.read_settings import load
 
 
@@ -33,6 +34,26 @@ def test_a_session_without_a_title_is_called_after_its_first_message_at_once(
     page.get_by_role("button", name="Send", exact=True).click()
     wait_until_idle(session)
     expect(page.get_by_role("heading", name=session.view()["title"], level=1)).to_be_visible()
+
+
+@pytest.mark.parametrize("size", ["desk", "phone"])
+def test_a_session_whose_history_is_slow_to_come_has_its_name_and_state_at_once(
+        clear_hub: HubProcess, make_person: MakePerson, size: str) -> None:
+    session = clear_hub.new_session("fast", title="A long story")
+    person = make_person(clear_hub.url, size, alone=True, service_workers="block")
+    page = person.log_in(clear_hub)
+    held: list[Route] = []
+    page.route(re.compile(f"/sessions/{session.id}/(snapshot|history)"), lambda route: held.append(route))
+    person.go(f"#/s/{session.id}")
+    name, state = page.get_by_role("heading", level=1), page.locator(".session-status")
+    expect(name).to_have_text("Loading the session …")
+    expect(state).to_have_count(0)
+    eventually(lambda: page.evaluate("1") and len(held) > 1, "both are on their way")
+    next(route for route in held if "/snapshot" in route.request.url).continue_()
+    expect(name).to_have_text("A long story")
+    expect(state).to_have_text("Ready")
+    page.unroute_all()  # lets what is held go on
+    expect(page.get_by_role("feed")).to_be_visible()
 
 
 def test_who_wrote_a_message_here_is_called_you(clear_hub: HubProcess, make_person: MakePerson) -> None:
@@ -204,6 +225,8 @@ def test_a_pause_says_what_is_held_and_a_notice_covers_no_button(
       return !button.contains(there);
     }).map(button => button.textContent)""") == []
     assert page.get_by_role("button", name=re.compile("^More")).count() == 2, "one menu for the session, one for its turn"
+    page.goto(f"{clear_hub.url}/#/")
+    expect(page.get_by_role("region", name="Running")).to_contain_text("Held")  # it goes on
 
 
 @pytest.mark.parametrize(("width", "zoom"), [(320, 1), (640, 2)])
@@ -245,6 +268,8 @@ def test_a_button_that_takes_no_press_says_why(clear_hub: HubProcess, make_perso
     page = make_person(clear_hub.url, viewport={"width": 1280, "height": 660}).log_in(clear_hub, f"#/s/{session.id}")
     upper, lower = (page.get_by_role("article").filter(has_text=f"permission {which} was given").get_by_role(
         "button", name="Approve", exact=True) for which in (1, 2))
+    expect(page.locator(".session-status")).to_contain_text("Waits for approval")
+    expect(page.locator(".session-head")).not_to_contain_text("tool call")
     expect(upper).to_be_enabled()
     expect(lower).to_be_disabled()
     expect(lower).to_have_accessible_description("Scroll all of it into view first")
@@ -293,11 +318,13 @@ def test_the_command_line_that_makes_a_hub_reachable_is_one_that_serve_takes(
         clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/devices")
     page.get_by_role("button", name="Show the code").click()
-    line = page.get_by_text(re.compile("trunkline serve --host"))
+    line = page.get_by_text(re.compile(f"{re.escape(own_command())} serve --host"))
     expect(line).to_be_visible()
-    program, command, *flags = line.inner_text().replace("<name>", "hub.example.org").replace("<file>", "file.pem").split()
-    assert (program, command) == ("trunkline", "serve")
+    filled_in = line.inner_text().replace("<name>", "hub.example.org").replace("<file>", "file.pem")
+    command, *flags = filled_in.removeprefix(own_command()).split()
+    assert command == "serve", "it is called as it was installed"
     settings = load(serve.make_context("serve", flags).params)
+    assert settings.data == clear_hub.data, "the same hub, with its sessions"
     check_reach(settings)
     assert settings.tls_cert and settings.tls_key, "one without the other is refused"
     assert (settings.allow_host, settings.public_url) == (("hub.example.org",), "https://hub.example.org:7420")

@@ -27,6 +27,8 @@ def meant(word: str, known: Iterable[str]) -> str:
 
 async def named(hub: Client, name: str) -> SessionView:
     """The session with that id, or the only one whose id begins so."""
+    if not name:
+        raise Invalid("the session's id is empty: give the beginning of one (trunkline sessions lists them)")
     try:
         return await hub.session(name)
     except SessionNotFound:

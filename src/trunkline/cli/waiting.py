@@ -1,7 +1,7 @@
 """What waits for somebody in the hub, as ``approve``, ``deny`` and ``answer`` name it.
 
 Rule 1: without a name something is only answered where it is the only one that waits; where several do, they are listed and
-nothing is done.
+nothing is done. An empty name is none of anything's: it is what a script has that did not find an id.
 Rule 2: an ask whose call changed while it waited has the earlier id with a number behind it (``…-2``). Whoever names the
 beginning of it, or nothing, may have seen what it was before: only its whole id approves it (``check_was_seen``).
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Final, Literal
 
 from trunkline.cli.hosting.locate import connected, find
 from trunkline.cli.naming import SESSION, meant
@@ -20,6 +20,9 @@ from trunkline.errors import Invalid, NotFound, Unavailable
 from trunkline.settings import Settings
 
 Kind = Literal["approval", "question"]
+WITHOUT_ID: Final[dict[Kind, str]] = {"approval": "none", "question": "-"}
+ANOTHER: Final[dict[Kind, str]] = {
+    "approval": "; a question does: trunkline answer", "question": "; an approval does: trunkline approve, trunkline deny"}
 LISTED = 20
 LINE_CHARS = 100
 _ANEW = re.compile(r"-\d+\Z")
@@ -32,17 +35,19 @@ async def with_ask(settings: Settings, kind: Kind, name: str | None,
     if endpoint is None:
         raise Unavailable(f"no hub is running on {settings.data}, so nothing waits")
     async with connected(endpoint, settings) as hub:
-        waiting = [ask for ask in await hub.approvals() if getattr(ask, kind) is not None]
-        await work(hub, the_one(waiting, kind, name))
+        await work(hub, the_one(await hub.approvals(), kind, name))
 
 
-def the_one(waiting: list[PendingAsk], kind: Kind, name: str | None) -> PendingAsk:
+def the_one(asks: list[PendingAsk], kind: Kind, name: str | None) -> PendingAsk:
     """The ask with that id, or the only one of that session; without a name, the only one."""
+    if name == "":
+        raise Invalid(f"the id is empty: give the beginning of one, or {WITHOUT_ID[kind]} for the only {kind} that waits")
+    waiting = [ask for ask in asks if getattr(ask, kind) is not None]
     found = [ask for ask in waiting if name is None or is_named(ask, name)]
     if len(found) == 1:
         return found[0]
     if not waiting:
-        raise NotFound(f"no {kind} waits for anybody")
+        raise NotFound(f"no {kind} waits for anybody{ANOTHER[kind] if asks else ''}")
     if not found:
         known = [each for ask in waiting for each in (id_of(ask), ask.session_id)]
         raise NotFound(f"no {kind} that waits has an id, or a session, that begins with {name!r}{meant(name or '', known)}")

@@ -16,6 +16,7 @@ def test_a_question_is_answered_by_its_fields_or_declined(place: Place) -> None:
     wrong = place.call_here("answer", "-", "nme=Ada")
     assert wrong.returncode == 2 and b"the fields are name, colour, steps, sure" in wrong.stderr
     assert b"name: an answer is needed" in place.call_here("answer", "-", "steps=4").stderr
+    assert b"colour: expected a number from 1 to 2: 1 Red, 2 Blue" in place.call_here("answer", "-", "name=A", "colour=x").stderr
     assert place.call_here("answer", session, "name=Ada", "colour=1", "steps=4").stdout.startswith(b"answered ")
     eventually(lambda: '"Ada"' in state(place, session)["lastText"], "the agent has it")
     place.call_here("send", session, "/question")

@@ -24,15 +24,26 @@ def test_a_command_is_named_as_it_was_installed(tmp_path: Path) -> None:
     python, script = environment(tmp_path / "venv")
     on_path = tmp_path / "path"
     on_path.mkdir()
-    assert own_command(python, str(on_path)) == str(script), "from the sources it is not on the PATH"
+    assert own_command(python, {"PATH": str(on_path)}) == str(script), "from the sources it is not on the PATH"
     (on_path / "trunkline").symlink_to(script)
-    assert own_command(python, str(on_path)) == "trunkline", "pipx puts a link there"
-    other, _ = environment(tmp_path / "other")
-    assert own_command(other, str(on_path)) == str(tmp_path / "other" / "bin" / "trunkline"), "the one on the PATH is another"
+    assert own_command(python, {"PATH": str(on_path)}) == "trunkline", "pipx puts a link there"
+    other, others = environment(tmp_path / "other")
+    assert own_command(other, {"PATH": str(on_path)}) == str(others), "the one on the PATH is another"
+
+
+def test_what_uvx_runs_is_named_by_its_place_as_no_other_shell_finds_it(tmp_path: Path) -> None:
+    python, script = environment(tmp_path / "cache")
+    linked = tmp_path / "path"
+    linked.mkdir()
+    (linked / "trunkline").symlink_to(script)
+    of_the_run = str(script.parent)
+    assert own_command(python, {"PATH": of_the_run}) == "trunkline", "an environment that was made and activated"
+    assert own_command(python, {"PATH": f"{of_the_run}:/nowhere", "UV": "/bin/uv"}) == str(script)
+    assert own_command(python, {"PATH": f"{of_the_run}:{linked}", "UV": "/bin/uv"}) == "trunkline", "it is installed, too"
 
 
 def test_without_a_script_it_is_a_module(tmp_path: Path) -> None:
-    assert own_command(str(tmp_path / "my python"), "/nowhere") == f"'{tmp_path}/my python' -m trunkline"
+    assert own_command(str(tmp_path / "my python"), {"PATH": "/nowhere"}) == f"'{tmp_path}/my python' -m trunkline"
 
 
 def test_the_data_folder_is_named_where_it_is_not_the_usual_one(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ export class OpenSession {
     this.unfollow();
     this.loadState.value = 'loading';
     try {
-      const [snapshot, page] = await Promise.all([this.snapshot(), this.pages.first(around)]);
+      const [snapshot, page] = await Promise.all([this.snapshot().then((early) => this.introduce(early, load)), this.pages.first(around)]);
       if (this.closed || load !== this.loads) return;
       this.begin(snapshot, page, around === undefined);
       void this.fillSpending();
@@ -141,6 +141,12 @@ export class OpenSession {
 
   private snapshot(): Promise<Snapshot> {
     return this.hub.get<Snapshot>(pathOf(['sessions', this.sessionId, 'snapshot']));
+  }
+
+  /** What it is called and how it stands need not wait for what was said in it: that may be megabytes. */
+  private introduce(snapshot: Snapshot, load: number): Snapshot {
+    if (!this.closed && load === this.loads && this.loadState.peek() === 'loading') this._state.value = snapshot.state;
+    return snapshot;
   }
 
   /** `newest`: the page was asked for as the last one, so what came after it while it was on its way comes by following. */

@@ -41,6 +41,11 @@ export function emptyState(sessionId: string): SessionState {
   } as unknown as SessionState;
 }
 
+/** Whether the hub has said anything about it yet. */
+export function isKnown(state: SessionState): boolean {
+  return state.agent !== '';
+}
+
 export function applyEvent(state: SessionState, event: ACPEvent): SessionState {
   const changes = changesOf(state, event);
   return changes === undefined ? state : { ...state, ...changes, lastSeq: event.seq, updatedAt: event.timestamp };

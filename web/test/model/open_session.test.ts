@@ -113,6 +113,25 @@ test('what the first page tells beyond the snapshot counts for how the session s
 });
 
 describe('opening', () => {
+  test('tells how the session stands while its history is on its way', async () => {
+    const hub = hubWith(3);
+    let deliver = (): void => undefined;
+    const arrival = new Promise<void>((resolve) => (deliver = resolve));
+    const get = async <T>(path: string): Promise<T> => {
+      if (path.includes('/snapshot')) return { sessionId: 'ses_1', seq: 3, state: { ...emptyState('ses_1'), title: 'Named' } } as T;
+      await arrival;
+      return hub.get<T>(path);
+    };
+    const session = new OpenSession('ses_1', { get, connection: hub.connection });
+    const loading = session.load();
+    await vi.waitUntil(() => session.state.value.title === 'Named');
+    expect(session.loadState.value).toBe('loading');
+    deliver();
+    await loading;
+    expect(session.loadState.value).toBe('ready');
+    session.close();
+  });
+
   test('shows the newest page and goes on after its last entry', async () => {
     const hub = hubWith(3000);
     const session = await opened(hub);

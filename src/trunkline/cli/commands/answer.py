@@ -14,6 +14,7 @@ from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.form import Field, fields_of
 from trunkline.cli.waiting import id_of, line_of, with_ask
 from trunkline.client import Client, PendingAsk, QuestionView
+from trunkline.dialects.visible import one_revealed_line
 from trunkline.errors import Invalid
 
 
@@ -71,4 +72,5 @@ def _read(field: Field, value: str) -> Any:
     try:
         return field.read(value)
     except ValueError as error:
-        raise Invalid(f"{field.name}: {error}") from error
+        choices = ", ".join(f"{number} {one_revealed_line(choice.title)}" for number, choice in enumerate(field.choices, 1))
+        raise Invalid(f"{field.name}: {error}{f': {choices}' if choices else ''}") from error

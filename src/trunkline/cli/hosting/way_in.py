@@ -40,13 +40,20 @@ async def link_to_session(hub: Client, url: str, session_id: str) -> str:
         return session_page(url, session_id)
 
 
-def own_command(python: str = sys.executable, path: str | None = None) -> str:
+def own_command(python: str = sys.executable, environ: Mapping[str, str] = os.environ) -> str:
     """What to type for ``trunkline``, as the person installed it."""
     script = os.path.join(os.path.dirname(python), "trunkline")
     if not os.path.exists(script):
         return f"{shlex.quote(python)} -m trunkline"
-    found = shutil.which("trunkline", path=path)
+    found = shutil.which("trunkline", path=_path_of_the_shell(os.path.dirname(script), environ))
     return "trunkline" if found and os.path.realpath(found) == os.path.realpath(script) else shlex.quote(script)
+
+
+def _path_of_the_shell(folder: str, environ: Mapping[str, str]) -> str:
+    """Where the person's own shell looks for commands. ``uvx`` and ``uv run``, which name themselves in ``UV``, put the
+    ``folder`` of what they run before all others, for that run alone."""
+    places = environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(place for place in places if place != folder or "UV" not in environ)
 
 
 def login_command(settings: Settings) -> str:

@@ -6,6 +6,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http } from '../../hub/http';
+import { reachable, useWayIn } from '../../hub/way_in';
 import { t } from '../../i18n';
 import { Button, Copy, now, toast } from '../../ui';
 import { clockText } from '../approvals/countdown';
@@ -32,7 +33,6 @@ interface Shown extends Pairing {
 }
 
 const LIFE_MS = 600_000;
-const REACHABLE = 'trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file> --public-url https://<name>:7420';
 const OFFERED: Scope[] = ['control', 'approve', 'view', 'admin'];
 
 export function Pair({ devices, onPairing }: { devices: Device[]; onPairing: (pairing: boolean) => void }): JSX.Element {
@@ -87,18 +87,23 @@ function CodeShown({ shown, busy, onAgain, onHide }: { shown: Shown; busy: boole
     <div class="devices-code">
       <Qr text={shown.url} />
       <div class="devices-code-words">
-        {shown.reach === 'machine' && (
-          <div class="devices-warning" role="status">
-            <p>{t('devices.pairLoopback', { host: location.host })}</p>
-            <p class="devices-url"><code>{unbroken(REACHABLE)}</code> <Copy text={REACHABLE} label={t('content.copyCommand')} /></p>
-            <p>{t('devices.pairWays')}</p>
-          </div>
-        )}
+        {shown.reach === 'machine' && <OutOfReach />}
         <p>{t('devices.pairScan')}</p>
         <p class="devices-url"><code>{shown.url}</code> <Copy text={shown.url} /></p>
         <p class="approvals-note" role="timer">{t('devices.pairOnce', { time: clockText(left) })}{!shown.secure && ` ${t('devices.pairInsecure')}`}</p>
         <Button onClick={onHide}>{t('devices.pairStop')}</Button>
       </div>
+    </div>
+  );
+}
+
+function OutOfReach(): JSX.Element {
+  const command = reachable(useWayIn());
+  return (
+    <div class="devices-warning" role="status">
+      <p>{t('devices.pairLoopback', { host: location.host })}</p>
+      <p class="devices-url"><code>{unbroken(command)}</code> <Copy text={command} label={t('content.copyCommand')} /></p>
+      <p>{t('devices.pairWays')}</p>
     </div>
   );
 }

@@ -27,6 +27,8 @@ export function groupOf(view: SessionView, waiting: ReadonlySet<string>): Group 
       return 'running';
     case 'completed':
       return 'finished';
+    case 'paused':
+      return view.turn ? 'running' : 'idle'; // what was begun before the pause goes on
     default:
       return 'idle';
   }

@@ -1,25 +1,19 @@
 /** The login: what to do when the hub does not know this browser. */
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import '../../style/login.css';
 import { connection } from '../../hub/connection';
-import type { WayIn } from '../../generated/api';
-import { http, type HubError } from '../../hub/http';
+import type { HubError } from '../../hub/http';
+import { useWayIn } from '../../hub/way_in';
 import { t } from '../../i18n';
 import { secret as opened } from '../../route';
 import { Button, Copy, Icon } from '../../ui';
 import { enterByHand, enterTrouble } from './enter';
 
-/** Until the hub has told how it was installed. */
-const PLAIN_COMMAND = 'trunkline open --print';
-
 export function LoginView(): JSX.Element {
   const [secret, setSecret] = useState('');
   const [busy, setBusy] = useState(false);
-  const [way, setWay] = useState<WayIn>({ command: PLAIN_COMMAND });
-  useEffect(() => {
-    http.get<WayIn>('/auth/login').then(setWay, () => undefined); // that the hub is away is shown elsewhere
-  }, []);
+  const way = useWayIn();
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
     setBusy(true);

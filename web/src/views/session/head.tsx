@@ -7,6 +7,8 @@ import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
+import type { OpenSession } from '../../model/open_session';
+import { isKnown } from '../../model/session_state';
 import { write } from '../../route';
 import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
 import { useSessionView } from './view_state';
@@ -25,15 +27,15 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
         <a class="ui-icon-button session-back" href={write({ view: 'home' })} aria-label={t('session.back')} title={t('session.back')}><Icon name="arrow-left" size={18} /></a>
         <AgentIcon />
         <div class="session-names">
-          <h1 class="session-title" dir="auto" title={view.title}>{view.title || t('session.untitled')}</h1>
+          <h1 class="session-title" dir="auto" title={view.title}>{nameOfSession(session)}</h1>
           <p class="session-where">
             <span>{view.capabilities?.agent.displayName ?? view.agent}</span>
-            <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>
+            {isKnown(view) && <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>}
             {view.sandbox && <span class="session-sandbox" title={t('session.sandboxWhy')}><Icon name="shield" size={14} />{sandboxWords(view.sandbox)}</span>}
             <Line />
           </p>
         </div>
-        <Status />
+        {isKnown(view) && <Status />}
         <SpendingSummary />
         <HeadMenu onRename={() => setRenaming(true)} />
       </div>
@@ -41,6 +43,12 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
       {renaming && <Rename onClose={() => setRenaming(false)} />}
     </header>
   );
+}
+
+/** What to call it; a session of which nothing is known yet is not one without a title. */
+export function nameOfSession({ state, loadState }: OpenSession): string {
+  const isComing = !isKnown(state.value) && loadState.value === 'loading';
+  return state.value.title || t(isComing ? 'session.loading' : 'session.untitled');
 }
 
 function AgentIcon(): JSX.Element {
@@ -59,8 +67,8 @@ function Line(): JSX.Element | null {
 const TONES: Partial<Record<SessionStatus, 'accent' | 'warn' | 'bad' | 'good'>> = {
   running: 'accent', thinking: 'accent', waiting_for_approval: 'warn', waiting_for_input: 'warn', paused: 'warn', error: 'bad',
 };
-/** Statuses of which people want to know why. */
-const EXPLAINED = new Set<SessionStatus>(['paused', 'waiting_for_approval', 'waiting_for_input', 'completed', 'error']);
+/** Statuses of which people want to know why; what waits for them stands in the conversation. */
+const EXPLAINED = new Set<SessionStatus>(['paused', 'completed', 'error']);
 const BUSY = new Set<SessionStatus>(['running', 'thinking', 'starting']);
 
 /** A reason that is written for people. The code of an error is none: its words stand in the conversation. */

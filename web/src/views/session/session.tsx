@@ -13,7 +13,7 @@ import { Composer } from '../composer/composer';
 import { Controls } from '../controls/controls';
 import { SessionViewContext, useSessionView } from './view_state';
 import { Conversation } from './conversation/conversation';
-import { Head } from './head';
+import { Head, nameOfSession } from './head';
 import { makeViewState } from './view_state';
 import { TodoCard } from './todos';
 
@@ -105,10 +105,12 @@ function Unloaded({ session }: { session: OpenSession }): JSX.Element {
 
 /** The page is called after the session. */
 function PageTitle(): null {
-  const { title, status } = useSessionView().session.state.value;
+  const { session } = useSessionView();
+  const { status } = session.state.value;
+  const title = nameOfSession(session);
   const waits = status === 'waiting_for_approval' || status === 'waiting_for_input';
   useEffect(() => {
-    document.title = `${waits ? '● ' : ''}${title || t('session.untitled')} · ${t('common.appName')}`;
+    document.title = `${waits ? '● ' : ''}${title} · ${t('common.appName')}`;
     return () => {
       document.title = t('common.appName');
     };

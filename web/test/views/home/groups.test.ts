@@ -13,6 +13,8 @@ describe('groups', () => {
     ['paused', 'idle'], ['idle', 'idle'], ['error', 'idle'], ['completed', 'finished'],
   ] as const)('%s is %s', (status, group) => expect(groupOf(view({ status }), new Set())).toBe(group));
 
+  it('what goes on while it is paused is no idle one', () => expect(groupOf(view({ status: 'paused', turn: {} as never }), new Set())).toBe('running'));
+
   it('what somebody has to answer comes first, whatever the status says', () => {
     expect(groupOf(view({ status: 'running' }), new Set(['s']))).toBe('waiting');
     expect(groupOf(view({ status: 'running', pendingQuestions: [{}] as never }), new Set())).toBe('waiting');
