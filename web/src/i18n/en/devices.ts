@@ -22,7 +22,7 @@ export const devices = {
   pairOver: 'This code is over. Make a new one.',
   pairUsed: 'Paired: {name}',
   pairLoopback: 'Trunkline is reached at {host}, which means only this machine. To pair a phone, stop it first and start it so that others reach it:',
-  pairWays: 'docs/howto/phone.md tells how, also by Tailscale and by a reverse proxy. The phone is led to what --public-url says.',
+  pairWays: 'Or leave it on this machine behind Tailscale (tailscale serve) or a reverse proxy: start it with --trusted-proxy 127.0.0.1 and with --public-url, the address under which the phone reaches it.',
   noScopePair: 'This device may not pair others.',
   claimTitle: 'Pair this device',
   claimText: 'A pairing code was opened. Give this device a name, so that you know it in the list. What it may do was chosen where the code is shown.',
