@@ -66,9 +66,10 @@ _STARTS_IN: Final[dict[str, tuple[str, ...]]] = {
     "conda": ("--cwd",),
     "pnpm": ("-C", "--dir"),
     "yarn": ("--cwd",),
-    **dict.fromkeys(CONTAINERS, ()),
+    **dict.fromkeys((*CONTAINERS, "buildah", "ctr", "crictl"), ()),
 }
 """Options by which a program that starts another chooses its folder; none: it is a container's."""
+_UNSHARED: Final = 4
 _CONTAINER: Final = Places.of("/", ("/",), None)
 """Where a container's program stands: all that it sees is the container's."""
 _SUBSTITUTED_IN: Final = frozenset(("$(…)", "<(…)", ">(…)"))
@@ -147,6 +148,8 @@ def _starts_in(call: ProgramCall) -> Places | None:
     nothing of the machine has paths of its own."""
     options = _STARTS_IN.get(call.name)
     if options == ():
+        if "unshare" in call.args[:_UNSHARED]:
+            return None  # it only takes other rights, and stays where it is
         return _CONTAINER if not any([rank(finding.level) >= _GRAVE for finding in call.findings]) else None
     if options is None or call.bare:
         return None

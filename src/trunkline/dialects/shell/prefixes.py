@@ -97,7 +97,6 @@ RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
     ("mamba", "run"): prefix("-n -p --name --prefix --cwd"),
     ("micromamba", "run"): prefix("-n -p --name --prefix --cwd -r --root-prefix -e --env"),
     ("rustup", "run"): prefix("", 1),
-    ("gh", "alias"): prefix(),
     ("op", "run"): prefix("--env-file --environment"),
     ("doppler", "run"): prefix("-p --project -c --config -t --token"),
     ("dotenvx", "run"): prefix("-f --env-file -e --env"),
@@ -107,5 +106,20 @@ RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
     ("perf", "stat"): prefix("-e --event -o --output -r --repeat"),
     ("perf", "record"): prefix("-e --event -o --output -F --freq"),
     ("rr", "record"): prefix("-o --output-trace-dir"),
-    ("podman", "unshare"): prefix(),
+    **dict.fromkeys((("podman", "unshare"), ("buildah", "unshare")), prefix()),
+    **dict.fromkeys((("podman", "machine ssh"), ("docker", "sandbox exec"), ("docker", "debug")),
+                    prefix("--username -c --shell")),
+    ("buildah", "run"): prefix("-v --volume --mount -e --env -u --user --workingdir --network --isolation --hostname --runtime "
+                               "--cap-add --cap-drop --device --security-opt --add-history", 1),
+    **dict.fromkeys((("crictl", "exec"), ("runc", "exec"), ("crun", "exec")), prefix(
+        "--timeout --transport --cwd -e --env -u --user --pid-file --console-socket --process -p -c --cap", 1)),
+    ("ctr", "run"): prefix("--mount --env --label --runtime --device --cwd --snapshotter --platform --user --memory-limit --cni "
+                           "--log-uri --pid-file --gpus --with-ns --hostname --annotation --config", 2),
+    **{("ctr", f"{tasks} exec"): prefix("--exec-id --cwd --user --log-uri --fifo-dir --pid-file", 1)
+       for tasks in ("tasks", "task", "t")},
+    **{("gh", f"{noun} ssh"): prefix("-c --codespace -R --repo --config --profile --server-port -d --debug-file --repo-owner")
+       for noun in ("codespace", "cs")},
+    **{("gh", f"{noun} exec"): prefix() for noun in ("extension", "extensions", "ext")},
 }
+"""By a program and its sub-command, which may be two words. Of a machine or a container whose name may be left out, the name is
+taken for the program: it is none that is known, and its words count."""

@@ -53,17 +53,26 @@ def unwrap(command: SimpleCommand) -> Inner | None:
     if name in ("source", ".") and command.stdin_text is not None and not STDIN_NAMES.isdisjoint(command.sketch[1:3]):
         return Inner("here-doc", texts=(command.stdin_text,))
     reader = _READERS.get(name)
-    if reader is not None and ((inner := reader(words)) is not None or (name, words[1] if len(words) > 1 else "") not in RUNNERS):
+    if reader is not None and ((inner := reader(words)) is not None or _runner(name, words) is None):
         return inner
     starter = PREFIXES.get(name)
     if starter is not None:
         return _rest(name, starter, words, 1)
     if name in MANAGERS and (found := managed(name, words)) is not None:
         return Inner(name, found.texts, (tuple(range(found.begins, len(words))),) if found.begins >= 0 else ())
-    if len(words) > 2 and words[1] is not None:
-        runner = RUNNERS.get((name, words[1]))
-        if runner is not None:
-            return _rest(f"{name} {words[1]}", runner, words, 2)
+    found_by = _runner(name, words)
+    if found_by is not None:
+        runner, start = found_by
+        return _rest(" ".join([name, *map(str, words[1:start])]), runner, words, start)
+    return None
+
+
+def _runner(name: str, words: Words) -> tuple[Prefix, int] | None:
+    """The row of a sub-command that runs what stands behind it, and where its own words begin; it may be two words."""
+    for verbs in (words[1:2], words[1:3]):
+        if verbs and None not in verbs and len(words) > 1 + len(verbs) and (
+                row := RUNNERS.get((name, " ".join(map(str, verbs))))) is not None:
+            return row, 1 + len(verbs)
     return None
 
 

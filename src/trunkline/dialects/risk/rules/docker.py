@@ -4,40 +4,96 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import ProgramCall
-from trunkline.dialects.risk.row_matching import note_row, row
+from trunkline.dialects.risk.places import look
+from trunkline.dialects.risk.row_matching import Row, note_row, row
 
+_DELETES: Final = "deletes or publishes containers, images or volumes"
 ROWS: Final = (
-    row("rm rmi prune reset kill down remove login logout push swarm", "high",
-        "deletes or publishes containers, images or volumes",
+    row("rm rmi rmp prune reset kill down remove delete del login logout push publish scp swarm", "high", _DELETES,
         "docker rm x"),
-    row("", "high", "deletes or publishes containers, images or volumes", "docker buildx build --push .", given="--push"),
-    row("build bake b", "high", "deletes or publishes containers, images or volumes",
-        "docker buildx build --output type=registry .",
+    row("", "high", _DELETES, "docker buildx build --push .", given="--push"),
+    row("build bake b", "high", _DELETES, "docker buildx build --output type=registry .",
         word=r"^(?:-o=?|--output=)?(?:[\w.-]{1,40}=[^,]{0,200},){0,8}(?:type=registry|push=true)(?:,|$)"),
-    row("imagetools", "high", "deletes or publishes containers, images or volumes", "docker buildx imagetools create -t x y",
-        then="create"),
-    row("ps images logs inspect info version stats top port events history diff search ls df config help context-ls", "low",
+    row("imagetools", "high", _DELETES, "docker buildx imagetools create -t x y", then="create"),
+    row("up", "high", _DELETES, "docker compose up -V", given="-V --renew-anon-volumes"),
+    row("runlabel", "high", "runs what an image says on the machine", "podman container runlabel run x"),
+    row("ps images logs inspect info version stats top port events history diff search ls df config help context-ls du", "low",
         "looks", "docker ps"),
     row("", "medium", "runs or changes containers", "docker build ."),
 )
-_ESCAPES: Final = re.compile(
-    r"^--privileged|^--pid=host|^--userns=host|^--ipc=host|^--cap-add|^--device|^--security-opt=?.*unconfined|^--volumes-from|docker\.sock"
-)
+_LOOKS: Final = "ls list ps inspect show logs tree services config help"
+GROUP_ROWS: Final[dict[str, tuple[Row, ...]]] = {
+    "context": (
+        row(_LOOKS, "low", "looks", "docker context ls"),
+        row("", "medium", "changes which machine docker works on", "docker context use default",
+            word=r"^(default|colima.*|orbstack)$"),
+        row("", "high", "changes which machine docker works on", "docker context use prod"),
+    ),
+    **dict.fromkeys(("service", "stack", "node"), (
+        row(_LOOKS, "low", "looks", "docker service ls"),
+        row("", "high", "changes what runs on a cluster", "docker service update x"),
+    )),
+    **dict.fromkeys(("plugin", "extension", "quadlet"), (
+        row(_LOOKS, "low", "looks", "docker plugin ls"),
+        row("", "high", "changes what runs on the machine beside containers", "docker plugin install x"),
+    )),
+    "trust": (
+        row(_LOOKS, "low", "looks", "docker trust inspect x"),
+        row("", "high", "changes which images are trusted", "docker trust sign x"),
+    ),
+}
+"""Of what follows a group's name, where all rows of it are others."""
+
+
+class Power(NamedTuple):
+    """An option by which a container, or a build, gets power over the machine."""
+
+    value: re.Pattern[str]
+    """With such a value; where any does, also without one."""
+
+
+def _power(value: str = "") -> Power:
+    return Power(re.compile(value))
+
+
+_HOST: Final = _power("^host$")
+_A_PATH: Final = _power(r"[/~$]")
+POWERS: Final[dict[str, Power]] = {
+    **dict.fromkeys(("--pid", "--userns", "--ipc", "--uts", "--cgroupns"), _HOST),
+    **dict.fromkeys(("--cap-add", "--device", "--device-cgroup-rule", "--volumes-from", "--rootfs", "--ssh"), _power()),
+    "--privileged": _power("^(?!false$)"),
+    "--security-opt": _power(r"unconfined|disable|no-new-privileges[=:]false"),
+    "--allow": _power(r"insecure|\*|fs"),
+    "--isolation": _power("^chroot$"),
+    "--entitlements": _power("insecure"),
+    **dict.fromkeys("--hooks-dir --runtime --init-path --conmon --network-cmd-path --cgroup-parent".split(), _A_PATH),
+}
+_SOCKET: Final = re.compile(r"docker\.sock|podman\.sock|containerd\.sock")
 _MOUNT: Final = re.compile(
     r"^(?:type=bind,)?(?:source=|src=)?(/|/etc|/root|/home|/var|/usr|/boot|/dev|/proc|/sys|~|\$HOME)(?=[:,/]|$)[^:,]*[:,]"
 )
 
 
-_GROUPS: Final = frozenset("compose container image volume network system builder buildx pod machine".split())
+_GROUPS: Final = frozenset(
+    "compose container image volume network system builder buildx pod machine alpha artifact farm model sandbox mcp".split())
+_GROUPS_OF: Final[dict[str, frozenset[str]]] = {
+    "ctr": frozenset("images image i containers container c tasks task t content snapshots snapshot leases namespaces namespace "
+                     "ns sandboxes sandbox".split()),
+    "buildx": frozenset(("history",)),
+}
+"""Groups of one program, or within a group, which are verbs elsewhere."""
 _GROUPS_OF_SWARMS: Final = frozenset("config secret stack service node plugin trust manifest".split())
 """Behind these words another one says what is done; the latter are no words of compose, which has a ``config`` of its own."""
 _BEYOND: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
 _MOUNT_OPTIONS: Final = ("-v", "--volume", "--mount")
 _DESTINATION: Final = re.compile(r"(?:^|,)dest=([^,]+)")
 _BOUND: Final = re.compile(r"(?:^|,)(?:source|src)=([^,]+)")
+_DEVICE: Final = re.compile(r"(?:^|[,=\"o])device=([^,\"]+)")
+"""A volume that is a folder of the machine under another name: ``volume create -o device=/x``."""
+_BUNDLED: Final = re.compile(r"-[dDiqPt]{1,5}v(?=.)")
 
 
 _DOWN_DELETES: Final = ("--v", "--r")
@@ -48,22 +104,30 @@ _SHORT_V: Final = re.compile(r"-\w*v")
 def _mounted(call: ProgramCall) -> Iterator[str]:
     """The machine's folders that a container gets. A name without a slash is a volume."""
     for at, arg in enumerate(call.args):
+        if "device=" in arg and (device := _DEVICE.search(arg)) is not None and device[1][:1] in _PATH_SIGNS:
+            yield device[1]
+        arg = _BUNDLED.sub("-v", arg) if arg[:1] == "-" and arg[1:2] != "-" else arg
         name, equal, joined = (arg[:2], arg[2:], arg[2:]) if arg[:2] == "-v" else arg.partition("=")
         if name not in _MOUNT_OPTIONS:
             continue
-        value = joined if equal else " ".join(call.args[at + 1:at + 2])
+        value = joined.removeprefix("=") if equal else " ".join(call.args[at + 1:at + 2])
         bound = _BOUND.search(value)
         host = bound[1] if bound is not None else "" if name == "--mount" else value.partition(":")[0]
-        if host[:1] in ("/", "~", ".", "$"):
+        if host[:1] in _PATH_SIGNS:
             yield host
+
+
+_PATH_SIGNS: Final = ("/", "~", ".", "$", "`")
+_HERE: Final = ("$(pwd)", "`pwd`", "$PWD", "${PWD}", "$(git rev-parse --show-toplevel)")
 
 
 def _note_outputs(call: ProgramCall, verb: str) -> None:
     """Where a build, or what is saved of an image, is put outside."""
-    if verb not in ("build", "bake", "save", "export"):
+    if verb not in ("build", "bake", "save", "export", "checkpoint"):
         return
-    named = [after for arg, after in zip(call.args, (*call.args[1:], ""), strict=True) if arg in ("-o", "--output")]
-    for value in named + [arg.partition("=")[2] for arg in call.args if arg.startswith(("--output=", "-o="))]:
+    options = ("-e", "--export") if verb == "checkpoint" else ("-o", "--output")
+    named = [after for arg, after in zip(call.args, (*call.args[1:], ""), strict=True) if arg in options]
+    for value in named + [arg.partition("=")[2] for arg in call.args if arg.startswith(("--output=", "-o=", "--export="))]:
         target = _DESTINATION.search(value)
         path = target[1] if target is not None else value if "=" not in value else ""
         if path[:1] in ("/", "~", ".", "$") and call.places.kind(path) in _BEYOND:
@@ -105,35 +169,92 @@ _LOOKING: Final = frozenset(("ps", "logs", "ls", "images", "top", "port", "versi
 
 
 def _container(call: ProgramCall) -> None:
-    escape = next((arg for at, arg in enumerate(call.args) if _ESCAPES.search(arg) or _escape_apart(call, at, arg)), None)
+    if (power := next(_powers(call), None)) is not None:
+        call.note("high", "gives a container power over the machine", power)
     mount = next(
         (arg for arg in call.args if _MOUNT.match(arg.removeprefix("--volume=").removeprefix("--mount=").removeprefix("-v"))),
         None,
     )
-    if escape is not None:
-        call.note("high", "gives a container power over the machine", escape)
     if mount is not None:
         call.note("high", "gives a container the machine's files", mount)
-    elif (outside := next((host for host in _mounted(call) if call.places.kind(host) in _BEYOND), None)) is not None:
-        call.note("high", "gives a container files outside the session's folders", outside)
+    else:
+        for host in _mounted(call):
+            kind = "unknown" if host[:1] == "`" else call.places.kind(host)
+            if kind in _BEYOND:
+                call.note("high", "gives a container files outside the session's folders", host)
+            elif kind == "unknown" and host not in _HERE:
+                call.note("medium", "gives a container files that only the run knows", host, unsure=True)
     _note_made_by(call)
-    groups = _GROUPS if "compose" in call.operands else _GROUPS | _GROUPS_OF_SWARMS
+    group = next(iter(call.operands), "")
+    groups = (_GROUPS if group == "compose" else _GROUPS | _GROUPS_OF_SWARMS) | _GROUPS_OF.get(
+        "buildx" if group == "buildx" else call.name, frozenset())
     words = [word for word in call.operands if word not in groups]
     verb = words[0] if words else ""
+    rows = GROUP_ROWS.get(group, ROWS)
     _note_outputs(call, verb)
+    _note_read(call, verb, words[1:])
     if verb == "down" and not any(arg.startswith(_DOWN_DELETES) or _SHORT_V.match(arg) for arg in call.args):
         call.note("medium", "stops and removes containers that their file makes again", verb)
     elif verb:
-        note_row(call, ROWS, verb, (*words[1:], *call.args), call.has)
-        if verb == "cp" and ":" not in words[-1] and call.places.kind(words[-1]) not in ("inside", "temp"):
+        note_row(call, rows, verb, (*words[1:], *call.args), call.has)
+        _note_elsewhere(call)
+        if verb == "cp" and len(words) > 2 and ":" not in words[-1] and words[-1] != "-":
             call.write(words[-1])
 
 
-def _escape_apart(call: ProgramCall, at: int, arg: str) -> bool:
-    follows = call.args[at + 1] if at + 1 < len(call.args) else ""
-    return (arg in ("--pid", "--userns", "--ipc", "--uts") and follows == "host") or (
-        arg == "--security-opt" and "unconfined" in follows
-    )
+def _powers(call: ProgramCall) -> Iterator[str]:
+    """The options that give power over the machine, with their values joined to them or apart."""
+    for at, arg in enumerate(call.args):
+        option, equal, joined = arg.partition("=")
+        if (power := POWERS.get(option)) is not None:
+            value = joined if equal or option == "--privileged" else " ".join(call.args[at + 1:at + 2])
+            if power.value.search(value) is not None:
+                yield arg
+        elif _SOCKET.search(arg) is not None:
+            yield arg
+
+
+def _note_elsewhere(call: ProgramCall) -> None:
+    """Note that a call works on another machine: what it changes there is nothing of this session's."""
+    for at, arg in enumerate(call.args):
+        if arg[:1] != "-" and arg not in ("compose", *call.args[at - 1:at]):
+            break  # behind the sub-command these options are others
+        option, equal, joined = arg.partition("=")
+        if option in _OTHER_MACHINES:
+            value = joined if equal else " ".join(call.args[at + 1:at + 2])
+            if _THIS_MACHINE.match(value) is None:
+                looks = {word for word in call.operands[:3] if word != value} & _LOOKING
+                call.note("medium" if looks else "high", "works on another machine", value)
+            break
+
+
+_OTHER_MACHINES: Final = frozenset(("-H", "--host", "-c", "--context", "--connection", "--url"))
+_THIS_MACHINE: Final = re.compile(r"unix:|npipe:|fd:|default$|colima|orbstack$|desktop-linux$|rootless$|$")
+_READ_OPTIONS: Final = frozenset("--env-file --label-file --secret --build-context --from-file -i --input".split())
+_READ_IN: Final = re.compile(r"(?:^|,)(?:src|source)=([^,]+)|^[\w.-]{1,80}=(?=[/~.$])([^,]+)")
+
+
+def _note_read(call: ProgramCall, verb: str, words: list[str]) -> None:
+    """Note what of the machine's files a container, an image or a build is given. What the project keeps in its own ``.env`` is
+    meant for that; the user's own credentials are not."""
+    found: list[str] = []
+    if verb in ("build", "b", "bud") and words:
+        found.append(words[-1])
+    elif verb == "cp":
+        found += [word for word in words[:-1] if ":" not in word]
+    elif verb in ("create", "import", "copy", "add"):
+        found += [word for word in words if word[:1] in _PATH_SIGNS]
+    for at, arg in enumerate(call.args):
+        option, equal, joined = arg.partition("=")
+        if option in _READ_OPTIONS:
+            value = joined if equal else " ".join(call.args[at + 1:at + 2])
+            within = _READ_IN.search(value)
+            found.append((within[1] or within[2]) if within is not None else value)
+    for path in found:
+        if path and "://" not in path and path != "-":
+            call.read(path, contents=look(call.places, path).secret == "own")
+            if path[0] in "/~$" and call.places.holds_secrets(path):
+                call.note("high", "gives a container a folder with credentials", path)
 
 
 CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl", "docker-compose", "podman-compose"))

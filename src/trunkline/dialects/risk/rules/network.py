@@ -19,6 +19,9 @@ _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
 _SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T"})
+_WITH_IT: Final = frozenset("-H --header --proxy-header -b --cookie --load-cookies -i --input-file".split())
+"""Options whose value may be a file of which parts go out with a request."""
+_STORED: Final = frozenset("-n --netrc --netrc-optional --netrc-file".split())
 _BODY_OPTIONS: Final = frozenset(option for option in (*_SENDING, "--get", "--remote-name", "--method") if option[:2] == "--")
 _NOTED: Final = frozenset("-K --config -X --request --method --use-askpass --engine -e --execute".split())
 _SENDERS_BY_OPERAND: Final = frozenset({"http", "https", "xh", "xhs"})
@@ -151,14 +154,16 @@ def _http_options(call: ProgramCall, remote: bool) -> None:
 def _files_sent(call: ProgramCall, remote: bool) -> None:
     """Files that go out with a request."""
     sent: list[str] = []
-    for at, arg in enumerate(call.args if not call.options.isdisjoint(_SENDING) else ()):
+    for at, arg in enumerate(call.args if not call.options.isdisjoint(_SENDING | _WITH_IT) else ()):
         if arg[:1] != "-":
             continue
         option, _, joined = arg.partition("=") if arg[1:2] == "-" else (arg[:2], "", arg[2:])
-        if option not in _SENDING:
+        if option not in _SENDING and option not in _WITH_IT:
             continue
         value = joined or (call.args[at + 1] if at + 1 < len(call.args) else "")
-        if option in _DATA and "@" in value and (value.startswith("@") or option == "--data-urlencode"):
+        if option in _WITH_IT:
+            _note_sent_with(call, option, value)
+        elif option in _DATA and "@" in value and (value.startswith("@") or option in ("--data-urlencode", "--url-query")):
             sent.append(value.partition("@")[2])
         elif option in _FORM and re.search(r"=[@<]", value):
             sent.append(re.split(r"=[@<]", value, maxsplit=1)[1].partition(";")[0])
@@ -175,8 +180,24 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
             call.note("high" if path != "-" else "medium", "sends a file to the network", path)
 
 
+def _note_sent_with(call: ProgramCall, option: str, value: str) -> None:
+    """A file of headers, cookies or addresses: what it says goes out, too."""
+    if option in ("-i", "--input-file"):
+        path = value if call.name in _TAKES_LISTS else ""
+    elif option in ("-b", "--cookie"):
+        path = value if "=" not in value and call.name == "curl" else ""
+    elif option == "--load-cookies":
+        path = value
+    else:
+        path = value[1:] if value[:1] == "@" else ""
+    if path and path != "-":
+        call.read(path)
+
+
 def _credentials_sent(call: ProgramCall) -> None:
-    """Variables named like credentials: in a header they log in, elsewhere they leave."""
+    """Variables named like credentials: in a header they log in, elsewhere they leave. So do passwords that are stored."""
+    if call.name == "curl" and not call.bare and not call.options.isdisjoint(_STORED):
+        call.note("high", "sends a stored password", call.command.text)
     for at, arg in enumerate(call.args):
         found = secrets_list.VARIABLE.search(arg) if "$" in arg else None
         if found is None:

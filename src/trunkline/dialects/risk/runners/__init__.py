@@ -4,7 +4,7 @@
     code.py       code in a command's words or on its input       names.py   what a command is under another name
     changing.py   options that change what is run                 git.py     what git runs
     runs.py       what a command runs in turn                     evaluating.py  code for programs that nobody knows
-    scripts.py    what goes to a script of the project
+    scripts.py    what goes to a script of the project            forges.py  the git commands of gh and its like
 
 What others import:
 

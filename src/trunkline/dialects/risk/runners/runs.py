@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from trunkline.dialects.calls.variables import loading_level
-from trunkline.dialects.risk.runners import git
+from trunkline.dialects.risk.runners import forges, git
 from trunkline.dialects.risk.runners.changing import is_plain, settings_of
 from trunkline.dialects.risk.runners.code import has_script, may_run
 from trunkline.dialects.risk.runners.names import UNKNOWN, Ran, joined, line_names, real_name
@@ -22,7 +22,7 @@ _ENDS: Final = 6
 
 _FOR_ENDINGS: Final = re.compile(r"[\w*,.]{1,80}:")
 
-_HAVE_SETTINGS: Final = frozenset(("gh", "npm", "pnpm", "yarn"))
+_HAVE_SETTINGS: Final = forges.FORGES | {"npm", "pnpm", "yarn"}
 
 _SHELL_KEYS: Final = frozenset("script-shell shell node-options git editor userconfig globalconfig".split())
 """Settings of package managers that say what is run."""
@@ -52,7 +52,7 @@ def _under_own_name(command: SimpleCommand) -> Ran:
         return UNKNOWN if found is None else tuple([text[:git.CHARS] for text in found if text])
     if (command.binds and _load_code(command.binds)) or (name in _HAVE_SETTINGS and _sets_what_runs(command)):
         return UNKNOWN
-    inside = _entrypoint(command) if name in _CONTAINERS else ()
+    inside = _entrypoint(command) if name in _CONTAINERS else forges.runs(command) if name in forges.FORGES else ()
     command, row = row_of(command)
     ran = _by_row(command, row) if row is not None else ()
     return UNKNOWN if ran is UNKNOWN or inside is UNKNOWN else (*ran, *inside)
@@ -123,7 +123,7 @@ def _as_line(option: str, value: str) -> str:
 def _sets_what_runs(command: SimpleCommand) -> bool:
     """``npm config set script-shell x``, ``gh alias set x y``: what later commands run."""
     words = command.sketch[1:]
-    if command.name == "gh":
+    if command.name in forges.FORGES:
         return words[:1] == ("alias",) and not {"set", "import"}.isdisjoint(words)
     return not {"config", "c", "set"}.isdisjoint(words[:2]) and any(
         word.partition("=")[0].lower() in _SHELL_KEYS for word in words[1:])
