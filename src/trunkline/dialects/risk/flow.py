@@ -16,6 +16,7 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import look
+from trunkline.dialects.risk.runners.words import option_values
 from trunkline.dialects.risk.stdin import printed
 
 _CAPTURED: Final = ("$(…)", "<(…)")
@@ -126,9 +127,9 @@ def _fetched_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
         source = _fetching_source(calls, index) if executes or call.writes or call.name in _UNPACKERS else None
         if downloads and _follows(call, downloads):
             yield Finding("critical", f"runs what a downloaded file says: {call.command.text[:50]}")
-        elif downloads and (executes or call.runs):
+        elif downloads and (executes or call.runs or call.name in _RUN_WHAT_IS_HERE):
             read = [path for other in feeding(calls, index) for path in other.reads] if executes else []
-            if any([_is_download(path, downloads) for path in (*call.runs, *read)]):
+            if any([_is_download(path, downloads) for path in (*call.runs, *read)]) or _names_download(call, downloads):
                 yield Finding("critical", f"runs what it downloaded: {call.command.text[:50]}")
         if executes and source is not None:
             yield Finding("critical", f"runs code from the network: {source.command.text[:50]} → {call.command.text[:30]}")
@@ -184,6 +185,12 @@ def _is_download(path: str, downloads: set[str]) -> bool:
         if path[:end] in downloads or path[: end + 1] in downloads:
             return True
     return False
+
+
+def _names_download(call: ProgramCall, downloads: set[str]) -> bool:
+    """Whether what builds, tests or installs names a downloaded folder: ``pip install -e y``, ``go run ./y``."""
+    values = [value for arg in call.args for value in (arg, *option_values(arg)) if value[:1] not in ("-", "")]
+    return any([_is_download(call.places.resolve(value), downloads) for value in values])
 
 
 def _follows(call: ProgramCall, downloads: set[str]) -> bool:

@@ -193,10 +193,13 @@ def _ranged(braces: re.Match[str]) -> str:
 
 def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
     """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
-    for command in commands:
+    line = tuple(commands)
+    for index, command in enumerate(line):
         pairs = enumerate(zip(command.words, command.sketch, strict=True))
         yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
                     if word is not None or not is_only_text(command, at))
+        if any(map(_puts_names_together, _code_on_input(line, index))):
+            yield ANYTHING
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
                     if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
@@ -222,8 +225,32 @@ def _read_in_code(command: SimpleCommand) -> Iterator[str]:
     for text, language in code_in(command):
         if language == "sed":
             yield from read_sed(text).reads
-        elif _COMPUTES.search(_OPENS_LITERAL.sub(" ", text[:_CODE_CHARS])) or len(text) > _CODE_CHARS:
+        elif _puts_names_together(text):
             yield ANYTHING
+
+
+def _puts_names_together(code: str) -> bool:
+    """Whether code reads files whose names do not stand in it."""
+    return len(code) > _CODE_CHARS or _COMPUTES.search(_OPENS_LITERAL.sub(" ", code)) is not None
+
+
+def _code_on_input(commands: Sequence[SimpleCommand], index: int) -> Iterator[str]:
+    """The code that an interpreter reads on its input, as far as the line has it: its own here-doc, that of whoever starts it
+    (``uv run python - <<E``), or what is printed into it."""
+    from trunkline.dialects.risk.runners.code import takes_script  # as heavy as the parser
+
+    command = commands[index]
+    if not takes_script(command):
+        return
+    while True:
+        yield from (redirect.body or redirect.sketch for redirect in command.redirects if redirect.operator[:2] == "<<")
+        for feeder in commands[command.stdin_from:index] if 0 <= command.stdin_from < index else ():
+            yield " ".join(feeder.sketch[1:])
+            yield from (redirect.body for redirect in feeder.redirects if redirect.body is not None)
+        if not 0 <= command.parent < index:
+            return
+        index = command.parent
+        command = commands[index]
 
 
 def _known(word: str | None, sketch: str, home: str | None) -> str:

@@ -19,6 +19,8 @@ TERRAFORM_ROWS: Final = (
     row("output", "high", "reads credentials", "terraform output -json", word=r"^--?(json|raw)$", effect="secret"),
     row("", "high", "reads credentials", "pulumi config --show-secrets", given="--show-secrets", effect="secret"),
     row("workspace stack", "high", _CHANGES, "terraform workspace delete x", then="delete rm"),
+    row("init", "high", "takes its code from an address", "terraform init -from-module=https://x",
+        word=r"^--?from-module=.*(://|::|@|^git)"),
     row("init get console login new config stack", "medium", "prepares changes of running systems", "terraform init"),
 )
 _TERRAFORM_VERBS: Final = frozenset(verb for one in TERRAFORM_ROWS for verb in one.verbs) | frozenset(
@@ -66,6 +68,7 @@ _GRAVE: Final = re.compile(
     r"|send-(command|ssh-public-key|serial-console-ssh-public-key)|start-(session|automation-execution|task)|run-(command|task|instances)"
     r"|execute-(command|statement)|batch-execute-statement")
 """What deploys, deletes later, runs commands elsewhere, or says who may do what."""
+_BY_ADDRESS: Final = re.compile(r"(?:-[fk]=?|--(?:filename|kustomize|values|template-ur[li])=)?(?:https?|git|ssh)://")
 _GRANTS: Final = (("role", "assignment"), ("ad", "sp"), ("ad", "app"), ("service-accounts", "keys"))
 _BY_SERVICE: Final = frozenset(
     "aws gcloud az doctl gsutil hcloud linode-cli ibmcloud oci bq openstack scw consul nomad etcdctl aliyun yc".split())
@@ -93,6 +96,11 @@ def _cluster(call: ProgramCall) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
     _note_credentials(call)
+    address = next((word for word in call.args if _BY_ADDRESS.match(word)), None)
+    if address is not None and not _LOOKS.match(" ".join(words[:1])):
+        call.note("high", "does what an address says", address)
+    if not SAVES.isdisjoint(words[:_VERB_AMONG]):
+        _saves(call)
     verb = next((word for word in words if _DESTROYS.match(word) or _LOOKS.match(word)), "")
     if call.name in ("aws", "gcloud", "az", "doctl", "gsutil") and _moves_objects(call, words):
         return
@@ -106,6 +114,21 @@ def _cluster(call: ProgramCall) -> None:
         call.note("medium", "works on remote systems", call.command.text)
     elif not verb and words:
         call.note("medium", "works on remote systems", call.command.text)
+
+
+SAVES: Final = frozenset(
+    "scp get-object get-object-torrent invoke invoke-endpoint get-job-output get-snapshot-block select-object-content download "
+    "download-batch get-export get-sdk".split())
+"""Verbs that put what they fetch where an operand says."""
+
+
+def _saves(call: ProgramCall) -> None:
+    """Note where something fetched is put: every word that is a path of this machine, else the last one."""
+    named = call.value("-f", "--file", "-d", "--destination")
+    paths = [word for word in call.operands if word[:1] in ("/", "~", ".", "$")]
+    for path in [named] if named else paths or call.operands[-1:]:
+        call.write(path)
+        call.download(path)
 
 
 def _provisions(call: ProgramCall) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.row_matching import Row, note_row, row
 
@@ -240,6 +240,9 @@ def _note_read(call: ProgramCall, verb: str, words: list[str]) -> None:
     found: list[str] = []
     if verb in ("build", "b", "bud") and words:
         found.append(words[-1])
+        call.run(words[-1])
+        if words[-1] == "-" or call.value("-f", "--file") == "-":
+            call.traits |= Trait.EXECUTES
     elif verb == "cp":
         found += [word for word in words[:-1] if ":" not in word]
     elif verb in ("create", "import", "copy", "add"):

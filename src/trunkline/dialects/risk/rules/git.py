@@ -288,6 +288,8 @@ def _config(call: ProgramCall, git: _Git) -> None:
 
 
 def _submodule(call: ProgramCall, git: _Git) -> None:
+    if git.rest[:1] == ("add",) and len(words := _cloned(git.rest[1:])):
+        call.download(words[1] if len(words) > 1 else words[0].rstrip("/").removesuffix(".git").rpartition("/")[2])
     if git.operands[:1] == ["foreach"]:
         call.script(" ".join(git.operands[1:]))
     quiet = git.operands[:1] in ([], ["status"], ["summary"])

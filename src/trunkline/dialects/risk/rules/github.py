@@ -25,6 +25,7 @@ ROWS: Final = (
     row("release run gist attestation job", "medium", "downloads from the forge", "gh release download v1",
         then="download clone artifact", effect="fetches"),
     row("attestation", "low", "looks", "gh attestation verify x", then="verify trusted-root"),
+    row("gist snippet", "low", "looks", "gh gist view x", then="view", effect="fetches"),
     row(_PUBLISHED, "low", "looks", "gh release list", then=_LOOKS),
     row(_PUBLISHED, "high", "publishes, or changes keys and secrets", "gh release create v1", effect="sends"),
     row("alias", "high", "makes an alias that runs a command", "gh alias set x 'pr view'", then="set import"),
@@ -191,7 +192,15 @@ def _api(call: ProgramCall) -> None:
 def _other(call: ProgramCall) -> None:
     """hg, svn, jj."""
     verb = call.operands[0] if call.operands else ""
+    if verb in _BRINGS and (source := next((word for word in call.operands[1:] if "://" in word or "@" in word), None)):
+        call.traits |= Trait.FETCHES
+        last = call.operands[-1]
+        call.download(last if last != source else source.rstrip("/").rpartition("/")[2])
     note_row(call, (*OTHER_ROWS, OTHER_LEFT) if verb else OTHER_ROWS, verb, call.args, call.has)
+
+
+_BRINGS: Final = frozenset(("clone", "checkout", "co", "export", "branch", "open"))
+"""Verbs that bring a whole project from elsewhere."""
 
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {

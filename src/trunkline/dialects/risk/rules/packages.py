@@ -202,7 +202,10 @@ def _other_verb(call: ProgramCall, verb: str) -> None:
         return
     else:
         _elsewhere(call)
-        foreign = next((name for name in call.operands[1:2] if _FOREIGN.search(name) and ":" in name), None)
+        named = call.operands[1:2 if verb not in _BY_ADDRESS else _ADDRESS_AMONG]
+        foreign = next((name for name in named if _FOREIGN.search(name) and ":" in name), None)
+        if foreign is None and verb == "pack" and call.operands[1:] and call.places.kind(call.operands[1]) == "inside":
+            call.download(".")  # the package, under a name that has its version in it
         if foreign is not None:
             call.note("high", "runs a package that is not from the registry", foreign)
         if call.name in ("yarn", "pnpm", "bun") and verb in call.args and verb not in _OWN_VERBS:  # a program of a package
@@ -213,6 +216,9 @@ def _other_verb(call: ProgramCall, verb: str) -> None:
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
 
 
+_BY_ADDRESS: Final = frozenset(("plugin", "plugins", "set", "import"))
+_ADDRESS_AMONG: Final = 5
+"""Verbs behind which an address may stand, and among how many words."""
 _OWN_VERBS: Final = frozenset("link unlink set import patch pack deploy start stop run test store server".split())
 
 
@@ -235,7 +241,8 @@ def _short_verbs(call: ProgramCall) -> None:
     ):
         return
     removes = first in ("R", "r", "P", "e") or call.has("", "--remove", "--purge", "--erase")
-    call.note("high" if removes else "medium", "changes the system's packages", call.command.text)
+    from_address = any(["://" in word for word in call.operands])
+    call.note("high" if removes or from_address else "medium", "changes the system's packages", call.command.text)
 
 
 def _adds_source(call: ProgramCall) -> None:

@@ -305,9 +305,12 @@ def _packs(call: ProgramCall, words: tuple[str, ...]) -> None:
         call.write(words[2] if len(words) > 2 else ".")
 
 
+_DENO_RUNS: Final = frozenset("run test eval repl install serve bench compile cache bundle jupyter x".split())
+
+
 def _file_or_input(call: ProgramCall, language: str) -> None:
     operands = [path for path in call.operands if path not in STDIN_NAMES]
-    if language == "deno" and operands[:1] in (["run"], ["test"], ["eval"], ["repl"]):
+    if language == "deno" and operands[:1] and operands[0] in _DENO_RUNS:
         operands = operands[1:]
         if call.has("A", "--allow-all"):
             call.note("high", "runs a script that may do everything", call.command.text)
@@ -367,6 +370,10 @@ def _recipes(call: ProgramCall) -> None:
 _RECIPES: Final = 16
 
 
+_ADDRESS: Final = re.compile(r"(?:https?|git|ssh)://|git@|git\+|github:")
+_BY_ADDRESS: Final = frozenset("archive.install escript.install local.hex try-repo install new init plugin add".split())
+
+
 def _build(call: ProgramCall) -> None:
     """make and its like run whatever the project's build file says; one from elsewhere is somebody else's program."""
     for option in _BUILD_FILES if not call.bare else ():
@@ -379,6 +386,9 @@ def _build(call: ProgramCall) -> None:
         _properties(call)
     if call.name == "dotnet" and call.operands[:1] == ("exec",) and len(call.operands) > 1:
         call.build(call.operands[1])
+    if (address := next((word for word in call.operands[1:] if _ADDRESS.match(word)), None)) is not None and (
+            call.operands[0] in _BY_ADDRESS):
+        call.note("high", "takes its code from an address", address)
     if call.has("" if call.name in _WITH_PROPERTIES else "n", "--dry-run", "--just-print", "--version", "--help", "--list",
                 "--summary"):
         return

@@ -47,11 +47,23 @@ def may_run(code: str, row: Runner, name: str) -> bool:
     return _RUNS_IN_CODE.search(code) is not None
 
 
+def takes_script(command: SimpleCommand) -> bool:
+    """Whether an interpreter runs what is on its input: none of its words is a script. So does ``uv run -``."""
+    if command.name == "-":
+        return True
+    command, row = row_of(command)
+    return row is not None and row.stdin and row.language == "code" and _only_options(command)
+
+
+def _only_options(command: SimpleCommand) -> bool:
+    return all([word is not None and word[:1] in "-/" for word in command.words[1:]]) and "-c" not in command.words
+
+
 def has_script(command: SimpleCommand, row: Runner) -> bool:
     """Whether its input is what it does: something feeds it, and no word takes the place of that."""
     fed = command.stdin_from >= 0 or any([one.operator[:1] == "<" for one in command.redirects])
     if not fed:
         return False
     if row.language == "code":
-        return all([word is not None and word[:1] in "-/" for word in command.words[1:]]) and "-c" not in command.words
+        return _only_options(command)
     return row.language == "shell" or command.stdin_text is None or _RUNS_IN_CODE.search(command.stdin_text) is not None

@@ -47,30 +47,37 @@ class PathUse(NamedTuple):
     """Behind ``cp`` its last operand is written, whatever it reads otherwise."""
     makes: bool = False
     """Behind a verb of ``_MAKING`` its operands are written."""
+    runs: frozenset[str] = frozenset()
+    """Behind one of these verbs its words are those of a program of the project."""
 
 
 def _row(operands: int = 0, reads: str = "", writes: str = "", everything: bool = False, long_dashes: bool = False,
-         copies: bool = False, makes: bool = False) -> PathUse:
-    return PathUse(operands, frozenset(reads.split()), frozenset(writes.split()), everything, long_dashes, copies, makes)
+         copies: bool = False, makes: bool = False, runs: str = "") -> PathUse:
+    return PathUse(operands, frozenset(reads.split()), frozenset(writes.split()), everything, long_dashes, copies, makes,
+                   frozenset(runs.split()))
 
 
 _READING: Final = frozenset(
     """
-    --config --config-file --rcfile --rootdir --root-dir --project --tsconfig --ignore --ignore-path --ignore-file --exclude
+    --config --config-file --rcfile --rootdir --root-dir --tsconfig --ignore --ignore-path --ignore-file --exclude
     --include --cov-config --confcutdir --settings --pythonpath --python --python-executable --interpreter --requirement
-    --requirements --constraint --editable --find-links --manifest-path --body-file --notes-file --file --input --input-file
-    --from-file --env-file --cert --cacert --capath --ca-certificate --ca-file --key --template --directory --cwd --dir --prefix
-    --workspace-root --rules --rulesdir --plugin --types --typeshed --stubs --chdir --host --socket --defaults-file --cov
+    --requirements --constraint --editable --find-links --manifest-path --body-file --notes-file --input-file
+    --from-file --env-file --cert --cacert --capath --ca-certificate --ca-file --rules --rulesdir --types --typeshed --stubs
+    --host --socket --defaults-file
     """.split()
 )
 """Options that name something to read whatever the program. That another project's folder is worked in is noted by the judges."""
+_READING_OF_KNOWN: Final = _READING | frozenset(
+    "--directory --cwd --dir --prefix --workspace-root --chdir --project --template --key --file --input --plugin --cov".split())
+"""The same for a program with a row here. To another one, or to a script, a folder may be what it works on."""
 
 _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
 _MAKING: Final = frozenset("venv new init create".split())
-_PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True)
-_ELSEWHERE: Final = _row(everything=True, writes="-o --output --output-dir --output-directory --destination --dest "
-                         "--cidfile --iidfile --metadata-file -E --log-file", copies=True)
+_PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True, runs="run r")
+_SAVING: Final = (
+    "-o --output --output-dir --output-directory --destination --dest --cidfile --iidfile --metadata-file -E --log-file")
+_ELSEWHERE: Final = _row(everything=True, writes=_SAVING, copies=True)
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
 
@@ -124,7 +131,10 @@ PATHS: Final[dict[str, PathUse]] = {
     "patch": _row(0, reads="-i"),
     "info": _row(everything=True, writes="-o --output"),
     "uudecode": _row(everything=True, writes="-o --output-file"),
-    "go": _row(ALL, reads="-C -modfile -overlay -pgo -mod -ldflags -gcflags -tags -run -bench", long_dashes=True),
+    "helm": _row(everything=True, writes=f"{_SAVING} -d --untardir"),
+    "go": _row(ALL, reads="-C -modfile -overlay -pgo -mod -ldflags -gcflags -tags -run -bench", long_dashes=True, runs="run"),
+    "cargo": _row(ALL, reads="-C -p --target", writes="-o --target-dir --root --artifact-dir --out-dir", makes=True,
+                  runs="run r"),
     "terraform": _row(0, reads="-chdir -var-file -backend-config", long_dashes=True),
     "openssl": _row(ALL, _OPENSSL_READS, long_dashes=True),
     "cmake": _row(1, reads="-D -S -C -G -P -L", writes="--prefix -B --install-prefix"),
@@ -134,6 +144,10 @@ PATHS: Final[dict[str, PathUse]] = {
 }
 
 
+_NO_ROW: Final = PathUse()
+_MAKES_IN: Final = ("", "-p", "--prefix")
+
+
 def note_outside(call: ProgramCall, is_known: bool = True) -> None:
     """Note the paths outside the session's folders that a call names and that may be written.
 
@@ -141,7 +155,7 @@ def note_outside(call: ProgramCall, is_known: bool = True) -> None:
     """
     wraps = cache(lambda: unwrap(call.command) is not None)  # all of the line has to be read for it: once, for all of its paths
     for at, arg in enumerate(call.args):
-        if "/" in arg or arg[:1] == "~" or arg == "..":
+        if "/" in arg or "~" in arg or ".." in arg:
             _word(call, at, arg, is_known, wraps)
 
 
@@ -172,14 +186,18 @@ def _known(call: ProgramCall) -> Iterator[str]:
 def _only_reads(call: ProgramCall, at: int, arg: str, value: str, path: str, wraps: Callable[[], bool]) -> bool:
     """Whether the judge knows this path, or the table says that this program only reads this word."""
     name, first = _program(call)
-    use = PATHS.get(name) or PATHS.get(name.rstrip("0123456789."), PathUse())
+    use = PATHS.get(name) or PATHS.get(name.rstrip("0123456789."), _NO_ROW)
     option = _option_of(call, at, arg, value, use)
     option = in_full(option, use.writes) or option
     if path in _known(call):
         return option not in use.writes or path in call.writes
+    is_script = (use is _NO_ROW or not use.runs.isdisjoint(call.operands[:1])) and not wraps()
+    if use.makes and option in _MAKES_IN and not _MAKING.isdisjoint(call.operands[:1]):
+        return False
     if option:
-        return option not in use.writes and (option in use.reads or option in _READING or use.everything)
-    if use.makes and not _MAKING.isdisjoint(call.operands[:1]):
+        reading = _READING if is_script else _READING_OF_KNOWN
+        return option not in use.writes and (option in use.reads or option in reading or use.everything)
+    if is_script and use.runs:
         return False
     if use.copies and "cp" in call.operands[:2] and arg == call.args[-1]:
         return False
