@@ -249,7 +249,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             note_lost(call)
             note_console(call)
             note_released(call)
-        if program.takes_lines and len(words) > 1:
+        if program.takes_lines and (len(words) > 1 or command.stdin_from >= 0 or command.redirects):
             _note_words(call, program)
         if names_path:
             note_loaded(call, program.may_build)
@@ -274,7 +274,8 @@ def _note_words(call: ProgramCall, program: Program) -> None:
         note_losses(call)
         if program.is_unknown:
             note_evaluated(call)
-    elif program.runs_script and call.runs and (program.judge is run_file or len(call.args) > 1):
+    elif program.runs_script and call.runs and (
+            program.judge is run_file or len(call.args) > 1 or call.command.redirects or call.command.stdin_from >= 0):
         note_brought(call)
 
 

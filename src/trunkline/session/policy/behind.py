@@ -12,7 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trunkline.session.policy.commands import spellings
-from trunkline.session.policy.hidden import hidden, quoted_lines, without_options
+from trunkline.session.policy.hidden import hidden, printed_into, quoted_lines, without_options
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
@@ -51,7 +51,7 @@ def _behind(commands: Sequence[SimpleCommand], depth: int, left: list[int]) -> l
     from trunkline.dialects.risk.runners.runs import runs_other
 
     found: list[Behind] = []
-    for command, named in zip(commands, line_names(commands), strict=True):
+    for index, (command, named) in enumerate(zip(commands, line_names(commands), strict=True)):
         ran = () if named else runs_other(command)
         if named is UNKNOWN or ran is UNKNOWN:
             found.append(Behind(unknown=True))
@@ -62,6 +62,8 @@ def _behind(commands: Sequence[SimpleCommand], depth: int, left: list[int]) -> l
             found.append(_NOTHING)
         if not found[-1].unknown and (quoted := _quoted(command, found[-1].texts, depth, left)) is not None:
             found[-1] = found[-1]._replace(texts=(*found[-1].texts, *quoted), unknown=left[0] < 0)
+        if 0 <= command.stdin_from < index and (fed := printed_into(commands, index)):
+            found[-1] = found[-1]._replace(texts=(*found[-1].texts, *fed))
     return found
 
 

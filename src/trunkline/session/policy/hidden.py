@@ -137,6 +137,23 @@ def hidden(command: SimpleCommand) -> Iterator[str]:
         yield from _texts(redirect.body or "")
 
 
+def printed_into(commands: Sequence[SimpleCommand], index: int) -> list[str]:
+    """The texts that a pipe prints into a program which nobody here knows, or into a file that somebody made: it may run them."""
+    from trunkline.dialects.risk.rules import program_of  # as heavy as the parser
+
+    command = commands[index]
+    program = program_of(command.words[0]) if command.words and command.words[0] is not None else None
+    if program is not None and not program.is_unknown and not program.runs_script:
+        return []
+    found: list[str] = []
+    for feeder in commands[command.stdin_from:index]:
+        for word in feeder.sketch[1:WORDS] if feeder.name in _TALKERS else ():
+            found += _texts(word)
+        for redirect in feeder.redirects:
+            found += _texts(redirect.body or "")
+    return found[:TEXTS]
+
+
 def quoted_lines(command: SimpleCommand) -> Iterator[str]:
     """Words, and values of options, that may be lines of their own: they have a blank in them, so they stood in quotes."""
     words = command.sketch[:WORDS]

@@ -35,10 +35,20 @@ _SAVES_ALONE: Final = re.compile(
     r"|attach(?:\s+database)?)\s{1,9}'([^']{1,4096})'", re.I)
 _DOT: Final = re.compile(r"\s*\.([a-z]{1,20})\b([^\n]{0,4096})")
 _DOT_RUNS: Final = ("shell", "system", "load")
-_DOT_SAVES: Final = ("output", "once", "backup", "save", "clone", "log", "trace", "excel", "open", "www")
+_DOT_SAVES: Final = ("output", "once", "backup", "save", "clone", "log", "trace", "excel", "open", "www", "session", "cd")
 """sqlite's own words, which may be cut short: what runs something, and what saves into the last of its arguments. Behind ``|``
 an argument of any of them is a program."""
 _ARGUMENT: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'|(\S+)")
+_DOT_READS: Final = ("import",)
+_READS_FILE: Final = re.compile(
+    r"\b(?:readfile|fsdir|zipfile|read_(?:csv|text|blob|json|parquet)\w{0,8}|load_file)\s*\(\s*'([^']{1,4096})'", re.I)
+"""Words and functions that read a file."""
+_INCLUDES: Final = re.compile(
+    r"^[ \t]{0,40}(?:\.read\b|\\(?:i|ir|include|include_relative)\b|source\s|\\\.\s)\s{0,9}[\"']?([^\s\"'|][^\n\"']{0,4096})",
+    re.MULTILINE)
+"""Statements that are in a file."""
+_ARCHIVES: Final = re.compile(r"(?:^|\n)\s{0,9}\.ar(?:c(?:h(?:i(?:v(?:e)?)?)?)?)?\b([^\n]{0,4096})")
+_ARCHIVE_TAKES: Final = ("-C", "--directory", "-f", "--file", "-a", "--append")
 CHANGES: Final = re.compile(
     r"\b(?:drop\s+(?:table|database|schema|index|view|user|role|keyspace|collection|measurement|series|function|trigger|sequence"
     r"|column|partition|dictionary|shard|retention)|truncate\s+(?:table\s+)?\w|delete\s+from|alter\s+(?:table|user|role|database|system)"
@@ -64,6 +74,8 @@ def _database(call: ProgramCall) -> None:
             call.write(path)
     if "--pager" in call.longs and call.value("--pager"):
         call.note("high", "makes the database run a program or write a file", call.command.text)
+    if call.name.startswith("sqlite") and (at := next((at for at, arg in enumerate(call.args) if arg[:2] == "-A"), -1)) >= 0:
+        statements.append(" ".join((".archive", f"-{call.args[at][2:]}" if len(call.args[at]) > 2 else "", *call.args[at + 1:])))
     found = list(dict.fromkeys((*words.statements, *statements)))
     judge_statements(call, [*found, *_input(call)] if words.reads_input else found)
 
@@ -88,7 +100,12 @@ def _input(call: ProgramCall) -> list[str]:
 
 def judge_statements(call: ProgramCall, statements: list[str]) -> None:
     """Note what statements do."""
-    saved = [path for text in statements for path in _saved(text)]
+    saved = [path for text in statements for path in (*_saved(text), *_archived(text))]
+    for path in [path for text in statements for path in _read_files(text)]:
+        call.read(path)
+    included = [found[1] for text in statements for found in _INCLUDES.finditer(text)]
+    if any(map(call.places.is_foreign, included)) or (call.name == "duckdb" and any(map(_EXTENDS.search, statements))):
+        note_not_known(call)
     for path in saved:
         if path[:1] != "|":
             call.write(path)
@@ -100,6 +117,41 @@ def judge_statements(call: ProgramCall, statements: list[str]) -> None:
         call.note("medium", "works on a database", call.command.text)
         if call.name.startswith("sqlite") and call.operands and call.places.kind(call.operands[0]) not in ("inside", "temp"):
             call.write(call.operands[0])
+
+
+_EXTENDS: Final = re.compile(r"(?:^|;)\s{0,20}(?:force\s+)?(?:install|load)\s+['\w]", re.I)
+"""What makes a database load code of others."""
+
+
+def _archived(text: str) -> Iterator[str]:
+    """Where an archive of sqlite is written or unpacked to: ``.archive -x -C dir``."""
+    for found in _ARCHIVES.finditer(text):
+        words = [one[1] or one[2] or one[3] or "" for one in _ARGUMENT.finditer(found[1])]
+        if words and words[0][:1] != "-":
+            words[0] = f"-{words[0]}"  # its letters may stand without a dash, as those of tar
+        letters = "".join([word[1:] for word in words if word[:1] == "-" and word[1:2] != "-"])
+        longs = {word.partition("=")[0] for word in words if word[:2] == "--"}
+        given = [value for at, word in enumerate(words) for value in _archive_values(words, at, word)]
+        if "x" in letters or any("--extract".startswith(one) for one in longs if len(one) > 3):
+            yield from given or ["."]
+        elif set("cuir") & set(letters) or longs & {"--create", "--update", "--insert", "--remove"}:
+            yield from given
+
+
+def _archive_values(words: list[str], at: int, word: str) -> list[str]:
+    option, equal, value = word.partition("=")
+    if option in _ARCHIVE_TAKES:
+        return [value] if equal else words[at + 1:at + 2]
+    return words[at + 1:at + 2] if word[:1] == "-" and word[1:2] != "-" and word[-1:] in ("C", "f", "a") else []
+
+
+def _read_files(text: str) -> Iterator[str]:
+    for found in _READS_FILE.finditer(text):
+        yield found[1]
+    for line in text.split("\n")[:_LINES]:
+        dotted = _DOT.match(line)
+        if dotted is not None and len(dotted[1]) > 1 and any(name.startswith(dotted[1]) for name in _DOT_READS):
+            yield from [one for one in _arguments(dotted[2])[:1] if one[:1] != "|"]
 
 
 def _runs(text: str) -> bool:

@@ -78,6 +78,15 @@ def given_code(command: SimpleCommand) -> Iterator[Given]:
             verb = at
         elif (verb and word[:1] != "-" and not _BARE.fullmatch(word)) or _LOOKS.search(word[:_CHARS]):
             yield Given(sketch[verb] if verb else IN_WORDS, words[at])
+    if command.redirects:
+        yield from _fed(command)
+
+
+def _fed(command: SimpleCommand) -> Iterator[Given]:
+    """What stands on the input and looks like code."""
+    for redirect in command.redirects:
+        if redirect.body is not None and _LOOKS.search(redirect.body[:_CHARS]) is not None:
+            yield Given(IN_WORDS, redirect.body)
 
 
 def _options(name: str) -> tuple[frozenset[str], frozenset[str]]:

@@ -169,6 +169,37 @@ def real_name(command: SimpleCommand) -> tuple[str, ...]:
     return ()
 
 
+_INTERPRETERS: Final = frozenset(
+    "node nodejs bun deno ruby jruby php perl lua luajit python python2 python3 pypy pypy3 java tsx ts-node".split()) | SHELLS
+_MANAGERS: Final[dict[str, str]] = {
+    **{name: name for name in (
+        "npm npx pnpm pnpx yarn bunx corepack composer pip gem bundle rake poetry pdm pipenv uv twine flit hatch cargo "
+        "gradle mvn ant sbt lein cpan cpanm luarocks wp drush gcloud gsutil aws az firebase vercel netlify wrangler ng nx "
+        "lerna turbo rimraf shx semantic-release release-it np vsce ovsx changeset git-filter-repo ansible "
+        "ansible-playbook conda gh-pages surge serverless sls cdk flyway liquibase sonar-scanner rails artisan").split()},
+    "maven": "mvn", "gradlew": "gradle", "mvnw": "mvn", "yarnpkg": "yarn", "bundler": "bundle", "firebase-tools": "firebase",
+}
+"""Package managers, and what else publishes or deletes, by the names of their scripts."""
+_SCRIPT: Final = re.compile(
+    r"(?:.{0,400}/)?([a-z][a-z-]{1,40}?)\d?(?:[-_.]v?\d[\w.]{0,40})?(?:-cli|-wrapper)?"
+    r"(?:\.(?:[cm]?[jt]s|phar|pyz?|rb|pl|jar|pex|sh))?")
+_SCRIPT_AMONG: Final = 8
+
+
+def manager_by_script(command: SimpleCommand) -> tuple[str, ...]:
+    """``node …/npm-cli.js publish`` is ``npm publish``: a manager that its interpreter starts, by the name of its script."""
+    name = (command.name or "").rstrip("0123456789.")
+    if len(command.sketch) < 2 or (name not in _INTERPRETERS and command.name not in _INTERPRETERS):
+        return ()
+    for at, word in enumerate(command.sketch[1:_SCRIPT_AMONG], 1):
+        if word[:1] == "-" or word in ("run", "x"):
+            continue
+        found = _SCRIPT.fullmatch(word)
+        manager = _MANAGERS.get(found[1]) if found is not None else None
+        return (" ".join((manager, *map(git.quoted, command.sketch[at + 1:])))[:git.CHARS],) if manager else ()
+    return ()
+
+
 def joined(command: SimpleCommand, at: int) -> Ran:
     """The words from here on as a command line."""
     if at >= len(command.words):

@@ -10,7 +10,7 @@ from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.risk.runners import forges, git
 from trunkline.dialects.risk.runners.changing import is_plain, settings_of
 from trunkline.dialects.risk.runners.code import has_script, may_run
-from trunkline.dialects.risk.runners.names import UNKNOWN, Ran, joined, line_names, real_name
+from trunkline.dialects.risk.runners.names import UNKNOWN, Ran, joined, line_names, manager_by_script, real_name
 from trunkline.dialects.risk.runners.table import Runner
 from trunkline.dialects.risk.runners.words import base_name, operands_of, options_of, row_of
 from trunkline.dialects.shell import SimpleCommand
@@ -52,10 +52,19 @@ def _under_own_name(command: SimpleCommand) -> Ran:
         return UNKNOWN if found is None else tuple([text[:git.CHARS] for text in found if text])
     if (command.binds and _load_code(command.binds)) or (name in _HAVE_SETTINGS and _sets_what_runs(command)):
         return UNKNOWN
-    inside = _entrypoint(command) if name in _CONTAINERS else forges.runs(command) if name in forges.FORGES else ()
+    inside = _inside(command, name)
     command, row = row_of(command)
     ran = _by_row(command, row) if row is not None else ()
     return UNKNOWN if ran is UNKNOWN or inside is UNKNOWN else (*ran, *inside)
+
+
+def _inside(command: SimpleCommand, name: str) -> Ran:
+    """What a program runs by words that are no options of a row."""
+    if name in _CONTAINERS:
+        return _entrypoint(command)
+    if name in forges.FORGES:
+        return forges.runs(command)
+    return manager_by_script(command)
 
 
 def _load_code(assignments: tuple[str, ...]) -> bool:

@@ -18,11 +18,14 @@ from typing import Final
 from trunkline.dialects.calls.texts import lines_in
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.rules import is_known
+from trunkline.dialects.risk.stdin import given
 
 TEXTS: Final = 8
 """Of one call that are judged as lines; each takes about as long as a line of its own."""
 WORDS: Final = 24
 """Of one call that are looked at."""
+LINES: Final = 64
+"""Of a text on the input that are looked at."""
 _CHARS: Final = 400
 _HEAD: Final = re.compile(r"(?:^|[;&|({`\"'\n])\s{0,9}((?:/\w{1,20}){0,6}/?[a-z][\w.+-]{0,30})")
 """Where a command begins in a text, and its program; prose begins with a capital, or with no program."""
@@ -41,6 +44,10 @@ def note_brought(call: ProgramCall) -> None:
 
 
 def _texts(call: ProgramCall) -> Iterator[str]:
+    if call.command.redirects or call.command.stdin_from >= 0 or call.lenders:
+        fed = given(call)
+        for text in fed.texts if fed is not None else ():
+            yield from _fed(text)
     args = call.args[:WORDS]
     behind = args.index("--") + 1 if "--" in args else 0
     if behind and behind < len(args):
@@ -50,6 +57,16 @@ def _texts(call: ProgramCall) -> Iterator[str]:
             yield from _within(arg)
         elif at + 1 < len(args) and at + 1 != behind and arg.isascii() and is_known(arg):
             yield shlex.join(args[at:])
+
+
+def _fed(text: str) -> Iterator[str]:
+    """The lines of a text on the input that begin with a program's name, and those within it."""
+    for line in text.split("\n", LINES)[:LINES]:
+        head = _ASSIGNED.sub("", line[:_CHARS].lstrip("!%:$ \t")).split(None, 1)
+        if len(head) > 1 and head[0].isascii() and is_known(head[0]):
+            yield line.lstrip("!%:$ \t")
+    if text[:1] in ("{", "["):
+        yield from _within(text)
 
 
 def _within(arg: str) -> Iterator[str]:

@@ -32,7 +32,7 @@ def note_evaluated(call: ProgramCall) -> None:
 
 def unknown_code(command: SimpleCommand) -> list[Given]:
     """The code that a program is given that nobody here knows, where it is not known to compute and print only."""
-    first = command.words[0] if len(command.words) > 1 else None
+    first = command.words[0] if len(command.words) > 1 or (command.words and command.redirects) else None
     if first is None or not program_of(first).is_unknown:
         return []
     return [one for one in given_code(command) if one.code is None or not is_plain(one.code, command.name or "")]

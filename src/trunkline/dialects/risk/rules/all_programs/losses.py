@@ -12,6 +12,7 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.rules.all_programs.releases import REHEARSALS
 from trunkline.dialects.risk.rules.databases import CHANGES
+from trunkline.dialects.risk.stdin import given
 
 _VERB_AMONG: Final = 3
 """Operands in which the sub-command is looked for."""
@@ -43,7 +44,9 @@ def note_losses(call: ProgramCall) -> None:
         call.at_least("high", "deletes something, by its own words", call.command.text)
     elif any(map(_PUBLISHES.fullmatch, verbs)) and REHEARSALS.isdisjoint(call.longs):
         call.at_least("high", "publishes or deploys, by its own words", call.command.text)
-    statement = next((arg for arg in call.args[:_WORDS] if " " in arg and CHANGES.search(arg[:4096]) is not None), None)
+    fed = given(call) if call.command.redirects or call.command.stdin_from >= 0 else None
+    texts = [*call.args[:_WORDS], *(fed.texts if fed is not None else ())]
+    statement = next((text for text in texts if " " in text and CHANGES.search(text[:4096]) is not None), None)
     if statement is not None:
         call.at_least("high", "changes or deletes data", statement)
 
