@@ -35,7 +35,7 @@ _COMMANDS = frozenset({
     "command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "scripts", "code", "exec", "execute", "eval",
     "shell", "bash", "sh", "run", "program", "executable", "argv", "stdin",
 })
-_TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script"})
+_TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "argv"})
 """Names under which a command stands wherever it is told."""
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path",

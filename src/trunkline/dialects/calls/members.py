@@ -152,7 +152,7 @@ def _unknown(value: Any, known: frozenset[str], role: ToolRole, within: str, dep
         folders = 0
         for key, inner in itertools.islice(value.items(), MEMBERS):
             name = str(key)
-            if not inner or bare_key(name) in known:
+            if bare_key(name) in known or (not inner and not _is_guard_off(name, inner)):
                 continue
             folders += is_folder(name)
             if is_variables(name):
@@ -169,6 +169,20 @@ def _unknown(value: Any, known: frozenset[str], role: ToolRole, within: str, dep
     elif isinstance(value, list | tuple) and depth:
         for inner in itertools.islice(value, MEMBERS):
             yield from _unknown(inner, known, role, within, depth - 1)
+
+
+_GUARDS: Final = frozenset(
+    "sandbox sandboxed readonly confirm confirmation approval approve dry dryrun simulate safe isolated isolation".split())
+
+
+_NEGATIONS: Final = frozenset("disable disabled dangerously no not never skip bypass without unsafe".split())
+
+
+def _is_guard_off(name: str, value: Any) -> bool:
+    """Whether a member switches off what keeps a call harmless: ``sandbox: false``. What is left empty says nothing."""
+    return (value is False or value == 0) and value != "" and isinstance(value, bool | int) and (
+        not _GUARDS.isdisjoint(words_of(name)) or words_of(name)[:2] == ("read", "only")) and (
+        _NEGATIONS.isdisjoint(words_of(name)))
 
 
 def _is_holder(name: str, role: ToolRole) -> bool:
@@ -236,8 +250,15 @@ def _is_sort(value: Any, tools: frozenset[str], known: frozenset[str]) -> bool:
     return _EXTENSION.fullmatch(word) is not None and word not in _SHORT_VERBS
 
 
+_TEXT_ENCODING: Final = re.compile(
+    r"utf-?(?:8|16|32)(?:-?(?:le|be|sig))?|(?:us-?)?ascii|latin-?1|iso-?8859-?\d{1,2}|(?:cp|windows)-?\d{3,5}|ucs-?2|binary|auto"
+    r"|shift.?jis|euc-\w{2}|gb\w{1,5}|big5|koi8-\w", re.IGNORECASE)
+
+
 def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
     words = words_of(key)
+    if words[-1:] == ("encoding",) and isinstance(value, str) and _TEXT_ENCODING.fullmatch(value) is None:
+        return False  # ``base64`` makes another text of a command
     is_other = len(words) > 1 and (not _NEVER.isdisjoint(words[:-1]) or _deed(" ".join(words[:-1])) == "delete")
     if words[-1:] and words[-1] in _SORTS:
         values = value if isinstance(value, list | tuple) else (value,)

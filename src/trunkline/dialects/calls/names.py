@@ -20,6 +20,8 @@ _HEAD_CHARS: Final = 200
 """No tool has a longer name, and a title may be of any length."""
 _TITLE_HEAD: Final = re.compile(r"[:·(`]|\s-\s")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
+_IN_PARTS: Final = re.compile(r"[A-Za-z_][\w-]{0,63}(?:(?:[.:/]|::)[A-Za-z_][\w-]{0,63}){0,3}(?:[.:/]|::)([A-Za-z_][\w-]{0,63})")
+_GRAVE_ROLES: Final[frozenset[ToolRole | None]] = frozenset({"terminal", "delete", "move"})
 _WORD: Final = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
 
 _SPELLINGS: Final[tuple[tuple[ToolRole, str | None, str], ...]] = (
@@ -126,8 +128,17 @@ def usual_name(name: str, role: ToolRole | None) -> str:
 
 
 def is_name(title: str) -> bool:
-    """Whether a title reads as the name of a tool: one word, as programs are written, or a server's tool."""
-    return _IDENTIFIER.fullmatch(title) is not None or (title.startswith(_MCP) and " " not in title[:_HEAD_CHARS])
+    """Whether a title reads as the name of a tool: one word, as programs are written, or a server's tool; of several parts
+    (``fs.delete``, ``files/remove``) where the last one says that something is changed or run. Others are names of files."""
+    if _IDENTIFIER.fullmatch(title) is not None or (title.startswith(_MCP) and " " not in title[:_HEAD_CHARS]):
+        return True
+    last = _IN_PARTS.fullmatch(title)
+    return last is not None and (verb_in(last[1]) is not None or role_of_name(last[1]) in _GRAVE_ROLES)
+
+
+def is_grave_name(word: str) -> bool:
+    """Whether a word that stands for a deed or a tool says that something is deleted, moved or run."""
+    return len(word) <= _HEAD_CHARS and (role_of_name(word) in _GRAVE_ROLES or verb_in(word) == "destroys")
 
 
 def verb_in(name: str) -> Verb | None:

@@ -55,7 +55,7 @@ from trunkline.session.interpret.asks.questions import QuestionInterpreter
 from trunkline.session.interpret.asks.tool_questions import emit_questions
 from trunkline.session.interpret.asks.waiting import WaitingAsks
 from trunkline.session.interpret.calls.blocks import tool_part
-from trunkline.session.interpret.calls.evidence import keep_before
+from trunkline.session.interpret.calls.evidence import keep_before, with_strays
 from trunkline.session.interpret.calls.facts import name_of
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.conditions import ConditionInterpreter
@@ -178,7 +178,7 @@ class Interpreter:
         kept = None if wire is raw else raw
         match update:
             case ToolCall() | ToolCallUpdate():
-                self.tools.on_update(update, wire, kept)
+                self.tools.on_update(with_strays(update, raw), wire, kept)
                 self._after_call(update.tool_call_id)
             case UserMessageChunk():
                 self._user_chunk(update, wire, raw)

@@ -11,14 +11,13 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.acp.reading.decode import decode_tool_call_update, stray_members
+from trunkline.dialects.acp.reading.decode import decode_tool_call_update
 from trunkline.dialects.acp.updates import ToolCallUpdate
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Invalid
 from trunkline.session.interpret.asks.subjects import ASKED_CALLS, says_nothing
-from trunkline.session.interpret.calls.evidence import told_in
-from trunkline.session.interpret.calls.facts import decoded
+from trunkline.session.interpret.calls.evidence import with_strays
 from trunkline.session.interpret.calls.followed import ID_CHARS, FollowedCalls
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.writer import TEXT_LIMIT, Writer
@@ -144,12 +143,5 @@ def asked_for(ask: PermissionAsk) -> ToolCallUpdate:
         asked = decode_tool_call_update(ask.tool_call)
     except Invalid:
         return ToolCallUpdate(tool_call_id=ask.request_id)
-    asked = _with_strays(asked, ask.tool_call)
+    asked = with_strays(asked, ask.tool_call)
     return asked if len(asked.tool_call_id) <= ID_CHARS else msgspec.structs.replace(asked, tool_call_id=ask.request_id)
-
-
-def _with_strays(asked: ToolCallUpdate, raw: bytes) -> ToolCallUpdate:
-    """The call with the commands that stand beside its input in the ask, as remarks: they can only make it worse."""
-    strays = {name: decoded(value) for name, value in stray_members(raw).items()}
-    lines = told_in(strays, asked.kind)
-    return asked if not lines else msgspec.structs.replace(asked, meta={**(asked.meta or {}), "beside": {"commands": lines}})

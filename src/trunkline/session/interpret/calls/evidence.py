@@ -8,11 +8,15 @@ Rule 2: what is remembered is bounded, and forgotten when the call has ended.
 from __future__ import annotations
 
 import os.path
+import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+import msgspec
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
+from trunkline.dialects.acp.reading.decode import stray_members
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, name_call
@@ -29,7 +33,7 @@ from trunkline.dialects.calls.claims import (
 from trunkline.dialects.calls.files import file_in
 from trunkline.dialects.calls.inputs import command_of, command_told
 from trunkline.dialects.calls.members import deeds_of
-from trunkline.dialects.calls.names import is_name, role_of_kind
+from trunkline.dialects.calls.names import is_grave_name, is_name, role_of_kind
 from trunkline.dialects.calls.titles import reads_as_command
 from trunkline.dialects.calls.words import arguments_in, command_in
 from trunkline.dialects.packets.detect import tool_by_input
@@ -50,7 +54,12 @@ NAMED_PLACES: Final = 8
 NAMED_BYTES: Final = 4096
 """Bytes of an input that is looked through for that: a title that is in a longer one is no single word."""
 
+CallT = TypeVar("CallT", bound=ToolCall | ToolCallUpdate)
 _NAME_KEYS: Final = ("toolName", "tool_name")
+_DEED_KEYS: Final = ("action", "operation", "kind", "tool", "verb", "op")
+"""Members that may say what is done, beside an input that says that something is looked at."""
+STRAY_BYTES: Final = 64 << 10
+"""Of an update that is looked through for members beside its input."""
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
 OUTPUT_KEYS: Final = ("terminal_output", "terminal_output_delta")
 
@@ -149,6 +158,8 @@ def _remarks(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> list[str
 def _members(meta: dict[str, Any], depth: int) -> Iterator[tuple[str, Any]]:
     for key, value in meta.items():
         yield key, value
+        if isinstance(value, str) and value[:1] == "{" and key not in OUTPUT_KEYS:
+            value = arguments_in(value)  # JSON as a text
         if depth > 1 and isinstance(value, dict) and key not in _RESPONSE_KEYS:
             yield from _members(value, depth - 1)
 
@@ -164,13 +175,27 @@ def _name(call: OpenCall, names: ToolNames) -> None:
 
 def _subjects(state: CallState) -> set[str]:
     """What a title of one word may be instead of a tool's name: a file, a pattern, a command or its program."""
-    found = {os.path.basename(place.path.rstrip("/")) for place in (state.locations or ())[:NAMED_PLACES]}
+    places = [place.path for place in (state.locations or ())[:NAMED_PLACES]]
+    found = {os.path.basename(place.rstrip("/")) for place in places}
     if state.raw_input is not None and len(state.raw_input) <= NAMED_BYTES:
         given = decoded(state.raw_input)
         members = given if isinstance(given, dict) else {}
+        places.append(file_in(members))
         found.update((os.path.basename(file_in(members)), str(members.get("pattern", ""))))
         found.update((command_of(members) or "").split()[:1])
+    title = state.first_title
+    if any(place == title or place.endswith(f"/{title}") for place in places):
+        found.add(title)
     return found
+
+
+def with_strays(update: CallT, raw: bytes) -> CallT:
+    """A call with the members that stand beside its input, as remarks: they can only make it worse. What has ended, or is long,
+    is taken as it is."""
+    if len(raw) > STRAY_BYTES or update.status in ("completed", "failed"):
+        return update
+    strays = {name: decoded(value) for name, value in stray_members(raw).items()}
+    return update if not strays else msgspec.structs.replace(update, meta={**(update.meta or {}), "beside": strays})
 
 
 def told_in(remarks: dict[str, Any], kind: str | None) -> list[str]:
@@ -182,9 +207,12 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any]) -> None:
     """Commands that stand in ``_meta``: they can only make a call worse."""
     for line in told_in(meta, call.state.kind):
         call.claims = with_told(call.claims or Claims(), line)
+    is_look = role_of_kind(call.state.kind) in ("read", "search")
     for key, value in _members(meta, DEPTH):
-        if value and isinstance(value, str | list | dict) and "delete" in deeds_of((key,)):
+        if (is_look if value is True else value and isinstance(value, str | list | dict)) and "delete" in deeds_of((key,)):
             call.claims = with_named(call.claims or Claims(), key)
+        elif is_look and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
+            call.claims = with_named(call.claims or Claims(), value)
 
 
 def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames) -> None:
@@ -200,9 +228,20 @@ def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolN
         if isinstance(item, Terminal) and is_look:
             claims = with_terminal(claims)
         elif has_words and isinstance(item, Content) and isinstance(item.content, TextContent):
-            announced = command_in(item.content.text)
+            announced = command_in(item.content.text) or (_command_shown(item.content.text) if is_look else "")
             claims = with_announced(claims, announced) if announced else claims
     call.claims = claims if claims != Claims() else None
+
+
+_PROMPT: Final = re.compile(r"\A\s*(?:```\w*\n)?\s*(\$ )?([^\n]{1,1000})(?:\n```)?\s*\Z")
+
+
+def _command_shown(text: str) -> str:
+    """The command that a text is which a look shows: behind a prompt, as JSON, or alone and reading as one."""
+    if text[:1] == "{" and (found := command_of(arguments_in(text))) is not None:
+        return found
+    alone = _PROMPT.match(text)
+    return alone[2] if alone is not None and (alone[1] or reads_as_command(alone[2])) else ""
 
 
 def _claim_names(call: OpenCall, update: ToolCall | ToolCallUpdate, others: list[str], names: ToolNames) -> None:
