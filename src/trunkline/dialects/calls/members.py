@@ -44,7 +44,7 @@ def _kinds(**names: str) -> dict[str, _Kind]:
 _HARMLESS: Final = _kinds(
     amount="timeout timeoutms timeoutseconds runinbackground isbackground background limit offset headlimit line lines startline "
     "endline maxresults maxlines replaceall i n a b c casesensitive caseinsensitive multiline literaltext wait maxtokens pages "
-    "page count index bytes size viewrange insertline",
+    "page count index bytes size viewrange linerange insertline shouldreadentirefile readentirefile",
     word="outputmode sortby filetype", id="toolcallid tooluseid messageid", text="description explanation justification reason")
 _HARMLESS_LOOKS: Final = _kinds(amount="recursive depth maxdepth context beforecontext aftercontext", word="status", id="id")
 _HARMLESS_WEB: Final = _kinds(amount="recencydays", texts="url urls alloweddomains blockeddomains", word="status", id="id")
@@ -101,8 +101,8 @@ _WRITTEN: Final = frozenset("content contents diff patch edits replacement".spli
 """Texts by which a look is judged as an edit anyway."""
 _ENDS: Final = frozenset("from to into source src destination dest dst target old new".split())
 _TEXTS: Final = _WRITTEN | frozenset(
-    "text texts string strings str body search replace patches edit change changes snippet hunk hunks instruction instructions "
-    "message title summary comment".split())
+    "text texts string strings str body code search replace patches edit change changes snippet hunk hunks instruction "
+    "instructions message title summary comment".split())
 _WEB: Final = frozenset(
     "url urls uri uris link links href query queries q prompt question questions search text term terms keyword keywords topic "
     "objective domain domains allowed blocked include exclude site sites".split())

@@ -160,9 +160,11 @@ class ProgramCall(Struct, eq=False, gc=False):
         return bool(longs) and any([in_full(given, longs) for given in self.longs])
 
     def value(self, *options: str) -> str | None:
-        """The value of an option, joined (``--to=x``, ``-ox``) or apart."""
-        if self.bare or (self.options.isdisjoint(options) and not any([in_full(given, options) for given in self.longs])):
+        """The value of an option, joined (``--to=x``, ``-ox``) or apart, or at the end of a bundle (``-uo x``)."""
+        if self.bare:
             return None
+        if self.options.isdisjoint(options) and not any([in_full(given, options) for given in self.longs]):
+            return self._value_in_bundle(options)
         for at, arg in enumerate(self.args):
             if arg[:1] != "-":
                 continue
@@ -174,6 +176,18 @@ class ProgramCall(Struct, eq=False, gc=False):
                     return arg[2:].removeprefix("=")
             elif equal and in_full(option, options):
                 return joined
+        return self._value_in_bundle(options)
+
+    def _value_in_bundle(self, options: tuple[str, ...]) -> str | None:
+        """The value of a short option that stands behind others in one word; a word with ``=`` behind it is a setting."""
+        letters = [option[1] for option in options if len(option) == 2 and option[1] in self.letters]
+        for letter in letters:
+            for at, arg in enumerate(self.args):
+                if arg[:1] != "-" or arg[1:2] in ("", "-"):
+                    continue
+                before, found, rest = arg[1:].partition(letter)
+                if found and before.isalnum() and "=" not in rest[1:]:
+                    return rest.removeprefix("=") or (self.args[at + 1] if at + 1 < len(self.args) else "")
         return None
 
     def spell_out(self, options: Collection[str]) -> None:

@@ -8,7 +8,10 @@ from typing import Final
 OWN: Final = re.compile(
     r"(^|/)\.(ssh|aws|gnupg|azure|kube|password-store|electrum|bitcoin|ethereum|mozilla|thunderbird|oci|chef|vault-token|netrc"
     r"|pgpass|my\.cnf|s3cfg|boto|git-credentials|pypirc|htpasswd|dockercfg|authinfo(\.gpg)?|msmtprc|smbcredentials)(/|$)"
-    r"|~/\.(npmrc|yarnrc\.yml|env)$"
+    r"|~/\.(npmrc|yarnrc\.yml|env|databrickscfg)$"
+    r"|(^|/)\.(kaggle/kaggle\.json|snowsql/config|(fly|netlify)/config\.(ya?ml|json)|wrangler/config/default\.toml"
+    r"|nuget/nuget/nuget\.config|(cache/)?huggingface/(stored_)?tokens?)$"
+    r"|~/\.[^/]+/([^/]+/)?([\w-]{1,40}[-_.])?(token|credentials?|secrets?|api_?keys?)(\.(json|ya?ml|toml|txt|ini|cfg))?$"
     r"|\.docker/config\.json|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.m2/settings|\.gradle/gradle\.properties"
     r"|\.config/(gcloud|gh|op|rclone|doctl|hub|git/credentials|github-copilot|solana|containers/auth|google-chrome|chromium|hcloud"
     r"|exercism|stripe|netlify|vercel|heroku|fly|configstore)(/|$)"

@@ -33,11 +33,11 @@ def _tar(call: ProgramCall) -> None:
         mode = mode.replace(glued[0].removeprefix("-"), glued[1])
     if call.has("", "--remove-files", "--recursive-unlink", "--unlink-first", "--delete"):
         call.note("high", "deletes files", call.command.text)
-    if "P" in mode and "x" in mode:
+    if ("P" in mode and "x" in mode) or call.has("", "--absolute-names", "--absolute-paths"):
         call.note("high", "unpacks to absolute paths", call.command.text)
     if "x" in mode or call.has("", "--extract", "--get"):
         call.note("medium", "unpacks an archive", call.command.text)
-        _into(call, call.value("-C", "--directory") or call.bundled_value("C"))
+        _into(call, call.value("-C", "--directory") or call.bundled_value("C") or _behind_letters(call, first))
         _into(call, next((arg.partition("=")[2] for arg in call.args if arg.startswith("--one-top-level=")), None))
     for option in ("--listed-incremental", "--index-file", "--volno-file"):
         _into(call, call.value(option))
@@ -46,6 +46,14 @@ def _tar(call: ProgramCall) -> None:
         if target and target != "-":
             call.write(target)
         _packs(call, tuple(path for path in call.operands if path not in (first, target)))
+
+
+def _behind_letters(call: ProgramCall, first: str) -> str | None:
+    """The folder where the letters have no dash: each of them that takes a value has the next word (``tar xzfC x ..``)."""
+    if first[:1] == "-" or "C" not in first:
+        return None
+    taking = [letter for letter in first if letter in "fCbTXgI"]
+    return next(iter(call.args[1 + taking.index("C"):2 + taking.index("C")]), None)
 
 
 def _archive(call: ProgramCall) -> str | None:

@@ -76,6 +76,8 @@ def _database(call: ProgramCall) -> None:
         call.note("high", "makes the database run a program or write a file", call.command.text)
     if call.name.startswith("sqlite") and (at := next((at for at, arg in enumerate(call.args) if arg[:2] == "-A"), -1)) >= 0:
         statements.append(" ".join((".archive", f"-{call.args[at][2:]}" if len(call.args[at]) > 2 else "", *call.args[at + 1:])))
+    if call.name in _FILES and call.operands and call.operands[0] != ":memory:":
+        call.read(call.operands[0])
     found = list(dict.fromkeys((*words.statements, *statements)))
     judge_statements(call, [*found, *_input(call)] if words.reads_input else found)
 
@@ -111,12 +113,40 @@ def judge_statements(call: ProgramCall, statements: list[str]) -> None:
             call.write(path)
     if any(path[:1] == "|" for path in saved) or any(map(_runs, statements)):
         call.note("high", "makes the database run a program or write a file", statements[0])
-    elif any(_SQL_LOSES.search(text) for text in statements):
-        call.note("high", "changes or deletes data", next(text for text in statements if _SQL_LOSES.search(text)))
-    elif not (statements and all(_SQL_READS.match(one) for text in statements for one in text.split(";") if one.strip())):
+    elif any(_SQL_LOSES.search(text) or _RESTORES.search(text) for text in statements):
+        call.note("high", "changes or deletes data",
+                  next(text for text in statements if _SQL_LOSES.search(text) or _RESTORES.search(text)))
+    elif any(map(_calls_unknown, statements)) or not (
+            statements and all(_SQL_READS.match(one) for text in statements for one in text.split(";") if one.strip())):
         call.note("medium", "works on a database", call.command.text)
         if call.name.startswith("sqlite") and call.operands and call.places.kind(call.operands[0]) not in ("inside", "temp"):
             call.write(call.operands[0])
+
+
+_RESTORES: Final = re.compile(r"^\s{0,9}\.rest\w{0,4}\b", re.MULTILINE)
+_FILES: Final = frozenset(("sqlite3", "sqlite", "duckdb"))
+"""Clients whose first operand is the database's file."""
+_CALLED: Final = re.compile(r"\b([A-Za-z_][\w.]{0,80})\s?\(")
+_COMPUTES: Final = frozenset(
+    """
+    count sum min max avg total abs round ceil ceiling floor mod power sqrt random rand lower upper length len trim ltrim
+    rtrim substr substring replace concat concat_ws coalesce ifnull nullif isnull greatest least cast convert date time
+    datetime timestamp now strftime julianday to_char to_date to_timestamp date_trunc date_part date_format extract age
+    interval year month day hour minute second group_concat string_agg array_agg json_agg jsonb_agg json_extract json_object
+    json_array json_each jsonb_each json_build_object jsonb_build_object row_to_json to_json to_jsonb array_length unnest
+    generate_series row_number rank dense_rank lag lead first_value last_value ntile over partition filter within in values
+    exists any all some and or not as on using from where select having when then else case distinct left right instr
+    position split_part regexp_replace regexp_matches printf format hex unhex quote typeof iif version database
+    current_database current_user user pg_size_pretty pg_total_relation_size pg_relation_size pg_database_size pg_table_size
+    pg_get_viewdef pg_get_functiondef obj_description col_description to_regclass pragma_table_info pragma_index_list
+    sqlite_version last_insert_rowid changes varchar char decimal numeric int integer text md5 sha256 uuid gen_random_uuid
+    explain analyze buffers verbose join lateral union except intersect by limit
+    """.split())
+"""Functions, and words before a bracket, that compute or look. Another function may do anything, though it is selected."""
+
+
+def _calls_unknown(text: str) -> bool:
+    return any(found[1].lower().rpartition(".")[2] not in _COMPUTES for found in _CALLED.finditer(text[:4096]))
 
 
 _EXTENDS: Final = re.compile(r"(?:^|;)\s{0,20}(?:force\s+)?(?:install|load)\s+['\w]", re.I)

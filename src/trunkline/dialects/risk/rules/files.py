@@ -240,8 +240,16 @@ def _rsync(call: ProgramCall) -> None:
     if runner and not runner.startswith("ssh"):
         call.script(runner)
         call.note("high", "runs a program", runner)
-    paths = [path for path in call.operands if path != runner]
+    beside = [call.value(option) for option in _RSYNC_WRITES]
+    for path in beside:
+        if path:
+            call.write(path)
+    paths = [path for path in call.operands if path != runner and path not in beside]
     _copies_remote(call, paths)
+
+
+_RSYNC_WRITES: Final = ("--backup-dir", "-T", "--temp-dir", "--partial-dir", "--log-file", "--write-batch")
+"""Options that name a further place which is written."""
 
 
 def _copies_remote(call: ProgramCall, paths: list[str]) -> None:

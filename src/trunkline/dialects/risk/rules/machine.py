@@ -169,6 +169,7 @@ PACKAGES: Final[dict[str, str]] = {
     "@agentclientprotocol/claude-agent-acp": "claude", "@agentclientprotocol/codex-acp": "codex",
     "@zed-industries/codex-acp": "codex", "@zed-industries/claude-code-acp": "claude", "@charmland/crush": "crush",
     "@earendil-works/pi-coding-agent": "pi-acp", "fast-agent-mcp": "fast-agent", "hermes-agent": "hermes-acp",
+    "del-cli": "rimraf", "del": "rimraf", "trash-cli": "trash",
     "mistral-vibe": "vibe", "aider-chat": "aider", "claude-code": "claude",
 }
 """What registries call the packages of programs that have a judge."""

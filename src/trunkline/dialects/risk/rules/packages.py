@@ -132,6 +132,8 @@ def _verb(call: ProgramCall, manager: Manager) -> str:
     verb, *more = (*call.operands[:2], "", "")[:2]
     if (call.name, verb) in (("uv", "pip"), ("yarn", "npm")) and more[0]:
         return more[0]
+    if call.name in _NODE_NAMES and verb in _AS_CONFIG:
+        return "config"
     at = call.args.index(verb) if verb else 0
     is_value = at > 0 and call.args[at - 1][:1] == "-" and "=" not in call.args[at - 1]
     return more[0] if is_value and more[0] in manager.grave else verb
@@ -194,9 +196,33 @@ def _is_foreign(call: ProgramCall, name: str) -> bool:
     return not slashed or call.name in ("npm", "pnpm", "yarn", "brew")
 
 
+_AS_CONFIG: Final = frozenset(("c", "set", "get"))
+"""Other words for ``config``, or for that and its verb."""
+_TOKEN: Final = re.compile(r"_auth|_password|token|:username", re.IGNORECASE)
+_RISKY: Final = ("shell", "registry", "index", "hook", "node-options", "proxy", "userconfig", "prefix")
+
+
+def _writes_scripts(call: ProgramCall) -> None:
+    """``npm pkg set scripts.x='…'``: the scripts that are made here are lines which are run later."""
+    words = call.operands
+    if words[:2] == ("pkg", "set"):
+        texts = [word.partition("=")[2] for word in words[2:] if word.startswith(("scripts.", "scripts["))]
+    else:
+        texts = list(words[2:3]) if words[:1] == ("set-script",) else []
+    for text in texts:
+        call.script(text)
+
+
 def _other_verb(call: ProgramCall, verb: str) -> None:
-    if verb == "config" and call.operands[1:2] in (("set",), ("edit",), ("delete",)):
-        risky = any("shell" in arg or "registry" in arg or "index" in arg or "hook" in arg for arg in call.args)
+    _writes_scripts(call)
+    removes = verb in ("uninstall", "rm", "remove", "r", "un", "unlink")
+    if removes and (call.has("g", *_BEYOND) or "--location=global" in call.args):
+        call.note("high", "removes for the whole machine", call.command.text)
+    if verb == "config" and any(map(_TOKEN.search, call.args)):
+        call.traits |= Trait.SECRET
+        call.note("high", "reads or changes credentials", call.command.text)
+    if verb == "config" and not {"set", "edit", "delete", "rm"}.isdisjoint(call.operands[:2]):
+        risky = any(word in arg for arg in call.args for word in _RISKY)
         call.note("high" if risky else "medium", "changes the package manager's settings", call.command.text)
     elif verb == "config":
         return

@@ -280,7 +280,8 @@ def _module(call: ProgramCall, at: int) -> None:
     elif name in ("zipfile", "tarfile"):
         _packs(call, call.command.sketch[at + 1:])
     elif name in ("http.server", "SimpleHTTPServer"):
-        call.note("medium", "serves files to the network", call.command.text)
+        folder = call.value("-d", "--directory")
+        call.note("high" if folder is not None and call.places.holds_secrets(folder) else "medium", "serves files to the network", call.command.text)
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
         call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))

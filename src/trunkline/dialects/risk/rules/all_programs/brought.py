@@ -31,6 +31,8 @@ _HEAD: Final = re.compile(r"(?:^|[;&|({`\"'\n])\s{0,9}((?:/\w{1,20}){0,6}/?[a-z]
 """Where a command begins in a text, and its program; prose begins with a capital, or with no program."""
 
 
+_VERBS: Final = frozenset(("init", "service", "halt", "link"))
+"""Programs whose names are usual sub-commands of others."""
 _ASSIGNED: Final = re.compile(r"^(?:\w{1,60}=\S{0,200}\s{1,9}){1,8}")
 
 
@@ -55,7 +57,7 @@ def _texts(call: ProgramCall) -> Iterator[str]:
     for at, arg in enumerate(args):
         if " " in arg or arg[:1] in ("{", "["):
             yield from _within(arg)
-        elif at + 1 < len(args) and at + 1 != behind and arg.isascii() and is_known(arg):
+        elif at + 1 < len(args) and at + 1 != behind and arg.isascii() and is_known(arg) and not (at < 2 and arg in _VERBS):
             yield shlex.join(args[at:])
 
 

@@ -24,8 +24,10 @@ _LOSES: Final = frozenset(
 PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "prisma": (("migrate", "reset"), ("db", "push", "--accept-data-loss"), ("db", "push", "--force-reset")),
     "rails": (("destroy",), ("d",)),
-    "manage.py": (("flush",), ("reset_db",), ("reset_schema",)),
-    "django-admin": (("flush",), ("reset_db",)),
+    **dict.fromkeys(("manage.py", "django-admin", "django"),
+                    (("flush",), ("sqlflush",), ("reset_db",), ("reset_schema",), ("migrate", "zero"))),
+    "atlas": (("schema", "clean"),),
+    "sea-orm-cli": (("migrate", "fresh"), ("migrate", "reset"), ("migrate", "refresh"), ("migrate", "down")),
     "drizzle-kit": (("drop",),),
     "supabase": (("db", "reset"),),
     "hasura": (("database", "drop"), ("migrate", "delete")),

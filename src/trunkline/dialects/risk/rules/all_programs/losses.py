@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.rules.all_programs.releases import REHEARSALS
 from trunkline.dialects.risk.rules.databases import CHANGES
 from trunkline.dialects.risk.stdin import given
@@ -19,7 +19,7 @@ _VERB_AMONG: Final = 3
 _WORD_CHARS: Final = 120
 _WORDS: Final = 24
 _DELETES: Final = re.compile(
-    r"(?:[\w-]{1,60}[:.])?(?:delete|destroy|drop|purge|remove-all|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
+    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove-all|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
 _PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release)(?:[-:][\w:-]{1,60})?")
 _OPTIONS: Final = frozenset("--delete --prune --purge --destroy --delete-all --wipe".split())
 _NOTHING: Final = frozenset("--help --dry-run --dryrun".split())
@@ -35,10 +35,21 @@ FURTHER: Final[dict[str, frozenset[str]]] = {
 _REMOTE_CALL: Final = re.compile(r"[\w.]{1,200}[/.](?:Delete|Destroy|Drop|Purge|Remove|Truncate|Wipe)\w{0,80}")
 
 
+GIVES: Final[dict[str, frozenset[str]]] = {
+    "rails": frozenset("credentials:show credentials:edit credentials:diff secrets:show encrypted:show".split()),
+    "ansible-vault": frozenset(("view", "decrypt", "edit", "rekey")),
+    "sops": frozenset(("-d", "--decrypt", "decrypt", "exec-env", "edit")),
+}
+"""Words by which a program shows credentials."""
+
+
 def note_losses(call: ProgramCall) -> None:
     """Note a sub-command, an option or a statement that deletes, and one that publishes."""
     if not call.longs.isdisjoint(_NOTHING) or call.operands[:1] == ("help",):
         return
+    if call.name in GIVES and not GIVES[call.name].isdisjoint(call.args[:_WORDS]):
+        call.traits |= Trait.SECRET
+        call.note("high", "reads credentials", call.command.text)
     verbs = [word for word in call.operands[:_VERB_AMONG] if len(word) <= _WORD_CHARS]
     if any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call):
         call.at_least("high", "deletes something, by its own words", call.command.text)

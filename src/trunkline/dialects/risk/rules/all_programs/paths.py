@@ -144,6 +144,8 @@ PATHS: Final[dict[str, PathUse]] = {
 }
 
 
+_WITH_LABELS: Final = frozenset("bazel bazelisk buck buck2 pants please plz".split())
+"""To them ``//x:y`` is what is to be built, and no path."""
 _NO_ROW: Final = PathUse()
 _MAKES_IN: Final = ("", "-p", "--prefix")
 
@@ -170,6 +172,8 @@ def _word(call: ProgramCall, at: int, arg: str, is_known: bool, wraps: Callable[
         if value[:1] not in "/~.$" or "://" in value or "\n" in value:
             continue
         if value[:1] == "$" and not value.startswith(("$HOME", "${HOME}")):
+            continue
+        if value[:2] == "//" and call.name in _WITH_LABELS:
             continue
         path, kind, _ = look(call.places, value)
         if kind in _OUTSIDE and not (is_known and _only_reads(call, at, arg, value, path, wraps)):
