@@ -415,3 +415,10 @@ def test_code_that_is_not_known_is_not_approved_as_any_command() -> None:
     policies = {line: decided(running(line), session_policy=auto(commands=True)).action
                 for line in ("python -c 'foo(1)'", "python -c 'print(1)'")}
     assert policies == {"python -c 'foo(1)'": "ask", "python -c 'print(1)'": "allow"}
+
+
+@every_row("category", ["file_read", "file_write", "file_edit"])
+def test_a_read_or_a_write_that_names_no_file_is_asked_about(category: Any) -> None:
+    rules = [allow(category=[category]), allow(tool=["Edit"])]
+    assert [decided(touching(category=category), rule).action for rule in rules] == ["ask", "ask"]
+    assert [decided(touching("src/a.py", category=category), rule).action for rule in rules] == ["allow", "allow"]

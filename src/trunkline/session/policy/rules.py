@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -64,6 +64,9 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     """Who decided it for longer than once; limits nothing."""
     reason: str | None = None
     id: str | None = None
+
+
+_OF_FILES: Final = frozenset(("file_read", "file_write", "file_edit"))
 
 
 class Fit(NamedTuple):
@@ -194,11 +197,19 @@ def _allows(rule: Rule, subject: Subject) -> Fit:
             return part
     if _says_less(rule, subject.ask):
         return Fit(False, "it names a tool or paths, and this is a call that does more than that tool is for")
+    if _names_no_file(rule, subject):
+        return Fit(False, "it does not say which file it is about")
     if subject.guard:
         return Fit(False, f"it touches {subject.guard}, which no rule allows")
     if subject.unsure and not rule.command:
         return Fit(False, f"{UNSURE}: {subject.unsure}")
     return Fit(not subject.ask.doubts, f"it is not sure what this does: {', '.join(subject.ask.doubts[:2])}")
+
+
+def _names_no_file(rule: Rule, subject: Subject) -> bool:
+    """Whether a read or a write names nothing; a rule for exactly this input is about it all the same."""
+    ask = subject.ask
+    return ask.category in _OF_FILES and ask.command is None and rule.input is None and not subject.places and not ask.globs
 
 
 def _says_less(rule: Rule, ask: PolicyAsk) -> bool:

@@ -1,7 +1,7 @@
 """The rules of risk, a file per program or family of programs: its rows, and one judge for what rows cannot express.
 
     reading.py   programs that look                    lookers.py   programs that look and can more
-    running.py   shells, interpreters, build tools
+    running.py   shells, interpreters, build tools     editors.py   editors and debuggers
     files.py     programs that change files            archives.py  tar and its like
     git.py       git; its words in git_words.py        github.py    gh, glab, hg
     packages.py  package managers                      network.py   programs that talk to other machines
@@ -32,6 +32,7 @@ from trunkline.dialects.risk.rules import (
     clouds,
     databases,
     docker,
+    editors,
     files,
     git,
     github,
@@ -58,6 +59,7 @@ _JUDGES: Final[dict[str, Judge]] = {
     **github.JUDGES,
     **packages.JUDGES,
     **running.JUDGES,
+    **editors.JUDGES,
     **network.JUDGES,
     **machine.JUDGES,
     **docker.JUDGES,

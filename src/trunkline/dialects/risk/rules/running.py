@@ -1,4 +1,4 @@
-"""Programs that run code: shells, interpreters, build tools, editors."""
+"""Programs that run code: shells, interpreters, build tools."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from typing import Final
 
 from msgspec import structs
 
-from trunkline.dialects.outside import is_whole_number
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.inline.perl import judge_perl_words
-from trunkline.dialects.risk.inline.plain_code import is_plain
 from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.runners.evaluating import given_code
@@ -281,7 +279,8 @@ def _module(call: ProgramCall, at: int) -> None:
         _packs(call, call.command.sketch[at + 1:])
     elif name in ("http.server", "SimpleHTTPServer"):
         folder = call.value("-d", "--directory")
-        call.note("high" if folder is not None and call.places.holds_secrets(folder) else "medium", "serves files to the network", call.command.text)
+        is_whole = folder is not None and call.places.holds_secrets(folder)
+        call.note("high" if is_whole else "medium", "serves files to the network", call.command.text)
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
         call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))
@@ -448,44 +447,6 @@ def _npx(call: ProgramCall) -> None:
         call.note("medium", "may fetch and run a package", call.command.text)
 
 
-_EDITOR_RUNS: Final = re.compile(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system")
-
-
-_EDITOR_CODE: Final = frozenset("-c --cmd --eval -eval --execute -f --funcall -S -ex -x".split())
-
-
-def _editor_code(call: ProgramCall) -> list[str]:
-    """Commands of its own that an editor's words bring."""
-    if call.name not in _CODE_EDITORS:
-        return []
-    found = [arg[1:] for arg in call.args if arg[:1] == "+" and not is_whole_number(arg[1:]) and len(arg) > 1]
-    joined = [arg.partition("=") for arg in call.args if arg[:2] == "--" and "=" in arg]
-    found += [value for name, _, value in joined if name in _EDITOR_CODE]
-    return found + [after for arg, after in zip(call.args, call.args[1:], strict=False) if arg in _EDITOR_CODE]
-
-
-_CODE_EDITORS: Final = frozenset("vi vim nvim ex view emacs gvim".split())
-
-
-def _editor(call: ProgramCall) -> None:
-    """Editors and debuggers can run commands that their options bring."""
-    code = [arg for arg in call.args if _EDITOR_RUNS.search(arg)]
-    fed = given(call)
-    if fed is not None:
-        code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
-        if not fed.is_known:
-            call.note("high", "does what its input says, and it is not known what that is", call.command.text)
-    for text in _editor_code(call):
-        if not is_plain(text, call.name):
-            call.note("medium", f"runs {call.name} code of which not all is known", text, unsure=True)
-    if code:
-        for arg in code:
-            call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
-        call.note("high", "runs a command inside a program", code[0])
-    else:
-        call.note("medium", "opens files to change them", call.command.text)
-
-
 def _terminal(call: ProgramCall) -> None:
     call.note("medium", "starts another terminal", call.command.text)
 
@@ -506,7 +467,6 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(
         "gcc g++ cc c++ clang clang++ rustc javac kotlinc ghc ocamlc ld as nasm protoc swiftc nvcc".split(), _compiles
     ),
-    **dict.fromkeys("vi vim nvim ex view emacs ed nano pico micro helix hx gdb lldb sqlite3 psql-shell mutt".split(), _editor),
     **dict.fromkeys("tmux screen xterm gnome-terminal konsole alacritty kitty zellij entr nodemon watchexec".split(), _terminal),
     **dict.fromkeys(("npx", "bunx", "pnpx", "dlx"), _npx),
     "eval": _eval,

@@ -1,0 +1,54 @@
+"""Editors and debuggers: what their options and their input make them do."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from trunkline.dialects.outside import is_whole_number
+from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.inline.plain_code import is_plain
+from trunkline.dialects.risk.stdin import given
+
+_EDITOR_RUNS: Final = re.compile(r"!|system\s*\(|\bshell\b|:?py3?\b|\blua\b|call-process|\\!|\.shell|\.system")
+
+
+_EDITOR_CODE: Final = frozenset("-c --cmd --eval -eval --execute -f --funcall -S -ex -x".split())
+
+
+def _editor_code(call: ProgramCall) -> list[str]:
+    """Commands of its own that an editor's words bring."""
+    if call.name not in _CODE_EDITORS:
+        return []
+    found = [arg[1:] for arg in call.args if arg[:1] == "+" and not is_whole_number(arg[1:]) and len(arg) > 1]
+    joined = [arg.partition("=") for arg in call.args if arg[:2] == "--" and "=" in arg]
+    found += [value for name, _, value in joined if name in _EDITOR_CODE]
+    return found + [after for arg, after in zip(call.args, call.args[1:], strict=False) if arg in _EDITOR_CODE]
+
+
+_CODE_EDITORS: Final = frozenset("vi vim nvim ex view emacs gvim".split())
+
+
+def _editor(call: ProgramCall) -> None:
+    """Editors and debuggers can run commands that their options bring."""
+    code = [arg for arg in call.args if _EDITOR_RUNS.search(arg)]
+    fed = given(call)
+    if fed is not None:
+        code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
+        if not fed.is_known:
+            call.note("high", "does what its input says, and it is not known what that is", call.command.text)
+    for text in _editor_code(call):
+        if not is_plain(text, call.name):
+            call.note("medium", f"runs {call.name} code of which not all is known", text, unsure=True)
+    if code:
+        for arg in code:
+            call.script(re.sub(r"^[+:]*!?|^\.(shell|system)\s", "", arg))
+        call.note("high", "runs a command inside a program", code[0])
+    else:
+        call.note("medium", "opens files to change them", call.command.text)
+
+
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
+    **dict.fromkeys("vi vim nvim ex view emacs ed nano pico micro helix hx gdb lldb sqlite3 psql-shell mutt".split(), _editor),
+}
