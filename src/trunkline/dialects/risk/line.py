@@ -217,7 +217,7 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
             sent_on: bool) -> ProgramCall:
     """One command with the notes of its judge."""
     command = standing.settled(command)
-    if len(command.words) > 1:
+    if len(command.words) > 1 and (first := command.words[0]) is not None and (first[:1] in "pPiI" or "/" in first):
         command = apart(command)
     words, places = command.words, standing.at(command.scope)
     first = words[0] if words else None

@@ -46,6 +46,10 @@ _IMPLICIT: Final = frozenset(
 """Files that programs run, or take what to run from, without being given them."""
 
 
+QUIET: Final = frozenset("ls cat echo cd pwd head tail wc mkdir true false test [ printf grep".split()) - ROWS.keys()
+"""Programs that run nothing, and make no other name of anything by their words; most commands are one of these."""
+
+
 class _NamesMade:
     """What the commands of a line so far have made another name of."""
 
@@ -82,6 +86,8 @@ class _NamesMade:
     def learn(self, command: SimpleCommand) -> None:
         """Remember what a command makes another name of, or writes."""
         words, name = command.sketch, command.name
+        if name in QUIET and not command.redirects and not command.assignments and not command.binds:
+            return
         for assignment in command.sets:
             if (new := replaced(assignment)) is not None:
                 self._named(new[0], next(iter(new[1].split()), ""))
@@ -146,7 +152,7 @@ def line_names(commands: Sequence[SimpleCommand]) -> list[Ran]:
 def real_name(command: SimpleCommand) -> tuple[str, ...]:
     """The program that a program is under another name: ``git-push``, ``git send-pack``, an alias given with it, a loader."""
     name = command.name
-    if not name or not (name in _OTHERWISE_NAMED or name.startswith(("git-", "ld"))):
+    if not name or name in QUIET or not (name in _OTHERWISE_NAMED or name.startswith(("git-", "ld"))):
         return ()
     if name == "git":
         return git.behind(command)

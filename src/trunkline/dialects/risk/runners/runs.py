@@ -10,7 +10,15 @@ from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.risk.runners import forges, git
 from trunkline.dialects.risk.runners.changing import is_plain, settings_of
 from trunkline.dialects.risk.runners.code import has_script, may_run
-from trunkline.dialects.risk.runners.names import UNKNOWN, Ran, joined, line_names, manager_by_script, real_name
+from trunkline.dialects.risk.runners.names import (
+    QUIET,
+    UNKNOWN,
+    Ran,
+    joined,
+    line_names,
+    manager_by_script,
+    real_name,
+)
 from trunkline.dialects.risk.runners.table import Runner
 from trunkline.dialects.risk.runners.words import base_name, operands_of, options_of, row_of
 from trunkline.dialects.shell import SimpleCommand
@@ -47,6 +55,8 @@ def _under_own_name(command: SimpleCommand) -> Ran:
     name = command.name
     if name is None:
         return UNKNOWN
+    if name in QUIET and not command.binds:
+        return ()  # as mostly
     if name == "git":
         found = git.runs(command)
         return UNKNOWN if found is None else tuple([text[:git.CHARS] for text in found if text])
