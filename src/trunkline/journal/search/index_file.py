@@ -112,7 +112,7 @@ class IndexFile:
 
     def scrub(self) -> None:
         """Overwrite what was deleted: FTS5 keeps a text's words until its parts are merged, the log until it is emptied, and
-        pages have copies left (``wiping.py``)."""
+        pages have copies left (``journal/stores/sqlite/wiping.py``)."""
         self._connection.execute(self._queries["merge_all"])
         self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if self._wiper is not None:
