@@ -26,7 +26,6 @@ from scripts.helper_vectors import WHY, differences
 from scripts.page_types import FILES as PAGE_FILES
 from trunkline import errors
 from trunkline.agents import catalog
-from trunkline.agents.catalog.entry import AgentEntry
 from trunkline.agents.catalog.entry import schema as entry_schema
 from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.cli.commands import trunkline
@@ -174,8 +173,8 @@ def catalog_table() -> str:
 def entry_table() -> str:
     """The keys of an agent's entry, those of its tables by their full names."""
     whole = entry_schema()
-    keys = whole["properties"]
-    return table(["key", "type", "means"], [row for name in AgentEntry.__struct_fields__ for row in key_rows(name, keys[name], whole)])
+    rows = [row for name, key in whole["properties"].items() for row in key_rows(name, key, whole)]
+    return table(["key", "type", "means"], rows)
 
 
 def key_rows(name: str, key: dict[str, Any], whole: dict[str, Any]) -> list[tuple[str, str, str]]:

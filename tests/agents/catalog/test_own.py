@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.tooling.examples import examples
 from trunkline.agents.catalog import Catalog, adhoc
+from trunkline.agents.catalog import own as own_module
 from trunkline.agents.catalog.own import OwnFolder, entry_text
 from trunkline.errors import Invalid, NotFound, StorageError
 
@@ -68,6 +69,19 @@ def test_a_pipe_or_a_folder_in_its_place_makes_nobody_wait(own: OwnFolder) -> No
     os.mkfifo(own.file("pipe"), 0o600)
     own.file("folder").mkdir()
     assert [*own.specs()] == ["mine"] and sorted(own.problems()) == ["folder", "pipe"]
+
+
+def test_what_is_too_long_and_what_is_too_many_does_not_count(own: OwnFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    long: dict[str, Any] = {"command": ["x", "y" * 300_000]}
+    with pytest.raises(Invalid, match="is longer than 262144 bytes"):
+        own.add("long", long)
+    own.add("long", {"command": ["x"]})
+    own.file("long").write_text(entry_text(long))
+    assert not own.specs() and "is longer than 262144 bytes" in own.problems()["long"]
+    own.add("a", {"command": ["x"]})
+    monkeypatch.setattr(own_module, "OWN_MOST", 1)
+    own.add("b", {"command": ["x"]})
+    assert [*own.specs()] == ["a"]
 
 
 def test_it_is_closed_to_others(own: OwnFolder) -> None:

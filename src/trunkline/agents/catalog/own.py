@@ -74,12 +74,13 @@ class OwnFolder:
     def add(self, name: str, table: Mapping[str, Any]) -> AgentSpec:
         """Write an entry; Invalid where it could not be used. One of the same name is replaced."""
         spec = spec_from_table(name, table, source=name)
-        file = self.file(name)
+        file, text = self.file(name), entry_text(table)
+        _check_length(file, text)
         try:
             file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(f"cannot make {file.parent}: {error.strerror}") from error
-        replace_private(file, entry_text(table).encode())
+        replace_private(file, text.encode())
         return spec
 
     def remove(self, name: str) -> None:
@@ -131,6 +132,11 @@ def _check_folder(folder: Path) -> None:
         raise StorageError(f"cannot read {folder}: {error.strerror}") from error
 
 
+def _check_length(file: Path, text: str) -> None:
+    if len(text.encode()) > ENTRY_BYTES:
+        raise Invalid(f"{file} is longer than {ENTRY_BYTES} bytes")
+
+
 def _stamp(file: Path) -> Stamp | None:
     try:
         found = file.stat()
@@ -143,8 +149,7 @@ def _read(file: Path, stamp: Stamp) -> _Read:
     settled = max(stamp[:2]) < time.time_ns() - SETTLED_NS
     try:
         text = read_private(file, ENTRY_BYTES + 1, close=False) or ""
-        if len(text.encode()) > ENTRY_BYTES:
-            raise Invalid(f"{file} is longer than {ENTRY_BYTES} bytes")
+        _check_length(file, text)
         return _Read(stamp, settled, spec_from_text(file.stem, text, source=str(file)), "")
     except TrunklineError as error:
         return _Read(stamp, settled, None, error.message)

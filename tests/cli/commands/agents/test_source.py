@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import select
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
@@ -21,8 +23,15 @@ class Registry(BaseHTTPRequestHandler):
         self.send_response(code)
         if code == 302:
             self.send_header("Location", "http://registry.example/registry.json")
+        if self.path == "/silent":
+            self.rfile.read()  # until whoever asked has left
+            return
         self.end_headers()
-        self.wfile.write(b'{"agents": []}')
+        with suppress(OSError):  # whoever asked has left
+            for _ in range(100 if self.path == "/slow" else 1):
+                self.wfile.write(b'{"agents": []}')
+                self.wfile.flush()
+                select.select([], [], [], 0.02 if self.path == "/slow" else 0)
 
     def log_message(self, format: str, *args: object) -> None:
         """Nobody reads it."""
@@ -57,6 +66,14 @@ def test_what_is_too_long_is_refused(address: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(source, "REGISTRY_BYTES", 8)
     with pytest.raises(Invalid, match="is longer than"):
         content_of(f"{address}/registry.json")
+
+
+def test_who_takes_too_long_is_not_waited_for(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "FETCH_S", 0.05)
+    with pytest.raises(Unavailable, match="timed out"):
+        content_of(f"{address}/silent")
+    with pytest.raises(Unavailable, match=r"it took longer than 0\.05 s"):
+        content_of(f"{address}/slow")
 
 
 def test_nobody_who_answers_is_said() -> None:

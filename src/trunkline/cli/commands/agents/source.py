@@ -7,9 +7,10 @@ Rule 2: what comes is bounded in size and time.
 
 from __future__ import annotations
 
+import time
 import urllib.error
 import urllib.request
-from http.client import HTTPException, HTTPMessage
+from http.client import HTTPException, HTTPMessage, HTTPResponse
 from typing import IO
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ REGISTRY_BYTES = 8 << 20
 """The public registry has some 100 KiB."""
 
 FETCH_S = 20.0
+_PIECE_BYTES = 1 << 16
 
 
 def content_of(source: str) -> bytes:
@@ -51,15 +53,25 @@ def _fetched(url: str) -> bytes:
     request = urllib.request.Request(url, headers={"User-Agent": f"trunkline/{__version__}", "Accept": "application/json"})
     try:
         with opener.open(request, timeout=FETCH_S) as answer:
-            content: bytes = answer.read(REGISTRY_BYTES + 1)
+            content = _read(answer, url)
     except urllib.error.HTTPError as error:
         with error:
             raise Unavailable(f"{url} answered {error.code}") from error
     except (OSError, HTTPException) as error:
         raise Unavailable(f"cannot fetch {url}: {getattr(error, 'reason', None) or error}") from error
-    if len(content) > REGISTRY_BYTES:
-        raise Invalid(f"{url} is longer than {REGISTRY_BYTES >> 20} MiB")
     return content
+
+
+def _read(answer: HTTPResponse, url: str) -> bytes:
+    """All of it; who sends a little now and then is not waited for longer than who sends nothing."""
+    content, until = bytearray(), time.monotonic() + FETCH_S
+    while piece := answer.read1(_PIECE_BYTES):
+        content += piece
+        if len(content) > REGISTRY_BYTES:
+            raise Invalid(f"{url} is longer than {REGISTRY_BYTES >> 20} MiB")
+        if time.monotonic() > until:
+            raise TimeoutError(f"it took longer than {FETCH_S:g} s")
+    return bytes(content)
 
 
 def _check_address(url: str) -> None:
