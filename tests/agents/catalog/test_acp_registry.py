@@ -27,14 +27,14 @@ def test_a_package_for_node_is_run_as_the_registry_says() -> None:
         "display_name": "Alpha", "docs_url": "https://alpha.example/docs",
         "command": ["npx", "-y", "@alpha/agent@1.2.3", "--acp"],
         "env": {"ALPHA_MODE": "strict"},
-        "install_hint": "install Node.js (https://nodejs.org), which brings npx; then: npm install -g @alpha/agent@1.2.3"}
+        "install_hint": "npm install -g @alpha/agent@1.2.3 (npm and npx come with Node.js: https://nodejs.org)"}
     assert spec_from_table("alpha", entry).icon == "A"
 
 
 def test_a_package_for_python_with_a_program_of_another_name() -> None:
     entry = entry_of(chosen(read_registry(REGISTRY), "beta"), None, HERE)
     assert entry["command"] == ["uvx", "--from", "beta-agent==0.9.0", "beta", "serve"]
-    assert entry["install_hint"].endswith("uv tool install beta-agent==0.9.0")
+    assert entry["install_hint"].startswith("uv tool install beta-agent==0.9.0 (")
     assert entry_of(agent(npx={"package": "p", "cmd": "c"}), None, HERE)["command"] == ["npx", "-y", "--package", "p", "c"]
 
 

@@ -163,10 +163,10 @@ def _of_package(agent: RegistryAgent, way: Literal["npx", "uvx"]) -> dict[str, A
         raise Invalid(f"{where}.cmd: {package.cmd[:80]!r} is no name of a program")
     if way == "npx":
         start, option = ["npx", "-y"], "--package"
-        hint = f"install Node.js (https://nodejs.org), which brings npx; then: npm install -g {package.package}"
+        hint = f"npm install -g {package.package} (npm and npx come with Node.js: https://nodejs.org)"
     else:
         start, option = ["uvx"], "--from"
-        hint = f"install uv (https://docs.astral.sh/uv), which brings uvx; then: uv tool install {package.package}"
+        hint = f"uv tool install {package.package} (uv and uvx: https://docs.astral.sh/uv)"
     words = [option, package.package, package.cmd] if package.cmd else [package.package]
     return {"command": [*start, *words, *package.args], "env": package.env, "install_hint": hint}
 

@@ -135,7 +135,10 @@ def remove(name: str, **flags: Any) -> None:
 
 @command.command()
 def schema() -> None:
-    """Print the JSON Schema of an agent's entry: of a file in `catalog`, or of [agents.NAME] in config.toml."""
+    """Print the JSON Schema of an agent's entry.
+
+    It is that of a file in `catalog` of the data folder, and of [agents.NAME] in config.toml.
+    """
     from trunkline.agents.catalog.entry import schema as entry_schema
 
     output()
