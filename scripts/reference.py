@@ -26,6 +26,7 @@ from scripts.helper_vectors import WHY, differences
 from scripts.page_types import FILES as PAGE_FILES
 from trunkline import errors
 from trunkline.agents import catalog
+from trunkline.agents.catalog.entry import schema as entry_schema
 from trunkline.agents.demo import DEMO_PROMPTS
 from trunkline.cli.commands import trunkline
 from trunkline.dialects.context.commands import COMMANDS
@@ -169,6 +170,29 @@ def catalog_table() -> str:
     return table(["name", "agent", "command", "variables it may see besides the base list"], rows)
 
 
+def entry_table() -> str:
+    """The keys of an agent's entry, those of its tables by their full names."""
+    whole = entry_schema()
+    rows = [row for name, key in whole["properties"].items() for row in key_rows(name, key, whole)]
+    return table(["key", "type", "means"], rows)
+
+
+def key_rows(name: str, key: dict[str, Any], whole: dict[str, Any]) -> list[tuple[str, str, str]]:
+    if "$ref" in key:
+        inner = whole["$defs"][key["$ref"].rpartition("/")[2]]["properties"]
+        return [row for each in inner for row in key_rows(f"{name}.{each}", inner[each], whole)]
+    return [(f"`{name}`", type_word(key), key["description"])]
+
+
+def type_word(key: dict[str, Any]) -> str:
+    """What a value is, for people."""
+    if key.get("type") == "array":
+        return "list of tables" if "$ref" in key["items"] else "list of strings"
+    if key.get("type") == "object":
+        return "table of numbers" if "properties" in key else "table of strings"
+    return str(key.get("type", "string"))
+
+
 def prompt_table() -> str:
     rows = [(f"`/{prompt.name} {prompt.arguments}".rstrip() + "`", prompt.does) for prompt in DEMO_PROMPTS]
     return table(["prompt", "what the demo agent does"], rows)
@@ -195,6 +219,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "commands": command_table,
     "cli": help_texts,
     "catalog": catalog_table,
+    "entry": entry_table,
     "features": feature_table,
     "prompts": prompt_table,
     "packets": packet_table,
@@ -220,7 +245,13 @@ def frame_fields(kind: type[msgspec.Struct]) -> str:
     return ", ".join(found) or "–"
 
 
+def agent_schema() -> str:
+    """An agent's entry as JSON Schema."""
+    return msgspec.json.format(msgspec.json.encode(entry_schema()), indent=1).decode() + "\n"
+
+
 FILES: dict[str, Callable[[], str]] = {
+    "agent.schema.json": agent_schema,
     "agent-context.schema.json": context_schema,
     "agent-context.ts": context_typescript,
     "websocket.schema.json": websocket_schema,

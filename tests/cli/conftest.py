@@ -45,10 +45,12 @@ class Place:
         return subprocess.run(self.command(*words), cwd=self.work, env={**os.environ, **(env or {})}, input=stdin,
                               capture_output=True, timeout=COMMAND_S, check=False)
 
-    def call_here(self, *words: str, env: Mapping[str, str] | None = None, stdin: bytes = b""
+    def call_here(self, *words: str, env: Mapping[str, str] | None = None, stdin: bytes = b"", data_first: bool = False
                   ) -> subprocess.CompletedProcess[bytes]:
-        """As ``call``, but in this process: for tests of what a command says, not of how a process begins and ends."""
-        command = [*words, "--data", str(self.data.path)]
+        """As ``call``, but in this process: for tests of what a command says, not of how a process begins and ends.
+        ``data_first``: where what stands last is another program's."""
+        data = ["--data", str(self.data.path)]
+        command = [words[0], *data, *words[1:]] if data_first else [*words, *data]
         with (chdir(self.work), CliRunner().isolation(stdin, env) as (out, err, _), patch("sys.argv", ["trunkline", *command]),
               patch("trunkline.cli.main.leave_on_interrupt")):
             with pytest.raises(SystemExit) as ended:

@@ -30,3 +30,11 @@ def test_commands_agents_sessions_and_flags_are_completed(shared: Place) -> None
 def test_completing_never_starts_a_hub(place: Place) -> None:
     assert completed(place, "tail", "ses_") == []
     assert place.data.holder() is None
+
+
+def test_commands_of_agents_and_what_was_added_are_completed(place: Place) -> None:
+    place.call_here("agents", "add", "mine", "--", "x", data_first=True)
+    assert completed(place, "doc") == ["doctor"]
+    assert completed(place, "agents", "") == ["add", "import", "remove", "schema"]
+    assert completed(place, "agents", "remove", "") == ["mine"]
+    assert "mine" in completed(place, "run", "mi")

@@ -21,6 +21,8 @@ from starlette.requests import Request
 from tests.tooling.claude_runs import translator
 from tests.tooling.story import Player
 from trunkline.agents import catalog
+from trunkline.agents.catalog import acp_registry
+from trunkline.agents.catalog.own import entry_text
 from trunkline.cli.commands.acp import messages
 from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
@@ -232,6 +234,16 @@ def catalog_toml(data: bytes) -> None:
     _tolerant(load, {"config": str(path)})
 
 
+def agent_registry(data: bytes) -> None:
+    """The public registry's JSON, and each of its agents as an entry of the catalog, by every way to have it."""
+    listed: list[acp_registry.Listed] = []
+    _tolerant(lambda: listed.extend(acp_registry.read_registry(data)))
+    for agent in [each.agent for each in listed if each.agent is not None][:4]:
+        for way in (None, *acp_registry.WAYS):
+            _tolerant(lambda: catalog.spec_from_table("x", tomllib.loads(
+                entry_text(acp_registry.entry_of(agent, way, "linux-x86_64")))))  # noqa: B023 (it is called at once)
+
+
 def shell_lines(data: bytes) -> None:
     """A line of shell: what it runs, and the parts that are shown. It is read, never run."""
     line = _text(data)
@@ -302,7 +314,8 @@ def exports(data: bytes) -> None:
 
 TARGETS: Final[dict[str, Target]] = {target.__name__: target for target in (
     jsonrpc, acp_update, acp_params, acp_asks, claude_frames, claude_transcript, packet_detection, context_commands,
-    request_bodies, ws_frames, headers, multipart, policy, catalog_toml, shell_lines, glob_patterns, sse_client, editor_messages,
+    request_bodies, ws_frames, headers, multipart, policy, catalog_toml, agent_registry, shell_lines, glob_patterns, sse_client,
+    editor_messages,
     journal_blocks, exports)}
 
 _OBEYED = set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A),

@@ -17,10 +17,10 @@ WITHIN_S = 2.0
 
 def agent_names(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Agents, by the catalog and the settings alone."""
-    from trunkline.agents import catalog
+    from trunkline.cli.naming import known_agents
     from trunkline.cli.read_settings import load
 
-    known = {**catalog.load(), **load(_flags(ctx)).agents}
+    known = known_agents(load(_flags(ctx)))
     return [CompletionItem(name, help=spec.display_name) for name, spec in known.items() if name.startswith(incomplete)]
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from trunkline.agents import catalog
+from trunkline.agents.catalog import Catalog
+from trunkline.agents.catalog.own import FOLDER, OwnFolder
 from trunkline.client import Client, SessionView
 from trunkline.errors import Invalid, NotFound, SessionNotFound
 from trunkline.settings import Settings
@@ -17,6 +18,11 @@ from trunkline.settings import Settings
 PAGE = 200
 SESSION = "ses_"
 """How the id of a session begins; it may be left out."""
+
+
+def known_agents(settings: Settings) -> Catalog:
+    """The agents that a hub of this data folder knows: of the settings, those that a person added, and the catalog's."""
+    return Catalog(settings.agents, OwnFolder(settings.data / FOLDER))
 
 
 def meant(word: str, known: Iterable[str]) -> str:
@@ -46,7 +52,7 @@ async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[
     """The agent of that name, or the session; without a name, the agent that was used last."""
     if not name:
         return await _last_agent(hub), None
-    if name in {**catalog.load(), **settings.agents}:
+    if name in known_agents(settings):
         return name, None
     try:
         session = await named(hub, name)

@@ -11,11 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import secrets
+import stat
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
-from trunkline.errors import StorageError, Unavailable
-from trunkline.threads import Lane
+from trunkline.errors import Invalid, StorageError, Unavailable
+from trunkline.threads import Lane, check_off_loop
 
 log = logging.getLogger("trunkline.server")
 
@@ -84,3 +87,56 @@ def write_private(path: Path, content: bytes) -> None:
     with open(descriptor, "wb") as file:
         file.write(content)
     half.replace(path)
+
+
+def replace_private(path: Path, content: bytes) -> None:
+    """Put a file in place of another in one step, closed to others, and on the disk before it counts. Blocks."""
+    check_off_loop()
+    target = Path(os.path.realpath(path))
+    half = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
+    try:
+        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            with open(descriptor, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(half, target)
+        except BaseException:
+            with suppress(FileNotFoundError):  # it may have got its name already
+                half.unlink()
+            raise
+    except OSError as error:
+        raise StorageError(f"cannot write {path}: {error.strerror}") from error
+
+
+def read_private(path: Path, most: int, *, close: bool = True) -> str | None:
+    """The text of a file that only its owner may write, its first bytes at most; None where there is none. One that others may
+    read is closed to them, unless ``close`` is off. A pipe does not make us wait, nor a huge file eat the memory."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    try:
+        _check_owner(path, os.fstat(descriptor))
+        with open(descriptor, "rb", closefd=False) as file:
+            if close and os.fstat(descriptor).st_mode & 0o077:
+                os.fchmod(descriptor, 0o600)
+            return file.read(most).decode("utf-8")
+    except OSError as error:
+        raise StorageError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Invalid(f"{path} is not UTF-8: {error}") from error
+    finally:
+        os.close(descriptor)
+
+
+def _check_owner(path: Path, found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise Invalid(f"{path} is not a plain file")
+    if found.st_uid not in (os.geteuid(), 0):
+        raise Invalid(f"{path} belongs to somebody else")
+    if found.st_mode & 0o022:
+        raise Invalid(f"{path} may be written by others; close it with: chmod 600 {path}")

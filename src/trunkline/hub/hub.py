@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec, Catalog
+from trunkline.agents.catalog.own import FOLDER, OwnFolder
 from trunkline.agents.keeper.link import open_nursery
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
@@ -62,7 +63,7 @@ class Hub:
 
     def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None) -> None:
         self.options = options
-        self.agents: Mapping[str, AgentSpec] = Catalog(options.agents)
+        self.agents: Mapping[str, AgentSpec] = Catalog(options.agents, OwnFolder(options.file(FOLDER)))
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
         self.preview_url: Callable[[str, Artifact], str | None] = lambda session_id, artifact: None

@@ -7,7 +7,8 @@ from typing import Self
 
 import msgspec
 
-from trunkline.agents.catalog import AgentSpec, Detection, SandboxKind
+from trunkline.agents.catalog import AgentSpec, Detection
+from trunkline.agents.catalog.entry import SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.content import ContentBlock, TextContent
 from trunkline.journal.stores import SQLITE, store_named

@@ -54,7 +54,9 @@ def test_a_long_text_is_looked_at_by_its_beginning() -> None:
     "uv run python -mtrunkline approve 1", "foo 'python -Bmtrunkline approve 1'", "python3 -Im trunkline approve 1",
     "python3 -m trunkline policy remove 1", "uvx trunkline@1 policy edit", "uvx --from trunkline trunkline policy edit",
     "pipx run trunkline policy edit", "uv run trunkline policy edit", "foo 'trunkline policy edit'", "trunkline approve 1",
-    "trunkline answer 1 yes", "trunkline $X", "sh -c 'trunkline policy edit'", "TRUNKLINE policy edit",
+    "trunkline agents add x -- sh", "trunkline agents --data x add y -- sh", "trunkline agents import f.json",
+    "trunkline agents remove x", "trunkline policy --data x remove 1", "trunkline answer 1 yes", "trunkline $X",
+    "sh -c 'trunkline policy edit'", "TRUNKLINE policy edit",
 ])
 def test_no_rule_opens_what_the_hub_allows(line: str) -> None:
     verdict = decided(running(line, guarded=("/data",)), allow(category=["terminal"], risk=[*LEVELS]))
@@ -62,6 +64,7 @@ def test_no_rule_opens_what_the_hub_allows(line: str) -> None:
 
 
 @every_row("line", ["trunkline policy show", "trunkline policy explain x", "echo trunkline policy edit", "trunkline agents",
+                    "trunkline agents --json", "trunkline policy --help", "trunkline doctor",
                     "git commit -m 'trunkline policy edit'", "cat src/trunkline/policy.py", "grep 'trunkline policy' docs"])
 def test_who_looks_at_what_the_hub_allows_is_not_held_up(line: str) -> None:
     verdict = decided(running(line, guarded=("/data",)), allow(category=["terminal"], risk=[*LEVELS]))

@@ -1,45 +1,10 @@
-"""What can be run: one TOML file per agent beside this module, ``[agents.NAME]`` tables of the user, and ad-hoc commands.
+"""What can be run: one TOML file per agent beside this module, those that a person added, ``[agents.NAME]`` tables of the
+settings, and ad-hoc commands.
 
-A file (or table) has these keys; ``command`` is the only one that must be there, and unknown keys are refused:
-
-| key          | type             | means                                                                                 |
-|--------------|------------------|---------------------------------------------------------------------------------------|
-| display_name | string           | the name people read; the agent's name if absent                                      |
-| icon         | string           | one or two characters shown beside it (no file, no network)                           |
-| command      | list of strings  | program and arguments; what it speaks on stdio is ``driver``'s word                    |
-| docs_url     | string           | where the agent is described                                                          |
-| install_hint | string           | a command that installs it; shown when it is missing, never run                       |
-| login_hint   | string           | what to do when it wants a login                                                      |
-| pick         | string           | when to pick it, where others do the same or something has to be known                |
-| env_allow    | list of strings  | variables it may see besides the base list of ``agents.environment``; ``OPENAI_*`` works |
-| env          | table of strings | variables set for it                                                                  |
-| detect       | table            | how to find it, see below                                                             |
-| quirks       | table            | where it needs other treatment than the protocol says, see below                      |
-| tools        | table of strings | its names for its tools, each with the tool's role (``ToolRole`` of ``dialects.calls``)   |
-| members      | list of strings  | members of its tools' inputs that change nothing; others keep rules from allowing |
-| variables    | list of strings  | ``NAME=value`` that it gives to every command it has the hub run, which change nothing |
-| parent_call  | string           | where in a tool call's ``_meta`` it names the call whose sub-agent makes it: ``a.b``   |
-| features     | list of strings  | what its runs have shown beyond what every agent does: ``git``, ``approval.preview``    |
-| paths        | table of strings | its ``sessions``, ``config``, ``logs``; ``~`` and ``${NAME:-default}`` are filled in       |
-| sandbox      | string           | what its sessions run in: ``none`` if absent, or ``bwrap``; no session can loosen it |
-| sandbox_network | boolean       | whether programs in the sandbox reach the network; ``true`` if absent                 |
-| sandbox_reads | list of strings | files and folders of the home that it may read in the sandbox besides                 |
-| store        | string           | whose session files these are: a module of ``trunkline.discovery`` that can read them |
-| driver       | string           | what it speaks: ``acp`` if absent, or ``stream-json``                                |
-| resources    | table of numbers | what it may take of the machine, with all it starts: ``memory_mb``, ``processes``, ``files`` |
-| daemons      | list of tables   | programs it starts for all its users, left running when it ends, see below            |
-
-| key                          | type            | means                                                                     |
-|------------------------------|-----------------|---------------------------------------------------------------------------|
-| detect.executable            | string          | program to look for on PATH; the first word of ``command`` if absent      |
-| paths.others                 | list of strings | what else is its own: a cache, a state; a folder ends in ``/``               |
-| detect.path_contains         | string          | only a program whose real path contains this counts (two agents, one name) |
-| detect.path_lacks            | string          | only a program whose real path does not contain this counts               |
-| detect.version_args          | list of strings | what prints the version, ``["--version"]`` if absent; ``[]`` = never ask  |
-| quirks.missing_file_is_empty | boolean         | a missing file is read as empty text instead of an error (its writes need it) |
-| daemons[].name               | string          | what people call it                                                       |
-| daemons[].command            | list of strings | its program's file name, and words that stand among its arguments         |
-| quirks.usage_of_session      | boolean         | a prompt's answer counts the tokens of the session, not of the turn       |
+    entry.py          what a file or table may say, key by key, and its JSON Schema
+    features.py       what an agent can do, as flags
+    own.py            the entries that a person added, in the data folder
+    acp_registry.py   an entry out of the public registry's JSON
 
 A first word ``{python}`` in ``command`` or ``detect.executable`` is the interpreter that runs the hub.
 
@@ -55,13 +20,14 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, ValuesView
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Protocol
 
 import msgspec
 
+from trunkline.agents.catalog.entry import AgentEntry, Detect, Login, Paths, Quirks, SandboxKind, Speaks
 from trunkline.agents.catalog.features import FLAGS
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
@@ -75,8 +41,8 @@ from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.errors import AgentNotInstalled, Invalid, TrunklineError, Unavailable
 from trunkline.threads import Lane, check_off_loop
 
-__all__ = ["AgentSpec", "Catalog", "Detect", "Detection", "Paths", "Quirks", "adhoc", "detect", "expand", "find_command",
-           "launch_command", "load", "spec_from_table"]
+__all__ = ["AgentSpec", "Catalog", "Detect", "Detection", "Login", "OwnAgents", "Paths", "Quirks", "adhoc", "detect", "expand",
+           "find_command", "launch_command", "load", "plain_error", "shipped", "spec_from_table", "spec_from_text"]
 
 VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
@@ -93,64 +59,6 @@ _INTERPRETED = re.compile(r"\s*(?:Python \d|Node\.js v?\d|GNU bash\b)")
 _VERSION = re.compile(r"\d{1,9}\.\d+[\w.+-]*")
 
 
-class Detect(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """How to find an agent on this machine."""
-
-    executable: str = ""
-    path_contains: str = ""
-    path_lacks: str = ""
-    version_args: tuple[str, ...] = ("--version",)
-
-
-class Quirks(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where an agent needs other treatment than the protocol says."""
-
-    missing_file_is_empty: bool = False
-    usage_of_session: bool = False
-
-
-class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Where an agent keeps its files, as the catalog writes it; ``expand`` fills in the environment's part."""
-
-    sessions: str = ""
-    config: str = ""
-    logs: str = ""
-    others: tuple[str, ...] = ()
-
-
-Speaks = Literal["acp", "stream-json"]
-SandboxKind = Literal["none", "bwrap"]
-
-
-class _Table(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One agent as a file or a user's settings describe it."""
-
-    command: tuple[str, ...]
-    display_name: str = ""
-    icon: str = ""
-    docs_url: str = ""
-    install_hint: str = ""
-    login_hint: str = ""
-    pick: str = ""
-    env_allow: tuple[str, ...] = ()
-    env: dict[str, str] = {}
-    detect: Detect = Detect()
-    quirks: Quirks = Quirks()
-    features: tuple[str, ...] = ()
-    paths: Paths = Paths()
-    store: str = ""
-    tools: dict[str, ToolRole] = {}
-    members: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
-    parent_call: str = ""
-    driver: Speaks = "acp"
-    sandbox: SandboxKind = "none"
-    sandbox_network: bool = True
-    sandbox_reads: tuple[str, ...] = ()
-    resources: dict[str, int] = {}
-    daemons: tuple[Daemon, ...] = ()
-
-
 class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     """One agent that can be run. ``command`` is what to run; ``launch_command`` says where it really is."""
 
@@ -164,6 +72,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     quirks: Quirks
     install_hint: str
     login_hint: str = ""
+    login: Login = Login()
     pick: str = ""
     env: dict[str, str] = {}
     features: tuple[str, ...] = ()
@@ -203,24 +112,46 @@ class Detection(msgspec.Struct, frozen=True, kw_only=True):
 class Catalog(Mapping[str, AgentSpec]):
     """Every agent that can be run, by name. The file of an agent is read when somebody wants that agent.
 
-    ``more`` are the user's own, which come before those of the catalog of the same name."""
+    ``more`` are those of the settings, which come before those that a person added (``own``, looked at anew each time), and these
+    before those of the catalog of the same name."""
 
-    def __init__(self, more: Mapping[str, AgentSpec]) -> None:
+    def __init__(self, more: Mapping[str, AgentSpec], own: OwnAgents | None = None) -> None:
         self._more = more
+        self._own = own
 
     def __getitem__(self, name: str) -> AgentSpec:
-        if name in self._more:
-            return self._more[name]
-        return _spec_from_file(_files()[name])
+        before = self._before()
+        return before[name] if name in before else _spec_from_file(_files()[name])
 
     def __contains__(self, name: object) -> bool:
-        return name in self._more or name in _files()
+        return name in self._before() or name in _files()
 
     def __iter__(self) -> Iterator[str]:
-        return iter(dict.fromkeys((*_files(), *self._more)))
+        return iter(dict.fromkeys((*_files(), *self._before())))
 
     def __len__(self) -> int:
-        return len({*_files(), *self._more})
+        return len({*_files(), *self._before()})
+
+    def values(self) -> ValuesView[AgentSpec]:
+        """All of them, as they are at one moment."""
+        before = self._before()
+        return {name: before[name] if name in before else _spec_from_file(_files()[name])
+                for name in dict.fromkeys((*_files(), *before))}.values()
+
+    def _before(self) -> Mapping[str, AgentSpec]:
+        return self._more if self._own is None else {**self._own.specs(), **self._more}
+
+
+class OwnAgents(Protocol):
+    """The agents that a person added; ``own`` has them in a folder."""
+
+    def specs(self) -> Mapping[str, AgentSpec]:
+        """Those that can be read now."""
+
+
+def shipped() -> frozenset[str]:
+    """The names of the agents that the catalog itself has."""
+    return frozenset(_files())
 
 
 def load() -> dict[str, AgentSpec]:
@@ -234,9 +165,9 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
     if not _NAME.fullmatch(name):
         raise Invalid(f"{where}: {name!r} is no agent name; use lower-case letters, digits, '.', '_' and '-'")
     try:
-        entry = msgspec.convert(dict(table), _Table)
+        entry = msgspec.convert(dict(table), AgentEntry)
     except BROKEN as error:
-        raise Invalid(f"{where}: {_plain(error)}", details={"source": where}) from None
+        raise Invalid(f"{where}: {plain_error(error)}", details={"source": where}) from None
     _check_command(where, entry.command)
     return AgentSpec(
         name=name,
@@ -249,6 +180,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         quirks=entry.quirks,
         install_hint=entry.install_hint,
         login_hint=entry.login_hint,
+        login=entry.login,
         pick=entry.pick,
         env=entry.env,
         features=_known_features(where, entry.features),
@@ -333,16 +265,21 @@ def _files() -> dict[str, Path]:
 
 @cache
 def _spec_from_file(file: Path) -> AgentSpec:
+    return spec_from_text(file.stem, file.read_text(encoding="utf-8"), source=file.name)
+
+
+def spec_from_text(name: str, text: str, *, source: str) -> AgentSpec:
+    """The agent that the text of one file describes; ``source`` is named in errors."""
     import tomllib  # no agent, no parser
 
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
+        table = tomllib.loads(text)
     except NOT_TOML as error:
-        raise Invalid(f"{file.name}: not TOML: {error}") from None
-    return spec_from_table(file.stem, table, source=file.name)
+        raise Invalid(f"{source}: not TOML: {error}") from None
+    return spec_from_table(name, table, source=source)
 
 
-def _plain(error: Exception) -> str:
+def plain_error(error: Exception) -> str:
     """``Expected `str`, got `int` - at `$.detect.executable``` as ``detect.executable: expected `str`, got `int```."""
     what, _, at = str(error).partition(" - at `$")
     what = what[:1].lower() + what[1:]
@@ -449,10 +386,10 @@ async def _ask_version(spec: AgentSpec, path: str, env: Mapping[str, str], withi
     return found.group() if found else None
 
 
-def _folder_for_files() -> str:
-    from tempfile import gettempdir  # to find it, it tries to write there
-
-    return gettempdir()
+def _folder_for_files(env: Mapping[str, str] = os.environ) -> str:
+    """Where a program may leave what it cannot help writing. (``gettempdir`` writes to find out, and fails on a full disk.)"""
+    check_off_loop()
+    return next((folder for folder in (env.get("TMPDIR", ""), "/tmp") if os.path.isabs(folder) and os.path.isdir(folder)), "/")
 
 
 def _is_interpreter(spec: AgentSpec) -> bool:

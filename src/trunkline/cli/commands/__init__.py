@@ -5,7 +5,8 @@ folder; its ``command`` is what is called.
     chat/       a session in this terminal        open.py      the page in a browser
     send.py · tail.py · approve.py · deny.py · answer.py       a session from a script or another terminal
     acp/        an agent to an editor             check/       whether an agent keeps to the protocol
-    agents.py · sessions.py · policy.py · pair.py · devices.py · audit.py · journal.py · status.py · stop.py · completion.py
+    agents/     what can be run, and more of it   doctor/      what is wrong, and what mends it
+    sessions.py · policy.py · pair.py · devices.py · audit.py · journal.py · status.py · stop.py · completion.py
 
 Rule: this module (not those beside it) imports click and nothing of ours; ``--help`` and ``--version`` need no more.
 """
@@ -34,7 +35,7 @@ COMMANDS: dict[str, Lazy] = {
     "run": Lazy("trunkline.cli.commands.run", "Give an agent a prompt and watch it work."),
     "open": Lazy("trunkline.cli.commands.open", "Open the page in a browser, or print a link to it."),
     "acp": Lazy("trunkline.cli.commands.acp", "Be an agent to an editor, on stdin and stdout."),
-    "agents": Lazy("trunkline.cli.commands.agents", "List the agents that can be run."),
+    "agents": Lazy("trunkline.cli.commands.agents", "List the agents that can be run, or add one."),
     "sessions": Lazy("trunkline.cli.commands.sessions", "List sessions, or look into one."),
     "send": Lazy("trunkline.cli.commands.send", "Send a prompt to a session."),
     "tail": Lazy("trunkline.cli.commands.tail", "Show a session's packets as they come, until Ctrl-C."),
@@ -47,6 +48,7 @@ COMMANDS: dict[str, Lazy] = {
     "audit": Lazy("trunkline.cli.commands.audit", "Check or export the record of approvals."),
     "journal": Lazy("trunkline.cli.commands.journal", "Verify, repair or salvage what is stored."),
     "check": Lazy("trunkline.cli.commands.check", "Check that an agent keeps to the protocol."),
+    "doctor": Lazy("trunkline.cli.commands.doctor", "Look for what is wrong, and say what mends it."),
     "status": Lazy("trunkline.cli.commands.status", "Say whether a hub is running, and where."),
     "stop": Lazy("trunkline.cli.commands.stop", "Stop the hub and every agent it runs."),
     "completion": Lazy("trunkline.cli.commands.completion", "Print what makes your shell complete."),

@@ -225,9 +225,9 @@ def _tool_names(agent: str | None, settings: Settings) -> ToolNames:
     """What an agent calls its tools, where one is named that is known."""
     if agent is None:
         return ToolNames()
-    from trunkline.agents import catalog  # only who names an agent pays for the catalog
+    from trunkline.cli.naming import known_agents  # only who names an agent pays for the catalog
 
-    spec = {**catalog.load(), **settings.agents}.get(agent)
+    spec = known_agents(settings).get(agent)
     return spec.tool_names if spec is not None else ToolNames()
 
 

@@ -21,13 +21,12 @@ from typing import Any
 import click
 import msgspec
 
-from trunkline.agents import catalog
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.common import finish, output, setting_flags
 from trunkline.cli.completing import agent_names
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
-from trunkline.cli.naming import agent_not_found
+from trunkline.cli.naming import agent_not_found, known_agents
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.ask import Policy, TerminalAsks
 from trunkline.cli.terminal.outlet import Outlet
@@ -120,7 +119,7 @@ async def caller_env(hub: Client, agent: str, settings: Settings, source: Mappin
     """The variables of this shell that the agent may see; none for a hub on another machine."""
     if not hub.endpoint.is_loopback():
         return {}
-    known = {**catalog.load(), **settings.agents}
+    known = known_agents(settings)
     if agent in known:
         return allowed_env(known[agent].env_allow, source)
     # An agent that only the hub knows. Asking it for all of them is slow: it looks for each on the machine.

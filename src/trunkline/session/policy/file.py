@@ -11,24 +11,20 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
-import secrets
-import stat
 import threading
 import time
 from collections.abc import Callable, Collection
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from trunkline.disk.private_file import read_private, replace_private
 from trunkline.errors import Conflict, Invalid, StorageError
 from trunkline.session.policy.decide import Policy
 from trunkline.session.policy.rules import Rule
 from trunkline.session.policy.text import TEXT_BYTES, check_rule, parse_policy, with_rule, without_rule
-from trunkline.threads import check_off_loop
 
 POLICY_FILE = "policy.toml"
 SETTLED_NS = 100_000_000
@@ -88,7 +84,7 @@ class PolicyBook:
 
     def text(self) -> str:
         """The file as it is, also where it is no policy; empty without one, and an error where it cannot be read."""
-        return self._state.text if self.path is None else (_read(self.path) or "")
+        return self._state.text if self.path is None else (read_private(self.path, TEXT_BYTES + 1) or "")
 
     def shown(self) -> PolicyText:
         """The file as it is; nothing where it cannot be read, and ``problem`` says why. What is there then is no empty file:
@@ -147,7 +143,7 @@ class PolicyBook:
             if seen == before.seen and before.settled:
                 return
             settled = seen is None or seen[0] < time.time_ns() - SETTLED_NS
-            self._put(replace(self._looked_at(before, _read(self.path)), seen=seen, settled=settled))
+            self._put(replace(self._looked_at(before, read_private(self.path, TEXT_BYTES + 1)), seen=seen, settled=settled))
         except (Invalid, StorageError) as error:
             self._put(self._refused(before, error.message))
 
@@ -182,27 +178,6 @@ def _kept(before: _State, policy: Policy, why: str) -> _State:
     return replace(before, policy=replace(policy, stale=why), problem=why, seen=None, settled=False)
 
 
-def replace_private(path: Path, content: bytes) -> None:
-    """Put a file in place of another in one step, closed to others, and on the disk before it counts. Blocks."""
-    check_off_loop()
-    target = Path(os.path.realpath(path))
-    half = target.with_name(f".{target.name}.{secrets.token_hex(8)}.part")
-    try:
-        descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
-            with open(descriptor, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(half, target)
-        except BaseException:
-            with suppress(FileNotFoundError):  # it may have got its name already
-                half.unlink()
-            raise
-    except OSError as error:
-        raise StorageError(f"cannot write {path}: {error.strerror}") from error
-
-
 def _stamp(path: Path) -> Stamp | None:
     try:
         found = path.stat()
@@ -211,37 +186,6 @@ def _stamp(path: Path) -> Stamp | None:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
-
-
-def _read(path: Path) -> str | None:
-    """The file's text, or None where there is none. A pipe must not make us wait, nor a huge file eat the memory."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    try:
-        _check_owner(path, os.fstat(descriptor))
-        with open(descriptor, "rb", closefd=False) as file:
-            if os.fstat(descriptor).st_mode & 0o077:
-                os.fchmod(descriptor, 0o600)
-            return file.read(TEXT_BYTES + 1).decode("utf-8")
-    except OSError as error:
-        raise StorageError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise Invalid(f"{path} is not UTF-8: {error}") from error
-    finally:
-        os.close(descriptor)
-
-
-def _check_owner(path: Path, found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise Invalid(f"{path} is not a plain file")
-    if found.st_uid not in (os.geteuid(), 0):
-        raise Invalid(f"{path} belongs to somebody else")
-    if found.st_mode & 0o022:
-        raise Invalid(f"{path} may be written by others; close it with: chmod 600 {path}")
 
 
 def _same(rule: Rule, other: Rule) -> bool:

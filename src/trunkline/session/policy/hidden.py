@@ -43,11 +43,15 @@ _CODE_READERS = frozenset(
 )
 _RENAMERS = frozenset({"alias", "hash", "enable"})
 _GIT_VALUES = frozenset("-C -c --git-dir --work-tree --namespace --super-prefix --config-env --attr-source".split())
+_OPTIONS = r"(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
+_STEERING_VERBS = (rf"policy\s+{_OPTIONS}(?!show\b|explain\b|-)|agents\s+{_OPTIONS}(?:add|import|remove)\b|"
+                   r"approve\b|answer\b|pair\b")
 _STEERS = re.compile(
-    r"(?:^|[\s/#]|\s-[A-Za-z]{0,20}m)trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}"
-    r"(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b|[$`])", re.IGNORECASE)
-"""What changes the rules, answers for a person or lets somebody in; what only the run knows may."""
-_STEERING = re.compile(r"(?:-\S{1,80}\s(?:[^-\s]\S{0,200}\s)?){0,8}(?:policy\s+(?!show\b|explain\b|-)|approve\b|answer\b|pair\b)")
+    r"(?:^|[\s/#]|\s-[A-Za-z]{0,20}m)trunkline(?:\[[\w,]{1,40}\])?(?:[@=]{1,2}\S{1,40})?\s"
+    rf"{_OPTIONS}(?:{_STEERING_VERBS}|[$`])",
+    re.IGNORECASE)
+"""What changes the rules or what is run, answers for a person or lets somebody in; what only the run knows may."""
+_STEERING = re.compile(rf"{_OPTIONS}(?:{_STEERING_VERBS})")
 """The words of such a command behind its program."""
 _TEXTS = re.compile(r"[;&|\n(){}`'\"]+")
 

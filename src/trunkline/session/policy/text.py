@@ -7,7 +7,6 @@ Rule 3: a written rule ends with its action, so that a file cut off in the middl
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ import msgspec
 
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.dialects.outside import BROKEN, NOT_TOML
+from trunkline.dialects.toml_text import toml_value
 from trunkline.errors import Invalid
 from trunkline.session.policy import globs
 from trunkline.session.policy.decide import Policy
@@ -93,14 +93,14 @@ def written_rule(rule: Rule) -> str:
     for name in _WRITTEN_ORDER:
         value = getattr(rule, name)
         if value is not None and value != []:  # an empty text limits a rule to nothing: left out, it would open it
-            lines.append(f"{name} = {_toml(value)}")
+            lines.append(f"{name} = {toml_value(value)}")
     return "\n".join(lines) + "\n"
 
 
 def written_auto_approve(policy: PermissionPolicy) -> str:
     """The protocol's own policy as the ``[auto_approve]`` table."""
     auto = policy.auto_approve
-    return "".join(["[auto_approve]\n", *(f"{name} = {_toml(getattr(auto, name))}\n" for name in auto.__struct_fields__)])
+    return "".join(["[auto_approve]\n", *(f"{name} = {toml_value(getattr(auto, name))}\n" for name in auto.__struct_fields__)])
 
 
 def with_rule(text: str, rule: Rule) -> str:
@@ -139,13 +139,6 @@ def _cut_table(text: str, start: int) -> str:
     if not head or head.endswith("\n\n"):
         rest = rest.lstrip("\n")
     return head + rest if rest else head.rstrip("\n") + "\n" if head.strip() else ""
-
-
-def _toml(value: str | bool | Sequence[str]) -> str:
-    """Booleans and strings of JSON are those of TOML, but for the one control character that only TOML wants escaped."""
-    if isinstance(value, str | bool):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return f"[{', '.join(map(_toml, value))}]"
 
 
 def _places(text: str, count: int) -> list[str]:

@@ -206,7 +206,12 @@ def _load(path: Path) -> dict[str, Subscription]:
         return {}
     path.chmod(0o600)
     try:
-        stored = msgspec.json.decode(path.read_bytes(), type=_StoredSubscriptions)
+        stored = stored_subscriptions(path.read_bytes())
     except BROKEN as error:
         raise StorageError(f"{path} is not a list of subscriptions ({error}); mend it or delete it") from error
-    return {each.token_id: each for each in stored.subscriptions}
+    return {each.token_id: each for each in stored}
+
+
+def stored_subscriptions(content: bytes | str) -> list[Subscription]:
+    """What the file has; one of BROKEN where it cannot be read."""
+    return msgspec.json.decode(content, type=_StoredSubscriptions).subscriptions

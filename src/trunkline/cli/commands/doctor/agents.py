@@ -1,0 +1,90 @@
+"""The agents of this machine: found, which version, whether somebody has logged in; and hooks into those that run elsewhere.
+
+Rule: a login is looked for where the agent's entry says (``login``), and never read. That it is there does not say that it still
+counts.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from trunkline.agents.catalog import AgentSpec, detect, expand
+from trunkline.agents.catalog.own import FOLDER, OwnFolder
+from trunkline.cli.commands.doctor.finding import Finding, Scene, bad, note, ok
+from trunkline.cli.naming import known_agents
+
+OWN_DEMO = "demo"
+
+
+class Installed(NamedTuple):
+    """An agent that is on this machine."""
+
+    spec: AgentSpec
+    version: str | None
+
+
+async def agents(scene: Scene) -> list[Finding]:
+    """Each that is installed, and what is wrong with those that were added."""
+    catalog = {spec.name: spec for spec in await scene.off_loop(lambda: list(known_agents(scene.settings).values()))}
+    installed = await (_told(scene, catalog) if scene.endpoint is not None else _found(scene, catalog))
+    lines = [await scene.off_loop(agent_of, each, scene.environ) for each in installed]
+    own = OwnFolder(scene.settings.data / FOLDER)
+    problems = {} if scene.is_closed else await scene.off_loop(own.problems)
+    broken = [bad("agents", f"{name} was added and cannot be used: {problem}",
+                  f"trunkline agents remove {name}, or mend {own.file(name)}") for name, problem in problems.items()]
+    return [*lines, *_others(installed, len(catalog)), *broken]
+
+
+def agent_of(found: Installed, environ: Mapping[str, str]) -> Finding:
+    """An agent that is installed, and its login as far as one can see."""
+    spec = found.spec
+    name = f"{spec.name} {found.version}" if found.version else spec.name
+    if spec.name == OWN_DEMO:
+        return ok("agents", f"{name}: ships with Trunkline, needs no login")
+    if not (spec.login.env or spec.login.files):
+        return ok("agents", f"{name}: whether somebody has logged in shows when it is used")
+    where = login_at(spec, environ)
+    if where:
+        return ok("agents", f"{name}: a login is there ({where})")
+    return note("agents", f"{name}: no login was seen", spec.login_hint)
+
+
+def login_at(spec: AgentSpec, environ: Mapping[str, str]) -> str:
+    """Where a login was seen: a variable, or a file; empty where none was."""
+    for name in spec.login.env:
+        if environ.get(name):
+            return name
+    for file in spec.login.files:
+        path = expand(file, environ)
+        if path is not None and os.path.exists(path):
+            return path
+    return ""
+
+
+async def hooks(scene: Scene) -> list[Finding]:
+    """Nothing of ours is in another program's settings."""
+    return [ok("hooks", "none: this version puts nothing into the settings of other programs, and answers only sessions that the "
+               "hub started")]
+
+
+async def _told(scene: Scene, catalog: Mapping[str, AgentSpec]) -> list[Installed]:
+    """What the hub found: its PATH counts, not ours."""
+    async with scene.asked() as hub:
+        return [Installed(catalog[each.name], each.version) for each in await hub.agents()
+                if each.installed and each.name in catalog]
+
+
+async def _found(scene: Scene, catalog: Mapping[str, AgentSpec]) -> list[Installed]:
+    found = await asyncio.gather(*(detect(spec, scene.environ) for spec in catalog.values()))
+    return [Installed(spec, each.version) for spec, each in zip(catalog.values(), found, strict=True) if each.installed]
+
+
+def _others(installed: list[Installed], known: int) -> list[Finding]:
+    rest = known - len(installed)
+    if all(each.spec.name == OWN_DEMO for each in installed):
+        return [note("agents", f"none of the {rest} others that are known is installed",
+                     "trunkline agents says what installs each")]
+    return [ok("agents", f"{rest} others are known and not installed (trunkline agents lists them)")] if rest else []
