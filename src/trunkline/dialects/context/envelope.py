@@ -7,13 +7,13 @@ Rule 3: streamed text is the hot path and is spliced, not encoded: ``delta_prefi
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from functools import cache, lru_cache
 
 import msgspec
 from msgspec import Raw, Struct
 
 from trunkline.dialects.context.events import Event
+from trunkline.dialects.moments import Moments
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
@@ -48,20 +48,8 @@ def _decoder() -> msgspec.json.Decoder[Event]:
     return msgspec.json.Decoder(Event)  # of so many types that it is made with the first event that is read back
 
 
-@lru_cache(maxsize=256)
-def _second(at_s: int) -> str:
-    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%S.")
-
-
-@lru_cache(maxsize=256)
-def _stamp_of_ms(at_ms: int) -> bytes:
-    second, ms = divmod(at_ms, 1000)
-    return f"{_second(second)}{ms:03d}Z".encode()
-
-
-def stamp_ms(at_us: int) -> bytes:
-    """``iso_ms`` as bytes, for splicing."""
-    return _stamp_of_ms(at_us // 1000)
+stamp_ms = Moments(b"%b%03dZ", 1000).stamp
+"""``iso_ms`` as bytes, for splicing."""
 
 
 def iso_ms(at_us: int) -> str:
