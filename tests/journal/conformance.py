@@ -119,6 +119,39 @@ class JournalConformance:
         assert [each.seq for _, each in found] == [*range(1, 9)]
         assert [each.pos for _, each in found] == sorted({each.pos for _, each in found})
 
+    def test_entries_of_all_ways_of_appending_are_one_order_and_known_again(self, open_journal: Opener) -> None:
+        given = entries(1, 9)
+
+        async def scenario() -> None:
+            async with open_journal() as journal:
+                for number, each in enumerate(given):
+                    part = group(a=[each])
+                    if number % 3 == 0:
+                        done = journal.append_one_now("a", each)
+                    else:
+                        done = number % 3 == 1 and journal.append_now(part)
+                    if not done:
+                        assert each.pos == 0
+                        await journal.append(part)
+                    assert journal.last_pos == each.pos
+                assert await journal.read("a") == given
+                assert [each for _, each in await read_hub_all(journal)] == given
+
+        run(scenario())
+
+    def test_one_entry_out_of_order_leaves_nothing_behind(self, open_journal: Opener) -> None:
+        async def scenario() -> None:
+            async with open_journal() as journal:
+                await journal.append(group(a=entries(1, 2)))
+                late = entry(2)
+                try:
+                    assert not journal.append_one_now("a", late)
+                except StorageError as error:
+                    assert "session a" in error.message
+                assert (late.pos, seqs(await journal.read("a"))) == (0, [1, 2])
+
+        run(scenario())
+
     def test_a_group_out_of_order_that_is_offered_at_once_leaves_nothing_behind(self, open_journal: Opener) -> None:
         async def scenario() -> None:
             async with open_journal() as journal:

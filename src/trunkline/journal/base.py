@@ -120,6 +120,9 @@ class Journal(Protocol):
         hub's loop, so that a store which can never do without a wait (a disk that is synced, a server elsewhere) always says
         False."""
 
+    def append_one_now(self, session_id: str, entry: Entry) -> bool:
+        """``append_now`` of a group of this one entry: a word that somebody waits for comes alone, and its way is short."""
+
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries. On failure nothing of it is stored and StorageError is raised."""
 

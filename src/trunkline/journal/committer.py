@@ -24,7 +24,7 @@ from typing import Protocol
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.journal.base import Entry, Group, Journal, SessionRow
-from trunkline.journal.run_delay import RunDelay
+from trunkline.journal.run_delay import MARK_S, RunDelay
 
 STREAMS_SHARE = 0.15
 CHANGES_SHARE = 0.35
@@ -90,6 +90,13 @@ class _Batch:
         self.rows: dict[str, RowSource] = {}
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
 
+    @classmethod
+    def of(cls, session_id: str, entry: Entry, size: int) -> _Batch:
+        """One entry that was to be a group."""
+        batch = cls()
+        batch.group.entries[session_id], batch.group.sizes[session_id], batch.bytes = [entry], size, size
+        return batch
+
     def holds(self, session_id: str) -> bool:
         return session_id in self.group.entries or session_id in self.rows
 
@@ -125,7 +132,7 @@ class _Allowance:
 
     def spend(self, took_s: float, now: float) -> None:
         """A commit took so long, until now."""
-        self._left_s = self.left_s(now) - took_s
+        self._left_s = min(self._saved_s, self._left_s + (now - self._at) * self._share) - took_s
         self._at = now
 
 
@@ -230,6 +237,13 @@ class Committer:
         if self._writer is None and (self._due is None or changes):
             self._schedule()
 
+    def submit_one(self, session_id: str, entry: Entry, size: int) -> None:
+        """``submit`` of one short entry that changes no state. Where nothing else is pending and there is time for a commit, it
+        is one without a group: hardly two of a hub's sessions say a word at once, and each word would make a group of its own."""
+        if self._due is not None or self._writer is not None or self._delivering or self._gathering.on or self._quick_needed \
+                or self._closed or not self._is_committed_here(session_id, entry, size):
+            self.submit(session_id, [entry], None, size)
+
     def is_pending(self, session_id: str) -> bool:
         """Whether something that the session has submitted is not stored yet."""
         return self._open.holds(session_id) or (self._writing is not None and self._writing.holds(session_id))
@@ -321,15 +335,64 @@ class Committer:
             return self._journal.append_now(batch.group)
         finally:
             now = self._clock_s()
-            took_s = now - started
-            if took_s > LONG_COMMIT_S:
-                took_s = max(took_s - self._delay.since_mark(), LONG_COMMIT_S)
-            if took_s > SLOW_COMMIT_S:
-                self._quick_needed = QUICK_COMMITS
+            took_s = self._own_s(now - started)
             if batch.changes:
                 self._changes.spend(took_s, now)
             else:
                 self._streams.spend(took_s + ALONE_S, now)
+
+    def _own_s(self, took_s: float) -> float:
+        """How much of the time of a commit was its own; one that was slow is the last one here for a while."""
+        if took_s > LONG_COMMIT_S and self._delay is not None:
+            took_s = max(took_s - self._delay.since_mark(), LONG_COMMIT_S)
+        if took_s > SLOW_COMMIT_S:
+            self._quick_needed = QUICK_COMMITS
+        return took_s
+
+    def _is_committed_here(self, session_id: str, entry: Entry, size: int) -> bool:
+        """Commit one entry on the loop and deliver it, or hand it back; False, and nothing done, where there is no time for that,
+        or the journal would have to wait."""
+        started = self._clock_s()
+        if self._streams.left_s(started) <= 0:
+            return False
+        try:
+            if not self._commit_one_here(session_id, entry, started):
+                return False
+        except Exception as error:  # as in ``_commit``
+            self.pending_bytes += size
+            self._hand_back(_Batch.of(session_id, entry, size), error)
+            return True
+        self._deliver_one(session_id, [entry], size)
+        return True
+
+    def _deliver_one(self, session_id: str, entries: list[Entry], size: int) -> None:
+        """``_deliver`` of one session's part: who waits, waits for a group."""
+        self.commits += 1
+        self._delivering = True
+        sink = self._sinks.get(session_id)
+        try:
+            if sink is not None:
+                sink.committed(entries, size)
+        except Exception as error:  # as in ``_deliver``
+            self._report(f"session {session_id} failed to take its committed entries", error)
+        if self.on_committed is not None:
+            self.on_committed({session_id: entries})
+        self._delivering = False
+        if self._open.group.entries or self._open.rows:
+            self._go_on()
+
+    def _commit_one_here(self, session_id: str, entry: Entry, started: float) -> bool:
+        """``_commit_here`` of one entry."""
+        if self._delay is None:
+            self._delay = RunDelay()
+        if started - self._delay.marked_s > MARK_S:
+            self._delay.mark(started)
+        try:
+            return self._journal.append_one_now(session_id, entry)
+        finally:
+            now = self._clock_s()
+            took_s = now - started
+            self._streams.spend((took_s if took_s <= LONG_COMMIT_S else self._own_s(took_s)) + ALONE_S, now)
 
     async def _write(self, batch: _Batch) -> None:
         failure: Exception | None = None

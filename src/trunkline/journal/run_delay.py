@@ -19,7 +19,8 @@ class RunDelay:
     """The delays of the thread that made it."""
 
     def __init__(self) -> None:
-        self._marked_s = float("-inf")
+        self.marked_s = float("-inf")
+        """When the mark was made."""
         self._mark = b""
         self._file = -1
         with suppress(OSError):
@@ -35,12 +36,12 @@ class RunDelay:
 
     def mark(self, now_s: float) -> None:
         """Count from here on. A mark that is younger than MARK_S stays where it is: a reading takes a sixth of a small commit."""
-        if now_s - self._marked_s > MARK_S:
-            self._mark, self._marked_s = self.read(), now_s
+        if now_s - self.marked_s > MARK_S:
+            self._mark, self.marked_s = self.read(), now_s
 
     def since_mark(self) -> float:
         """Seconds of delay since the mark, which is taken away: what comes next is counted from its own beginning."""
-        self._marked_s = float("-inf")
+        self.marked_s = float("-inf")
         return self.since(self._mark)
 
     def close(self) -> None:

@@ -51,6 +51,10 @@ class MemoryJournal:
             self._rows[session_id] = row
         return True
 
+    def append_one_now(self, session_id: str, entry: Entry) -> bool:
+        """Commit one entry."""
+        return self.append_now(Group({session_id: [entry]}, {}, {session_id: entry.size()}))
+
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries."""
         self.append_now(group)

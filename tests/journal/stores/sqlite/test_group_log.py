@@ -119,6 +119,37 @@ def test_groups_of_small_parts_alone_are_logged_and_all_others_are_in_the_databa
     assert run(scenario()) == ((2, 1, 1) if durability == "normal" else (0, 3, 1))
 
 
+def test_one_entry_leaves_what_a_group_of_it_leaves(tmp_path: Path) -> None:
+    async def scenario(name: str) -> tuple[object, ...]:
+        path = tmp_path / name / "journal.db"
+        async with SqliteJournal(path, upkeep=QUIET) as journal:
+            for seq in range(1, 6):
+                (made,) = entries(seq, seq)
+                assert journal.append_one_now("a", made) if name == "one" else journal.append_now(group(a=[made]))
+            recent, keeper = journal._recent, journal._keeper
+            logged = [(record.first_pos, record.last_pos, record.body) for record in read_logs(path)]
+            return (logged, recent.groups, recent.bytes, recent.last_seqs(), keeper._log_bytes, dict(journal._last_seq),
+                    path.with_suffix(".marks").read_bytes())
+
+    assert run(scenario("one")) == run(scenario("group"))
+
+
+def test_one_entry_that_the_log_cannot_take_is_in_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "journal.db"
+
+    async def scenario() -> None:
+        async with SqliteJournal(path, upkeep=QUIET) as journal:
+            first, second = entries(1, 2)
+            with monkeypatch.context() as patch:
+                patch.setattr(journal._log, "append", lambda *record: False)
+                assert journal.append_one_now("a", first)
+            assert journal.append_one_now("a", second)
+            assert (table_count(path, "recent"), len(read_logs(path)), [first.pos, second.pos]) == (1, 1, [1, 2])
+            assert seqs(await journal.read("a")) == [1, 2]
+
+    run(scenario())
+
+
 def test_a_group_that_is_long_is_in_the_database(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
 

@@ -31,6 +31,20 @@ def test_what_was_noted_is_known_again_also_when_the_log_started_again(tmp_path:
     assert os.path.getsize(tmp_path / "journal.marks") < LOG_BYTES + 100 * 64
 
 
+def test_a_commit_of_one_session_is_noted_as_one_of_several(tmp_path: Path) -> None:
+    content = []
+    for name in ("one", "several"):
+        marks = opened(tmp_path / name)
+        for number in range(1, 4000):
+            if name == "one":
+                marks.note_one(f"s{number % 3}", number, number)
+            else:
+                marks.note([(f"s{number % 3}", number)], number)
+        marks.close()
+        content.append((tmp_path / name).read_bytes())
+    assert content[0] == content[1]
+
+
 def test_a_deleted_session_is_forgotten_and_its_pos_is_not(tmp_path: Path) -> None:
     marks = opened(tmp_path / "journal.marks")
     marks.note([("a", 5), ("b", 7)], 12)

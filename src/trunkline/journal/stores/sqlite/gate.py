@@ -17,6 +17,8 @@ class WriteGate:
     def __init__(self) -> None:
         self._doorway = threading.Lock()
         self._inside = threading.Lock()
+        self.leave = self._inside.release
+        """Give back what ``try_enter`` took."""
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -30,8 +32,4 @@ class WriteGate:
 
     def try_enter(self) -> bool:
         """Take the gate if nobody has it or waits for it; then ``leave`` must follow."""
-        return not self._doorway.locked() and self._inside.acquire(blocking=False)
-
-    def leave(self) -> None:
-        """Give back what ``try_enter`` took."""
-        self._inside.release()
+        return not self._doorway.locked() and self._inside.acquire(False)

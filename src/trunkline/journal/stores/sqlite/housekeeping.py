@@ -130,7 +130,8 @@ class Housekeeper:
         if log_bytes > self._checkpoint_bytes:
             self.behind = log_bytes > self._upkeep.behind_bytes
             return True
-        return self._fold_due or self._log.takes != self._log.wanted
+        recent, upkeep, log = self._recent, self._upkeep, self._log
+        return recent.groups > upkeep.fold_groups or recent.bytes > upkeep.fold_bytes or log.takes != log.wanted
 
     def tend_or_warn(self) -> None:
         """Do what is due; a failure is for the log: nothing is lost by it, and the next commit asks again."""

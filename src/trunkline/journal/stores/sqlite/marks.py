@@ -40,6 +40,9 @@ _RECORD = Struct(f"<{NAME_BYTES}sQQII")
 """The session, its seq, the pos of that entry, the checksum of these, and nothing."""
 _COMMIT = Struct("<IIQQ")
 """The checksum of what follows, how many sessions, which generation of the log, the pos; then slot and seq of each session."""
+_ONE_BODY = Struct("<QQQQ")
+_ONE = Struct(f"<II{_ONE_BODY.size}s")
+"""The same of a commit of one session: what is summed, and all of it."""
 _FOR_HUB = b"\0pos"
 """The name of the first record: the schema's version, and the highest pos of sessions that are gone."""
 
@@ -121,6 +124,23 @@ class Marks:
                 return
             self._put(record, self._log_end)
             self._log_end = end
+        except OSError as error:
+            self._warn(error)
+
+    def note_one(self, session_id: str, seq: int, pos: int) -> None:
+        """``note`` of a commit of one session."""
+        slot = self._slots.get(session_id)
+        end = self._log_end
+        if slot is None or end + _ONE.size > LOG_BYTES:
+            self.note([(session_id, seq)], pos)
+            return
+        self._unsaved[slot] = seq
+        self._last_pos = pos
+        body = _ONE_BODY.pack(self._generation, pos, slot, seq)
+        try:
+            if os.pwrite(self._file, _ONE.pack(zlib.crc32(body), 1, body), end) != _ONE.size:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # as ``_put``
+            self._log_end = end + _ONE.size
         except OSError as error:
             self._warn(error)
 

@@ -47,6 +47,16 @@ class Recent:
             else:
                 known += entries
 
+    def add_one(self, session_id: str, entry: Entry, size: int) -> None:
+        """``add`` of a group of one entry."""
+        self.groups += 1
+        self.bytes += size
+        known = self._fresh.get(session_id)
+        if known is None:
+            self._fresh[session_id] = [entry]
+        else:
+            known.append(entry)
+
     def of(self, session_id: str, *, after: int, before: int | None, horizon: int) -> list[Entry]:
         """The session's entries with after < seq < before and pos <= horizon; one may also be in a block already."""
         # In this order: entries move from the first to the second, so that none is missed.

@@ -37,6 +37,7 @@ from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilte
 from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.stores.sqlite import database
+from trunkline.journal.stores.sqlite.block import encode
 from trunkline.journal.stores.sqlite.commit import (
     RECENT_ROW_BYTES,
     SMALL_ENTRIES,
@@ -133,6 +134,32 @@ class SqliteJournal:
         finally:
             self._gate.leave()
         return True
+
+    def append_one_now(self, session_id: str, entry: Entry) -> bool:
+        """Commit one entry in this thread: one record of the group log where that takes it, and else as a group."""
+        keeper, log = self._keeper, self._log
+        if not log.takes or keeper.behind or keeper.damaged or self._retention.deleting or not self._gate.try_enter():
+            return self.append_now(Group({session_id: [entry]}, {}, {session_id: entry.size()}))
+        try:
+            seq, pos = entry.seq, self._pos + 1
+            if seq > self._last_seq[session_id]:
+                entry.pos = pos
+                body = encode({session_id: [entry]})
+                size = len(body)
+                if size <= RECENT_ROW_BYTES and log.append(pos, pos, body):
+                    # As ``_note``, in the same order.
+                    self._recent.add_one(session_id, entry, size)
+                    self._last_seq[session_id] = seq
+                    self._marks.note_one(session_id, seq, pos)
+                    self._unwritable = None
+                    self._pos = pos
+                    if keeper.wrote(size + HEAD_BYTES):
+                        self._tend()
+                    return True
+                entry.pos = 0
+        finally:
+            self._gate.leave()
+        return self.append_now(Group({session_id: [entry]}, {}, {session_id: entry.size()}))
 
     async def append(self, group: Group) -> None:
         """Commit a group in the writer's thread, and set ``pos`` on its entries."""
@@ -330,7 +357,11 @@ class SqliteJournal:
             self._last_seq.update(ends)
             self._marks.note(ends, plan.newest_pos)
         self._pos = plan.newest_pos  # last: a reader that knows of a pos must find its entry
-        if self._keeper.wrote(size) and (self._tending is None or self._tending.done()):
+        if self._keeper.wrote(size):
+            self._tend()
+
+    def _tend(self) -> None:
+        if self._tending is None or self._tending.done():
             self._tending = self._keeper_thread.submit(self._keeper.tend_or_warn)
 
     def _note_tables(self, plan: CommitPlan, ends: list[tuple[str, int]]) -> int:
