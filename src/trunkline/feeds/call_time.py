@@ -12,30 +12,31 @@ from time import perf_counter
 MOST_S = 0.01
 """A thousand readers who share what they get take as long; 50 ms is what a callback may take, and a commit has more to do."""
 
-_NOTED_S = 0.001
+NOTED_S = 0.001
 """What takes less is not taken into account: nearly all of it, and to note it would cost more."""
 
 
 class CallTime:
     """What is left of it in this turn."""
 
-    __slots__ = ("_left_s",)
+    __slots__ = ("left_s",)
 
     def __init__(self) -> None:
-        self._left_s = MOST_S
+        self.left_s = MOST_S
+        """Seconds."""
 
     def begin(self) -> float:
         """Until when readers may be called now, by ``perf_counter``."""
-        return perf_counter() + self._left_s
+        return perf_counter() + self.left_s
 
     def end(self, until: float) -> None:
         """The calls that had so long are over."""
         left_s = until - perf_counter()
-        if left_s > self._left_s - _NOTED_S:
+        if left_s > self.left_s - NOTED_S:
             return
-        if self._left_s == MOST_S:
+        if self.left_s == MOST_S:
             asyncio.get_running_loop().call_soon(self._renew)
-        self._left_s = left_s
+        self.left_s = left_s
 
     def _renew(self) -> None:
-        self._left_s = MOST_S
+        self.left_s = MOST_S

@@ -18,7 +18,7 @@ from itertools import chain, islice
 from time import perf_counter
 
 from trunkline.errors import HubStopping, StorageError
-from trunkline.feeds.call_time import CallTime
+from trunkline.feeds.call_time import NOTED_S, CallTime
 from trunkline.journal.base import Entry, Journal
 
 TAIL_ENTRIES = 2_000
@@ -130,13 +130,18 @@ class Feed:
         if change > CHARGED_AT_ONCE or change < 0:
             self._charged += change
             self._budget.charge(self, change)
-        self._wake()
+        if self._followers and not self._is_held:
+            self._call_followers()
+        if self._waiters:
+            self._wake_waiters()
 
     def close(self) -> None:
         """No more entries will come: every reader ends."""
         self.closed = True
         self._budget.release(self)
-        self._wake()
+        if not self._is_held:
+            self._call_followers()
+        self._wake_waiters()
 
     def forget(self) -> None:
         """The session leaves memory; nobody reads it now. Whoever comes next gets a new feed."""
@@ -193,13 +198,15 @@ class Feed:
         kept = self._kept_after(after)
         return None if kept is None else _fitting(kept, None, TAIL_ENTRIES, max_bytes)
 
-    def next_write(self, after: int, encode: Encoder, *, shares: bool) -> Write | None:
+    def next_write(self, after: int, encode: Encoder, shares: bool) -> Write | None:
         """The next write behind ``after``; None where the tail does not reach back so far. ``shares``: others have the same
         encoder."""
-        if shares:
+        if shares and len(self._followers) > 1:
             # What the reader before got, nearly always: of many who stand at the end each comes by here.
             found = self._shared.get((encode, after))
             return found if found is not None else self.shared(after, encode)
+        if self._tail and (newest := self._tail[-1][0])[0].seq == after + 1:
+            return encode(iter(newest), after)  # as nearly always
         kept = self._kept_after(after)
         return None if kept is None else encode(kept, after)
 
@@ -262,26 +269,24 @@ class Feed:
         self._tail[0] = (entries[keep:], size)
         self._tail_bytes, self._tail_entries = size, len(entries) - keep
 
-    def _wake(self) -> None:
-        if not self._is_held:
-            self._call_followers()
-        if self._waiters:
-            waiters, self._waiters = self._waiters, []
-            for waiter in waiters:
-                if not waiter.done():
-                    waiter.set_result(None)
+    def _wake_waiters(self) -> None:
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     def _call_followers(self) -> None:
         if not self._followers:
             return
         calls = self._budget.calls
-        until = calls.begin()
+        until = perf_counter() + calls.left_s  # not by ``begin``: once per chunk a call more is noticed, here and below
         for on_committed, go_on in tuple(self._followers.items()):
             if perf_counter() < until:
                 on_committed()
             else:
                 go_on()
-        calls.end(until)
+        if until - perf_counter() < calls.left_s - NOTED_S:
+            calls.end(until)
 
 
 def _fitting(kept: Iterator[Entry], before: int | None, limit: int, max_bytes: int) -> list[Entry]:

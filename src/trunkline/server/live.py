@@ -62,33 +62,59 @@ class LiveReader:
             self.ended.set_exception(error)
 
 
+class LiveStream(LiveReader):
+    """The same, of frames that an encoder makes, to an outlet: most readers, so that all of it is in one call."""
+
+    __slots__ = ("_encode", "_outlet", "_shares", "_stops_at")
+
+    def __init__(self, feed: Feed, encode: Encoder, outlet: DirectOutlet, shares: bool,
+                 stops_at: Callable[[bytes], object] | None) -> None:
+        super().__init__(feed, lambda: False)
+        self._encode = encode
+        self._outlet = outlet
+        self._shares = shares
+        self._stops_at = stops_at
+
+    def on_committed(self) -> None:
+        """Write what is new."""
+        feed, outlet = self._feed, self._outlet
+        try:
+            while feed.last_seq > outlet.position:
+                found = feed.next_write(outlet.position, self._encode, self._shares)
+                if found is None:
+                    self._end(None)
+                    return
+                frames, position = found
+                if frames and ((self._stops_at is not None and self._stops_at(frames)) or not outlet.write_now(frames)):
+                    self._end(None)
+                    return
+                outlet.position = position
+        except Exception as error:  # as in ``LiveReader``
+            self._end(error)
+            return
+        if feed.closed:
+            self._end(None)
+
+
 async def called_live(feed: Feed, write: Callable[[], bool]) -> None:
     """Have ``write`` called now, after each commit, and at the feed's end, until it says that it can go no further."""
-    reader = LiveReader(feed, write)
-    feed.follow(reader.on_committed, reader.go_on)
-    try:
-        reader.on_committed()  # whoever waited for something else before may have missed a commit
-        await reader.ended
-    finally:
-        feed.unfollow(reader.on_committed)
+    await _called(feed, LiveReader(feed, write))
 
 
 async def follow_live(feed: Feed, encode: Encoder, outlet: DirectOutlet, *, shares: bool,
                       stops_at: Callable[[bytes], object] | None = None) -> None:
     """Write what is committed from now on, as long as that can be done on the spot, and before frames that ``stops_at`` finds
     something in."""
-    def write() -> bool:
-        while feed.last_seq > outlet.position:
-            found = feed.next_write(outlet.position, encode, shares=shares)
-            if found is None:
-                return False
-            frames, position = found
-            if frames and ((stops_at is not None and stops_at(frames)) or not outlet.write_now(frames)):
-                return False
-            outlet.position = position
-        return not feed.closed
+    await _called(feed, LiveStream(feed, encode, outlet, shares, stops_at))
 
-    await called_live(feed, write)
+
+async def _called(feed: Feed, reader: LiveReader) -> None:
+    feed.follow(reader.on_committed, reader.go_on)
+    try:
+        reader.on_committed()  # whoever waited for something else before may have missed a commit
+        await reader.ended
+    finally:
+        feed.unfollow(reader.on_committed)
 
 
 class LiveHubReader:

@@ -34,9 +34,10 @@ class OpenBody:
 
     def write(self, piece: bytes) -> bool:
         """Send a piece of it; False, and nothing sent, where the client takes no more at the moment or has left."""
-        if not self.can_take:
-            return False
-        self._cycle.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        cycle = self._cycle
+        if cycle.flow.write_paused or cycle.disconnected or cycle.response_complete or not cycle.chunked_encoding:
+            return False  # as ``can_take``: once per chunk a call more is noticed
+        cycle.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
         return True
 
 

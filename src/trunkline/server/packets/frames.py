@@ -33,10 +33,10 @@ def packet_frames(entries: Iterator[Entry], after: int) -> Write:
     position = after
     for entry in entries:
         position = entry.seq
-        packet = packet_of(entry)
-        if packet is None:
-            continue
-        # Not by ``sse_frame``: once per chunk a call more is noticed.
+        packet = entry.packet
+        if packet is None:  # as ``packet_of``; once per chunk a call more is noticed, here and below
+            if entry.update is None or (packet := packet_of_update(entry.update, entry.at)) is None:
+                continue
         framed = b"event: message\nid: %d\ndata: %b\n\n" % (position, packet)
         frames.append(framed)
         size += len(framed)
