@@ -15,7 +15,7 @@ from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.client.permits import Permits
 from trunkline.session.deadlines import SilenceWatch
-from trunkline.session.driver.base import AgentSession
+from trunkline.session.driver.base import AgentSession, TakesText
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.driver.watch import Watched
 from trunkline.session.fold import Sandboxed
@@ -78,6 +78,11 @@ class AgentSide:
         """The agent sent these."""
         self._watch.on_activity()
         self._intake.take(signals)
+
+    def text_run(self, update: bytes) -> tuple[bytes, TakesText] | None:
+        """What takes the next words of the text that this update, the newest, has a piece of; and that piece."""
+        found = self._intake.run_behind(update, self._watch)
+        return None if found is None else (found[0], found[1].goes_on)
 
     def exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended. While it starts, the start itself says what went wrong."""

@@ -21,7 +21,8 @@ class SilenceWatch:
         self._held = held
         self._limit: Callable[[], float] = lambda: LOOK_S
         self._expired: Callable[[], None] = lambda: None
-        self._active_at = 0.0
+        self.active_at = 0.0
+        """When something happened last, by the loop's clock."""
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
 
@@ -36,7 +37,7 @@ class SilenceWatch:
     def on_activity(self) -> None:
         """Something happened."""
         if self._loop is not None:
-            self._active_at = self._loop.time()
+            self.active_at = self._loop.time()
 
     def stop(self) -> None:
         """The turn is over."""
@@ -50,7 +51,7 @@ class SilenceWatch:
     def _check(self) -> None:
         if self._held():
             self.on_activity()
-        left = self._active_at + self._limit() - asyncio.get_running_loop().time()
+        left = self.active_at + self._limit() - asyncio.get_running_loop().time()
         if left > 0:
             self._arm(left)
             return

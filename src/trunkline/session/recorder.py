@@ -85,13 +85,15 @@ class Recorder:
         """What is stored readers may see: of the sink's two ends, this one is the feed's."""
         self.backpressure = Backpressure()
         self._services = services
+        self._committer = services.committer
+        self._session_id = fold.session_id
         self._alarms = alarms
         self._interpret = Interpreter(
             fold, approval_timeout_s=services.limits.approval_timeout, tools=services.tool_names(fold.agent), home=services.home,
             roots=(fold.cwd,), guarded=services.guarded, chain_key=services.chain_key,
             raw_as_sent=services.raw_as_sent)
         self._writer = self._interpret.writer
-        self._clock = services.clock
+        self.clock = services.clock
         self._unstored: list[Entry] = []
         self._steps = Steps(fold, known=fold.seq > 0)
         self._next_row = float("-inf")
@@ -104,12 +106,12 @@ class Recorder:
 
     def at(self) -> Interpreter:
         """The interpreter, at this moment."""
-        self._writer.at = self._clock()
+        self._writer.at = self.clock()
         return self._interpret
 
     def as_of(self, at: int) -> Interpreter:
         """The interpreter, at a moment that may be long past; 0 is now."""
-        self._writer.at = at or self._clock()
+        self._writer.at = at or self.clock()
         return self._interpret
 
     def write(self) -> None:
@@ -130,6 +132,18 @@ class Recorder:
         committer = self._services.committer
         row = self._row if changes and self._row_is_due() else None
         committer.submit(self.fold.session_id, entries, row, size, changes=changes)
+        if committer.congested:
+            self.backpressure.hold("journal")
+
+    def write_one(self, entry: Entry, size: int) -> None:
+        """Hand one entry to the journal that changed no more than text, and did not pass through the writer."""
+        if self._closed:
+            return
+        if self._unstored:
+            self._unstored.append(entry)
+            return
+        committer = self._committer
+        committer.submit_one(self._session_id, entry, size)
         if committer.congested:
             self.backpressure.hold("journal")
 

@@ -26,6 +26,9 @@ class Sink:
 class Ended:
     """A process that was stopped."""
 
+    def text_run(self, update: bytes) -> None:
+        """Nothing is taken here."""
+
     def __init__(self, *left: tuple[int, str]) -> None:
         self.left_running = list(left)
 

@@ -64,6 +64,10 @@ class ClientCalls(Protocol):
         """The agent is going: end what was served to it."""
 
 
+TakesText = Callable[[bytes, bytes], bool]
+"""Takes a text, as a JSON string of valid UTF-8, and the update that has it; False, and nothing done, where it cannot."""
+
+
 class DriverSink(Protocol):
     """Where a driver delivers: the session."""
 
@@ -72,6 +76,10 @@ class DriverSink(Protocol):
 
     def on_signals(self, signals: list[Signal]) -> None:
         """What the agent wrote means these, in this order."""
+
+    def text_run(self, update: bytes) -> tuple[bytes, TakesText] | None:
+        """The text of the update that was delivered last, alone, and what takes the next ones of that text without a signal, as
+        long as nothing else is delivered. None where it is no text, or something waits."""
 
     def exited(self, exit: Exit, stderr: str) -> None:
         """The agent's process ended; nothing more will come."""

@@ -22,9 +22,11 @@ from itertools import islice
 from trunkline.dialects.acp.reading.large import split_chunk
 from trunkline.dialects.signals import LargeUpdate, PermissionAsk, QuestionAsk, Signal, TurnEnd, Update
 from trunkline.session.approvals.approvals import Approvals
+from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.fold import SeenFile
 from trunkline.session.intake.disk_reader import DiskReader
 from trunkline.session.intake.read_ahead import ReadAhead, needs_reading
+from trunkline.session.intake.text_run import TextRun
 from trunkline.session.interpret.asks.asks import Announced
 from trunkline.session.interpret.effects.disk import Wanted
 from trunkline.session.recorder import Recorder
@@ -73,6 +75,8 @@ class Intake:
         """The rest of a large update, in parts."""
         self._task: asyncio.Task[None] | None = None
         self._disk = DiskReader(recorder, workspace)
+        self._run: TextRun | None = None
+        """What takes the agent's words beside this, as long as nothing else comes."""
         self._hurried = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._until = 0.0
@@ -85,6 +89,9 @@ class Intake:
 
     def take(self, signals: list[Signal]) -> None:
         """The agent sent these."""
+        if self._run is not None:
+            self._run.has_ended = True
+            self._run = None
         if self._task is not None:
             self._waiting.extend(signals)
             return
@@ -93,6 +100,15 @@ class Intake:
             self._waiting.extend(rest)
             self._recorder.backpressure.hold("intake")
             self._task = asyncio.get_running_loop().create_task(self._go_on(announced))
+
+    def run_behind(self, update: bytes, watch: SilenceWatch) -> tuple[bytes, TextRun] | None:
+        """The text of an update that was taken last, and the run that goes on with it; None where it is no text, or waits."""
+        found = None if self._task is not None else self._recorder.at().text.open_for(update)
+        if found is None:
+            return None
+        token, text, prefix = found
+        self._run = TextRun(self._recorder, watch, text, prefix)
+        return token, self._run
 
     async def settled(self) -> None:
         """Everything that the agent sent so far is taken."""

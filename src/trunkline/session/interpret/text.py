@@ -32,6 +32,7 @@ from trunkline.dialects.context.events import (
 )
 from trunkline.dialects.context.types import MessageRole, to_raw
 from trunkline.dialects.context.unions import ImagePart, MessageContent, TextPart
+from trunkline.journal.base import Entry
 from trunkline.session.fold import Fold, OpenText, OpenUserMessage
 from trunkline.session.interpret.writer import NOTHING_CARRIED, TEXT_LIMIT, Carried, Writer
 
@@ -47,6 +48,8 @@ TITLE_SOUGHT = 4 << 10
 
 
 Chunk = AgentMessageChunk | AgentThoughtChunk
+_KIND_OF = {False: "agent_message_chunk", True: "agent_thought_chunk"}
+"""The kind of the chunks of a message, and of a thought."""
 
 
 class TextInterpreter:
@@ -81,6 +84,28 @@ class TextInterpreter:
         fold.seq += 1
         writer = self._writer
         writer.add_encoded(delta_event(prefix, fold.seq, stamp_ms(writer.at), token), carried)
+
+    def open_for(self, update: bytes) -> tuple[bytes, OpenText, DeltaPrefix] | None:
+        """The text of an update that was folded just now, and what is open, where the next one with these members only goes on
+        with that (``goes_on``)."""
+        chunk, text, prefix = text_chunk(update), self._fold.text, self._prefix
+        if chunk is None or text is None or prefix is None or chunk.kind != _KIND_OF[text.thinking] \
+                or chunk.message_id not in (None, text.agent_message_id):
+            return None
+        return chunk.text, text, prefix
+
+    def goes_on(self, text: OpenText, prefix: DeltaPrefix, token: bytes, update: bytes, at: int) -> Entry | None:
+        """``append`` of one more piece of the text that is open, as the entry that it makes; None, and nothing done, where
+        another is open, or more is to be written than this."""
+        fold, writer, size = self._fold, self._writer, text.size
+        if fold.text is not text or self._prefix is not prefix or size > TEXT_LIMIT or writer.size or writer.dirty:
+            return None
+        text.parts.append(token[1:-1])
+        text.size = size + (len(token) - 2 if b"\\" not in token else len(_decode_text(token).encode()))
+        seq = fold.seq = fold.seq + 1
+        writer.at = at
+        before, after = prefix
+        return Entry(seq, at, b'{"seq":%d%b%b%b%b}' % (seq, before, stamp_ms(at), after, token), update)
 
     def remarked(self, update: Chunk, text: str, carried: Carried, parent: str | None = None) -> None:
         """A piece of text with remarks of the agent's own on it: it is emitted like any other, and carries what was sent.

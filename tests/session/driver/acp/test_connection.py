@@ -85,5 +85,5 @@ def test_after_a_long_line_others_have_their_turn_and_a_hold_outlasts_it() -> No
 def test_an_agent_that_was_not_started_is_not_running() -> None:
     wire = Wire()
     with pytest.raises(AgentNotRunning, match="quiet"):
-        AgentConnection(wire.spec, lambda: None).running()
+        AgentConnection(wire.spec, lambda data: None).running()
     assert "out of paper" in wire.connection.start_failed("ended").message

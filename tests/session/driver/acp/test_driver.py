@@ -31,6 +31,9 @@ class Sink:
     def on_signals(self, signals: list[Signal]) -> None:
         self.reads.append(signals)
 
+    def text_run(self, update: bytes) -> None:
+        """Nothing is taken here."""
+
     def exited(self, exit: Exit, stderr: str) -> None:
         self.ends.append((exit, stderr))
 

@@ -59,6 +59,6 @@ class Wire:
             self.connection.receive_data(line[begin:begin + PIPE_BYTES])
         return list(self.messages)
 
-    def _read(self) -> None:
+    def _read(self, data: bytes) -> None:
         self.messages += self.connection.peer.messages_received()
         self.has_read.set()

@@ -43,6 +43,9 @@ class Ears:
         self.signals += signals
         self._news.set()
 
+    def text_run(self, update: bytes) -> None:
+        """Nothing is taken here."""
+
     def exited(self, exit: Exit, stderr: str) -> None:
         self.exits.append((exit, stderr))
         self._news.set()

@@ -18,6 +18,7 @@ from trunkline.agents.process import AgentProcess, Exit
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.reading.aliases import CLIENT_METHODS
 from trunkline.errors import AgentError, AgentExited, AgentNotRunning, AgentStartFailed
+from trunkline.session.driver.acp.usual_line import UsualLines
 
 CALL_TIMEOUT_S = 30.0
 """For requests that an agent answers from memory (set_mode, set_config_option)."""
@@ -39,11 +40,13 @@ _encode = msgspec.json.Encoder().encode
 
 
 class AgentConnection:
-    """One agent process that speaks JSON-RPC; ``on_messages`` is called when it has written something."""
+    """One agent process that speaks JSON-RPC; ``on_messages`` is called when it has written something, with what was
+    read just now."""
 
-    def __init__(self, spec: AgentSpec, on_messages: Callable[[], None]) -> None:
+    def __init__(self, spec: AgentSpec, on_messages: Callable[[bytes], None]) -> None:
         self.peer = jsonrpc.Peer(methods=CLIENT_METHODS)
         self.process: AgentProcess | None = None
+        self.usual = UsualLines()
         self._spec = spec
         self._on_messages = on_messages
         self._gone: AgentExited | None = None
@@ -62,6 +65,11 @@ class AgentConnection:
 
     def receive_data(self, data: bytes) -> None:
         """The agent wrote this."""
+        line = self.usual.line
+        if line is not None:
+            if line.take(data):
+                return
+            self.usual.end()
         self.peer.receive_data(data)
         if self.peer.had_large_line:
             # To read it took a while; what it says is looked at when others have had their turn.
@@ -70,7 +78,7 @@ class AgentConnection:
                 self.process.pause_reading()
             asyncio.get_running_loop().call_later(GAP_S, self._go_on_reading)
         else:
-            self._on_messages()
+            self._on_messages(data)
 
     def pause_reading(self) -> None:
         """Stop taking the agent's output for a while."""
@@ -173,7 +181,7 @@ class AgentConnection:
         self._gives_way = False
         if not self._is_held:
             self.resume_reading()
-        self._on_messages()
+        self._on_messages(b"")
 
     def _refusal(self, method: str, error: jsonrpc.RpcError) -> AgentError:
         return AgentError(f"{self._spec.display_name} refused {method}: {error.message}", details={"method": method},

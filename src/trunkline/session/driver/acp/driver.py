@@ -26,7 +26,7 @@ from trunkline.dialects.acp.reading.aliases import canonical_method
 from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.jsonrpc import Notification
 from trunkline.dialects.notes import NOTE_METHOD, CustomNote, read_note_params
-from trunkline.dialects.signals import Signal
+from trunkline.dialects.signals import Signal, Update
 from trunkline.errors import AgentExited
 from trunkline.session.driver.acp.asks import AcpAsks
 from trunkline.session.driver.acp.connection import AgentConnection
@@ -34,6 +34,7 @@ from trunkline.session.driver.acp.listing import list_sessions
 from trunkline.session.driver.acp.opening import AcpOpening, Inbox, Opened, noted, raw_or_none
 from trunkline.session.driver.acp.service import NAMED_CHARS, ClientService
 from trunkline.session.driver.acp.turn import PromptTurn
+from trunkline.session.driver.acp.usual_line import usual_line
 from trunkline.session.driver.base import AgentSession, ClientCalls, DriverSink, How, Started
 from trunkline.session.driver.daemons import DaemonsLeft
 
@@ -69,13 +70,14 @@ class AcpDriver:
         self._daemons_left = DaemonsLeft(sink)
         self._held: list[Signal] = []
         """Signals that wait until it is written down that, and how, the session was opened."""
+        self._is_live = False
         self._emit_signals: Callable[[list[Signal]], None] = self._held.extend
         """Where signals go: there, and from then on to the session."""
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the agent and open a session: the previous one where the agent can, else a new one; or adopt one."""
         if adopt:
-            self._emit_signals = self._sink.on_signals
+            self._emit_signals, self._is_live = self._sink.on_signals, True
         try:
             hello, how, opened = await self._in_time(self._open(previous, adopt))
         except BaseException:
@@ -186,7 +188,7 @@ class AcpDriver:
         if process is not None:
             self._daemons_left.emit(process)
 
-    def _take_messages(self) -> None:
+    def _take_messages(self, line: bytes = b"") -> None:
         read, peer = self._inbox.read, self._connection.peer
         signals: list[Signal] = []
         for message in peer.messages_received():
@@ -206,6 +208,14 @@ class AcpDriver:
             self._connection.flush()
         if signals:
             self._emit_signals(signals)
+            if len(signals) == 1:
+                self._learn(line, signals[0])
+
+    def _learn(self, line: bytes, signal: Signal) -> None:
+        """Have lines taken that are like the one which was read, and meant this and nothing else."""
+        usual = self._connection.usual
+        if type(signal) is Update and self._is_live and usual.is_worth_it() and (found := self._sink.text_run(signal.raw)):
+            usual.line = usual_line(line, signal.raw, *found)
 
     def _on_notification(self, message: Notification, signals: list[Signal]) -> None:
         if message.method == CANCEL_REQUEST:
@@ -235,7 +245,7 @@ class AcpDriver:
     def _deliver_early(self) -> None:
         early = [*self._inbox.take_early(), *self._held]
         self._held.clear()
-        self._emit_signals = self._sink.on_signals
+        self._emit_signals, self._is_live = self._sink.on_signals, True
         if early:
             self._sink.on_signals(early)
 

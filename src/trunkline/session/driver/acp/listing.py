@@ -133,6 +133,9 @@ class Inquiry:
     def on_signals(self, signals: list[Signal]) -> None:
         """There is no session that this could belong to."""
 
+    def text_run(self, update: bytes) -> None:
+        """Nothing is taken here."""
+
     def exited(self, exit: Exit, stderr: str) -> None:
         """Whoever asked learns of it by the failed call."""
 
