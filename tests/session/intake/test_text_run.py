@@ -224,6 +224,19 @@ def test_a_run_takes_what_an_agent_says_word_by_word(tmp_path: Path, taken: list
     run(scenario())
 
 
+def test_the_end_of_a_line_is_no_line_that_others_could_be_like(tmp_path: Path, taken: list[bytes]) -> None:
+    async def scenario() -> None:
+        stage = Played(tmp_path)
+        await stage.begin()
+        whole = line("a")
+        stage.say(whole[:16], whole[16:], whole[16:], whole, whole)
+        entries, _, _ = await stage.done()
+        assert b'"malformed"' in b"".join(entry.event for entry in entries)
+        assert taken == [b'"a"']
+
+    run(scenario())
+
+
 # -- what ends it --------------------------------------------------------------------------------------------------------
 
 

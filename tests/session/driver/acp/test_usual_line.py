@@ -62,6 +62,7 @@ def test_anything_else_is_read_by_the_common_way(data: bytes) -> None:
     (LINE * 2, UPDATE, b'"a"'),
     (LINE[20:], UPDATE.replace(b"a", b"b"), b'"b"'),  # the update is in what was read before
     (LINE[:-1], UPDATE, b'"a"'),
+    (LINE.replace(b'"a"', b'":"'), UPDATE.replace(b'"a"', b'":"'), b'":"'),  # twice, and the two overlap
 ])
 def test_nothing_is_learnt_where_it_is_not_clear_where_the_text_stands(line: bytes, update: bytes, token: bytes) -> None:
     assert usual_line(line, update, token, Taker().take) is None

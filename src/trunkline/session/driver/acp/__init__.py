@@ -4,4 +4,5 @@
     driver.py      what a session has of a running agent                 turn.py     the prompt that runs, and how it ends
     asks.py        what a person decides, and which request waits        service.py  files and terminals for the agent
     limits.py      how much it may have us do at once                    listing.py  the sessions that an agent has
+    usual_line.py  lines that differ in their text alone
 """

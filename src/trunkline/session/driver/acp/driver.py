@@ -25,7 +25,9 @@ from trunkline.dialects.acp.methods import CANCEL_REQUEST, SESSION_SET_CONFIG_OP
 from trunkline.dialects.acp.reading.aliases import canonical_method
 from trunkline.dialects.acp.reading.decode import decode_result
 from trunkline.dialects.jsonrpc import Notification
+from trunkline.dialects.jsonrpc.envelope import ENVELOPE
 from trunkline.dialects.notes import NOTE_METHOD, CustomNote, read_note_params
+from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
 from trunkline.errors import AgentExited
 from trunkline.session.driver.acp.asks import AcpAsks
@@ -214,8 +216,18 @@ class AcpDriver:
     def _learn(self, line: bytes, signal: Signal) -> None:
         """Have lines taken that are like the one which was read, and meant this and nothing else."""
         usual = self._connection.usual
-        if type(signal) is Update and self._is_live and usual.is_worth_it() and (found := self._sink.text_run(signal.raw)):
-            usual.line = usual_line(line, signal.raw, *found)
+        if type(signal) is Update and self._is_live and usual.is_worth_it() and self._means(line, signal):
+            found = self._sink.text_run(signal.raw)
+            usual.line = None if found is None else usual_line(line, signal.raw, *found)
+
+    def _means(self, line: bytes, signal: Update) -> bool:
+        """Whether what was read means this by itself: it may be but the end of a line, and the signal come of another."""
+        try:
+            envelope = ENVELOPE.decode(line)
+        except BROKEN:
+            return False
+        return (envelope.id is msgspec.UNSET and envelope.method == SESSION_UPDATE and envelope.params is not msgspec.UNSET
+                and self._inbox.read(envelope.params) == (signal,))
 
     def _on_notification(self, message: Notification, signals: list[Signal]) -> None:
         if message.method == CANCEL_REQUEST:

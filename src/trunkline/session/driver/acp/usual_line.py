@@ -82,8 +82,14 @@ class UsualLines:
 
 def usual_line(line: bytes, update: bytes, token: bytes, takes: TakesText) -> UsualLine | None:
     """Lines like this one, which has this update, which has this text; None where it cannot be told where they stand in it."""
-    if line.count(b"\n") != 1 or not line.endswith(b"\n") or line.count(update) != 1 or update.count(token) != 1:
+    begin, at = _only_place(line, update), _only_place(update, token)
+    if begin is None or at is None or line.find(b"\n") != len(line) - 1:
         return None
-    begin = line.index(update)
-    at = begin + update.index(token)
+    at += begin
     return UsualLine(line, (begin, begin + len(update)), (at, at + len(token)), takes)
+
+
+def _only_place(whole: bytes, part: bytes) -> int | None:
+    """Where a part stands, if that is one place; it may overlap itself."""
+    place = whole.find(part)
+    return place if place >= 0 and whole.rfind(part) == place else None
