@@ -41,7 +41,7 @@ CHUNK = b"agent_message_chunk"
 CHUNKS = 8
 PER_SECOND = 5
 SKIPPED = 2
-"""The first chunks of a message do more: they begin it. With the last one the end of its turn may be read: that is left out, too."""
+"""The first chunks of a message begin it, with the last one the end of its turn may be read: these do more, and are left out."""
 STARTS_S = 60.0
 
 Stack = tuple[str, ...]
