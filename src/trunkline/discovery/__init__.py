@@ -1,7 +1,9 @@
 """Sessions that others started: a module per vendor's store, read-only, and what watches and follows them.
 
-    base.py     what a store offers            watch.py    reports when a session appears, changes, goes away
-    notice.py   what the kernel says           follow.py   one session's file, from its beginning and on as it grows
+    base.py     what a store offers            watch.py      reports when a session appears, changes, goes away
+    files.py    stores of a file per session   sqlite.py     a database that another program has open
+    notice.py   what the kernel says           follow.py     one session's file, from its beginning and on as it grows
+                                               processes.py  which program has a session
 
 A catalog entry names its store by the module's name (``store = "…"``).
 """
@@ -9,15 +11,25 @@ A catalog entry names its store by the module's name (``store = "…"``).
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Protocol, cast
 
 from trunkline.discovery.base import AgentStore, FoundSession, TranscriptReading
 from trunkline.threads import check_off_loop
 
-if TYPE_CHECKING:
-    from trunkline.discovery.claude import ClaudeStore
-
 __all__ = ["AgentStore", "FoundSession", "TranscriptReading", "features_of", "reading_of", "store_of"]
+
+
+_STORES = {"claude": "ClaudeStore", "codex": "CodexStore"}
+"""The module of each store, and what reads it there."""
+
+
+class _StoreType(Protocol):
+    features: tuple[str, ...]
+
+    def __call__(self, folder: str) -> AgentStore: ...
+
+    def reading(self) -> TranscriptReading: ...
 
 
 def store_of(name: str, folder: str | None) -> AgentStore | None:
@@ -39,10 +51,8 @@ def features_of(name: str) -> tuple[str, ...]:
     return kind.features if kind is not None else ()
 
 
-def _store_type(name: str) -> type[ClaudeStore] | None:
+def _store_type(name: str) -> _StoreType | None:
     """What reads the store of that name; loaded when the first of them is wanted."""
-    if name != "claude":
+    if name not in _STORES:
         return None
-    from trunkline.discovery.claude import ClaudeStore
-
-    return ClaudeStore
+    return cast(_StoreType, getattr(import_module(f"trunkline.discovery.{name}"), _STORES[name]))

@@ -26,6 +26,11 @@ class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
     last_message: str = ""
     in_use: bool = False
     """Whether a running program of the vendor's has it open."""
+    pid: int | None = None
+    """That program, where it is known."""
+    model: str = ""
+    tokens: int | None = None
+    """What it has taken so far, where the store says so without being read through."""
 
 
 class TranscriptReading(Protocol):

@@ -26,6 +26,9 @@ PIECE = 256 << 10
 SETTLE_S = 0.5
 """How long a new watch may take to begin."""
 
+REMEMBERED = 1 << 20
+"""Bytes before the position that the reader sees again after a restart."""
+
 LINE_MOST = 64 << 20
 """A line longer than this is not taken into memory."""
 
@@ -56,6 +59,8 @@ class Follower:
 
     async def start(self) -> None:
         """Read all that is there; from then on read whatever is added."""
+        if self.position:
+            await self._lane.run(self._remember)
         await self.catch_up()
         # The kernel reports files by their real paths.
         self._unlisten = listen(await self._lane.run(os.path.realpath, self._folder), self._noticed)
@@ -103,13 +108,26 @@ class Follower:
             self._on_signals(settled, self.position)
 
     async def _take(self, lines: bytes) -> None:
-        signals: list[tuple[int, Signal]] = []
-        for line in lines.split(b"\n"):
-            if line.strip():
-                signals += self._reading.line(line)
+        signals = await self._lane.run(self._read_lines, lines)
         await self._prepare([signal for _, signal in signals])
         self.position += len(lines) + 1
         self._on_signals(signals, self.position)
+
+    def _read_lines(self, lines: bytes) -> list[tuple[int, Signal]]:
+        return [timed for line in lines.split(b"\n") if line.strip() for timed in self._reading.line(line)]
+
+    def _remember(self) -> None:
+        """Let the reader see again what is right before the position, and hand nothing over: calls that are still open, what a
+        message has said already."""
+        begin = max(0, self.position - REMEMBERED)
+        try:
+            with open_plain(self._path) as file:
+                file.seek(begin)
+                piece = file.read(self.position - begin)
+        except OSError:
+            return
+        self._read_lines(piece if begin == 0 else piece.partition(b"\n")[2])
+        self._reading.settle()
 
     def _skip(self, piece: bytes) -> bytes:
         """Leave out the beginning of a line that is too long; its end will be no whole line, and be reported as such."""

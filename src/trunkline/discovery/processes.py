@@ -1,0 +1,63 @@
+"""Which running program has a session: by what the system says of processes, never by asking or stopping one.
+
+Rule 1: nothing is locked to find out whether it is locked. The kernel's list of locks says it.
+Rule 2: where the system does not tell (macOS has no such lists), nobody is said to run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from trunkline.agents.process_table import start_time
+from trunkline.dialects.outside import is_whole_number
+from trunkline.disk.reading import open_plain
+
+LOCKS = "/proc/locks"
+LOCKS_MOST = 4 << 20
+"""Bytes of the kernel's list of locks that are read."""
+
+
+def is_running(pid: int, began: str = "") -> bool:
+    """Whether a process is there; ``began``: and is the one that began then, in the kernel's ticks, not a later one."""
+    if not 0 < pid < 1 << 31:
+        return False
+    ticks = start_time(pid)
+    return ticks is not None and (not began or began == str(ticks))
+
+
+def lock_holders(paths: Iterable[str]) -> dict[str, int]:
+    """Which process holds a lock on each of these files; those that nobody holds are left out."""
+    held = dict(_held_locks())
+    found: dict[str, int] = {}
+    for path in paths if held else ():
+        try:
+            info = os.lstat(path)
+        except OSError:
+            continue
+        pid = held.get((info.st_dev, info.st_ino))
+        if pid is not None:
+            found[path] = pid
+    return found
+
+
+def _held_locks() -> Iterator[tuple[tuple[int, int], int]]:
+    """Device and inode of every file on which somebody holds a lock, with the pid."""
+    try:
+        with open_plain(LOCKS) as file:
+            text = file.read(LOCKS_MOST)
+    except OSError:
+        return
+    for line in text.split(b"\n"):
+        words = line.split()
+        # 1: FLOCK ADVISORY WRITE 4711 08:02:1234 0 EOF; who waits for one has "->" behind the number.
+        if len(words) != 8 or not is_whole_number(words[4]):
+            continue
+        major, _, rest = words[5].partition(b":")
+        minor, _, inode = rest.partition(b":")
+        try:
+            device = os.makedev(int(major, 16), int(minor, 16))
+        except (ValueError, OverflowError):
+            continue
+        if is_whole_number(inode):
+            yield (device, int(inode)), int(words[4])

@@ -1,0 +1,62 @@
+"""Stores of other programs, made of what was recorded of them, below a home."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DATA = Path(__file__).parents[1] / "data" / "stores"
+
+
+class Made(NamedTuple):
+    """A store with one recorded session in it."""
+
+    agent: str
+    folder: Path
+    """What the catalog calls the agent's ``sessions``."""
+    session_id: str
+    file: Path
+    """Where the session is written."""
+
+
+def table(connection: sqlite3.Connection, name: str, rows: list[dict[str, Any]]) -> None:
+    """A table of these rows, with their members as columns."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    declared = ["id TEXT PRIMARY KEY" if key == "id" else f'"{key}"' for key in columns]
+    connection.execute(f"CREATE TABLE {name} ({', '.join(declared)})")
+    for row in rows:
+        connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", [row.get(key) for key in columns])
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file of lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def codex(home: Path) -> Made:
+    """Codex's: a file, and the index beside it."""
+    folder = home / ".codex" / "sessions"
+    shutil.copytree(DATA / "codex" / "sessions", folder)
+    with sqlite3.connect(home / ".codex" / "state_5.sqlite") as connection:
+        table(connection, "threads", read_lines(DATA / "codex" / "threads.jsonl"))
+    connection.close()
+    return Made("codex-acp", folder, "01a1e4d7-2d1e-7cb1-84c4-54f2b21811b0", next(folder.rglob("*.jsonl")))
+
+
+STORES: dict[str, Callable[[Path], Made]] = {"codex": codex}
+
+
+def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Every file below a folder: how long, how old, what is in it."""
+    found: dict[str, tuple[int, int, bytes]] = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            info = os.lstat(path)
+            found[path] = (info.st_size, info.st_mtime_ns, Path(path).read_bytes() if os.path.isfile(path) else b"")
+    return found
