@@ -17,7 +17,7 @@ from trunkline.agents.catalog.features import flags_of
 
 OURS = ("session:resumed", "environment:info")
 """What the hub says of itself when it begins to follow."""
-PROMPTS = {"codex": ["run: touch a1"]}
+PROMPTS = {"codex": ["run: touch a1"], "opencode": ["run: touch a1"]}
 
 
 def at_home(tmp_path: Path, data_dir: Path | None = None) -> Library:

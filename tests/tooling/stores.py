@@ -48,7 +48,21 @@ def codex(home: Path) -> Made:
     return Made("codex-acp", folder, "01a1e4d7-2d1e-7cb1-84c4-54f2b21811b0", next(folder.rglob("*.jsonl")))
 
 
-STORES: dict[str, Callable[[Path], Made]] = {"codex": codex}
+def opencode(home: Path) -> Made:
+    """OpenCode's: rows of a database."""
+    folder = home / ".local" / "share" / "opencode"
+    folder.mkdir(parents=True)
+    rows = read_lines(DATA / "opencode" / "rows.jsonl")
+    with sqlite3.connect(folder / "opencode.db") as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        for name in ("session", "message", "part"):
+            table(connection, name, [{key: row[key] for key in row if key != "table"} for row in rows if row["table"] == name])
+        connection.execute("CREATE INDEX part_of_session ON part (session_id)")
+    connection.close()
+    return Made("opencode", folder, "ses_e1b22f15bffeR27A7NwqznbVUo", folder / "opencode.db")
+
+
+STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode}
 
 
 def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:

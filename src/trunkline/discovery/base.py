@@ -63,5 +63,13 @@ class AgentStore(Protocol):
     def session_of(self, path: str) -> str | None:
         """The id of the session whose file this is; None for any other file."""
 
-    def reading(self) -> TranscriptReading:
-        """A reader for one session's file, from its first line on."""
+
+class RowStore(AgentStore, Protocol):
+    """A store whose files say nothing of which session they are about."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """What changes when one of them does."""
+
+    def states(self) -> dict[str, int]:
+        """A number for each session that is another one when it has changed."""

@@ -73,7 +73,7 @@ class CodexStore(FileStore):
 
     def _running(self) -> dict[str, int]:
         locks = [entry.path for entry in entries(os.path.join(self._home, "thread-writer-locks"))]
-        return {os.path.basename(path).removesuffix(".lock"): pid for path, pid in lock_holders(locks).items()}
+        return {os.path.basename(path).removesuffix(".lock"): pids[0] for path, pids in lock_holders(locks).items()}
 
     def _known(self, found: FoundSession) -> FoundSession:
         row = self._index.get(found.id)

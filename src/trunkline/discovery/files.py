@@ -16,6 +16,7 @@ from typing import NamedTuple
 import msgspec
 
 from trunkline.discovery.base import FoundSession, TranscriptReading
+from trunkline.discovery.follow import Follower, Following, OnSignals, Prepare
 from trunkline.disk.reading import open_plain
 
 HEAD = 64 << 10
@@ -72,6 +73,12 @@ class FileStore(ABC):
     @abstractmethod
     def reading() -> TranscriptReading:
         """A reader for one session's file."""
+
+    @classmethod
+    def following(cls, path: str, session_id: str, position: int, on_signals: OnSignals, *, folder: str,
+                  prepare: Prepare | None = None) -> Following:
+        """What reads one session's file and goes on doing so."""
+        return Follower(path, cls.reading(), position, on_signals, folder=folder, prepare=prepare)
 
     @abstractmethod
     def _is_id(self, text: str) -> bool:

@@ -7,6 +7,7 @@ Rule 2: where the system does not tell (macOS has no such lists), nobody is said
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 
 from trunkline.agents.process_table import start_time
@@ -26,19 +27,42 @@ def is_running(pid: int, began: str = "") -> bool:
     return ticks is not None and (not began or began == str(ticks))
 
 
-def lock_holders(paths: Iterable[str]) -> dict[str, int]:
-    """Which process holds a lock on each of these files; those that nobody holds are left out."""
-    held = dict(_held_locks())
-    found: dict[str, int] = {}
+def lock_holders(paths: Iterable[str]) -> dict[str, list[int]]:
+    """Which processes hold a lock on each of these files; those that nobody holds are left out."""
+    held: dict[tuple[int, int], list[int]] = {}
+    for place, pid in _held_locks():
+        if pid not in held.setdefault(place, []):
+            held[place].append(pid)
+    found: dict[str, list[int]] = {}
     for path in paths if held else ():
         try:
             info = os.lstat(path)
         except OSError:
             continue
-        pid = held.get((info.st_dev, info.st_ino))
-        if pid is not None:
-            found[path] = pid
+        pids = held.get((info.st_dev, info.st_ino))
+        if pids:
+            found[path] = pids
     return found
+
+
+def folder_of(pid: int) -> str:
+    """The folder that a process works in; "" where that is not ours to know."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def began_at(pid: int) -> int:
+    """When a process began: UTC, microseconds; 0, before everything, where that is not known."""
+    ticks = start_time(pid)
+    if ticks is None:
+        return 0
+    try:
+        up_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+    except (AttributeError, OSError):
+        return 0
+    return int((time.time() - up_s + ticks / os.sysconf("SC_CLK_TCK")) * 1e6)
 
 
 def _held_locks() -> Iterator[tuple[tuple[int, int], int]]:

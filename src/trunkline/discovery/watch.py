@@ -1,6 +1,7 @@
 """Notices when a session of a vendor's store appears, changes or goes away, by what happens to its file.
 
-Rule: nothing is read. A burst of writes is one change.
+Rule 1: a burst of writes is one change. Of a store that has a file for each session nothing is read.
+Rule 2: where one file has them all, it is asked which have changed, one question at a time, off the loop.
 """
 
 from __future__ import annotations
@@ -8,10 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, TypeGuard
 
 from trunkline.dialects.context.types import SessionDiscoveryEvent
-from trunkline.discovery.base import AgentStore
+from trunkline.discovery.base import AgentStore, RowStore
 from trunkline.discovery.notice import Changes, What, listen
 from trunkline.errors import Unavailable
 from trunkline.threads import Lane
@@ -45,6 +46,9 @@ async def _watch(find: Callable[[], AgentStore | None], agent: str, callback: Ca
         return
     if store is None:
         return
+    if _has_rows(store):
+        await _RowWatch(store, agent, callback).run()
+        return
     found = store
 
     def on_change(changes: Changes) -> None:
@@ -56,6 +60,53 @@ async def _watch(find: Callable[[], AgentStore | None], agent: str, callback: Ca
         await asyncio.get_running_loop().create_future()  # until this is cancelled
     finally:
         unlisten()
+
+
+def _has_rows(store: AgentStore) -> TypeGuard[RowStore]:
+    return hasattr(store, "states")
+
+
+class _RowWatch:
+    """Watches a store whose files say nothing of which session they are about."""
+
+    def __init__(self, store: RowStore, agent: str, callback: Callback) -> None:
+        self._store = store
+        self._agent = agent
+        self._callback = callback
+        self._changed = asyncio.Event()
+        self._lane = Lane(1)
+
+    async def run(self) -> None:
+        """Ask whenever something was written, until this is cancelled."""
+        unlisten = listen(self._store.folder, self._noticed)
+        try:
+            known = await self._states({})
+            while True:
+                await self._changed.wait()
+                self._changed.clear()
+                states = await self._states(known)
+                self._tell(known, states)
+                known = states
+        finally:
+            unlisten()
+
+    def _noticed(self, changes: Changes) -> None:
+        if not changes or any(path in self._store.files for _, path in changes):
+            self._changed.set()
+
+    async def _states(self, otherwise: dict[str, int]) -> dict[str, int]:
+        try:
+            return await self._lane.run(self._store.states) or otherwise
+        except Unavailable:
+            return otherwise  # the disk does not answer: nothing is known to have changed
+
+    def _tell(self, known: dict[str, int], states: dict[str, int]) -> None:
+        for session_id in sorted(known.keys() | states.keys()):
+            before, now = known.get(session_id), states.get(session_id)
+            if before != now:
+                kind: NewsKind = ("session_created" if before is None else "session_removed" if now is None
+                                  else "session_updated")
+                self._callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=self._agent))
 
 
 def _news(store: AgentStore, changes: Changes) -> list[tuple[NewsKind, str]]:

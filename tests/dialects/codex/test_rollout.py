@@ -117,5 +117,6 @@ def test_what_a_command_printed_is_told_once_though_two_lines_have_it() -> None:
 
 def test_what_nobody_knows_is_passed_over_and_junk_is_named() -> None:
     signals = told(b"{", b"[]", b"\xff", line("world_state", {}), item(type="ghost"), event(type="ghost"),
-                   line("response_item", {}), b'{"type":7,"payload":[]}', event(type="error", message="no luck"), line("compacted", {}))
+                   line("response_item", {}), b'{"type":7,"payload":[]}', event(type="error", message="no luck"),
+                   line("compacted", {}))
     assert [type(signal) for signal in signals] == [Malformed, Malformed, Malformed, CustomNote, CustomNote]
