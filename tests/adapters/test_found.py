@@ -14,10 +14,12 @@ from tests.aio import run
 from tests.tooling.stores import STORES, Made, state_of
 from trunkline.adapters import Library
 from trunkline.agents.catalog.features import flags_of
+from trunkline.errors import Unsupported
 
 OURS = ("session:resumed", "environment:info")
 """What the hub says of itself when it begins to follow."""
-PROMPTS = {"codex": ["run: touch a1"], "opencode": ["run: touch a1"]}
+PROMPTS = {"codex": ["run: touch a1"], "opencode": ["run: touch a1"], "gemini": ["run: touch x1"],
+           "qwen": ["run: touch a1", "run: touch d1"]}
 
 
 def at_home(tmp_path: Path, data_dir: Path | None = None) -> Library:
@@ -88,6 +90,26 @@ def test_after_a_restart_nothing_is_told_twice(tmp_path: Path, made: Made) -> No
                 assert _count(after, kind) == _count(before, kind)
 
     run(scenario())
+
+
+def test_a_session_that_its_own_program_would_delete_is_followed_and_never_resumed(tmp_path: Path) -> None:
+    made = STORES["gemini"](tmp_path / "home")
+    started = tmp_path / "started"
+    program = tmp_path / "gemini"
+    program.write_text(f"#!/bin/sh\ntouch {started}\n")
+    program.chmod(0o755)
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            adapter = line.adapter(made.agent)
+            assert await adapter.is_installed()
+            with pytest.raises(Unsupported, match="may delete"):
+                await adapter.attach_to_session(made.session_id, watch=False)
+            session = await adapter.attach_to_session(made.session_id)
+            assert session.capabilities.agent.integration_method == "file-watch"
+
+    run(scenario())
+    assert not started.exists()
 
 
 def _count(events: list[object], kind: str) -> int:

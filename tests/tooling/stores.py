@@ -62,7 +62,26 @@ def opencode(home: Path) -> Made:
     return Made("opencode", folder, "ses_e1b22f15bffeR27A7NwqznbVUo", folder / "opencode.db")
 
 
-STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode}
+def gemini(home: Path) -> Made:
+    """Gemini CLI's: a file, and the list of projects."""
+    chats = home / ".gemini" / "tmp" / "project" / "chats"
+    chats.mkdir(parents=True)
+    (home / ".gemini" / "projects.json").write_text('{"projects": {"/home/dev/project": "project"}}')
+    file = chats / "session-2026-11-16T15-20-30ae2bf1.jsonl"
+    shutil.copyfile(DATA / "gemini" / "chat-after.jsonl", file)
+    return Made("gemini", home / ".gemini" / "tmp", "30ae2bf1-1918-4bfb-bcc9-758f173e65f3", file)
+
+
+def qwen(home: Path) -> Made:
+    """Qwen Code's: a file."""
+    chats = home / ".qwen" / "projects" / "-home-dev-project" / "chats"
+    chats.mkdir(parents=True)
+    session_id = "95d6745a-e665-46b8-9d06-928ca5b2b767"
+    shutil.copyfile(DATA / "qwen" / "chat.jsonl", chats / f"{session_id}.jsonl")
+    return Made("qwen", home / ".qwen" / "projects", session_id, chats / f"{session_id}.jsonl")
+
+
+STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen}
 
 
 def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:

@@ -54,6 +54,10 @@ class AgentStore(Protocol):
     def features(self) -> tuple[str, ...]:
         """The capability flags of a session that is followed: what doing so with a recorded file has shown."""
 
+    @property
+    def resumes(self) -> bool:
+        """Whether the vendor's program goes on with a session that it is asked to resume. One does not: it may delete it."""
+
     def sessions(self) -> list[FoundSession]:
         """Every session, newest activity first."""
 
@@ -61,7 +65,7 @@ class AgentStore(Protocol):
         """One session by its id."""
 
     def session_of(self, path: str) -> str | None:
-        """The id of the session whose file this is; None for any other file."""
+        """The id of the session whose file this is; None for any other file. It may look at the disk."""
 
 
 class RowStore(AgentStore, Protocol):

@@ -48,6 +48,7 @@ class FileStore(ABC):
     """The sessions below one folder. A vendor's store says which files they are and what their lines mean."""
 
     features: tuple[str, ...] = ()
+    resumes = True
     ends_bytes = HEAD
 
     def __init__(self, folder: str) -> None:
@@ -109,6 +110,10 @@ class FileStore(ABC):
             found = self._known(found)
             pid = running.get(found.id)
             yield found if pid is None else msgspec.structs.replace(found, in_use=True, pid=pid)
+
+    def _known_at(self, path: str) -> FoundSession | None:
+        """What was found in a file, also where it is gone."""
+        return _looked[path][2] if path in _looked else None
 
     def _look(self, path: str, info: os.stat_result) -> FoundSession | None:
         known = _looked.get(path)

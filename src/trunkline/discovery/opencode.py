@@ -42,6 +42,7 @@ class OpencodeStore:
     """The sessions of one database."""
 
     features = ("resources.tokenUsage",)
+    resumes = True
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

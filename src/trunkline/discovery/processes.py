@@ -18,6 +18,9 @@ LOCKS = "/proc/locks"
 LOCKS_MOST = 4 << 20
 """Bytes of the kernel's list of locks that are read."""
 
+WORDS_MOST = 4096
+"""Bytes of a command line that are looked at."""
+
 
 def is_running(pid: int, began: str = "") -> bool:
     """Whether a process is there; ``began``: and is the one that began then, in the kernel's ticks, not a later one."""
@@ -63,6 +66,23 @@ def began_at(pid: int) -> int:
     except (AttributeError, OSError):
         return 0
     return int((time.time() - up_s + ticks / os.sysconf("SC_CLK_TCK")) * 1e6)
+
+
+def programs(names: frozenset[str]) -> Iterator[tuple[int, str, int]]:
+    """Running programs of one of these names, also where an interpreter runs them: pid, the folder that each works in, when it
+    began."""
+    try:
+        pids = [name for name in os.listdir("/proc") if is_whole_number(name)]
+    except OSError:
+        return
+    for pid in map(int, pids):
+        try:
+            with open_plain(f"/proc/{pid}/cmdline") as file:
+                words = os.fsdecode(file.read(WORDS_MOST)).split("\0")[:3]
+        except OSError:
+            continue  # it has ended, or is somebody else's
+        if names & {os.path.basename(word) for word in words if not word.startswith("-")}:
+            yield pid, folder_of(pid), began_at(pid)
 
 
 def _held_locks() -> Iterator[tuple[tuple[int, int], int]]:

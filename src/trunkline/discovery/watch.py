@@ -1,6 +1,6 @@
 """Notices when a session of a vendor's store appears, changes or goes away, by what happens to its file.
 
-Rule 1: a burst of writes is one change. Of a store that has a file for each session nothing is read.
+Rule 1: a burst of writes is one change. Where a file's name says which session it is, nothing is read.
 Rule 2: where one file has them all, it is asked which have changed, one question at a time, off the loop.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from typing import Literal, TypeGuard
+from typing import Literal, cast
 
 from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.discovery.base import AgentStore, RowStore
@@ -46,67 +46,85 @@ async def _watch(find: Callable[[], AgentStore | None], agent: str, callback: Ca
         return
     if store is None:
         return
-    if _has_rows(store):
-        await _RowWatch(store, agent, callback).run()
-        return
-    found = store
-
-    def on_change(changes: Changes) -> None:
-        for kind, session_id in _news(found, changes):
-            callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=agent))
-
-    unlisten = listen(store.folder, on_change)
-    try:
-        await asyncio.get_running_loop().create_future()  # until this is cancelled
-    finally:
-        unlisten()
+    await (_RowWatch if _has_rows(store) else _Watch)(store, agent, callback).run()
 
 
-def _has_rows(store: AgentStore) -> TypeGuard[RowStore]:
+def _has_rows(store: AgentStore) -> bool:
     return hasattr(store, "states")
 
 
-class _RowWatch:
-    """Watches a store whose files say nothing of which session they are about."""
+class _Watch:
+    """Watches a store that has a file for each session."""
 
-    def __init__(self, store: RowStore, agent: str, callback: Callback) -> None:
+    def __init__(self, store: AgentStore, agent: str, callback: Callback) -> None:
         self._store = store
         self._agent = agent
         self._callback = callback
+        self._changes: Changes = []
         self._changed = asyncio.Event()
         self._lane = Lane(1)
 
     async def run(self) -> None:
-        """Ask whenever something was written, until this is cancelled."""
+        """Tell what happens, until this is cancelled."""
         unlisten = listen(self._store.folder, self._noticed)
         try:
-            known = await self._states({})
+            await self._begin()
             while True:
                 await self._changed.wait()
                 self._changed.clear()
-                states = await self._states(known)
-                self._tell(known, states)
-                known = states
+                changes, self._changes = self._changes, []
+                for kind, session_id in await self._told(changes):
+                    self._tell(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=self._agent))
         finally:
             unlisten()
 
     def _noticed(self, changes: Changes) -> None:
-        if not changes or any(path in self._store.files for _, path in changes):
+        self._changes += changes
+        self._changed.set()
+
+    def _tell(self, event: SessionDiscoveryEvent) -> None:
+        try:
+            self._callback(event)
+        except Exception as error:  # a listener's boundary: its fault must not end the watch
+            asyncio.get_running_loop().call_exception_handler({"message": "a session callback failed", "exception": error})
+
+    async def _begin(self) -> None:
+        """What is there already is no news."""
+
+    async def _told(self, changes: Changes) -> list[tuple[NewsKind, str]]:
+        try:
+            return await self._lane.run(_news, self._store, changes)
+        except Unavailable:
+            return []  # the disk does not answer
+
+
+class _RowWatch(_Watch):
+    """Watches a store whose files say nothing of which session they are about."""
+
+    _known: dict[str, int]
+
+    async def _begin(self) -> None:
+        self._known = await self._states({})
+
+    def _noticed(self, changes: Changes) -> None:
+        if not changes or any(path in self._rows.files for _, path in changes):
             self._changed.set()
+
+    @property
+    def _rows(self) -> RowStore:
+        return cast(RowStore, self._store)
 
     async def _states(self, otherwise: dict[str, int]) -> dict[str, int]:
         try:
-            return await self._lane.run(self._store.states) or otherwise
+            return await self._lane.run(self._rows.states) or otherwise
         except Unavailable:
             return otherwise  # the disk does not answer: nothing is known to have changed
 
-    def _tell(self, known: dict[str, int], states: dict[str, int]) -> None:
-        for session_id in sorted(known.keys() | states.keys()):
-            before, now = known.get(session_id), states.get(session_id)
-            if before != now:
-                kind: NewsKind = ("session_created" if before is None else "session_removed" if now is None
-                                  else "session_updated")
-                self._callback(SessionDiscoveryEvent(type=kind, session_id=session_id, agent=self._agent))
+    async def _told(self, changes: Changes) -> list[tuple[NewsKind, str]]:
+        before, self._known = self._known, await self._states(self._known)
+        changed = [name for name in before.keys() | self._known.keys() if before.get(name) != self._known.get(name)]
+        return [("session_created" if name not in before else "session_removed" if name not in self._known
+                 else "session_updated", name) for name in sorted(changed)]
 
 
 def _news(store: AgentStore, changes: Changes) -> list[tuple[NewsKind, str]]:
