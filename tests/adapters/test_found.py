@@ -19,7 +19,7 @@ from trunkline.errors import Unsupported
 OURS = ("session:resumed", "environment:info")
 """What the hub says of itself when it begins to follow."""
 PROMPTS = {"codex": ["run: touch a1"], "opencode": ["run: touch a1"], "gemini": ["run: touch x1"],
-           "qwen": ["run: touch a1", "run: touch d1"]}
+           "qwen": ["run: touch a1", "run: touch d1"], "copilot": ["run: touch t120"]}
 
 
 def at_home(tmp_path: Path, data_dir: Path | None = None) -> Library:

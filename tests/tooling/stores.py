@@ -81,7 +81,16 @@ def qwen(home: Path) -> Made:
     return Made("qwen", home / ".qwen" / "projects", session_id, chats / f"{session_id}.jsonl")
 
 
-STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen}
+def copilot(home: Path) -> Made:
+    """GitHub Copilot CLI's: a folder with its lines and its description."""
+    session_id = "70217db7-3d16-4b89-a99f-1972e7c10530"
+    folder = home / ".copilot" / "session-state"
+    shutil.copytree(DATA / "copilot", folder / session_id)
+    return Made("copilot", folder, session_id, folder / session_id / "events.jsonl")
+
+
+STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen,
+                                           "copilot": copilot}
 
 
 def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:

@@ -22,8 +22,8 @@ from trunkline.threads import check_off_loop
 __all__ = ["AgentStore", "FoundSession", "StoreType", "TranscriptReading", "features_of", "reading_of", "store_of", "store_type"]
 
 
-_STORES = {"claude": "ClaudeStore", "codex": "CodexStore", "gemini": "GeminiStore", "opencode": "OpencodeStore",
-           "qwen": "QwenStore"}
+_STORES = {"claude": "ClaudeStore", "codex": "CodexStore", "copilot": "CopilotStore", "gemini": "GeminiStore",
+           "opencode": "OpencodeStore", "qwen": "QwenStore"}
 """The module of each store, and what reads it there."""
 
 
