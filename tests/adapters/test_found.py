@@ -1,122 +1,122 @@
-"""Sessions that other programs wrote, one test for every store: found, joined, followed, and their history the same each time."""
+"""Sessions that other programs wrote, of all agents in one list, and news of them."""
 
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-import msgspec
 import pytest
 
-from tests.adapters.agents import library
-from tests.adapters.test_catalog_adapter import history, kind_of, said
-from tests.aio import run
-from tests.tooling.stores import STORES, Made, state_of
-from trunkline.adapters import Library
-from trunkline.agents.catalog.features import flags_of
-from trunkline.errors import Unsupported
-
-OURS = ("session:resumed", "environment:info")
-"""What the hub says of itself when it begins to follow."""
-PROMPTS = {"codex": ["run: touch a1"], "opencode": ["run: touch a1"], "gemini": ["run: touch x1"],
-           "qwen": ["run: touch a1", "run: touch d1"], "copilot": ["run: touch t120"]}
+from tests.aio import eventually, run
+from tests.tooling.stores import STORES, Made
+from trunkline.adapters import found
+from trunkline.adapters.catalog_adapter import hub_adapters
+from trunkline.adapters.found import FoundSessions, found_sessions
+from trunkline.hub import Hub, HubOptions
 
 
-def at_home(tmp_path: Path, data_dir: Path | None = None) -> Library:
-    """A library on a machine that has the files, and no agent."""
-    return library(tmp_path, data_dir, {"PATH": str(tmp_path)})
+@asynccontextmanager
+async def hub_at(home: Path) -> AsyncIterator[Hub]:
+    """A hub on a machine with that home and no agents."""
+    async with Hub(HubOptions(data=home / "data", store="memory:"), environ={"HOME": str(home), "PATH": str(home)}) as hub:
+        yield hub
+        found_sessions(hub).close()
 
 
-@pytest.fixture(params=sorted(STORES))
-def vendor(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def stores(home: Path) -> dict[str, Made]:
+    return {name: make(home) for name, make in STORES.items()}
 
 
-@pytest.fixture
-def made(tmp_path: Path, vendor: str) -> Made:
-    return STORES[vendor](tmp_path / "home")
-
-
-def test_a_session_is_found_and_joined_where_no_agent_is_installed(tmp_path: Path, made: Made, vendor: str) -> None:
-    before = state_of(tmp_path / "home")
-
-    async def scenario() -> None:
-        async with at_home(tmp_path) as line:
-            (found,) = await line.adapter(made.agent).discover_sessions()
-            assert (found.id, found.project_path, found.agent) == (made.session_id, "/home/dev/project", made.agent)
-            assert found.created_at <= found.last_activity and found.session_name
-            session = await line.adapter(made.agent).attach_to_session(made.session_id)
-            events = await history(session)
-            assert said(events, "user") == PROMPTS[vendor]
-            assert "Done." in said(events, "assistant")
-            kinds = [kind_of(event) for event in events]
-            assert kinds.count("tool:start") == kinds.count("tool:result") >= 1
-            assert "resource:token_usage" in kinds
-            assert {event.timestamp[:10] for event in events if kind_of(event) == "message:start"} == {"2026-11-16"}
-            assert session.capabilities.agent.integration_method == "file-watch"
-            flags = flags_of(session.capabilities.features)
-            assert "resources.tokenUsage" in flags and not {flag for flag in flags if flag.startswith(("approval", "session"))}
-
-    run(scenario())
-    assert state_of(tmp_path / "home") == before, "nothing of it was written"
-
-
-def test_its_history_has_the_same_numbers_and_times_whenever_it_is_joined(tmp_path: Path, made: Made) -> None:
-    async def scenario() -> None:
-        told: list[list[bytes]] = []
-        for _ in range(2):
-            async with at_home(tmp_path) as line:
-                session = await line.adapter(made.agent).attach_to_session(made.session_id)
-                again = await line.adapter(made.agent).attach_to_session(made.session_id)
-                assert again.session_id == session.session_id
-                told.append([_bare(event) for event in await history(session) if kind_of(event) not in OURS])
-        assert told[0] == told[1] and len(told[0]) > 8
-
-    run(scenario())
-
-
-def test_after_a_restart_nothing_is_told_twice(tmp_path: Path, made: Made) -> None:
-    async def scenario() -> None:
-        async with at_home(tmp_path, tmp_path / "data") as line:
-            session = await line.adapter(made.agent).attach_to_session(made.session_id)
-            before = await history(session)
-        async with at_home(tmp_path, tmp_path / "data") as line:
-            session = await line.adapter(made.agent).attach_to_session(made.session_id)
-            await session.refresh()
-            await asyncio.sleep(0)
-            after = await history(session)
-            assert said(after, "user") == said(before, "user") and said(after, "assistant") == said(before, "assistant")
-            for kind in ("tool:start", "tool:result", "resource:token_usage"):
-                assert _count(after, kind) == _count(before, kind)
-
-    run(scenario())
-
-
-def test_a_session_that_its_own_program_would_delete_is_followed_and_never_resumed(tmp_path: Path) -> None:
-    made = STORES["gemini"](tmp_path / "home")
-    started = tmp_path / "started"
-    program = tmp_path / "gemini"
-    program.write_text(f"#!/bin/sh\ntouch {started}\n")
+def test_the_sessions_of_all_stores_are_one_list_newest_first(tmp_path: Path) -> None:
+    made = stores(tmp_path)
+    os.utime(made["qwen"].file, (4_000_000_000, 4_000_000_000))
+    program = tmp_path / "codex-acp"
+    program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
 
     async def scenario() -> None:
-        async with at_home(tmp_path) as line:
-            adapter = line.adapter(made.agent)
-            assert await adapter.is_installed()
-            with pytest.raises(Unsupported, match="may delete"):
-                await adapter.attach_to_session(made.session_id, watch=False)
-            session = await adapter.attach_to_session(made.session_id)
-            assert session.capabilities.agent.integration_method == "file-watch"
+        async with hub_at(tmp_path) as hub:
+            listed = await found_sessions(hub).listed()
+            assert {(view.agent, view.id) for view in listed} == {(each.agent, each.session_id) for each in made.values()}
+            assert listed[0].agent == "qwen" and [view.updated_at for view in listed] == sorted(
+                (view.updated_at for view in listed), reverse=True)
+            assert {(view.where, view.cwd, view.project, view.running) for view in listed} == {
+                ("elsewhere", "/home/dev/project", "project", False)}
+            assert all(view.model and view.tokens and view.title and view.last_text for view in listed)
+            assert len(await found_sessions(hub).listed(limit=2)) == 2
+            assert [view.agent for view in await found_sessions(hub).listed(agent="gemini")] == ["gemini"]
+            assert [view.agent for view in await found_sessions(hub).listed(text="FAKE title")] == ["codex-acp"]
+            await hub_adapters(hub)["gemini"].attach_to_session(made["gemini"].session_id)
+            assert "gemini" not in [view.agent for view in await found_sessions(hub).listed()], "it is the hub's now"
 
     run(scenario())
-    assert not started.exists()
 
 
-def _count(events: list[object], kind: str) -> int:
-    return [kind_of(event) for event in events].count(kind)
+def test_a_session_that_begins_is_news_within_a_moment_and_nothing_runs_when_nobody_asks(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(found, "LINGER_S", 0.05)
+    made = STORES["qwen"](tmp_path)
+    other = made.file.with_name("11111111-e665-46b8-9d06-928ca5b2b767.jsonl")
+
+    async def scenario() -> None:
+        async with hub_at(tmp_path) as hub:
+            sessions = found_sessions(hub)
+            waiting = asyncio.ensure_future(sessions.wait(sessions.revision, 60))
+            loop = asyncio.get_running_loop()
+            while sessions.revision == 1:  # until the watch is on
+                made.file.touch()
+                await asyncio.sleep(0.02)
+            await waiting
+            assert len(await sessions.listed()) == 1
+            revision, began = sessions.revision, loop.time()
+            other.write_bytes(made.file.read_bytes())
+            while len(await sessions.listed()) == 1:
+                await sessions.wait(revision, 60)
+                revision = sessions.revision
+            assert loop.time() - began < 30
+            await eventually(lambda: not sessions._watches)
+
+    run(scenario())
 
 
-def _bare(event: object) -> bytes:
-    """An event without what is made up anew: the hub's ids."""
-    encoded = msgspec.json.decode(msgspec.json.encode(event))
-    return msgspec.json.encode({key: encoded.get(key) for key in ("type", "timestamp", "seq", "text", "delta", "toolCallId")})
+def test_who_waits_is_answered_when_time_is_up_and_when_a_program_has_ended(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(found, "SLICE_S", 0.01)
+    monkeypatch.setattr(found, "SETTLE_S", 60)
+    made = STORES["copilot"](tmp_path)
+    lock = made.file.with_name(f"inuse.{os.getpid()}.lock")
+    lock.touch()
+
+    async def scenario() -> None:
+        async with hub_at(tmp_path) as hub:
+            sessions = FoundSessions(hub)
+            (view,) = await sessions.listed()
+            assert (view.running, view.pid) == (True, os.getpid())
+            await sessions.wait(sessions.revision, 0.05)
+            assert sessions.revision == 1
+            monkeypatch.setattr(found, "is_running", lambda pid: False)
+            await sessions.wait(1, 60)
+            assert sessions.revision == 2
+            sessions.close()
+
+    run(scenario())
+
+
+def test_agents_that_share_their_files_are_looked_at_once_and_the_installed_one_has_them(tmp_path: Path) -> None:
+    made = STORES["codex"](tmp_path)
+    package = tmp_path / "@zed-industries"
+    package.mkdir()
+    (package / "codex-acp").write_text("#!/bin/sh\n")
+    (package / "codex-acp").chmod(0o755)
+
+    async def agents(path: Path) -> list[str]:
+        options = HubOptions(data=tmp_path / "data", store="memory:")
+        async with Hub(options, environ={"HOME": str(tmp_path), "PATH": str(path)}) as hub:
+            return [view.agent for view in await found_sessions(hub).listed()]
+
+    assert made.agent == "codex-acp"
+    assert run(agents(tmp_path)) == ["codex-acp"]
+    assert run(agents(package)) == ["codex-acp-zed"]
