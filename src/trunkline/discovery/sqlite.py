@@ -54,13 +54,20 @@ def look_at(path: str) -> Iterator[Look]:
     """A database, to be read; OSError where it cannot be."""
     check_off_loop()
     check_plain(os.lstat(path).st_mode, path)
-    with _as_os_errors(), closing(_open(path)) as connection:
-        until = time.monotonic() + LOOK_S
-        connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
-        connection.text_factory = _text
-        for pragma in ("query_only=1", "trusted_schema=0", "cell_size_check=1", "temp_store=2", "mmap_size=0"):
-            connection.execute(f"PRAGMA {pragma}")
+    with _as_os_errors():
+        connection = _open(path)
+    with closing(connection):
+        with _as_os_errors():
+            _set_up(connection)
         yield Look(connection)
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    until = time.monotonic() + LOOK_S
+    connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+    connection.text_factory = _text
+    for pragma in ("query_only=1", "trusted_schema=0", "cell_size_check=1", "temp_store=2", "mmap_size=0"):
+        connection.execute(f"PRAGMA {pragma}")
 
 
 def _open(path: str) -> sqlite3.Connection:
@@ -85,5 +92,6 @@ def _text(raw: bytes) -> str:
 def _as_os_errors() -> Iterator[None]:
     try:
         yield
-    except (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError) as error:
+    except (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, ValueError) as error:
+        # ValueError: what a damaged database says of itself may be no text.
         raise OSError(errno.EIO, f"the database cannot be read: {error}") from error
