@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from tests.adapters.agents import library
-from tests.adapters.test_catalog_adapter import history, kind_of, said
+from tests.adapters.test_catalog_adapter import history, kind_of, said, until
 from tests.aio import run
 from tests.tooling.stores import STORES, Made, state_of
 from trunkline.adapters import Library
@@ -88,6 +88,32 @@ def test_after_a_restart_nothing_is_told_twice(tmp_path: Path, made: Made) -> No
             assert said(after, "user") == said(before, "user") and said(after, "assistant") == said(before, "assistant")
             for kind in ("tool:start", "tool:result", "resource:token_usage"):
                 assert _count(after, kind) == _count(before, kind)
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("vendor", [name for name in sorted(STORES) if name != "opencode"], indirect=True)
+def test_what_its_program_writes_is_told_as_it_comes(tmp_path: Path, made: Made) -> None:
+    lines = made.file.read_bytes().splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if b"I will use a tool." in line)
+    made.file.write_bytes(b"".join(lines[:first + 1]))
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            session = await line.adapter(made.agent).attach_to_session(made.session_id)
+            assert "Done." not in said(await history(session), "assistant")
+            for each in lines[first + 1:]:
+                with made.file.open("ab") as file:
+                    file.write(each[:20])
+                    file.flush()
+                    file.write(each[20:])
+            events = await until(session, "tool:result", 1)
+            while "Done." not in said(events, "assistant"):
+                await asyncio.sleep(0.02)
+                events = await history(session)
+            kinds = [kind_of(event) for event in events]
+            assert kinds.count("tool:start") == kinds.count("tool:result") == 1
+            assert said(events, "user")[0].startswith("run: touch")
 
     run(scenario())
 

@@ -8,9 +8,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import Annotated
-
-import msgspec
 
 from trunkline.dialects.claude.transcript import (
     TITLES,
@@ -23,21 +20,11 @@ from trunkline.dialects.claude.transcript import (
     prompt_text,
     read_line,
 )
-from trunkline.dialects.outside import BROKEN
 from trunkline.discovery.base import FoundSession, TranscriptReading
-from trunkline.discovery.files import HEAD, Ends, FileStore, PlainFile, entries, folders, found_session, plain
-from trunkline.discovery.processes import is_running
-from trunkline.disk.reading import open_plain
+from trunkline.discovery.files import Ends, FileStore, PlainFile, entries, folders, found_session, plain
+from trunkline.discovery.processes import registered
 
 _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-
-
-class _Running(msgspec.Struct, rename="camel"):
-    """One file of the registry of running programs."""
-
-    pid: Annotated[int, msgspec.Meta(ge=1)]
-    session_id: str
-    proc_start: str = ""
 
 
 class ClaudeStore(FileStore):
@@ -71,18 +58,7 @@ class ClaudeStore(FileStore):
 
     def _running(self) -> dict[str, int]:
         """Sessions that a running program says it has open: ``sessions/<pid>.json`` beside the projects."""
-        found: dict[str, int] = {}
-        for entry in entries(os.path.join(os.path.dirname(self.folder), "sessions")):
-            if not entry.name.endswith(".json"):
-                continue
-            try:
-                with open_plain(entry.path) as file:
-                    record = msgspec.json.decode(file.read(HEAD), type=_Running)
-            except (OSError, *BROKEN):
-                continue  # it is none of these
-            if is_running(record.pid, record.proc_start):
-                found[record.session_id] = record.pid
-        return found
+        return registered(os.path.join(os.path.dirname(self.folder), "sessions"))
 
     def _look_into(self, path: str, info: os.stat_result, ends: Ends) -> FoundSession | None:
         lines = [line for raw in ends.lines if raw and (line := read_line(raw)) is not None]

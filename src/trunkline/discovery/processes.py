@@ -9,14 +9,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+import msgspec
 
 from trunkline.agents.process_table import start_time
-from trunkline.dialects.outside import is_whole_number
-from trunkline.disk.reading import open_plain
+from trunkline.dialects.outside import BROKEN, is_whole_number
+from trunkline.discovery.files import entries
+from trunkline.disk.reading import open_plain, read_beginning
 
 LOCKS = "/proc/locks"
 LOCKS_MOST = 4 << 20
 """Bytes of the kernel's list of locks that are read."""
+
+RECORD_MOST = 64 << 10
+"""Bytes of a program's record of itself that are read."""
 
 WORDS_MOST = 4096
 """Bytes of a command line that are looked at."""
@@ -28,6 +35,29 @@ def is_running(pid: int, began: str = "") -> bool:
         return False
     ticks = start_time(pid)
     return ticks is not None and (not began or began == str(ticks))
+
+
+class _Record(msgspec.Struct, rename="camel"):
+    """What a program writes of itself while it runs. ``procStart`` ends in when it began, in the kernel's ticks."""
+
+    pid: Annotated[int, msgspec.Meta(ge=1)]
+    session_id: str
+    proc_start: str = ""
+
+
+def registered(folder: str) -> dict[str, int]:
+    """Sessions that running programs say they have open, in a folder of records (``<pid>.json``), with the pid of each."""
+    found: dict[str, int] = {}
+    for entry in entries(folder):
+        if not entry.name.endswith(".json"):
+            continue
+        try:
+            record = msgspec.json.decode(read_beginning(entry.path, RECORD_MOST), type=_Record)
+        except (OSError, *BROKEN):
+            continue  # it is none of these
+        if is_running(record.pid, record.proc_start.rpartition(":")[2]):
+            found[record.session_id] = record.pid
+    return found
 
 
 def lock_holders(paths: Iterable[str]) -> dict[str, list[int]]:

@@ -161,7 +161,8 @@ def test_sessions_that_other_programs_wrote_are_listed_beside_the_hubs_own(tmp_p
             assert len((await hub.ask("GET", "/sessions?found=true&agent=qwen")).json()["found"]) == 1
             assert (await hub.ask("GET", "/found?after=7&limit=1")).json()["revision"] == 1, "that revision is not this one"
             assert (await hub.ask("GET", "/found?after=1&wait=0")).json()["revision"] == 1
-            assert (await hub.ask("GET", "/found?wait=x&after=1")).status == 400
+            for bad in ("wait=x&after=1", "wait=61&after=1", "limit=1001", "limit=0"):
+                assert (await hub.ask("GET", f"/found?{bad}")).status == 400
 
     run(check(), timeout_s=60)
 
