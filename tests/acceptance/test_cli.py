@@ -214,7 +214,7 @@ def test_run_starts_a_hub_that_outlives_it_and_the_next_command_finds_it(home: H
     assert is_alive(pid)
     second = home.run("run", "fast", "/echo two", "-q")
     assert (second.returncode, home.pid()) == (0, pid)
-    assert len(json.loads(home.run("sessions", "list", "--json").stdout)) == 2
+    assert len(json.loads(home.run("sessions", "list", "--here", "--json").stdout)) == 2
     assert home.run("stop").returncode == 0
     eventually(lambda: not is_alive(pid), "the hub is gone")
 
@@ -226,7 +226,7 @@ def test_of_many_that_start_a_hub_at_once_all_end_up_with_the_same(home: Home) -
     outputs = [process.communicate(timeout=60) for process in started]
     assert [process.returncode for process in started] == [0] * 5, outputs
     assert [out.strip() for out, _ in outputs] == [f"number {number}" for number in range(5)]
-    assert len(json.loads(home.run("sessions", "list", "--json").stdout)) == 5
+    assert len(json.loads(home.run("sessions", "list", "--here", "--json").stdout)) == 5
 
 
 def test_files_of_a_hub_that_started_by_itself_are_closed_to_others(home: Home) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from trunkline.discovery import claude, store_of
-from trunkline.discovery.claude import HEAD, ClaudeStore
+from trunkline.discovery import files, store_of
+from trunkline.discovery.claude import ClaudeStore
+from trunkline.discovery.files import HEAD
 from trunkline.disk.reading import open_plain
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "projects"
@@ -132,7 +133,9 @@ def test_a_session_that_a_running_program_has_open_is_in_use(tmp_path: Path) -> 
     (registry / "1.json").write_text(json.dumps({"pid": os.getpid(), "sessionId": OTHER, "cwd": "/"}))
     (registry / "2.json").write_text("half of a fi")
     store = ClaudeStore(str(tmp_path / "projects"))
-    assert [found.in_use for found in store.sessions()] == [True]
+    assert [(found.in_use, found.pid) for found in store.sessions()] == [(True, os.getpid())]
+    (registry / "1.json").write_text(json.dumps({"pid": os.getpid(), "procStart": "1", "sessionId": OTHER}))
+    assert [found.in_use for found in store.sessions()] == [False], "another program has its number now"
     (registry / "1.json").write_text(json.dumps({"pid": 2**22 + 1, "sessionId": OTHER}))
     assert [found.in_use for found in store.sessions()] == [False], "that program is gone"
 
@@ -160,7 +163,7 @@ def test_the_newest_session_comes_first_and_files_stay_as_they_were(tmp_path: Pa
 
 
 def test_of_very_many_sessions_the_newest_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude, "LISTED_MOST", 1)
+    monkeypatch.setattr(files, "LISTED_MOST", 1)
     old = write(tmp_path, line("user", "old"), name=REAL)
     write(tmp_path, line("user", "new"))
     os.utime(old, (1_000_000_000, 1_000_000_000))
@@ -199,7 +202,7 @@ def test_only_a_file_that_has_changed_is_read_again(tmp_path: Path, monkeypatch:
         opened.append(name)
         return open_plain(name)
 
-    monkeypatch.setattr("trunkline.discovery.claude.open_plain", noting)
+    monkeypatch.setattr("trunkline.discovery.files.open_plain", noting)
     assert store.sessions()[0].last_message == "one" and opened == []
     with open(path, "a") as file:
         file.write(line("assistant", "two") + "\n")
@@ -209,5 +212,5 @@ def test_only_a_file_that_has_changed_is_read_again(tmp_path: Path, monkeypatch:
 def test_a_folder_is_looked_at_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(9):
         (tmp_path / str(number)).touch()
-    monkeypatch.setattr(claude, "ENTRIES_MOST", 4)
-    assert len(claude._entries(str(tmp_path))) == 4
+    monkeypatch.setattr(files, "ENTRIES_MOST", 4)
+    assert len(files.entries(str(tmp_path))) == 4

@@ -193,3 +193,27 @@ def test_a_pipe_in_the_files_place_holds_up_nobody(tmp_path: Path) -> None:
         assert listener.kinds == ["file_replaced"]
 
     run(scenario())
+
+
+def test_who_goes_on_from_a_position_sees_again_what_is_before_it_and_tells_nothing_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x" * (2 * follow.REMEMBERED) + b"\none\ntwo\n")
+    position = path.stat().st_size
+    seen: list[bytes] = []
+
+    class Noting(Lines):
+        def line(self, raw: bytes) -> list[tuple[int, Signal]]:
+            seen.append(raw)
+            return super().line(raw)
+
+    async def scenario() -> None:
+        listener = Listener()
+        follower = Follower(str(path), Noting(), position, listener.heard)
+        with path.open("ab") as file:
+            file.write(b"three\n")
+        await follower.start()
+        assert await listener.until(1) == [b"three"]
+        assert seen == [b"one", b"two", b"three"], "a bounded piece of it, in whole lines"
+        await follower.stop()
+
+    run(scenario())

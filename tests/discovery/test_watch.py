@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.aio import run
+from tests.aio import eventually, run
 from tests.discovery.test_notice import written_until
 from trunkline.dialects.context.types import SessionDiscoveryEvent
 from trunkline.discovery import notice, watch
@@ -117,3 +117,22 @@ def test_a_listener_that_fails_goes_on_being_told(tmp_path: Path) -> None:
 def test_a_burst_of_changes_is_one_piece_of_news_in_any_order(tmp_path: Path, burst: tuple[What, ...], kind: str) -> None:
     path = str(tmp_path / "-p" / f"{ONE}.jsonl")
     assert watch._news(ClaudeStore(str(tmp_path)), [(what, path) for what in burst]) == [(kind, ONE)]
+
+
+def test_what_is_in_a_folder_that_has_just_come_is_told_though_nobody_saw_it_written(tmp_path: Path) -> None:
+    projects = tmp_path / "projects"
+
+    async def scenario() -> None:
+        heard = Heard()
+        stop = watch.watch_store(lambda: ClaudeStore(str(projects)), "agent", heard.callback)
+        await eventually(lambda: str(projects) in notice._loops.get(asyncio.get_running_loop(), {}))
+        shutil.copytree(Path(__file__).parents[1] / "data" / "claude" / "projects", tmp_path / "made")
+        (tmp_path / "made").rename(projects)
+        assert (await heard.next("session_created")).session_id == ONE
+        stop()
+
+    look, notice.ABSENT_LOOK_S = notice.ABSENT_LOOK_S, 0.01
+    try:
+        run(scenario())
+    finally:
+        notice.ABSENT_LOOK_S = look

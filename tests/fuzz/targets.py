@@ -29,14 +29,19 @@ from trunkline.client.records import EventParser
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.reading.decode import decode_params, decode_result, read_update
 from trunkline.dialects.claude.transcript import ClaudeTranscript
+from trunkline.dialects.codex.rollout import CodexRollout
 from trunkline.dialects.context.commands import decode_command, decode_command_envelope
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.filters import encoded_type, parse_types
+from trunkline.dialects.copilot.events import CopilotEvents
+from trunkline.dialects.gemini.chat import GeminiChat
 from trunkline.dialects.jsonrpc import Peer
 from trunkline.dialects.jsonrpc.lines import utf8_fault
+from trunkline.dialects.opencode.rows import OpencodeRows, Row
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.packets import detect, tools
 from trunkline.dialects.packets.wire import decode_packet
+from trunkline.dialects.qwen.chat import QwenChat
 from trunkline.dialects.risk import command_parts
 from trunkline.dialects.shell import parse_shell, spans
 from trunkline.dialects.signals import Malformed, PermissionAsk, QuestionAsk, Update
@@ -140,6 +145,25 @@ def claude_transcript(data: bytes) -> None:
     reading = ClaudeTranscript()
     told = [timed for line in data.split(b"\n") for timed in reading.line(line)] + reading.settle()
     for _, signal in told:
+        _ended(type(signal).__name__, getattr(signal, "kind", ""))
+        msgspec.json.encode(signal)
+
+
+def stored_lines(data: bytes) -> None:
+    """Session files of the other programs."""
+    for reading in (CodexRollout(), GeminiChat(), QwenChat(), CopilotEvents()):
+        told = [timed for line in data.split(b"\n") for timed in reading.line(line)] + reading.settle()
+        for _, signal in told:
+            _ended(type(reading).__name__, type(signal).__name__, getattr(signal, "kind", ""))
+            msgspec.json.encode(signal)
+
+
+def stored_rows(data: bytes) -> None:
+    """Rows of a program's database: a message, and its parts."""
+    message, *parts = data.split(b"\n")
+    reading = OpencodeRows()
+    rows = [Row(str(number), 1, 2, part) for number, part in enumerate(parts)]
+    for _, signal in reading.message(Row("m", 1, 2, message), rows) + reading.message(Row("m", 1, 2, message), rows):
         _ended(type(signal).__name__, getattr(signal, "kind", ""))
         msgspec.json.encode(signal)
 
@@ -313,10 +337,9 @@ def exports(data: bytes) -> None:
 
 
 TARGETS: Final[dict[str, Target]] = {target.__name__: target for target in (
-    jsonrpc, acp_update, acp_params, acp_asks, claude_frames, claude_transcript, packet_detection, context_commands,
-    request_bodies, ws_frames, headers, multipart, policy, catalog_toml, agent_registry, shell_lines, glob_patterns, sse_client,
-    editor_messages,
-    journal_blocks, exports)}
+    jsonrpc, acp_update, acp_params, acp_asks, claude_frames, claude_transcript, stored_lines, stored_rows, packet_detection,
+    context_commands, request_bodies, ws_frames, headers, multipart, policy, catalog_toml, agent_registry, shell_lines,
+    glob_patterns, sse_client, editor_messages, journal_blocks, exports)}
 
 _OBEYED = set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
                         *range(0xD800, 0xE000))))

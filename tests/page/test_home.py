@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,6 +20,7 @@ from tests.page.person import sideways, until
 from tests.page.stage import Stage
 from tests.tooling.hub_process import PUPPET, HubProcess
 from tests.tooling.processes import eventually
+from tests.tooling.stores import STORES, Made
 
 
 def group(page: Page, name: str) -> Locator:
@@ -362,3 +366,29 @@ def test_damage_of_the_storage_is_told_until_it_is_waved_away(own_hub: HubProces
     own_hub.new_session("fast", title="Newer")
     expect(page.get_by_role("link", name="Newer")).to_be_visible()
     expect(news).to_have_count(0)
+
+
+@pytest.fixture
+def other_programs(clear_hub: HubProcess) -> Iterator[tuple[Made, Made]]:
+    """What two other programs wrote; afterwards it is gone."""
+    yield STORES["copilot"](clear_hub.home), STORES["gemini"](clear_hub.home)
+    for name in (".copilot", ".gemini"):
+        shutil.rmtree(clear_hub.home / name)
+
+
+def test_sessions_of_other_programs_are_in_the_list_and_those_that_run_stand_with_the_hubs_own(
+        clear_hub: HubProcess, make_person: MakePerson, other_programs: tuple[Made, Made]) -> None:
+    running, later = other_programs
+    running.file.with_name(f"inuse.{os.getpid()}.lock").touch()
+    text = later.file.read_bytes()
+    later.file.unlink()
+    page = make_person(clear_hub.url).log_in(clear_hub)
+    row = group(page, "Running").get_by_role("listitem").filter(has_text="run: touch t120")
+    expect(row).to_contain_text("Runs elsewhere")
+    expect(row).to_contain_text("project")
+    # One that begins while the list is looked at is in it, without anybody's asking.
+    later.file.write_bytes(text)
+    expect(group(page, "In your agents").get_by_role("listitem").filter(has_text="run: touch x1")).to_be_visible()
+    row.get_by_role("button", name="run: touch t120").click()
+    expect(page).to_have_url(re.compile("#/s/"))
+    expect(page.get_by_role("main")).to_contain_text("I will use a tool.")

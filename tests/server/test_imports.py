@@ -9,6 +9,8 @@ LATER = ("tree_sitter", "tree_sitter_bash", "prometheus_client", "pydantic", "fa
          "websockets", "multiprocessing.pool", "sqlite3.dbapi2", "cryptography", "segno", "html.entities", "tomllib",
          "trunkline.server.delivery.push.sender", "trunkline.server.delivery.push.pusher", "trunkline.server.delivery.push.crypt",
          "trunkline.dialects.risk", "trunkline.dialects.shell", "trunkline.dialects.claude",
+         "trunkline.dialects.codex", "trunkline.dialects.copilot", "trunkline.dialects.gemini", "trunkline.dialects.opencode",
+         "trunkline.dialects.qwen", "trunkline.dialects.transcripts", "trunkline.discovery.sqlite", "trunkline.discovery.watch",
          "trunkline.session.session", "trunkline.session.interpret", "trunkline.session.driver.acp.driver",
          "trunkline.session.driver.stream_json")
 

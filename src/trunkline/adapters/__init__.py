@@ -4,6 +4,7 @@
     catalog_adapter.py   an agent of the catalog          hub_session.py   a session of the hub
     capabilities.py      what they can do                 library.py       a hub without a server: ``trunkline.open``
     listing.py           sessions from three places       watching.py      reports when sessions come and go
+    found.py             what other programs wrote, of all agents in one list
 
 Rule: nothing here imports a server. What the routes under ``/adapters`` offer is what these objects do.
 """

@@ -122,6 +122,10 @@ class CatalogAdapter:
         if ours is not None:
             return self._session(await self._hub.session(ours))
         found = await self._find(session_id)
+        if found is not None and not await self._hub.lane.run(self._resumes):
+            if watch is False:
+                raise Unsupported(f"{self._spec.display_name} may delete a session that it is to resume; it can be followed")
+            watch = True
         if watch is None:
             watch = found is not None and (found.in_use or not await self.is_installed())
         if watch:
@@ -193,6 +197,10 @@ class CatalogAdapter:
     def _look_for(self, session_id: str) -> FoundSession | None:
         store = self._store()
         return store.find(session_id) if store is not None else None
+
+    def _resumes(self) -> bool:
+        store = self._store()
+        return store is None or store.resumes
 
     async def _place_of(self, session_id: str, found: FoundSession | None) -> tuple[str, str]:
         """The folder and the title of a session that the agent has."""

@@ -13,7 +13,7 @@
 """
 
 from trunkline.client.api import Client
-from trunkline.client.calls.sessions import SessionPage
+from trunkline.client.calls.sessions import FoundPage, SessionPage
 from trunkline.client.calls.steering import Scope
 from trunkline.client.calls.turns import Content, MessagePage
 from trunkline.client.http import Endpoint
@@ -50,6 +50,7 @@ from trunkline.client.views import (
     FileEntry,
     FileList,
     FilesFound,
+    FoundView,
     OptionView,
     PendingAsk,
     QuestionView,
@@ -83,6 +84,8 @@ __all__ = [
     "FilesFound",
     "Folder",
     "FolderPage",
+    "FoundPage",
+    "FoundView",
     "Link",
     "MessagePage",
     "Numbered",

@@ -187,6 +187,24 @@ class Failure(View):
     at: str = ""
 
 
+class FoundView(View):
+    """A session that another program wrote: not the hub's until somebody joins it. ``id`` is its agent's own."""
+
+    id: str
+    agent: str = ""
+    cwd: str = ""
+    project: str = ""
+    title: str = ""
+    created_at: str = ""
+    updated_at: str = ""
+    last_text: str = ""
+    running: bool = False
+    pid: int | None = None
+    model: str | None = None
+    tokens: int | None = None
+    where: str = "elsewhere"
+
+
 class SessionView(View):
     """The state of one session."""
 

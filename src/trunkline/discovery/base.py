@@ -26,6 +26,11 @@ class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
     last_message: str = ""
     in_use: bool = False
     """Whether a running program of the vendor's has it open."""
+    pid: int | None = None
+    """That program, where it is known."""
+    model: str = ""
+    tokens: int | None = None
+    """What it has taken so far, where the store says so without being read through."""
 
 
 class TranscriptReading(Protocol):
@@ -49,6 +54,10 @@ class AgentStore(Protocol):
     def features(self) -> tuple[str, ...]:
         """The capability flags of a session that is followed: what doing so with a recorded file has shown."""
 
+    @property
+    def resumes(self) -> bool:
+        """Whether the vendor's program goes on with a session that it is asked to resume. One does not: it may delete it."""
+
     def sessions(self) -> list[FoundSession]:
         """Every session, newest activity first."""
 
@@ -56,7 +65,15 @@ class AgentStore(Protocol):
         """One session by its id."""
 
     def session_of(self, path: str) -> str | None:
-        """The id of the session whose file this is; None for any other file."""
+        """The id of the session whose file this is; None for any other file. It may look at the disk."""
 
-    def reading(self) -> TranscriptReading:
-        """A reader for one session's file, from its first line on."""
+
+class RowStore(AgentStore, Protocol):
+    """A store whose files say nothing of which session they are about."""
+
+    @property
+    def files(self) -> frozenset[str]:
+        """What changes when one of them does."""
+
+    def states(self) -> dict[str, int]:
+        """A number for each session that is another one when it has changed."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 
 from trunkline.dialects.notes import CustomNote
@@ -26,6 +27,9 @@ PIECE = 256 << 10
 SETTLE_S = 0.5
 """How long a new watch may take to begin."""
 
+REMEMBERED = 1 << 20
+"""Bytes before the position that the reader sees again after a restart."""
+
 LINE_MOST = 64 << 20
 """A line longer than this is not taken into memory."""
 
@@ -34,17 +38,15 @@ OnSignals = Callable[[list[tuple[int, Signal]], int], None]
 Prepare = Callable[[list[Signal]], Awaitable[None]]
 
 
-class Follower:
-    """Reads one file for one listener."""
+class Following(ABC):
+    """Reads one session for one listener: what is there, and whatever comes."""
 
-    def __init__(self, path: str, reading: TranscriptReading, position: int, on_signals: OnSignals, *, folder: str | None = None,
-                 prepare: Prepare | None = None) -> None:
-        """``folder`` is what to watch for changes, so that many files share one watch; the file's own if absent. ``prepare`` is
-        waited for with what is about to be handed over."""
+    def __init__(self, files: frozenset[str], folder: str, position: int, on_signals: OnSignals, prepare: Prepare | None) -> None:
+        """``files`` are those whose changes are looked at, ``folder`` is what is watched for them, so that many share one watch.
+        ``prepare`` is waited for with what is about to be handed over."""
         self.position = position
-        self._path = path
-        self._folder = folder or os.path.dirname(path)
-        self._reading = reading
+        self._files = files
+        self._folder = folder
         self._on_signals = on_signals
         self._lane = Lane(1)
         self._prepare = prepare or _nothing
@@ -56,6 +58,8 @@ class Follower:
 
     async def start(self) -> None:
         """Read all that is there; from then on read whatever is added."""
+        if self.position:
+            await self._lane.run(self._remember)
         await self.catch_up()
         # The kernel reports files by their real paths.
         self._unlisten = listen(await self._lane.run(os.path.realpath, self._folder), self._noticed)
@@ -82,6 +86,44 @@ class Follower:
             self._following.cancel()
             await asyncio.wait([self._following])
 
+    @abstractmethod
+    async def catch_up(self) -> None:
+        """Hand over all that is behind the position."""
+
+    @abstractmethod
+    def _remember(self) -> None:
+        """Let the reader see again what is right before the position, and hand nothing over: calls that are still open, what a
+        message has said already. It looks at the disk."""
+
+    async def _hand_over(self, signals: list[tuple[int, Signal]], position: int) -> None:
+        await self._prepare([signal for _, signal in signals])
+        self.position = position
+        self._on_signals(signals, position)
+
+    def _noticed(self, changes: Changes) -> None:
+        if not changes or any(path in self._files for _, path in changes):
+            self._again.set()
+
+    async def _follow(self) -> None:
+        while True:
+            await self._again.wait()
+            self._again.clear()
+            try:
+                await self.catch_up()
+            except Unavailable as error:
+                log.warning("%s is read again when something happens to it: %s", sorted(self._files)[0], error.message)
+
+
+class Follower(Following):
+    """Reads one file."""
+
+    def __init__(self, path: str, reading: TranscriptReading, position: int, on_signals: OnSignals, *, folder: str | None = None,
+                 prepare: Prepare | None = None) -> None:
+        """``folder``: as for any; the file's own if absent."""
+        super().__init__(frozenset({path}), folder or os.path.dirname(path), position, on_signals, prepare)
+        self._path = path
+        self._reading = reading
+
     async def catch_up(self) -> None:
         """Hand over every whole line behind the position."""
         rest = b""
@@ -103,13 +145,23 @@ class Follower:
             self._on_signals(settled, self.position)
 
     async def _take(self, lines: bytes) -> None:
-        signals: list[tuple[int, Signal]] = []
-        for line in lines.split(b"\n"):
-            if line.strip():
-                signals += self._reading.line(line)
-        await self._prepare([signal for _, signal in signals])
-        self.position += len(lines) + 1
-        self._on_signals(signals, self.position)
+        signals = await self._lane.run(self._read_lines, lines)
+        await self._hand_over(signals, self.position + len(lines) + 1)
+
+    def _read_lines(self, lines: bytes) -> list[tuple[int, Signal]]:
+        return [timed for line in lines.split(b"\n") if line.strip() for timed in self._reading.line(line)]
+
+    def _remember(self) -> None:
+        """The lines right before the position."""
+        begin = max(0, self.position - REMEMBERED)
+        try:
+            with open_plain(self._path) as file:
+                file.seek(begin)
+                piece = file.read(self.position - begin)
+        except OSError:
+            return
+        self._read_lines(piece if begin == 0 else piece.partition(b"\n")[2])
+        self._reading.settle()
 
     def _skip(self, piece: bytes) -> bytes:
         """Leave out the beginning of a line that is too long; its end will be no whole line, and be reported as such."""
@@ -120,19 +172,6 @@ class Follower:
     def _written_anew(self, size: int) -> None:
         self.position = size
         self._on_signals([(0, CustomNote("file_replaced", b'{"size":%d}' % size))], size)
-
-    def _noticed(self, changes: Changes) -> None:
-        if not changes or any(path == self._path for _, path in changes):
-            self._again.set()
-
-    async def _follow(self) -> None:
-        while True:
-            await self._again.wait()
-            self._again.clear()
-            try:
-                await self.catch_up()
-            except Unavailable as error:
-                log.warning("%s is read again when something happens to it: %s", self._path, error.message)
 
 
 async def _nothing(signals: list[Signal]) -> None:

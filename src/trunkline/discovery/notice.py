@@ -21,8 +21,11 @@ Changes = list[tuple[What, str]]
 OnChange = Callable[[Changes], None]
 """Takes what happened to which files; nothing at all means that nobody knows, so that one should look."""
 
-ABSENT_LOOK_S = 5.0
+ABSENT_LOOK_S = 1.0
 """How often a folder is looked for that is not there: the vendor's program was never started here."""
+
+APPEARED_S = 0.3
+"""How long a new watch may take to begin: who listens for a folder that has just come looks into it then."""
 
 BLIND_LOOK_S = 2.0
 """How often everybody looks where the kernel does not tell, because its limit is reached or the file system cannot."""
@@ -68,10 +71,15 @@ class _Folder:
         self._over.set()
 
     async def _run(self) -> None:
+        was_absent = False
         while not self._over.is_set():
             if not await self._is_there():
+                was_absent = True
                 await self._wait(ABSENT_LOOK_S)  # the library would watch nothing, without a word
                 continue
+            if was_absent:
+                was_absent = False
+                asyncio.get_running_loop().call_later(APPEARED_S, self._notify, [])
             try:
                 await self._watch_changes()
             except (OSError, RuntimeError) as error:  # RuntimeError: what the library raises where the kernel refuses

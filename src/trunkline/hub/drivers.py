@@ -22,8 +22,8 @@ from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.sandbox import Confine, as_is, nothing_hidden
 from trunkline.dialects.calls import ToolNames
 from trunkline.dialects.signals import Signal
-from trunkline.discovery.base import AgentStore
-from trunkline.discovery.follow import LINE_MOST, Follower
+from trunkline.discovery.base import AgentStore, TranscriptReading
+from trunkline.discovery.follow import LINE_MOST
 from trunkline.disk.reading import open_plain
 from trunkline.errors import NotFound, Unavailable, Unsupported
 from trunkline.hub.loading import DRIVERS, SESSIONS, load
@@ -151,14 +151,14 @@ class Drivers:
             waits=lambda: _waits(fold), fork=_forks(fold), confine=session.confine, resources=fold.resources)
 
     def _watch_driver(self, spec: AgentSpec, session: Session, path: str) -> WatchDriver:
-        reading, folder = discovery.reading_of(spec.store), catalog.expand(spec.paths.sessions, self._environ)
-        if reading is None or folder is None:
+        store, folder = discovery.store_type(spec.store), catalog.expand(spec.paths.sessions, self._environ)
+        if store is None or folder is None:
             raise Unsupported(f"the session files of {spec.display_name} cannot be read")
         from trunkline.session.driver.watch import WatchDriver
 
-        position = session.fold.watch_position
-        return WatchDriver(Follower(path, reading, position, session.agent.followed, folder=folder,
-                                    prepare=session.agent.reading.prepare))
+        fold = session.fold
+        return WatchDriver(store.following(path, fold.agent_session_id or "", fold.watch_position, session.agent.followed,
+                                           folder=folder, prepare=session.agent.reading.prepare))
 
     def _env_in(self, spec: AgentSpec | None, more: Mapping[str, str]) -> dict[str, str]:
         return self._env_for(spec, more) if spec is not None else clean_env((), self._environ)
@@ -203,8 +203,8 @@ class _Past:
         return store is None or store.find(session_id) is not None
 
     def _read_all(self, session_id: str) -> list[Signal]:
-        store = self._store()
-        return _read_all(store, session_id) if store is not None else []
+        store, reading = self._store(), discovery.reading_of(self._name)
+        return _read_all(store, reading, session_id) if store is not None and reading is not None else []
 
     def _store(self) -> AgentStore | None:
         """Where they are. It looks at the disk, as all that is done with it does."""
@@ -221,11 +221,10 @@ class _Past:
         return disk.f_bavail * disk.f_frsize
 
 
-def _read_all(store: AgentStore, session_id: str) -> list[Signal]:
+def _read_all(store: AgentStore, reading: TranscriptReading, session_id: str) -> list[Signal]:
     found = store.find(session_id)
     if found is None:
         return []
-    reading = store.reading()
     with open_plain(found.path) as file:
         lines = iter(lambda: file.readline(LINE_MOST), b"")
         signals = [signal for line in lines if line.endswith(b"\n") for _, signal in reading.line(line)]

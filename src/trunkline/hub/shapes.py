@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import msgspec
 
@@ -55,6 +55,28 @@ class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fi
     sandbox_network: bool | None = None
     resources: Resources = Resources()
     """What the agent may take of the machine, over what the catalog says."""
+
+
+class FoundView(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
+    """A session that another program wrote, as clients see it: it is not the hub's until somebody joins it."""
+
+    id: str
+    """What its agent calls it."""
+    agent: str
+    """Which agent of the catalog joins it."""
+    cwd: str
+    project: str
+    title: str
+    created_at: str
+    updated_at: str
+    last_text: str
+    running: bool
+    """Whether a program has it open."""
+    pid: int | None = None
+    model: str | None = None
+    tokens: int | None = None
+    """What it has taken, where its files say so without being read through."""
+    where: Literal["elsewhere"] = "elsewhere"
 
 
 class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):

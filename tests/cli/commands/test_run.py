@@ -160,7 +160,7 @@ def test_a_hub_that_comes_back_elsewhere_is_followed_by_tail(place: Place) -> No
     hub, _ = place.serve()
     done = place.call("run", "demo", "/burst 2 5", "--json")
     assert done.returncode == 0
-    (session,) = json.loads(place.call_here("sessions", "list", "--json").stdout)
+    (session,) = json.loads(place.call_here("sessions", "list", "--here", "--json").stdout)
     tail = place.start("sessions", "tail", session["id"], "--after", "0", "--json")
     _line_with(tail, b"prompt_response")
     hub.kill()

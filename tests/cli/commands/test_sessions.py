@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from tests.cli.conftest import Place
+from tests.tooling.stores import STORES
 
 
 def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
     assert place.call("run", "demo", "/burst 1 5", "--title", "my title").returncode == 0
-    (listed,) = json.loads(place.call_here("sessions", "list", "--json").stdout)
+    (listed,) = json.loads(place.call_here("sessions", "list", "--here", "--json").stdout)
     assert (listed["title"], listed["status"], listed["cwd"]) == ("my title", "idle", str(place.work))
     assert b"my title" in place.call_here("sessions").stdout
     shown = place.call_here("sessions", "show", listed["id"][:8]).stdout.decode()
@@ -20,3 +22,14 @@ def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
     assert place.call_here("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
     gone = place.call_here("sessions", "show", listed["id"])
     assert (gone.returncode, b"no session has an id that begins with" in gone.stderr) == (1, True)
+
+
+def test_sessions_that_other_programs_wrote_are_listed_too_and_say_where_they_are(place: Place, tmp_path: Path) -> None:
+    made = STORES["codex"](tmp_path / "home")
+    assert place.call("run", "demo", "/burst 1 5", "--title", "my title", env={"HOME": str(tmp_path / "home")}).returncode == 0
+    first, second = json.loads(place.call_here("sessions", "list", "--json").stdout)
+    assert {first["title"], second["title"]} == {"my title", "fake title"}
+    shown = place.call_here("sessions").stdout.decode().splitlines()
+    (line,) = [line for line in shown if line.startswith(made.session_id)]
+    assert line.split()[1:3] == ["elsewhere", "codex-acp"] and "fake title" in line
+    assert made.session_id not in place.call_here("sessions", "list", "--here").stdout.decode()

@@ -40,7 +40,7 @@ def test_two_who_start_at_the_same_time_get_one_hub(place: Place) -> None:
 
 
 def test_two_processes_that_start_at_the_same_time_get_one_hub(place: Place) -> None:
-    both = [place.start("sessions", "list", "--json") for _ in range(2)]
+    both = [place.start("sessions", "list", "--here", "--json") for _ in range(2)]
     results = [child.communicate(timeout=30) for child in both]
     assert [(child.returncode, out) for child, (out, _) in zip(both, results, strict=True)] == [(0, b"[]\n")] * 2
     assert place.data.log_path.read_bytes().count(b"trunkline is listening on") == 1

@@ -12,6 +12,8 @@ from typing import Any
 from tests.aio import run
 from tests.server.site import TOKEN, Site, site
 from tests.tooling import puppet
+from tests.tooling.stores import STORES
+from trunkline.adapters.found import found_sessions
 from trunkline.agents import catalog
 from trunkline.hub import Hub, HubOptions
 from trunkline.server.app import build_app
@@ -134,3 +136,43 @@ def test_looking_into_an_agents_sessions_takes_more_than_looking(tmp_path: Path)
             assert (await hub.ask("POST", "/adapters/puppet/sessions/one/attach", token=made["secret"])).status == 403
 
     run(check())
+
+
+@asynccontextmanager
+async def home_site(home: Path) -> AsyncIterator[Site]:
+    """A served hub on a machine where other programs wrote sessions."""
+    for make in STORES.values():
+        make(home)
+    async with Hub(HubOptions(data=home / "data", store="memory:"), environ={"HOME": str(home), "PATH": str(home)}) as hub:
+        yield Site(hub, build_app(hub, ServerOptions(data=home / "data", port=7420, token=TOKEN)), home)
+        found_sessions(hub).close()
+
+
+def test_sessions_that_other_programs_wrote_are_listed_beside_the_hubs_own(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with home_site(tmp_path) as hub:
+            page = (await hub.ask("GET", "/found")).json()
+            assert len(page["sessions"]) == len(STORES) and page["revision"] == 1
+            both = (await hub.ask("GET", "/sessions?found=true")).json()
+            assert both["sessions"] == [] and both["found"] == page["sessions"]
+            assert {each["where"] for each in both["found"]} == {"elsewhere"}
+            assert "found" not in (await hub.ask("GET", "/sessions")).json()
+            assert "found" not in (await hub.ask("GET", "/sessions?found=true&status=idle")).json()
+            assert len((await hub.ask("GET", "/sessions?found=true&agent=qwen")).json()["found"]) == 1
+            assert (await hub.ask("GET", "/found?after=7&limit=1")).json()["revision"] == 1, "that revision is not this one"
+            assert (await hub.ask("GET", "/found?after=1&wait=0")).json()["revision"] == 1
+            for bad in ("wait=x&after=1", "wait=61&after=1", "limit=1001", "limit=0"):
+                assert (await hub.ask("GET", f"/found?{bad}")).status == 400
+
+    run(check(), timeout_s=60)
+
+
+def test_who_may_not_start_agents_is_not_shown_what_other_programs_wrote(tmp_path: Path) -> None:
+    async def check() -> None:
+        async with home_site(tmp_path) as hub:
+            made = (await hub.ask("POST", "/auth/tokens", json_body={"name": "wall", "scope": "view"})).json()
+            assert (await hub.ask("GET", "/found", token=made["secret"])).status == 403
+            answer = await hub.ask("GET", "/sessions?found=true", token=made["secret"])
+            assert answer.status == 200 and "found" not in answer.json()
+
+    run(check(), timeout_s=60)

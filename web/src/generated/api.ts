@@ -393,6 +393,29 @@ export interface Fork {
   title?: string | null;
 }
 
+/** Sessions that other programs wrote and the hub does not have, newest activity first. `revision` goes into `?after=`. */
+export interface FoundPage {
+  sessions: FoundView[];
+  revision: number;
+}
+
+/** A session that another program wrote, as clients see it: it is not the hub's until somebody joins it. */
+export interface FoundView {
+  id: string;
+  agent: string;
+  cwd: string;
+  project: string;
+  title: string;
+  createdAt: string;
+  updatedAt: string;
+  lastText: string;
+  running: boolean;
+  pid: number | null;
+  model: string | null;
+  tokens: number | null;
+  where: 'elsewhere';
+}
+
 /** Somebody is there. */
 export interface Health {
   status: string;
@@ -833,10 +856,11 @@ export interface SessionModeState {
   availableModes: SessionMode[];
 }
 
-/** Sessions, newest activity first; `next` goes into `?before=` for more, null at the end. */
+/** Sessions, newest activity first; `next` goes into `?before=` for more, null at the end. `found`, on the first page */
 export interface SessionPage {
   sessions: SessionView[];
   next: string | null;
+  found?: FoundView[];
 }
 
 /** A session's view, with all that waits for somebody, and what works in this session. */

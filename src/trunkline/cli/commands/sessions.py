@@ -16,7 +16,7 @@ from trunkline.cli.naming import PAGE, named
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.screen import Screen
 from trunkline.cli.terminal.show import Show
-from trunkline.client import Client, Packet, SessionView
+from trunkline.client import Client, FoundView, Packet, SessionView
 from trunkline.dialects.visible import one_line, one_revealed_line
 
 LOOK_BACK = 50
@@ -44,18 +44,21 @@ def command(ctx: click.Context, /, as_json: bool, **flags: Any) -> None:
 @click.option("--agent", metavar="NAME", help="only this agent's")
 @click.option("--text", metavar="TEXT", help="only with this in title, agent or folder")
 @click.option("--limit", type=click.IntRange(1, PAGE), default=50, show_default=True, help="how many at most")
+@click.option("--here", is_flag=True, help="only the hub's own, not those that other programs wrote")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
 @setting_flags("clients")
 def list_sessions(status: str | None = None, agent: str | None = None, text: str | None = None, limit: int = 50,
-                  as_json: bool = False, **flags: Any) -> None:
-    """List sessions, those with the newest activity first."""
+                  here: bool = False, as_json: bool = False, **flags: Any) -> None:
+    """List sessions, those with the newest activity first: the hub's, and those that other programs wrote."""
 
     async def work(hub: Client) -> None:
-        page = await hub.sessions(status=status, agent=agent, text=text, limit=limit)
+        page = await hub.sessions(status=status, agent=agent, text=text, limit=limit, found=not here)
+        both: list[SessionView | FoundView] = [*page.sessions, *page.found]
+        listed = sorted(both, key=lambda view: view.updated_at, reverse=True)[:limit]
         if as_json:
-            print_json(page.sessions)
+            print_json(listed)
         else:
-            print_table(("ID", "STATUS", "AGENT", "UPDATED", "TITLE", "FOLDER"), [_row(view) for view in page.sessions])
+            print_table(("ID", "STATUS", "AGENT", "UPDATED", "TITLE", "FOLDER"), [_row(view) for view in listed])
 
     finish(_with_hub(flags, work))
 
@@ -163,8 +166,15 @@ def _start(view: SessionView) -> int:
     return view.turn.seq if view.turn is not None else max(view.last_seq - LOOK_BACK, 0)
 
 
-def _row(view: SessionView) -> tuple[str, ...]:
-    return view.id, view.status, view.agent, _short_time(view.updated_at), one_line(view.title)[:40], one_line(view.cwd)
+def _row(view: SessionView | FoundView) -> tuple[str, ...]:
+    return view.id, _state(view), view.agent, _short_time(view.updated_at), one_line(view.title)[:40], one_line(view.cwd)
+
+
+def _state(view: SessionView | FoundView) -> str:
+    """What a session does, or, where it is another program's, whether and by which process it is run."""
+    if isinstance(view, SessionView):
+        return view.status
+    return "elsewhere" if not view.running else "runs elsewhere" if view.pid is None else f"runs elsewhere ({view.pid})"
 
 
 def _show(view: SessionView) -> None:

@@ -17,6 +17,7 @@ from trunkline.client.hub_views import (
     Waits,
 )
 from trunkline.client.views import (
+    FoundView,
     SessionView,
 )
 
@@ -26,6 +27,15 @@ class SessionPage(msgspec.Struct, rename="camel", frozen=True):
 
     sessions: list[SessionView]
     next: str | None = None
+    found: list[FoundView] = []
+    """Those that other programs wrote, where they were asked for."""
+
+
+class FoundPage(msgspec.Struct, rename="camel", frozen=True):
+    """Sessions that other programs wrote, newest activity first, and the number of this state of the list."""
+
+    sessions: list[FoundView]
+    revision: int = 0
 
 
 class SessionCalls(HubRequests):
@@ -49,10 +59,16 @@ class SessionCalls(HubRequests):
         return read(response, SessionView)
 
     async def sessions(self, *, status: str | None = None, agent: str | None = None, text: str | None = None,
-                       limit: int = 50, before: str | None = None) -> SessionPage:
-        """Sessions, newest activity first."""
-        path = path_of("sessions", status=status, agent=agent, text=text, limit=limit, before=before)
+                       limit: int = 50, before: str | None = None, found: bool = False) -> SessionPage:
+        """Sessions, newest activity first. ``found``: beside them those that other programs wrote."""
+        path = path_of("sessions", status=status, agent=agent, text=text, limit=limit, before=before,
+                       found="true" if found else None)
         return await self._get(path, SessionPage)
+
+    async def found(self, *, agent: str | None = None, text: str | None = None, limit: int = 200,
+                    after: int | None = None) -> FoundPage:
+        """Sessions that other programs wrote. ``after``: once the list has another revision than this, or after 25 s."""
+        return await self._get(path_of("found", agent=agent, text=text, limit=limit, after=after), FoundPage)
 
     async def session(self, session_id: str) -> SessionView:
         """The state of one session."""

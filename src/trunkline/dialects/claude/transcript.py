@@ -97,6 +97,12 @@ def answer_text(line: TranscriptLine) -> str:
     return "\n".join(_text(block) for block in _blocks(line.message) if block.get("type") == "text").strip()
 
 
+def model_of(line: TranscriptLine) -> str:
+    """The model that answered in this line; "" for anything else."""
+    model = line.message.get("model") if line.type == "assistant" and isinstance(line.message, dict) else None
+    return model if isinstance(model, str) and model != "<synthetic>" else ""
+
+
 class ClaudeTranscript:
     """Reads one session's lines, from the first one on."""
 

@@ -11,10 +11,18 @@ import asyncio
 import msgspec
 
 from trunkline.adapters import CatalogAdapter, hub_adapters
+from trunkline.adapters.found import found_sessions
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
 from trunkline.errors import Invalid, NotFound
+from trunkline.hub.shapes import FoundView
 from trunkline.server.call import HttpCall, Reply, reply
+
+FOUND_DEFAULT = 200
+FOUND_MOST = 1_000
+WAIT_DEFAULT_S = 25
+WAIT_MOST_S = 60
+"""How long a request for news of found sessions may wait: below what proxies cut off."""
 
 LATEST = "latest"
 """Stands for the id of the session that was used last in a folder."""
@@ -36,6 +44,13 @@ class AdapterSessions(msgspec.Struct):
     sessions: list[DiscoveredSession]
 
 
+class FoundPage(msgspec.Struct):
+    """Sessions that other programs wrote and the hub does not have, newest activity first. ``revision`` goes into ``?after=``."""
+
+    sessions: list[FoundView]
+    revision: int
+
+
 class Attach(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """How to attach. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe. ``projectPath`` goes
     with the id ``latest``: the session that was used last in that folder."""
@@ -52,6 +67,16 @@ async def listing(call: HttpCall) -> Reply:
 async def sessions(call: HttpCall) -> Reply:
     """The sessions that an agent knows of."""
     return reply(AdapterSessions(await _adapter(call).discover_sessions()))
+
+
+async def found(call: HttpCall) -> Reply:
+    """What is in the files of all agents; with ``after`` once that is something else."""
+    sessions = found_sessions(call.hub)
+    after, limit = call.integer("after"), call.integer("limit", FOUND_DEFAULT, least=1, most=FOUND_MOST)
+    if after is not None:
+        await sessions.wait(after, call.integer("wait", WAIT_DEFAULT_S, most=WAIT_MOST_S))
+    revision = sessions.revision
+    return reply(FoundPage(await sessions.listed(agent=call.text("agent"), text=call.text("text"), limit=limit), revision))
 
 
 async def attach(call: HttpCall) -> Reply:

@@ -11,9 +11,11 @@ import msgspec
 
 from trunkline.errors import Invalid, NotFound
 from trunkline.hub import Answer, Decision, NewSession, SessionView
+from trunkline.hub.shapes import FoundView
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth.credentials import check_scope
 from trunkline.server.auth.scopes import answer_scope, decision_scope
+from trunkline.server.auth.tokens import allows
 from trunkline.server.call import HttpCall, Reply, no_content, reply
 from trunkline.server.sessions.prompt import EditQueued, prompt_blocks
 
@@ -23,10 +25,12 @@ SKIPPED_MOST = 100_000
 
 
 class SessionPage(msgspec.Struct):
-    """Sessions, newest activity first; ``next`` goes into ``?before=`` for more, null at the end."""
+    """Sessions, newest activity first; ``next`` goes into ``?before=`` for more, null at the end. ``found``, on the first page
+    and only where it was asked for: those that other programs wrote and the hub does not have."""
 
     sessions: list[SessionView]
     next: str | None
+    found: list[FoundView] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Rename(msgspec.Struct, forbid_unknown_fields=True):
@@ -88,7 +92,17 @@ async def listing(call: HttpCall) -> Reply:
         limit=skipped + limit + 1,
     ))
     more = len(views) > skipped + limit
-    return reply(SessionPage(views[skipped:skipped + limit], str(skipped + limit) if more else None))
+    found = await _found(call, limit) if call.flag("found") and not skipped and not status else msgspec.UNSET
+    return reply(SessionPage(views[skipped:skipped + limit], str(skipped + limit) if more else None, found))
+
+
+async def _found(call: HttpCall, limit: int) -> list[FoundView] | msgspec.UnsetType:
+    """What other programs wrote, for whoever may start agents: for others there is nothing to join."""
+    if not allows(call.caller.scope, "control"):
+        return msgspec.UNSET
+    from trunkline.adapters.found import found_sessions  # most lists are without
+
+    return await found_sessions(call.hub).listed(agent=call.text("agent"), text=call.text("text"), limit=limit)
 
 
 async def show(call: HttpCall) -> Reply:

@@ -161,6 +161,8 @@ class Watched:
             interpret.on_signals([signal])
         elif interpret.fold.turn is not None:
             interpret.turns.end(signal.stop or "end_turn", signal.usage, agent_stop=signal.agent_stop)
+        else:  # not every file says for sure when a turn is over: this one went on behind its end
+            interpret.lifecycle.own_turn_ended()
 
 
 def _user_chunk(signal: Signal) -> _UserChunk | None:

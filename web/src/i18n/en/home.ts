@@ -27,6 +27,8 @@ export const home = {
   finished: 'Finished',
   elsewhere: 'In your agents’ own history',
   elsewhereHint: 'Started outside of Trunkline. Open one to watch it or to go on with it here.',
+  runsElsewhere: 'Runs elsewhere',
+  runsElsewhereHint: 'Another program runs this session (process {pid}). Open it to watch.',
   lookAgain: 'Look again',
   lookingFor: 'Looking …',
   lookFailed: '{agent} could not be asked: {why}',

@@ -1,13 +1,12 @@
-/** Sessions of the agents' own, to be joined. */
+/** Sessions of the agents' own, to be joined: those that run now stand with the hub's that do, the others by themselves. */
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { DiscoveredSession } from '../../generated/agent-context';
 import { agentName } from '../../hub/agents';
 import { asHubError } from '../../hub/http';
 import { t } from '../../i18n';
 import { go } from '../../route';
-import { AgentSign, Button, IconButton, Spinner, Time, toast } from '../../ui';
-import { attach, discover, discovered, looking } from './discovered';
+import { AgentSign, Badge, Button, IconButton, Spinner, Time, toast } from '../../ui';
+import { attach, discover, discovered, looking, watchFiles, type Discovered } from './discovered';
 import { lastLine, projectOf, type Wanted } from './groups';
 
 const SHOWN = 6;
@@ -15,8 +14,9 @@ const SHOWN = 6;
 export function DiscoveredList({ want }: { want: Wanted }): JSX.Element | null {
   const [all, setAll] = useState(false);
   useEffect(() => void discover(), []);
+  useEffect(() => watchFiles(), []);
   const { state, troubles } = looking.value;
-  const fitting = discovered.value.filter((one) => fits(one, want));
+  const fitting = discovered.value.filter((one) => !one.running && fits(one, want));
   if (!fitting.length && !troubles.length) return null;
   const shown = all ? fitting : fitting.slice(0, SHOWN);
   return (
@@ -37,7 +37,12 @@ export function DiscoveredList({ want }: { want: Wanted }): JSX.Element | null {
   );
 }
 
-function FoundRow({ one }: { one: DiscoveredSession }): JSX.Element {
+/** Those that another program runs just now. */
+export function runningElsewhere(want: Wanted): Discovered[] {
+  return discovered.value.filter((one) => one.running && fits(one, want));
+}
+
+export function FoundRow({ one }: { one: Discovered }): JSX.Element {
   const [busy, setBusy] = useState(false);
   const title = one.sessionName || lastLine(one.lastMessage ?? '') || t('home.untitled');
   const join = async (): Promise<void> => {
@@ -54,6 +59,7 @@ function FoundRow({ one }: { one: DiscoveredSession }): JSX.Element {
       <AgentSign name={one.agent} size={36} />
       <div class="home-row-head">
         <button type="button" class="home-row-title" dir="auto" disabled={busy} onClick={() => void join()} title={title}>{title}</button>
+        {one.running && <Badge title={one.pid ? t('home.runsElsewhereHint', { pid: one.pid }) : undefined}>{t('home.runsElsewhere')}</Badge>}
       </div>
       <p class="home-row-place" title={one.projectPath}>
         <span class="home-row-project">{one.projectName || projectOf(one.projectPath)}</span>
@@ -66,7 +72,7 @@ function FoundRow({ one }: { one: DiscoveredSession }): JSX.Element {
   );
 }
 
-function fits(one: DiscoveredSession, want: Wanted): boolean {
+function fits(one: Discovered, want: Wanted): boolean {
   if (want.agent && one.agent !== want.agent) return false;
   if (want.cwd && one.projectPath !== want.cwd) return false;
   const text = `${one.sessionName ?? ''} ${one.lastMessage ?? ''} ${one.projectPath}`.toLowerCase();

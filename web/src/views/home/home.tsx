@@ -18,7 +18,8 @@ import { t } from '../../i18n';
 import { write } from '../../route';
 import { Button, Icon, IconButton, Spinner } from '../../ui';
 import { DeleteSheet, RenameSheet } from './rename_delete';
-import { DiscoveredList } from './discovered_list';
+import type { Discovered } from './discovered';
+import { DiscoveredList, FoundRow, runningElsewhere } from './discovered_list';
 import { agentsToFilter, distinct, grouped, GROUPS, projectOf, filterOf, wanted, type Group, type Wanted } from './groups';
 import { HomeSearchHits } from './search_hits';
 import { filters, listState, keepListState, useListState } from './list_state';
@@ -135,7 +136,8 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
     <>
       {GROUPS.map((group) => {
         const views = groups.get(group) ?? [];
-        return views.length > 0 && <SessionGroup key={group} group={group} views={views} asks={asks} onDialog={onDialog} />;
+        const found = group === 'running' ? runningElsewhere(want) : [];
+        return views.length + found.length > 0 && <SessionGroup key={group} group={group} views={views} found={found} asks={asks} onDialog={onDialog} />;
       })}
       {!sessions.value.length && !searching && <Empty />}
       {sessions.value.length > 0 && !fitting.length && !searching && (sessionList.searching.value ? <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div> : <NoneFit onClear={onClear} />)}
@@ -156,11 +158,13 @@ function asksBySession(asks: readonly Pending[]): Map<string, Pending[]> {
 interface GroupProps {
   group: Group;
   views: SessionView[];
+  /** Those of other programs that belong here too. */
+  found: Discovered[];
   asks: Map<string, Pending[]>;
   onDialog: (dialog: Dialog) => void;
 }
 
-function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element {
+function SessionGroup({ group, views, found, asks, onDialog }: GroupProps): JSX.Element {
   const all = useSignal(listState().whole.includes(group));
   const showAll = (): void => {
     all.value = true;
@@ -169,12 +173,13 @@ function SessionGroup({ group, views, asks, onDialog }: GroupProps): JSX.Element
   const shown = all.value ? views : views.slice(0, SHOWN[group]);
   return (
     <section class="home-group" aria-labelledby={`home-${group}`}>
-      <header class="home-group-head"><h2 id={`home-${group}`}>{t(`home.${group}`)} <span class="home-count">{views.length}</span></h2></header>
+      <header class="home-group-head"><h2 id={`home-${group}`}>{t(`home.${group}`)} <span class="home-count">{views.length + found.length}</span></h2></header>
       <ul class="home-list">
         {shown.map((view) => (
           <SessionRow key={view.id} view={view} asks={asks.get(view.id) ?? []}
             onRename={() => onDialog({ kind: 'rename', view })} onDelete={() => onDialog({ kind: 'delete', view })} />
         ))}
+        {found.map((one) => <FoundRow key={`${one.agent} ${one.id}`} one={one} />)}
       </ul>
       {views.length > shown.length && (
         <Button kind="quiet" onClick={showAll}>{t('home.showMore', { n: views.length - shown.length })}</Button>

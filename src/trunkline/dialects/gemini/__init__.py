@@ -1,0 +1,4 @@
+"""Gemini CLI's own files.
+
+    chat.py   one session's lines as signals      parts.py   calls and their results, which forks of it store the same way
+"""

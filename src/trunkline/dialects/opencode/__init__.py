@@ -1,0 +1,4 @@
+"""OpenCode's own database.
+
+    rows.py   one session's rows as signals
+"""

@@ -1,0 +1,4 @@
+"""Qwen Code's own files.
+
+    chat.py   one session's lines as signals
+"""

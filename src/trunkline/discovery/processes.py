@@ -1,0 +1,137 @@
+"""Which running program has a session: by what the system says of processes, never by asking or stopping one.
+
+Rule 1: nothing is locked to find out whether it is locked. The kernel's list of locks says it.
+Rule 2: where the system does not tell (macOS has no such lists), nobody is said to run.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+import msgspec
+
+from trunkline.agents.process_table import start_time
+from trunkline.dialects.outside import BROKEN, is_whole_number
+from trunkline.discovery.files import entries
+from trunkline.disk.reading import open_plain, read_beginning
+
+LOCKS = "/proc/locks"
+LOCKS_MOST = 4 << 20
+"""Bytes of the kernel's list of locks that are read."""
+
+RECORD_MOST = 64 << 10
+"""Bytes of a program's record of itself that are read."""
+
+WORDS_MOST = 4096
+"""Bytes of a command line that are looked at."""
+
+
+def is_running(pid: int, began: str = "") -> bool:
+    """Whether a process is there; ``began``: and is the one that began then, in the kernel's ticks, not a later one."""
+    if not 0 < pid < 1 << 31:
+        return False
+    ticks = start_time(pid)
+    return ticks is not None and (not began or began == str(ticks))
+
+
+class _Record(msgspec.Struct, rename="camel"):
+    """What a program writes of itself while it runs. ``procStart`` ends in when it began, in the kernel's ticks."""
+
+    pid: Annotated[int, msgspec.Meta(ge=1)]
+    session_id: str
+    proc_start: str = ""
+
+
+def registered(folder: str) -> dict[str, int]:
+    """Sessions that running programs say they have open, in a folder of records (``<pid>.json``), with the pid of each."""
+    found: dict[str, int] = {}
+    for entry in entries(folder):
+        if not entry.name.endswith(".json"):
+            continue
+        try:
+            record = msgspec.json.decode(read_beginning(entry.path, RECORD_MOST), type=_Record)
+        except (OSError, *BROKEN):
+            continue  # it is none of these
+        if is_running(record.pid, record.proc_start.rpartition(":")[2]):
+            found[record.session_id] = record.pid
+    return found
+
+
+def lock_holders(paths: Iterable[str]) -> dict[str, list[int]]:
+    """Which processes hold a lock on each of these files; those that nobody holds are left out."""
+    held: dict[tuple[int, int], list[int]] = {}
+    for place, pid in _held_locks():
+        if pid not in held.setdefault(place, []):
+            held[place].append(pid)
+    found: dict[str, list[int]] = {}
+    for path in paths if held else ():
+        try:
+            info = os.lstat(path)
+        except OSError:
+            continue
+        pids = held.get((info.st_dev, info.st_ino))
+        if pids:
+            found[path] = pids
+    return found
+
+
+def folder_of(pid: int) -> str:
+    """The folder that a process works in; "" where that is not ours to know."""
+    try:
+        return os.readlink(f"/proc/{pid}/cwd")
+    except OSError:
+        return ""
+
+
+def began_at(pid: int) -> int:
+    """When a process began: UTC, microseconds; 0, before everything, where that is not known."""
+    ticks = start_time(pid)
+    if ticks is None:
+        return 0
+    try:
+        up_s = time.clock_gettime(time.CLOCK_BOOTTIME)
+    except (AttributeError, OSError):
+        return 0
+    return int((time.time() - up_s + ticks / os.sysconf("SC_CLK_TCK")) * 1e6)
+
+
+def programs(names: frozenset[str]) -> Iterator[tuple[int, str, int]]:
+    """Running programs of one of these names, also where an interpreter runs them: pid, the folder that each works in, when it
+    began."""
+    try:
+        pids = [name for name in os.listdir("/proc") if is_whole_number(name)]
+    except OSError:
+        return
+    for pid in map(int, pids):
+        try:
+            with open_plain(f"/proc/{pid}/cmdline") as file:
+                words = os.fsdecode(file.read(WORDS_MOST)).split("\0")[:3]
+        except OSError:
+            continue  # it has ended, or is somebody else's
+        if names & {os.path.basename(word) for word in words if not word.startswith("-")}:
+            yield pid, folder_of(pid), began_at(pid)
+
+
+def _held_locks() -> Iterator[tuple[tuple[int, int], int]]:
+    """Device and inode of every file on which somebody holds a lock, with the pid."""
+    try:
+        with open_plain(LOCKS) as file:
+            text = file.read(LOCKS_MOST)
+    except OSError:
+        return
+    for line in text.split(b"\n"):
+        words = line.split()
+        # 1: FLOCK ADVISORY WRITE 4711 08:02:1234 0 EOF; who waits for one has "->" behind the number.
+        if len(words) != 8 or not is_whole_number(words[4]):
+            continue
+        major, _, rest = words[5].partition(b":")
+        minor, _, inode = rest.partition(b":")
+        try:
+            device = os.makedev(int(major, 16), int(minor, 16))
+        except (ValueError, OverflowError):
+            continue
+        if is_whole_number(inode):
+            yield (device, int(inode)), int(words[4])

@@ -1,0 +1,97 @@
+"""Reads a database that another program has open, so that it does not notice.
+
+Rule 1: no file is made or changed beside it, and no lock is held but a reader's, which SQLite's writers do not wait for, for as
+long as one look takes. ``-shm`` is opened read-only; where there is none to share, the log is not touched either.
+Rule 2: a look has an end: in rows, by whoever asks, and in time (``LOOK_S``), however a damaged or hostile file is made.
+Rule 3: what cannot be read is an OSError, whatever SQLite calls it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import Any
+from urllib.parse import quote
+
+from trunkline.disk.reading import check_plain
+from trunkline.threads import check_off_loop
+
+LOOK_S = 5.0
+"""How long one look may take."""
+
+STEPS = 10_000
+"""Steps of SQLite's machine between two looks at the clock."""
+
+WITH_LOG = "mode=ro&readonly_shm=1"
+WITHOUT_LOG = "immutable=1"
+"""Nobody writes, all is in the one file: it is read without any lock."""
+
+Row = tuple[Any, ...]
+
+
+class Look:
+    """One look at a database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def rows(self, query: str, values: Sequence[object] = ()) -> list[Row]:
+        """The rows of a query, which bounds them."""
+        with _as_os_errors():
+            return list(self._connection.execute(query, values))
+
+    def columns(self, table: str) -> set[str]:
+        """The names of a table's columns; versions of a program differ."""
+        return {row[1] for row in self.rows("SELECT * FROM pragma_table_info(?) LIMIT 1000", (table,)) if isinstance(row[1], str)}
+
+
+@contextmanager
+def look_at(path: str) -> Iterator[Look]:
+    """A database, to be read; OSError where it cannot be."""
+    check_off_loop()
+    check_plain(os.lstat(path).st_mode, path)
+    with _as_os_errors():
+        connection = _open(path)
+    with closing(connection):
+        with _as_os_errors():
+            _set_up(connection)
+        yield Look(connection)
+
+
+def _set_up(connection: sqlite3.Connection) -> None:
+    until = time.monotonic() + LOOK_S
+    connection.set_progress_handler(lambda: time.monotonic() > until, STEPS)
+    connection.text_factory = _text
+    for pragma in ("query_only=1", "trusted_schema=0", "cell_size_check=1", "temp_store=2", "mmap_size=0"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _open(path: str) -> sqlite3.Connection:
+    how = WITH_LOG if _has_log(path) else WITHOUT_LOG
+    return sqlite3.connect(f"file:{quote(path)}?{how}", uri=True, timeout=0, isolation_level=None, check_same_thread=False)
+
+
+def _has_log(path: str) -> bool:
+    """Whether there is a log with something in it, and what its readers share. Without that file SQLite would make it: then what
+    is in the log has to wait until its owner comes back."""
+    try:
+        return os.lstat(f"{path}-wal").st_size > 0 and os.path.exists(f"{path}-shm")
+    except OSError:
+        return False
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+@contextmanager
+def _as_os_errors() -> Iterator[None]:
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError, ValueError) as error:
+        # ValueError: what a damaged database says of itself may be no text.
+        raise OSError(errno.EIO, f"the database cannot be read: {error}") from error

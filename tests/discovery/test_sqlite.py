@@ -1,0 +1,131 @@
+"""A database that another program has open is read, and that program does not notice."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.tooling.stores import state_of
+from trunkline.discovery import sqlite
+from trunkline.discovery.sqlite import look_at
+
+OWNER = """
+import sqlite3, sys
+owner = sqlite3.connect(sys.argv[1], isolation_level=None, timeout=0)
+owner.execute("PRAGMA journal_mode=WAL")
+for line in sys.stdin:
+    print(owner.execute(line).fetchall(), flush=True)
+"""
+
+
+class Owner:
+    """Another program with the database open."""
+
+    def __init__(self, path: Path) -> None:
+        self.process = subprocess.Popen([sys.executable, "-c", OWNER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True)
+
+    def does(self, statement: str) -> str:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(statement + "\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def close(self) -> None:
+        with self.process:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+
+    def is_killed(self) -> None:
+        with self.process:
+            self.process.kill()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder with ?#%" / "a.db"
+
+
+@pytest.fixture
+def owner(path: Path) -> Iterator[Owner]:
+    path.parent.mkdir()
+    owner = Owner(path)
+    owner.does("CREATE TABLE t (a)")
+    yield owner
+    if owner.process.poll() is None:
+        owner.close()
+
+
+def values(path: Path) -> list[object]:
+    with look_at(str(path)) as look:
+        return [row[0] for row in look.rows("SELECT a FROM t ORDER BY a LIMIT 100")]
+
+
+def test_rows_that_are_only_in_the_log_are_seen_and_no_file_is_touched(path: Path, owner: Owner) -> None:
+    for number in range(3):
+        owner.does(f"INSERT INTO t VALUES ({number})")
+        before = state_of(path.parent)
+        assert len(before) == 3, "the log and what its readers share are there"
+        assert values(path) == list(range(number + 1))
+        assert state_of(path.parent) == before
+
+
+def test_the_owner_writes_clears_the_log_and_leaves_while_somebody_looks(path: Path, owner: Owner) -> None:
+    owner.does("INSERT INTO t VALUES (1)")
+    with look_at(str(path)) as look:
+        assert look.rows("SELECT a FROM t LIMIT 9") == [(1,)]
+        assert owner.does("INSERT INTO t VALUES (2)") == "[]"
+        assert owner.does("PRAGMA wal_checkpoint(TRUNCATE)") == "[(0, 0, 0)]", "nobody is waited for"
+    owner.close()
+    assert sorted(state_of(path.parent)) == [str(path)]
+    before = state_of(path.parent)
+    assert values(path) == [1, 2] and state_of(path.parent) == before
+
+
+def test_what_an_owner_left_when_it_was_killed_is_seen_and_left(path: Path, owner: Owner) -> None:
+    owner.does("INSERT INTO t VALUES (1)")
+    owner.is_killed()
+    before = state_of(path.parent)
+    assert len(before) == 3
+    assert values(path) == [1] and state_of(path.parent) == before
+
+
+def test_a_log_whose_readers_have_nothing_to_share_is_not_made_one(path: Path, owner: Owner) -> None:
+    owner.does("PRAGMA wal_checkpoint(TRUNCATE)")
+    owner.does("INSERT INTO t VALUES (1)")
+    owner.is_killed()
+    Path(f"{path}-shm").unlink()
+    before = state_of(path.parent)
+    assert values(path) == [] and state_of(path.parent) == before
+
+
+def test_nothing_can_be_written_through_a_look(path: Path, owner: Owner) -> None:
+    owner.does("INSERT INTO t VALUES (1)")
+    with look_at(str(path)) as look, pytest.raises(OSError, match="cannot be read"):
+        look.rows("DELETE FROM t")
+
+
+def test_what_is_no_database_is_an_error_of_the_disk(tmp_path: Path) -> None:
+    (tmp_path / "a.db").write_bytes(b"SQLite format 3\0" + b"\1" * 5000)
+    for name in ("a.db", "missing.db", ""):
+        with pytest.raises(OSError), look_at(str(tmp_path / name)) as look:
+            look.rows("SELECT * FROM t LIMIT 1")
+
+
+def test_a_look_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "LOOK_S", 0.05)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n WHERE i < 0"
+    with sqlite3.connect(tmp_path / "a.db") as made:
+        made.execute("CREATE TABLE t (a)")
+        made.execute(f"CREATE VIEW session AS {endless}")
+    made.close()
+    began = time.monotonic()
+    with look_at(str(tmp_path / "a.db")) as look, pytest.raises(OSError, match="interrupted"):
+        look.rows("SELECT * FROM session LIMIT 1")
+    assert time.monotonic() - began < 60

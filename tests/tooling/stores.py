@@ -1,0 +1,104 @@
+"""Stores of other programs, made of what was recorded of them, below a home."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+DATA = Path(__file__).parents[1] / "data" / "stores"
+
+
+class Made(NamedTuple):
+    """A store with one recorded session in it."""
+
+    agent: str
+    folder: Path
+    """What the catalog calls the agent's ``sessions``."""
+    session_id: str
+    file: Path
+    """Where the session is written."""
+
+
+def table(connection: sqlite3.Connection, name: str, rows: list[dict[str, Any]]) -> None:
+    """A table of these rows, with their members as columns."""
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    declared = ["id TEXT PRIMARY KEY" if key == "id" else f'"{key}"' for key in columns]
+    connection.execute(f"CREATE TABLE {name} ({', '.join(declared)})")
+    for row in rows:
+        connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", [row.get(key) for key in columns])
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """The objects of a file of lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def codex(home: Path) -> Made:
+    """Codex's: a file, and the index beside it."""
+    folder = home / ".codex" / "sessions"
+    shutil.copytree(DATA / "codex" / "sessions", folder)
+    with sqlite3.connect(home / ".codex" / "state_5.sqlite") as connection:
+        table(connection, "threads", read_lines(DATA / "codex" / "threads.jsonl"))
+    connection.close()
+    return Made("codex-acp", folder, "01a1e4d7-2d1e-7cb1-84c4-54f2b21811b0", next(folder.rglob("*.jsonl")))
+
+
+def opencode(home: Path) -> Made:
+    """OpenCode's: rows of a database."""
+    folder = home / ".local" / "share" / "opencode"
+    folder.mkdir(parents=True)
+    rows = read_lines(DATA / "opencode" / "rows.jsonl")
+    with sqlite3.connect(folder / "opencode.db") as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        for name in ("session", "message", "part"):
+            table(connection, name, [{key: row[key] for key in row if key != "table"} for row in rows if row["table"] == name])
+        connection.execute("CREATE INDEX part_of_session ON part (session_id)")
+    connection.close()
+    return Made("opencode", folder, "ses_e1b22f15bffeR27A7NwqznbVUo", folder / "opencode.db")
+
+
+def gemini(home: Path) -> Made:
+    """Gemini CLI's: a file, and the list of projects."""
+    chats = home / ".gemini" / "tmp" / "project" / "chats"
+    chats.mkdir(parents=True)
+    (home / ".gemini" / "projects.json").write_text('{"projects": {"/home/dev/project": "project"}}')
+    file = chats / "session-2026-11-16T15-20-30ae2bf1.jsonl"
+    shutil.copyfile(DATA / "gemini" / "chat-after.jsonl", file)
+    return Made("gemini", home / ".gemini" / "tmp", "30ae2bf1-1918-4bfb-bcc9-758f173e65f3", file)
+
+
+def qwen(home: Path) -> Made:
+    """Qwen Code's: a file."""
+    chats = home / ".qwen" / "projects" / "-home-dev-project" / "chats"
+    chats.mkdir(parents=True)
+    session_id = "95d6745a-e665-46b8-9d06-928ca5b2b767"
+    shutil.copyfile(DATA / "qwen" / "chat.jsonl", chats / f"{session_id}.jsonl")
+    return Made("qwen", home / ".qwen" / "projects", session_id, chats / f"{session_id}.jsonl")
+
+
+def copilot(home: Path) -> Made:
+    """GitHub Copilot CLI's: a folder with its lines and its description."""
+    session_id = "70217db7-3d16-4b89-a99f-1972e7c10530"
+    folder = home / ".copilot" / "session-state"
+    shutil.copytree(DATA / "copilot", folder / session_id)
+    return Made("copilot", folder, session_id, folder / session_id / "events.jsonl")
+
+
+STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen,
+                                           "copilot": copilot}
+
+
+def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:
+    """Every file below a folder: how long, how old, what is in it."""
+    found: dict[str, tuple[int, int, bytes]] = {}
+    for at, _, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(at, name)
+            info = os.lstat(path)
+            found[path] = (info.st_size, info.st_mtime_ns, Path(path).read_bytes() if os.path.isfile(path) else b"")
+    return found
