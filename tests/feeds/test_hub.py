@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
+from trunkline.feeds import call_time
 from trunkline.feeds import hub as hub_feed
 from trunkline.feeds.hub import HubFeed, HubGroup, Placed
 from trunkline.hub import Hub, HubOptions, NewSession
@@ -18,6 +19,13 @@ from trunkline.journal.stores.memory import MemoryJournal
 from trunkline.journal.stores.sqlite.store import SqliteJournal
 
 EVENT = b'{"seq":1,"sessionId":"s","timestamp":"t","type":"message:delta"}'
+
+
+@pytest.fixture(autouse=True)
+def _calls_take_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However busy the machine is: how long readers are called for is a matter of test_call_time.py."""
+    monkeypatch.setattr(call_time, "MOST_S", 3600.0)
+    monkeypatch.setattr(call_time, "NOTED_S", 3600.0)
 
 
 def entries(first: int, count: int, size: int = 2) -> list[Entry]:
