@@ -93,6 +93,7 @@ export interface ApprovalView {
   noRule?: string;
   editable?: boolean;
   beyondTurn?: boolean;
+  rulesAllow?: boolean;
   requestedAt: string;
   expiresAt: string;
 }
