@@ -153,6 +153,13 @@ export interface AvailableCommandInput {
   hint: string;
 }
 
+/** `since` in UTC, microseconds; absent where nobody has ever said. */
+export interface AwayView {
+  away: boolean;
+  since?: number;
+  by?: string;
+}
+
 /** Whether there was a turn to cancel. */
 export interface Cancelled {
   cancelled: boolean;
@@ -457,6 +464,11 @@ export interface Login {
 export interface MadeToken {
   secret: string;
   token: TokenView;
+}
+
+/** The person leaves, or is back. */
+export interface NewAway {
+  away: boolean;
 }
 
 /** What the browser that uses the code may do. */
