@@ -42,14 +42,17 @@ class Person:
 
     def says(self, *steps: Json) -> None:
         """Type a prompt. A CLI that is just starting takes the text, and not always the key behind it."""
-        before = len(self.api.requests)
         self.terminal.type(script(*steps))
         for _ in range(3):
             try:
-                eventually(lambda: len(self.api.requests) > before, "the model is asked", 5)
+                eventually(lambda: not self._types(), "the prompt is sent", 5)
                 return
             except AssertionError:
                 self.terminal.key("Enter")
+
+    def _types(self) -> bool:
+        """Whether the prompt still stands where it is typed: the last line with that mark."""
+        return "FAKE:" in next((line for line in reversed(self.terminal.screen.splitlines()) if line.startswith("❯")), "")
 
     def hears(self, words: str) -> None:
         """Wait until the agent says that; the prompt that it stands in does not count."""
