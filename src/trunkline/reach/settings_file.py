@@ -132,6 +132,8 @@ def _value(text: str, at: int, depth: int) -> tuple[Value, int]:
 def _member(text: str, at: int, named: bool, depth: int) -> tuple[Member, int]:
     start, name = at, ""
     if named:
+        if text[at:at + 1] != '"':
+            raise Invalid(f"it is not JSON: no name at character {at}")
         try:
             read, at = _decode(text, at)
         except ValueError as error:
