@@ -118,6 +118,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tls_key: Annotated[Path | None, Info(PATH, "the certificate's key file (PEM)")] = None
     insecure: Annotated[bool, Info(FLAG, "listen beyond loopback without TLS: everybody on the way can read and steer")] = False
     approval_timeout: Annotated[Seconds, Info(TIME, "how long a permission waits before it is denied")] = 600.0
+    terminal_rules: Annotated[bool, Info(
+        FLAG, "let rules that allow answer sessions in terminals, too; rules that deny always do")] = False
     idle_timeout: Annotated[Seconds, Info(TIME, "how long an agent may be silent in a turn")] = 900.0
     tool_timeout: Annotated[Seconds, Info(TIME, "the same while a tool is running")] = 7200.0
     cancel_grace: Annotated[Seconds, Info(

@@ -28,6 +28,7 @@ from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.reading.decode import decode_params, decode_result, read_update
+from trunkline.dialects.claude.hooks import HOOKS
 from trunkline.dialects.claude.transcript import ClaudeTranscript
 from trunkline.dialects.codex.rollout import CodexRollout
 from trunkline.dialects.context.commands import decode_command, decode_command_envelope
@@ -53,6 +54,9 @@ from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
 from trunkline.journal.stores.sqlite import block
 from trunkline.journal.stores.sqlite.database import storage_errors
+from trunkline.reach.install import is_our_command
+from trunkline.reach.settings_file import missing_lists, our_commands, with_entries, without_entries
+from trunkline.reach.socket import read_head
 from trunkline.server.auth.credentials import NOBODY, RequestGate
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.call import HttpCall, asks_for_stream
@@ -318,6 +322,30 @@ def journal_blocks(data: bytes) -> None:
     _tolerant(read, block.decode_parts)
 
 
+def hook_calls(data: bytes) -> None:
+    """What a program in a terminal hands to its hook, and the line before it."""
+    read_head(data)
+    HOOKS.has_foreign(data, is_our_command)
+    call = HOOKS.read(data)
+    if call is not None and call.does == "asks":
+        msgspec.json.encode(HOOKS.ask(call, "r", "c"))
+        assert HOOKS.decided(call, None, None, None) == b"" == HOOKS.answered(call, "cancel", None), "silence is no opinion"
+        for answer in (HOOKS.decided(call, "reject", "why", None), HOOKS.answered(call, "accept", data)):
+            assert json.loads(answer)["hookSpecificOutput"]["decision"]["behavior"] in ("allow", "deny")
+
+
+def settings_files(data: bytes) -> None:
+    """A program's settings, with an entry of ours put in and taken out."""
+    def change(text: str) -> None:
+        entry: dict[str, Any] = {"hooks": [{"type": "command", "command": "ours"}]}
+        made, before = missing_lists(text, ["Stop"]), len(our_commands(text, "ours".__eq__).get("Stop", ()))
+        after = with_entries(text, {"Stop": entry})
+        assert len(our_commands(after, "ours".__eq__)["Stop"]) == before + 1
+        assert not our_commands(without_entries(after, "ours".__eq__, made), "ours".__eq__)
+
+    _tolerant(change, _text(data))
+
+
 def exports(data: bytes) -> None:
     """A stored event as markdown, in the search index, and as a line for a terminal."""
     transcript = MarkdownTranscript()
@@ -339,7 +367,7 @@ def exports(data: bytes) -> None:
 TARGETS: Final[dict[str, Target]] = {target.__name__: target for target in (
     jsonrpc, acp_update, acp_params, acp_asks, claude_frames, claude_transcript, stored_lines, stored_rows, packet_detection,
     context_commands, request_bodies, ws_frames, headers, multipart, policy, catalog_toml, agent_registry, shell_lines,
-    glob_patterns, sse_client, editor_messages, journal_blocks, exports)}
+    glob_patterns, sse_client, editor_messages, journal_blocks, hook_calls, settings_files, exports)}
 
 _OBEYED = set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
                         *range(0xD800, 0xE000))))

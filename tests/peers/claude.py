@@ -52,7 +52,8 @@ def settings(version: str, home: Path, url: str, *, key: str = "sk-fake", config
     if key:
         variables["ANTHROPIC_API_KEY"] = key
     lines = [f"[agents.{AGENT}]", 'driver = "stream-json"', 'display_name = "Claude Code"', f"command = {json.dumps(command)}",
-             'store = "claude"', 'login_hint = "run `claude` once and log in"', 'parent_call = "claudeCode.parentToolUseId"',
+             'store = "claude"', 'hooks = "claude"',
+             'login_hint = "run `claude` once and log in"', 'parent_call = "claudeCode.parentToolUseId"',
              f"paths.config = {json.dumps(str(config))}",
              f"paths.sessions = {json.dumps(str(config / 'projects'))}",
              f"detect.executable = {json.dumps(str(program(version)))}", f"[agents.{AGENT}.env]"]

@@ -33,6 +33,14 @@ class JournalDamage(HubView):
     what: str = ""
 
 
+class AwayView(HubView):
+    """Whether the person is away from the terminals; ``since`` in UTC, microseconds."""
+
+    away: bool = False
+    since: int | None = None
+    by: str | None = None
+
+
 class JournalView(HubView):
     """How what is stored is: ``whole``, ``hurt``, or ``unwritable``."""
 

@@ -50,6 +50,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     """Something in the background asks: between turns too, and it still waits when a turn has ended."""
     is_act: bool = False
     """The hub itself is to do it for the agent: this is what will be done, whatever was reported of it before."""
+    rules_allow: bool = True
+    """Whether a rule may allow it; where none may, rules can still deny it."""
 
 
 OTHER_WORDS = "_other"
@@ -69,9 +71,13 @@ class QuestionAsk(msgspec.Struct, frozen=True):
 
 
 class AskWithdrawn(msgspec.Struct, frozen=True):
-    """The agent took a permission ask or question back."""
+    """The agent took a permission ask or question back, or somebody decided it where the agent asked, too."""
 
     request_id: str
+    by: str = "agent"
+    reason: str = "the agent withdrew it"
+    approved: bool | None = None
+    """How it was decided elsewhere; None where nothing was."""
 
 
 class TurnEnd(msgspec.Struct, frozen=True):

@@ -7,7 +7,7 @@ Rule 3: methods of a store may block on the disk; callers run them in a thread.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
@@ -66,6 +66,21 @@ class AgentStore(Protocol):
 
     def session_of(self, path: str) -> str | None:
         """The id of the session whose file this is; None for any other file. It may look at the disk."""
+
+
+class ProgramState(msgspec.Struct, frozen=True):
+    """What a running program says of itself."""
+
+    waits: bool | None = None
+    """Whether it waits for its person; None where it does not say."""
+
+
+@runtime_checkable
+class TellsState(Protocol):
+    """A store beside which running programs say what they do."""
+
+    def program_state(self, pid: int) -> ProgramState | None:
+        """What the program of that process id does; None where it does not run. It looks at the disk."""
 
 
 class RowStore(AgentStore, Protocol):

@@ -20,9 +20,9 @@ from trunkline.dialects.claude.transcript import (
     prompt_text,
     read_line,
 )
-from trunkline.discovery.base import FoundSession, TranscriptReading
+from trunkline.discovery.base import FoundSession, ProgramState, TranscriptReading
 from trunkline.discovery.files import Ends, FileStore, PlainFile, entries, folders, found_session, plain
-from trunkline.discovery.processes import registered
+from trunkline.discovery.processes import registered, state_of
 
 _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -59,6 +59,11 @@ class ClaudeStore(FileStore):
     def _running(self) -> dict[str, int]:
         """Sessions that a running program says it has open: ``sessions/<pid>.json`` beside the projects."""
         return registered(os.path.join(os.path.dirname(self.folder), "sessions"))
+
+    def program_state(self, pid: int) -> ProgramState | None:
+        """What the program says in its own file; older ones say only that they are there."""
+        state = state_of(os.path.join(os.path.dirname(self.folder), "sessions"), pid)
+        return ProgramState(state == "waiting" if state else None) if state is not None else None
 
     def _look_into(self, path: str, info: os.stat_result, ends: Ends) -> FoundSession | None:
         lines = [line for raw in ends.lines if raw and (line := read_line(raw)) is not None]

@@ -43,6 +43,12 @@ class _Record(msgspec.Struct, rename="camel"):
     pid: Annotated[int, msgspec.Meta(ge=1)]
     session_id: str
     proc_start: str = ""
+    status: str = ""
+
+    @property
+    def runs(self) -> bool:
+        """Whether it is about a process that is there."""
+        return is_running(self.pid, self.proc_start.rpartition(":")[2])
 
 
 def registered(folder: str) -> dict[str, int]:
@@ -51,13 +57,25 @@ def registered(folder: str) -> dict[str, int]:
     for entry in entries(folder):
         if not entry.name.endswith(".json"):
             continue
-        try:
-            record = msgspec.json.decode(read_beginning(entry.path, RECORD_MOST), type=_Record)
-        except (OSError, *BROKEN):
-            continue  # it is none of these
-        if is_running(record.pid, record.proc_start.rpartition(":")[2]):
+        record = _record(entry.path)
+        if record is not None and record.runs:
             found[record.session_id] = record.pid
     return found
+
+
+def state_of(folder: str, pid: int) -> str | None:
+    """What a running program says that it does, in its record; "" where it does not say, None where it does not run."""
+    record = _record(os.path.join(folder, f"{pid}.json"))
+    if record is None or record.pid != pid:
+        return "" if is_running(pid) else None
+    return record.status if record.runs else None
+
+
+def _record(path: str) -> _Record | None:
+    try:
+        return msgspec.json.decode(read_beginning(path, RECORD_MOST), type=_Record)
+    except (OSError, *BROKEN):
+        return None  # it is none of these
 
 
 def lock_holders(paths: Iterable[str]) -> dict[str, list[int]]:

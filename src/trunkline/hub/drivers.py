@@ -29,6 +29,7 @@ from trunkline.errors import NotFound, Unavailable, Unsupported
 from trunkline.hub.loading import DRIVERS, SESSIONS, load
 from trunkline.hub.sandboxes import confined, stricter, wish_of
 from trunkline.session.driver.base import AgentSession, Driver
+from trunkline.session.driver.elsewhere import AsksElsewhere
 from trunkline.session.fold import Fold
 from trunkline.threads import Lane
 
@@ -52,13 +53,14 @@ class Drivers:
     """The agents that a hub knows, ready to be started."""
 
     def __init__(self, agents: Mapping[str, AgentSpec], environ: Mapping[str, str], pids: PidFiles,
-                 new_id: Callable[[str], str], hidden: Sequence[str] = ()) -> None:
-        """``hidden`` is what no sandbox shows."""
+                 new_id: Callable[[str], str], hidden: Sequence[str] = (), asks: AsksElsewhere | None = None) -> None:
+        """``hidden`` is what no sandbox shows, ``asks`` what programs ask by hooks."""
         self._agents = agents
         self._environ = environ
         self._pids = pids
         self._new_id = new_id
         self._hidden = hidden
+        self._asks = asks or AsksElsewhere()
 
     def spec(self, name: str) -> AgentSpec:
         """The catalog's entry of that name."""
@@ -158,7 +160,7 @@ class Drivers:
 
         fold = session.fold
         return WatchDriver(store.following(path, fold.agent_session_id or "", fold.watch_position, session.agent.followed,
-                                           folder=folder, prepare=session.agent.reading.prepare))
+                                           folder=folder, prepare=session.agent.reading.prepare), self._asks)
 
     def _env_in(self, spec: AgentSpec | None, more: Mapping[str, str]) -> dict[str, str]:
         return self._env_for(spec, more) if spec is not None else clean_env((), self._environ)

@@ -31,6 +31,7 @@ from trunkline.feeds.hub import HubFeed
 from trunkline.feeds.session import TailBudget
 from trunkline.hub.agents import Agents, lend_env
 from trunkline.hub.audit import AuditNotes, audit_log, chain_key
+from trunkline.hub.away import Away
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.folders import folder_lane, guarded_folders
 from trunkline.hub.in_memory import SessionsInMemory
@@ -47,6 +48,7 @@ from trunkline.journal.search import SearchIndex
 from trunkline.journal.stores import open_store
 from trunkline.session.commands.requests import Scope
 from trunkline.session.driver.base import AgentSession
+from trunkline.session.driver.elsewhere import AsksElsewhere
 from trunkline.session.fold import Artifact, SessionView
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.services import Limits, Services
@@ -83,7 +85,11 @@ class Hub:
         self._committer = Committer(self._journal, on_drained=self._memory.on_drained, on_committed=self.everything.committed)
         key = chain_key(options)
         self._audit = AuditNotes(self._journal, audit_log(options, key), self._memory)
-        drivers = Drivers(self.agents, self.environ, self._pids, _new_id, hidden_places(options))
+        self.asks_elsewhere = AsksElsewhere()
+        """What programs ask that others run in terminals, through hooks of ours."""
+        self.away = Away(options.file("away.json"))
+        """Whether the person is away from all terminals."""
+        drivers = Drivers(self.agents, self.environ, self._pids, _new_id, hidden_places(options), self.asks_elsewhere)
         services = self._services(drivers, key)
         self._agents = Agents(self.agents, self.environ, self._journal, self._memory, drivers)
         self._sessions = Sessions(self._journal, self._memory, services, drivers, everything=self.everything, index=self.index,
@@ -111,6 +117,7 @@ class Hub:
         self.everything.start()
         try:
             self._audit.open()
+            self.away.load()
             await end_left_agents(self._pids, self.agents.values())
             await recover_sessions(self._journal, self._sessions, self._audit)
         except BaseException:

@@ -54,8 +54,7 @@ async def _recover(row: SessionRow, journal: Journal, sessions: Sessions, audit:
         log.error("%s; it is left as it is", error.message)
         return False
     await session.lifecycle.reread_open_text(journal)
-    if session.fold.watches is None:
-        session.lifecycle.recover(restarted)
+    session.lifecycle.recover(restarted)
     await session.lifecycle.close(restarted)
     await audit.note([session])
     return session.fold.watches is None and bool(session.fold.questions)

@@ -28,7 +28,8 @@ from trunkline.hub.shapes import NewSession, content_blocks
 from trunkline.hub.start_keys import StartKeys, digest_of
 from trunkline.journal.base import Journal
 from trunkline.session.commands.requests import check_title
-from trunkline.session.fold import Fold
+from trunkline.session.driver.elsewhere import ASK_S
+from trunkline.session.fold import Fold, Waits
 from trunkline.session.services import Services
 from trunkline.threads import Lane
 
@@ -98,7 +99,8 @@ class Starts:
         spec = self._agents.spec(agent)
         check_place(found.cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
-                    updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path)
+                    updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path,
+                    waits=Waits(approval_s=ASK_S, on_timeout="cancel"))
         return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.watch(by=by))
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:

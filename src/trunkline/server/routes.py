@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from trunkline.server.files import diff, files, folders, images, preview, uploads
     from trunkline.server.ops import journal
     from trunkline.server.packets import history, packets
-    from trunkline.server.sessions import adapters, approvals, export, limits, policies, prompt, search, sessions
+    from trunkline.server.sessions import adapters, approvals, away, export, limits, policies, prompt, search, sessions
 else:
     acp_http = Later("trunkline.server.acp.transport.http")
     devices, login = Later("trunkline.server.auth.devices"), Later("trunkline.server.auth.login")
@@ -45,9 +45,9 @@ else:
         Later(f"trunkline.server.files.{name}") for name in ("diff", "files", "folders", "images", "preview", "uploads"))
     journal = Later("trunkline.server.ops.journal")
     history, packets = Later("trunkline.server.packets.history"), Later("trunkline.server.packets.packets")
-    adapters, approvals, export, limits, policies, prompt, search, sessions = (
+    adapters, approvals, away, export, limits, policies, prompt, search, sessions = (
         Later(f"trunkline.server.sessions.{name}")
-        for name in ("adapters", "approvals", "export", "limits", "policies", "prompt", "search", "sessions"))
+        for name in ("adapters", "approvals", "away", "export", "limits", "policies", "prompt", "search", "sessions"))
 
 Handler = Callable[[HttpCall], Awaitable[Reply]]
 STREAM = ("text/event-stream",)
@@ -264,6 +264,9 @@ ROUTES: tuple[Route, ...] = (
           response=files.FilesFound,
           query=(Query("path", "An absolute path, or one that begins with ~/.", required=True),
                  Query("q", "A part of the path.", required=True), Query("limit", "How many, 50 by default.", "integer"))),
+    Route("GET", "/away", away.show, "view", "Whether the person is away from the terminals.", response=away.AwayView),
+    Route("PUT", "/away", away.change, "approve", "Say that the person leaves the terminals, or is back.", request=away.NewAway,
+          response=away.AwayView),
     Route("GET", "/journal", journal.journal, "view", "What was found damaged in what is stored, and whether it can be written.",
           response=journal.JournalView),
     Route("GET", "/readyz", ops.readyz, "view", "Whether the hub can take work.", response=ops.Readiness),

@@ -37,6 +37,13 @@ class Admission:
         if self._closed_by is not None:
             raise self._closed_by
 
+    def check_answered(self) -> None:
+        """Refuse whatever needs an agent that asks: ours, or one elsewhere that has asked by its hook."""
+        fold = self._fold
+        if fold.watches is None or not (fold.approvals or fold.questions or fold.decided):
+            self.check_driven()
+        self.check_open()
+
     def check_driven(self) -> None:
         """Refuse whatever needs an agent of ours."""
         self.check_open()

@@ -112,6 +112,9 @@ class Lifecycle:
     def recover(self, error: TrunklineError) -> None:
         """Close what a crash left open, so that the next prompt finds the session in order."""
         fold, interpret = self._recorder.fold, self._recorder.at()
+        if fold.watches is not None:  # its turn goes on elsewhere
+            self._approvals.leave_to_terminal(error.code)
+            return
         if fold.turn is not None:
             interpret.turns.fail(error)
         for request_id in list(fold.approvals):
@@ -146,6 +149,8 @@ class Lifecycle:
         """Stop the agent and end every reader. An open turn ends with ``error``, and so does whatever is wanted from now on."""
         self._admission.close(error)
         await self._intake.hurry()
+        if self._recorder.fold.watches is not None:
+            self._approvals.leave_to_terminal(error.code)
         await self._player.close(error)
         await self._link.close()
         await self._intake.hurry()

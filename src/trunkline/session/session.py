@@ -107,8 +107,8 @@ class Session:
 
     @property
     def approvals(self) -> Decisions:
-        """Decisions and answers; refused where the session is closed or only watched."""
-        self._admission.check_driven()
+        """Decisions and answers; refused where the session is closed, or is watched and nothing was asked in it."""
+        self._admission.check_answered()
         return self._decisions
 
     @property
@@ -136,7 +136,7 @@ class Session:
     def busy(self) -> bool:
         """Whether a turn of ours runs or somebody is waited for."""
         if self.fold.watches is not None:
-            return False
+            return bool(self.fold.approvals or self.fold.questions)
         return self.fold.turn is not None or bool(self.fold.approvals)
 
     def view(self) -> SessionView:

@@ -24,6 +24,8 @@ CALLS: list[Row] = [
     ("preview_rule", lambda hub: hub.preview_rule("r1", allow=True), "POST /approvals/r1/always-preview",
      {"decision": "allow", "scope": "always"},
      {"rule": {"action": "allow"}, "answers": [{"requestId": "r1", "sessionId": "s1", "decision": "allow"}]}),
+    ("away", lambda hub: hub.away(), "GET /away", None, {"away": True, "since": 7}),
+    ("set away", lambda hub: hub.set_away(True), "PUT /away", {"away": True}, {"away": True, "by": "me"}),
     ("journal", lambda hub: hub.journal(), "GET /journal", None, {"state": "hurt", "damages": [{"from": 2, "to": 3}]}),
     ("policy", lambda hub: hub.policy(), "GET /policy", None, {"text": "", "rules": [{"action": "ask", "tool": ["x"]}]}),
     ("policy as text", lambda hub: hub.replace_policy(text="# none"), "PUT /policy", {"text": "# none"}, {"text": "# none"}),

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from tests.aio import run
@@ -13,6 +14,7 @@ from tests.session.script import Stage, text
 from tests.tooling.rows import every_row
 from trunkline.dialects.signals import Signal, TurnEnd
 from trunkline.errors import Unsupported
+from trunkline.session.driver.elsewhere import Answered, AsksElsewhere, Decided
 from trunkline.session.driver.watch import ELSEWHERE, WatchDriver
 
 AT = 1_780_000_000_000_000
@@ -42,17 +44,31 @@ def asked(words: str, message_id: str = "") -> Signal:
 
 
 @every_row("order", [
-    lambda driver: driver.prompt([]), lambda driver: driver.check_prompt([]), lambda driver: driver.cancel(),
-    lambda driver: driver.answer_permission("r", "yes"), lambda driver: driver.answer_question("q", "accept", None)])
+    lambda driver: driver.prompt([]), lambda driver: driver.check_prompt([]), lambda driver: driver.cancel()])
 def test_who_is_only_watched_takes_no_orders(order: Callable[[WatchDriver], None]) -> None:
     with pytest.raises(Unsupported, match="only watched"):
-        order(WatchDriver(Source()))
+        order(WatchDriver(Source(), AsksElsewhere()))
+
+
+def test_answers_go_to_whoever_asked_elsewhere_once_and_to_nobody_who_is_gone() -> None:
+    asks, got = AsksElsewhere(), list[Decided | Answered]()
+    driver = WatchDriver(Source(), asks)
+    asks.open("r", got.append)
+    asks.open("q", got.append)
+    asks.open("gone", got.append)
+    asks.close("gone")
+    for _ in range(2):
+        driver.answer_permission("r", "yes", reason="why", updated_input=msgspec.Raw(b"{}"))
+        driver.answer_question("q", "accept", msgspec.Raw(b"1"))
+        driver.answer_permission("gone", "yes")
+        driver.refuse("unknown", "no room")
+    assert got == [Decided("yes", "why", b"{}"), Answered("accept", b"1")]
 
 
 def test_a_file_is_read_from_its_start_held_and_let_go() -> None:
     async def check() -> None:
         source = Source()
-        driver = WatchDriver(source)
+        driver = WatchDriver(source, AsksElsewhere())
         started = await driver.start("theirs", adopt=True)
         assert (started.how, started.agent_session_id) == ("loaded", "theirs")
         assert (await driver.start("theirs")).how == "resumed"

@@ -93,6 +93,7 @@ export interface ApprovalView {
   noRule?: string;
   editable?: boolean;
   beyondTurn?: boolean;
+  rulesAllow?: boolean;
   requestedAt: string;
   expiresAt: string;
 }
@@ -150,6 +151,13 @@ export interface AvailableCommand {
 export interface AvailableCommandInput {
   _meta?: Record<string, unknown> | null;
   hint: string;
+}
+
+/** `since` in UTC, microseconds; absent where nobody has ever said. */
+export interface AwayView {
+  away: boolean;
+  since?: number;
+  by?: string;
 }
 
 /** Whether there was a turn to cancel. */
@@ -456,6 +464,11 @@ export interface Login {
 export interface MadeToken {
   secret: string;
   token: TokenView;
+}
+
+/** The person leaves, or is back. */
+export interface NewAway {
+  away: boolean;
 }
 
 /** What the browser that uses the code may do. */

@@ -78,6 +78,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     features: tuple[str, ...] = ()
     paths: Paths = Paths()
     store: str = ""
+    hooks: str = ""
     tools: dict[str, ToolRole] = {}
     members: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
@@ -185,7 +186,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         env=entry.env,
         features=_known_features(where, entry.features),
         paths=entry.paths,
-        store=entry.store,
+        store=entry.store, hooks=entry.hooks,
         tools=entry.tools,
         members=_harmless_members(where, entry.members),
         variables=_own_variables(where, entry.variables),

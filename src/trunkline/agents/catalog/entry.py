@@ -82,6 +82,8 @@ class AgentEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     paths: Paths = Paths()
     store: Annotated[str, About(
         description="whose session files are at `paths.sessions`: a module of `trunkline.discovery` that can read them")] = ""
+    hooks: Annotated[str, About(
+        description="whose hooks its program calls in a terminal: a vendor's folder of `trunkline.dialects` that has some")] = ""
     tools: Annotated[dict[str, ToolRole], About(
         description="its names for its tools, each with the tool's role: `run_shell_command = \"terminal\"`")] = {}
     members: Annotated[tuple[str, ...], About(

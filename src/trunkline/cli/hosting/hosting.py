@@ -29,6 +29,7 @@ from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_one
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
 from trunkline.cli.hosting.way_in import login_command, tell_way_in
 from trunkline.hub import Hub, HubOptions
+from trunkline.reach.door import Door
 from trunkline.server.app import App, build_app
 from trunkline.server.http.listen import BACKLOG, Tls, serve
 from trunkline.server.ops.chores import chores
@@ -103,6 +104,8 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         app.parts.gate.expect_session = hub.expect_session
         server = asyncio.create_task(serve(app, sockets=[listener], stop=closed, tls=tls))
         listener.listen(BACKLOG)
+        door = Door(hub, settings.data)
+        await door.open()
         _announce(settings, folder, app, url_of(settings, listener))
         gc.freeze()  # what was made until now stays until the end: no collection need look at it again
         leave_out_full_ones()
@@ -118,6 +121,7 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         collecting.cancel()
         at_work.cancel()
         await asyncio.wait((at_work,))
+        await door.close()
     closed.set()
     await server
     await app.saved()

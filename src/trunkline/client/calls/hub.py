@@ -8,6 +8,7 @@ from typing import Any, Literal
 from trunkline.client.http import JSON_BODY, START_TIMEOUT_S, HttpRequest, HubRequests, json_of, path_of, post, read
 from trunkline.client.hub_views import (
     AdapterView,
+    AwayView,
     DeviceList,
     DeviceView,
     DiscoveredSession,
@@ -50,6 +51,14 @@ class HubCalls(HubRequests):
     async def login_command(self) -> str:
         """What to type on the hub's machine for a link that logs a browser in; needs no token."""
         return (await self._get("/auth/login", WayIn)).command
+
+    async def away(self) -> AwayView:
+        """Whether the person is away from the terminals."""
+        return await self._get("/away", AwayView)
+
+    async def set_away(self, away: bool) -> AwayView:
+        """Say that the person leaves the terminals, or is back."""
+        return read(await self._ask(HttpRequest("PUT", "/away", json_of({"away": away}), headers=JSON_BODY)), AwayView)
 
     # devices
 

@@ -29,6 +29,8 @@ class Resolution(msgspec.Struct, frozen=True, kw_only=True):
     updated_input: msgspec.Raw | None = None
     rules: tuple[dict[str, str], ...] = ()
     """The rules that decided it, as its end lists them."""
+    decides: bool = True
+    """Whether its call is decided by that; what is asked elsewhere, too, may still be."""
 
 
 class Answers:

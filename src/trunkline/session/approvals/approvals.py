@@ -3,7 +3,8 @@
 Rule 1: rules first, then people, then the clock. The first answer wins; a later one is refused with who was first. A rule that
 comes into force while somebody is waited for decides at once, and nobody approves what one denies by then.
 Rule 2: commit, then answer. The agent is answered by option id, never by position.
-Rule 3: what nobody answers is denied when its time is up, with that as the reason.
+Rule 3: what nobody answers is denied when its time is up, with that as the reason. What another program asks its own person,
+too, is left to that one instead: nobody is denied by our clock.
 Rule 4: a decision for longer than once is a rule of ours: the agent is answered with its once-option.
 Rule 5: the hub asks like an agent does, for what an agent has it do without asking; such an answer goes to whoever waits here.
 Rule 6: what waits is bounded: an ask beyond that is refused at once, with the reason.
@@ -153,6 +154,17 @@ class Approvals:
             interpret.questions.answered(question_id, action="cancel", content=None, who=by)
         return asks, questions
 
+    def leave_to_terminal(self, reason: str) -> None:
+        """Nobody answers here any more what another program asks its own person, too: that one still can."""
+        asks, questions = list(self._recorder.fold.approvals), self._recorder.fold.agent_questions()
+        for request_id in asks:
+            self._settle(request_id, Resolution(approved=False, resolved_by="policy", who="hub", reason=reason, decides=False))
+        for question_id in questions:
+            self.timeouts.stop(question_id)
+            self._recorder.at().questions.answered(question_id, action="cancel", content=None, who="hub")
+        self._recorder.write()
+        self.answers.dismiss(asks, list(questions))
+
     def open(self, request_id: str) -> ApprovalView:
         """The approval of that id; an error that says what became of it where it is not open."""
         view = self._recorder.fold.approvals.get(request_id)
@@ -203,7 +215,7 @@ class Approvals:
             return False
         allow = action == "allow"
         option = choose_option(view.options, allow=allow)
-        if allow and (option is None or option.kind == "allow_always"):
+        if allow and (option is None or option.kind == "allow_always" or not view.rules_allow):
             return False  # the agent would remember it in settings of its own: that is for a person to choose
         why = "; ".join(dict.fromkeys(verdict.why for verdict in verdicts))
         rules = [rule_summary(verdict) for verdict in verdicts]
@@ -216,11 +228,13 @@ class Approvals:
         view = self._recorder.fold.approvals.get(request_id)
         if view is None:
             return
-        cancels = self._recorder.fold.waits.on_timeout == "cancel"
+        elsewhere = self._recorder.fold.watches is not None
+        cancels = elsewhere or self._recorder.fold.waits.on_timeout == "cancel"
         option = None if cancels else choose_option(view.options, allow=False)
+        left = "; it waits in its terminal" if elsewhere else ""
         self._end(request_id, Resolution(approved=False, resolved_by="timeout", who="hub",
-                                          reason=f"nobody answered within {in_minutes(limit)}",
-                                          option_id=option.option_id if option else None))
+                                          reason=f"nobody answered within {in_minutes(limit)}{left}",
+                                          option_id=option.option_id if option else None, decides=not elsewhere))
 
     async def _give_no_answer(self, question_id: str) -> None:
         if question_id in self._recorder.fold.questions:
@@ -246,7 +260,7 @@ class Approvals:
         self._recorder.at().asks.resolve(
             request_id, approved=resolution.approved, resolved_by=resolution.resolved_by, who=resolution.who,
             reason=resolution.reason, option_id=resolution.option_id, updated_input=resolution.updated_input,
-            rules=resolution.rules)
+            rules=resolution.rules, decides=resolution.decides)
         self._recorder.write()
         return True
 

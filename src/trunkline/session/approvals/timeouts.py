@@ -58,7 +58,8 @@ class AskTimeouts:
         view = self._recorder.fold.approvals.get(request_id)
         if view is not None:
             left = in_minutes(limit * (1 - WARN_AT))
-            self._recorder.at().asks.remind(view, f"{view.title} waits for a decision and is denied in {left}.")
+            then = "denied" if self._recorder.fold.watches is None else "left to its terminal"
+            self._recorder.at().asks.remind(view, f"{view.title} waits for a decision and is {then} in {left}.")
             self._recorder.write()
 
     def _look_at_rules_later(self, request_id: str) -> None:

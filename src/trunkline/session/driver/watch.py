@@ -1,6 +1,7 @@
 """Follows a session that somebody else's agent writes into a file: there is nobody here to send anything to.
 
-Rule 1: nothing is started and nothing is written. Whatever would need the agent is ``Unsupported``.
+Rule 1: nothing is started and nothing is written. Whatever would need the agent is ``Unsupported``, but for answers to what its
+program asks through a hook of ours (``elsewhere.py``).
 Rule 2: what the file says is written down as of its own time, with the position behind it: after a restart it is read on from
 there, not again.
 """
@@ -15,6 +16,7 @@ import msgspec
 from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.errors import Unsupported
 from trunkline.session.driver.base import AgentSession, Started
+from trunkline.session.driver.elsewhere import AsksElsewhere
 from trunkline.session.recorder import Recorder
 
 ELSEWHERE = "elsewhere"
@@ -44,8 +46,9 @@ class SignalSource(Protocol):
 class WatchDriver:
     """Implements ``Driver`` for a session that is only watched."""
 
-    def __init__(self, source: SignalSource) -> None:
+    def __init__(self, source: SignalSource, asks: AsksElsewhere) -> None:
         self._source = source
+        self._asks = asks
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Read the file up to its end, and on as it grows."""
@@ -75,15 +78,16 @@ class WatchDriver:
 
     def answer_permission(self, request_id: str, option_id: str | None, *, reason: str | None = None,
                           updated_input: msgspec.Raw | None = None) -> None:
-        """Nobody asked us."""
-        refuse()
+        """Hand it to the hook that asked; one that is gone is answered by nobody."""
+        self._asks.decide(request_id, option_id, reason, bytes(updated_input) if updated_input is not None else None)
 
     def answer_question(self, request_id: str, action: str, content: msgspec.Raw | None) -> None:
-        """Nobody asked us."""
-        refuse()
+        """The same for a question."""
+        self._asks.answer(request_id, action, bytes(content) if content is not None else None)
 
     def refuse(self, request_id: str, reason: str) -> None:
-        """Whoever asked is not ours to answer."""
+        """The hook that asked has no opinion then."""
+        self._asks.decide(request_id, None, reason, None)
 
     async def set_mode(self, mode_id: str) -> None:
         """There is nobody to send it to."""

@@ -81,6 +81,8 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     """Whether the input may be changed before it is approved."""
     beyond_turn: bool = False
     """Something in the background asks: it still waits when the turn has ended."""
+    rules_allow: bool = True
+    """Whether a rule may allow it."""
     requested_at: str
     expires_at: str
 

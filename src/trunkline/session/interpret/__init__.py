@@ -255,7 +255,7 @@ class Interpreter:
             case QuestionAsk():
                 self.questions.request(signal)
             case AskWithdrawn():
-                self._withdrawn(signal.request_id)
+                self._withdrawn(signal)
             case AgentNote():
                 self.notes.on_note(signal)
             case CustomNote():
@@ -266,13 +266,14 @@ class Interpreter:
             case TurnEnd() | Update():
                 raise AssertionError("turn ends and updates are handled before")
 
-    def _withdrawn(self, request_id: str) -> None:
-        request_id = self.asks.standing_for(request_id)
+    def _withdrawn(self, taken: AskWithdrawn) -> None:
+        request_id, decided = self.asks.standing_for(taken.request_id), taken.approved is not None
         if request_id in self.fold.approvals:
-            self.asks.resolve(request_id, approved=False, resolved_by="policy", who="agent", reason="the agent withdrew it")
+            self.asks.resolve(request_id, approved=taken.approved is True, resolved_by="user" if decided else "policy",
+                              who=taken.by, reason=taken.reason, decides=decided or taken.by == "agent")
             self.asks.forget(request_id)
         elif request_id in self.fold.questions:
-            self.questions.answered(request_id, action="cancel", content=None, who="agent")
+            self.questions.answered(request_id, action="cancel", content=None, who=taken.by)
 
 
 def _parent_in(meta: dict[str, Any] | None, path: list[str]) -> str | None:

@@ -24,10 +24,12 @@ from trunkline.journal.base import Entry
 from trunkline.server.delivery.push.notes import (
     ASK_MOST_S,
     KEPT_S,
+    NEWS_S,
     PREVIEW_MOST,
     TITLE_MOST,
     About,
     PushNote,
+    is_past,
     note_of,
     payload_of,
 )
@@ -148,3 +150,9 @@ def test_a_turn_that_was_cancelled_and_other_changes_are_nobodys_concern() -> No
     assert changed(turnId="t", stopReason="cancelled") is None
     assert changed() is None
     assert note_of("s", entry(MessageStartEvent(message_id="m", role="assistant"))) is None
+
+
+def test_the_history_of_a_session_that_was_just_attached_is_no_news() -> None:
+    ended, asked = PushNote(kind="finished", session_id="s"), PushNote(kind="approval", session_id="s", ask="r1")
+    assert is_past(ended, 0, NEWS_S + 1) and not is_past(ended, 0, NEWS_S - 1)
+    assert not is_past(asked, 0, NEWS_S + 1), "whether it waits is looked up"

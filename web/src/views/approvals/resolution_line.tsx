@@ -14,6 +14,7 @@ const ICONS: Record<Resolution['how'], IconName> = {
 
 export function resolutionWords(resolution: Resolution): string {
   const who = resolution.here ? t('approvals.byYou') : resolution.by !== undefined ? byWhom(resolution.by) : t('approvals.somebody');
+  if (resolution.by === 'terminal') return t(resolution.how === 'approved' ? 'approvals.terminalAllowed' : resolution.how === 'denied' ? 'approvals.terminalDenied' : 'approvals.terminalAnswered');
   switch (resolution.how) {
     case 'approved': return ruleWords(resolution) ?? t('approvals.approvedBy', { who });
     case 'denied': return ruleWords(resolution) ?? t('approvals.deniedBy', { who });
@@ -37,7 +38,7 @@ export function ResolutionLine({ resolution }: { resolution: Resolution }): JSX.
     <p class={`approvals-resolution approvals-resolution-${resolution.how}`} role="status">
       <Icon name={ICONS[resolution.how]} size={16} />
       <span>{resolutionWords(resolution)}</span>
-      {resolution.reason && resolution.how !== 'timeout' && <span class="approvals-reason"><MarkedText text={withNames(resolution.reason)} /></span>}
+      {resolution.reason && resolution.how !== 'timeout' && resolution.by !== 'terminal' && <span class="approvals-reason"><MarkedText text={withNames(resolution.reason)} /></span>}
     </p>
   );
 }

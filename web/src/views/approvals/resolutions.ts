@@ -58,9 +58,9 @@ export function onEvent(event: ACPEvent): void {
   const at = Date.parse(event.timestamp);
   const by = typeof event._meta?.['by'] === 'string' ? event._meta['by'] : undefined;
   if (event.type === 'approval:resolved') {
-    const how = wasAskedAnew(event) ? 'withdrawn' : event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
+    const how = wasAskedAnew(event) || (by === 'terminal' && event.resolvedBy === 'policy') ? 'withdrawn' : event.resolvedBy === 'timeout' ? 'timeout' : event.approved ? 'approved' : 'denied';
     const savedBy = event.resolvedBy === 'policy' ? savedByOf(event) : undefined;
-    addResolution(event.requestId, { how, by: event.resolvedBy === 'policy' ? 'policy' : by, reason: event.reason, at, ...(savedBy ? { savedBy } : {}) });
+    addResolution(event.requestId, { how, by: event.resolvedBy === 'policy' && by !== 'terminal' ? 'policy' : by, reason: event.reason, at, ...(savedBy ? { savedBy } : {}) });
   } else if (event.type === 'custom' && event.eventName === 'question_resolved') {
     const action = String(event.data['action']);
     const how = by === 'timeout' ? 'timeout' : action === 'accept' ? 'answered' : action === 'decline' ? 'declined' : 'withdrawn';

@@ -13,6 +13,7 @@ import { useControl } from '../controls/run_control';
 import { mayDo, type Scope } from '../controls/availability';
 import { offer } from './install_offer';
 import { Pair } from './pair_phone';
+import { AwayPanel } from './away_panel';
 import { PushPanel } from './push_panel';
 import { SCOPES } from './scopes';
 import '../../style/shared_views.css';
@@ -55,6 +56,7 @@ export function DevicesView(): JSX.Element {
         ? <Pair devices={devices ?? []} onPairing={setPairing} />
         : <p class="approvals-note">{t('devices.noScopePair')}</p>}
       <PushPanel />
+      <AwayPanel />
       <Install />
       <section class="devices-part" aria-labelledby="devices-list">
         <h2 id="devices-list">{t('devices.listTitle')}</h2>

@@ -30,6 +30,14 @@ describe('how an ask ended', () => {
     expect(end).toMatchObject({ how: 'withdrawn', reason: 'it changed' });
     expect(resolutionWords(end!)).toBe('Taken back');
   });
+  it('says what was answered in the terminal', () => {
+    const words = (more: object): string => {
+      onEvent(resolved('t', { reason: 'answered in the terminal', _meta: { by: 'terminal' }, ...more }));
+      return resolutionWords(resolutions.value.get('t')!);
+    };
+    expect([words({}), words({ approved: false }), words({ approved: false, resolvedBy: 'policy' })]).toEqual(
+      ['Allowed in the terminal', 'Not allowed in the terminal', 'Answered in the terminal']);
+  });
   it('is ours where we answered and nobody was faster', () => {
     markAnsweredHere('d');
     onEvent(resolved('d', {}));

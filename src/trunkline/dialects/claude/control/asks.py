@@ -106,18 +106,18 @@ class ClaudeAsks:
         if option_id in (ALLOW.option_id, ALWAYS.option_id, "default", "acceptEdits"):
             ask.given = _edited(ask.given, edited)
             return ask, outgoing.succeeded(ask.cli_id, _allowed(ask, option_id))
-        return ask, outgoing.succeeded(ask.cli_id, _denied(reason, stop=option_id == STOP.option_id))
+        return ask, outgoing.succeeded(ask.cli_id, denied(reason, stop=option_id == STOP.option_id))
 
     def answer(self, ask_id: str, action: str, content: bytes | None) -> bytes | None:
         """The line that answers a question; None where it is not open."""
         ask = self._open.pop(ask_id, None)
         if ask is None:
             return None
-        answers = _object(content)
+        answers = object_in(content)
         if ask.elicited:
             return outgoing.succeeded(ask.cli_id, {"action": action, **({"content": answers} if action == "accept" else {})})
         if action != "accept":
-            return outgoing.succeeded(ask.cli_id, _denied("The person did not answer the question."))
+            return outgoing.succeeded(ask.cli_id, denied("The person did not answer the question."))
         given = {**ask.given, "answers": answers_of(ask.given, answers)}
         return outgoing.succeeded(ask.cli_id, {"behavior": "allow", "updatedInput": given})
 
@@ -163,17 +163,19 @@ def _session_rules(ask: Open) -> list[Json]:
     return rules or [whole]
 
 
-def _denied(reason: str | None, *, stop: bool = False) -> Json:
+def denied(reason: str | None, *, stop: bool = False) -> Json:
+    """What the CLI reads as a no."""
     answer: Json = {"behavior": "deny", "message": reason or "The person did not allow this."}
     return {**answer, "interrupt": True} if stop else answer
 
 
 def _edited(given: Json, edited: bytes | None) -> Json:
     """The input to run with. An edit that cannot be read never stands for the input as it was."""
-    return given if edited is None else _object(edited)
+    return given if edited is None else object_in(edited)
 
 
-def _object(raw: bytes | None) -> Json:
+def object_in(raw: bytes | None) -> Json:
+    """A JSON object; an empty one for anything else."""
     try:
         value = msgspec.json.decode(raw or b"{}")
     except BROKEN:

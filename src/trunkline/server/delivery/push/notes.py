@@ -52,6 +52,9 @@ KEPT_S = 4 * 3600
 ASK_MOST_S = 24 * 3600
 """And no longer than this."""
 
+NEWS_S = 120.0
+"""How old what only informs may be: a journal that was busy, or a file that was read late."""
+
 _NOTED = parse_types("approval:,interaction:question,session:status_changed,session:error,custom")
 
 Urgency = Literal["high", "normal", "low"]
@@ -152,6 +155,11 @@ def note_of(session_id: str, entry: Entry) -> PushNote | None:
         case CustomEvent(namespace="trunkline"):
             return _custom(session_id, event)
     return None
+
+
+def is_past(note: PushNote, at: int, now: float) -> bool:
+    """Whether it only informs of what was long ago (``at`` in microseconds): a history that was just attached is no news."""
+    return note.ask is None and now - at / 1e6 > NEWS_S
 
 
 def payload_of(note: PushNote, about: About, scope: TokenScope) -> bytes:

@@ -21,7 +21,7 @@ from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.delivery.following import Clock, Tasks, read_next
-from trunkline.server.delivery.push.notes import About, PushNote, note_of, payload_of
+from trunkline.server.delivery.push.notes import About, PushNote, is_past, note_of, payload_of
 from trunkline.server.delivery.push.sender import CONTACT, PushSender
 from trunkline.server.delivery.push.shown import ShownAsks
 from trunkline.server.delivery.push.subscriptions import Subscription, Subscriptions
@@ -58,7 +58,8 @@ class Pusher:
                     position = feed.last_pos
                 found, position = await read_next(feed, position, self._clock, log)
                 for session_id, entry in found:
-                    if (note := note_of(session_id, entry)) is not None:
+                    note = note_of(session_id, entry)
+                    if note is not None and not is_past(note, entry.at, self._clock.now()):
                         self._waiting.start(self._on_note(note))
         except HubStopping:
             return

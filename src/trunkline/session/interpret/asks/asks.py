@@ -166,7 +166,7 @@ class AskInterpreter:
             acts=list(shown.acts[1:]), in_words=shown.is_words,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
             always=always, no_rule=no_rule, editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
-            requested_at=iso_ms(writer.at), expires_at=self._waiting.expiry(),
+            rules_allow=ask.rules_allow, requested_at=iso_ms(writer.at), expires_at=self._waiting.expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
         if not ask.is_act:
@@ -255,7 +255,7 @@ class AskInterpreter:
                 option_id: str | None = None, updated_input: msgspec.Raw | None = None,
                 rules: Sequence[dict[str, str]] = (), decides: bool = True) -> None:
         """A decision was made; by ``rules``, where it was not a person. The caller has checked that the approval is open.
-        Where it ``decides`` nothing, the same is asked anew."""
+        Where it ``decides`` nothing, the same is asked anew, or is asked elsewhere still."""
         writer = self._writer
         view = writer.fold.approvals.pop(request_id)
         self._waiting.remove(request_id)
@@ -270,7 +270,7 @@ class AskInterpreter:
             call.denied, call.approved = not approved and not is_other(view.options, option_id), approved
             call.denial = denial_of(who, resolved_by, reason) if call.denied else None
             self._calls.forget_claims(call)
-        meta: dict[str, Any] = {"by": who} if decides else {"by": who, "askedAnew": True}
+        meta: dict[str, Any] = {"by": who, "askedAnew": True} if reason == ASKED_ANEW and not decides else {"by": who}
         if rules:
             meta |= {"rule": rules[0], **({"rules": list(rules)} if len(rules) > 1 else {})}
         if option_id is not None:

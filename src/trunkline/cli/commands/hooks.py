@@ -1,0 +1,169 @@
+"""``trunkline hooks``: programs in terminals may be answered from the hub, by hooks in their own settings. Needs no hub.
+
+Rule 1: nothing is changed that was not shown, and nothing without the person's yes (``--yes`` for scripts).
+Rule 2: never at a start-up: only here.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Final
+
+import click
+
+from trunkline.agents.catalog import AgentSpec, Catalog
+from trunkline.cli.commands import GuessingGroup
+from trunkline.cli.common import output, print_json, setting_flags
+from trunkline.cli.hosting.datadir import DataDir
+from trunkline.cli.read_settings import load
+from trunkline.dialects.visible import one_line
+from trunkline.errors import Invalid, TrunklineError
+from trunkline.reach.install import Change, Hooks
+from trunkline.reach.socket import SOCKET_FILE, Short
+from trunkline.settings import Settings
+
+PING_S: Final = 2.0
+MEASURED: Final = 10
+"""Times that the hook is run to see how long it takes."""
+
+
+class _Group(GuessingGroup):
+    """Knows what others call its commands."""
+
+    synonyms: ClassVar = {"add": ("install",), "uninstall": ("remove",), "rm": ("remove",), "list": ("status",)}
+
+
+@click.group(cls=_Group, invoke_without_command=True, short_help="Answer agents that you run in terminals.")
+@setting_flags("clients")
+@click.pass_context
+def command(ctx: click.Context, /, **flags: Any) -> None:
+    """Answer agents that you run in terminals.
+
+    A hook in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins.
+    """
+    ctx.obj = flags
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(status)
+
+
+@command.command()
+@click.argument("agents", metavar="AGENT...", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="do not ask before it is written")
+@setting_flags("clients")
+def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
+    """Show what is added to an agent's settings, and add it."""
+    settings = _settings(flags)
+    for hooks in [_hooks(name, settings) for name in agents]:
+        change = hooks.installing()
+        if change.after == change.before:
+            click.echo(f"{hooks.spec.name}: installed already in {hooks.path}")
+        elif _agreed(change, yes):
+            DataDir(settings.data).make()
+            hooks.install(change)
+            click.echo(f"{hooks.spec.name}: installed; sessions that run already have it within seconds")
+
+
+@command.command()
+@click.argument("agents", metavar="AGENT...", nargs=-1, required=True)
+@click.option("--yes", is_flag=True, help="do not ask before it is written")
+@setting_flags("clients")
+def remove(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
+    """Show what is taken out of an agent's settings, and take it out."""
+    settings = _settings(flags)
+    for hooks in [_hooks(name, settings) for name in agents]:
+        change = hooks.removing()
+        if change.after == change.before:
+            click.echo(f"{hooks.spec.name}: nothing is installed in {hooks.path}")
+        elif _agreed(change, yes):
+            hooks.remove(change)
+            click.echo(f"{hooks.spec.name}: removed")
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="print JSON")
+@setting_flags("clients")
+def status(as_json: bool = False, **flags: Any) -> None:
+    """Say what is installed, whether the hub would answer, and how long that takes."""
+    settings = _settings(flags)
+    answers_ms = _ping(settings)
+    found = [_status(Hooks(spec, settings.data, os.environ), answers_ms is not None) for spec in _with_hooks(settings)]
+    if as_json:
+        print_json({"hub": {"answers": answers_ms is not None, "ms": answers_ms}, "agents": found})
+        return
+    click.echo(f"the hub answers in {answers_ms:.1f} ms" if answers_ms is not None
+               else "no hub would answer: agents ask in their terminals alone")
+    for each in found:
+        took = f", the hook takes {each['ms']:.0f} ms" if each["ms"] is not None else ""
+        why = f": {one_line(each['problem'])}" if each["problem"] else ""
+        click.echo(f"{each['agent']:14} {each['state']:10} {one_line(each['path'])}{took}{why}")
+
+
+def _status(hooks: Hooks, is_answered: bool) -> dict[str, Any]:
+    try:
+        state, problem = str(hooks.state()), ""
+    except TrunklineError as error:
+        state, problem = "unreadable", error.message
+    return {"agent": hooks.spec.name, "state": state, "path": hooks.path, "problem": problem,
+            "ms": _measured(hooks.words("ping")) if state != "absent" else None}
+
+
+def _measured(words: Sequence[str]) -> float | None:
+    """How long the hook takes by itself, in milliseconds: the middle of some runs; None where it cannot be run."""
+    took: list[float] = []
+    try:
+        for _ in range(MEASURED):
+            began = time.perf_counter()
+            subprocess.run(words, input=b"{}", capture_output=True, timeout=PING_S, check=True)
+            took.append(time.perf_counter() - began)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return sorted(took)[len(took) // 2] * 1e3
+
+
+def _ping(settings: Settings) -> float | None:
+    """How long the hub takes to answer, in milliseconds; None where none does."""
+    began = time.perf_counter()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link, Short(settings.data / SOCKET_FILE) as address:
+            link.settimeout(PING_S)
+            link.connect(address)
+            link.sendall(b"trunkline 1 - ping 0 0\n")
+            answer = link.makefile("rb").read(100)
+    except OSError:
+        return None
+    return (time.perf_counter() - began) * 1e3 if answer.endswith(b"pong") else None
+
+
+def _agreed(change: Change, yes: bool) -> bool:
+    """Show the change, and ask."""
+    click.echo(change.diff, nl=False)
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise Invalid("nothing was changed: nobody is here to ask; --yes changes it without asking")
+    return click.confirm(f"Change {change.path}?", default=False)
+
+
+def _hooks(name: str, settings: Settings) -> Hooks:
+    """The hooks of an agent, by its name or the beginning of it."""
+    known = _with_hooks(settings)
+    meant = [spec for spec in known if spec.name == name] or [spec for spec in known if spec.name.startswith(name)]
+    if len(meant) != 1:
+        raise Invalid(f"no agent {name!r} has hooks that Trunkline knows; these have: {', '.join(spec.name for spec in known)}")
+    return Hooks(meant[0], settings.data, os.environ)
+
+
+def _with_hooks(settings: Settings) -> list[AgentSpec]:
+    return [spec for spec in Catalog(settings.agents).values() if spec.hooks]
+
+
+def _settings(flags: Mapping[str, Any]) -> Settings:
+    """Flags count behind the subcommand and before it."""
+    output()
+    before = click.get_current_context().find_object(dict) or {}
+    return load({**before, **{key: value for key, value in flags.items() if value is not None}})

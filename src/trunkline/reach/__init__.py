@@ -1,0 +1,10 @@
+"""Sessions that people run in terminals: their programs ask through hooks, and are answered from here, too.
+
+    trunkline_hook.py   what their programs start: stdin to the hub's socket, the answer to stdout
+    socket.py           the hub's end of it            desk.py       an ask becomes an approval of its session, and ends
+    door.py             opens it; the desk is loaded by the first call                    ending.py    how an ask ends there
+    install.py          hooks put into a vendor's settings file, and taken out again
+    settings_file.py    such a file as text: members put in and taken out, all else as it was
+
+Rule: the terminal stays in charge. Whatever goes wrong in here, its program asks its person as if we were not there.
+"""

@@ -1,0 +1,265 @@
+"""What programs in terminals ask becomes an approval or a question of their session here; the first answer wins.
+
+Rule 1: an ask takes the way of every other: the same reading of the call, risk, rules, approvals, journal. Only its answer goes
+to a hook. A rule that denies answers at once; one that allows only where the person wants that, and no other hook decides.
+Rule 2: no opinion is the answer to all that goes wrong, and to what nobody answers here.
+Rule 3: an ask ends in one of four ways: answered here, allowed in the terminal, not allowed there, its program gone. Its card
+says which. Whatever is answered later does nothing.
+Rule 4: a session that asks is followed by its file from then on, as if somebody had attached to it. One that the hub runs itself
+asks its own driver, and is left alone here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from trunkline import discovery
+from trunkline.adapters import CatalogAdapter
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, hook_dialect
+from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Signal, Update
+from trunkline.discovery.base import AgentStore
+from trunkline.disk.reading import open_plain
+from trunkline.errors import NotFound, TrunklineError
+from trunkline.hub import Hub
+from trunkline.reach.ending import Program, went_on
+from trunkline.reach.install import is_our_command
+from trunkline.reach.socket import Call, Gone
+from trunkline.session.driver.elsewhere import Answered, Decided
+from trunkline.threads import Lane
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
+
+BY: Final = "hook"
+"""Who attached, in the journal."""
+JOIN_S: Final = 1.0
+"""How long it is looked for the call that an ask is about; the program writes it down right before it asks."""
+JOIN_LOOK_S: Final = 0.05
+FOUND_S: Final = 5.0
+"""How long a session may take to have a file; the program writes one with the first prompt."""
+FOUND_LOOK_S: Final = 0.5
+FOLLOWING_MOST: Final = 32
+"""Sessions that are being attached to because they were prompted."""
+READ_ON_LOOP: Final = 64 << 10
+"""Bytes of a call that are decoded on the loop; more takes long enough to be somebody else's."""
+SETTINGS_MOST: Final = 1 << 20
+
+log = logging.getLogger("trunkline.reach")
+
+
+class _Open:
+    """An ask that waits."""
+
+    def __init__(self, request_id: str, session: Session, call: HookCall, call_id: str) -> None:
+        self.request_id = request_id
+        self.session = session
+        self.call = call
+        self.call_id = call_id
+        loop = asyncio.get_running_loop()
+        self.answer: asyncio.Future[Decided | Answered] = loop.create_future()
+        self.over: asyncio.Future[AskWithdrawn] = loop.create_future()
+
+    def answered(self, answer: Decided | Answered) -> None:
+        """It was answered here, or nobody will."""
+        if not self.answer.done():
+            self.answer.set_result(answer)
+
+    def end(self, ending: AskWithdrawn) -> None:
+        """It was answered there."""
+        if not self.over.done():
+            self.over.set_result(ending)
+
+    def is_done(self) -> bool:
+        """Whether its call has ended, by the session's own file."""
+        call = self.session.fold.calls.get(self.call_id)
+        return call is not None and call.finished
+
+
+class TerminalDesk:
+    """Serves the hooks of one hub."""
+
+    def __init__(self, hub: Hub) -> None:
+        self._hub = hub
+        self._open: dict[str, _Open] = {}
+        self._sessions: dict[tuple[str, str], str] = {}
+        """The hub's ids of sessions that have asked, by agent and its own id."""
+        self._following: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._lane = Lane()
+
+    async def close(self) -> None:
+        """Attach to nothing any more; who calls is hung up on by the door."""
+        for task in self._following.values():
+            task.cancel()
+        await asyncio.gather(*self._following.values(), return_exceptions=True)
+
+    async def take(self, call: Call, gone: Gone) -> bytes:
+        """Serve one call of a hook."""
+        spec = self._hub.agents[call.agent] if call.agent in self._hub.agents else None
+        dialect = hook_dialect(spec.hooks) if spec is not None else None
+        if spec is None or dialect is None:
+            return NO_OPINION
+        read = dialect.read(call.body) if len(call.body) <= READ_ON_LOOP else await self._lane.run(dialect.read, call.body)
+        if read is None:
+            return NO_OPINION
+        if call.kind == "ask":
+            return await self._ask(spec, dialect, read, call.pid, gone) if read.does == "asks" else NO_OPINION
+        self._on_report(spec, read)
+        return NO_OPINION
+
+    async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int, gone: Gone) -> bytes:
+        if not dialect.races and not self._hub.away.is_away:
+            return NO_OPINION
+        session = await self._session_of(spec, call)
+        if session is None or session.fold.watches is None:
+            return NO_OPINION
+        request_id = f"req_{secrets.token_hex(8)}"
+        call_id = await self._call_in(session, call) or request_id
+        ask = dialect.ask(call, request_id, call_id)
+        if isinstance(ask, PermissionAsk):
+            ask = msgspec.structs.replace(ask, rules_allow=await self._rules_allow(spec, dialect, call))
+        if gone.done():
+            return NO_OPINION
+        self._go_on(session.id, call.part)
+        answer = await self._wait(_Open(request_id, session, call, call_id), ask, pid, spec, gone)
+        match answer:
+            case Decided():
+                return dialect.decided(call, answer.option_id, answer.reason, answer.edited)
+            case Answered():
+                return dialect.answered(call, answer.action, answer.content)
+        return NO_OPINION
+
+    async def _wait(self, waiting: _Open, ask: Signal, pid: int, spec: AgentSpec, gone: Gone) -> Decided | Answered | None:
+        """Put it before people, and wait for the first answer, here or there; None where it was there."""
+        request_id, program = waiting.request_id, Program(pid, lambda: self._store(spec), self._lane)
+        self._open[request_id] = waiting
+        self._hub.asks_elsewhere.open(request_id, waiting.answered)
+        watching = asyncio.create_task(program.stopped_waiting(request_id, waiting.is_done))
+        try:
+            waiting.session.agent.on_signals([ask])
+            await asyncio.wait((waiting.answer, waiting.over, watching, gone), return_when=asyncio.FIRST_COMPLETED)
+            if waiting.answer.done():
+                return waiting.answer.result()
+            if waiting.over.done():
+                ending = waiting.over.result()
+            else:
+                ending = watching.result() if watching.done() else await program.hook_ended(request_id)
+            waiting.session.agent.on_signals([ending])
+            return None
+        finally:
+            watching.cancel()
+            self._open.pop(request_id, None)
+            self._hub.asks_elsewhere.close(request_id)
+
+    def _on_report(self, spec: AgentSpec, call: HookCall) -> None:
+        key = spec.name, call.session_id
+        if key not in self._following and len(self._following) < FOLLOWING_MOST:
+            task = self._following[key] = asyncio.create_task(self._reported(spec, call))
+            task.add_done_callback(lambda _: self._following.pop(key, None))
+
+    async def _reported(self, spec: AgentSpec, call: HookCall) -> None:
+        """The work went on, or waits: have the session followed, and what was asked before ended."""
+        session = await self._session_of(spec, call)
+        if session is None or session.fold.watches is None:
+            return
+        if call.does == "goes_on":
+            self._go_on(session.id)
+            session.agent.look_again()
+        elif not any(waiting.session is session for waiting in self._open.values()):
+            session.agent.on_signals([_notice(spec, call)])
+
+    def _go_on(self, session_id: str, part: str | None = None) -> None:
+        """The session went on, or that part of it: what it had asked before is over."""
+        for waiting in list(self._open.values()):
+            if waiting.session.id == session_id and part in (None, waiting.call.part):
+                waiting.end(went_on(waiting.request_id))
+
+    async def _session_of(self, spec: AgentSpec, call: HookCall) -> Session | None:
+        """The session that a call is about, followed from now on where it was not; None where there is none such."""
+        try:
+            async with asyncio.timeout(FOUND_S * 4):
+                return await self._found(spec, call)
+        except (TrunklineError, TimeoutError) as error:
+            log.info("a session of %s that called its hook is not followed: %s", spec.name, error)
+            return None
+
+    async def _found(self, spec: AgentSpec, call: HookCall) -> Session:
+        key = spec.name, call.session_id
+        known = self._sessions.get(key)
+        if known is not None:
+            try:
+                return await self._hub.session(known)
+            except NotFound:
+                del self._sessions[key]
+        adapter, tries = CatalogAdapter(spec, self._hub), int(FOUND_S / FOUND_LOOK_S)
+        for left in range(tries, -1, -1):
+            try:
+                joined = await adapter.attach_to_session(call.session_id, watch=True, by=BY)
+                break
+            except NotFound:
+                if not left:
+                    raise
+                await asyncio.sleep(FOUND_LOOK_S)
+        self._sessions[key] = joined.session_id
+        return await self._hub.session(joined.session_id)
+
+    async def _call_in(self, session: Session, call: HookCall) -> str | None:
+        """The id of the call that is asked about, in the session's own file; None where it is not found there in time. Calls of
+        sub-agents are in files of their own."""
+        tries = 0 if call.part else int(JOIN_S / JOIN_LOOK_S)
+        for left in range(tries, -1, -1):
+            asked = {view.tool_call_id for view in session.fold.approvals.values()}
+            for call_id, known in session.fold.calls.items():
+                if not known.finished and call_id not in asked and _input(known.state.raw_input) == call.given:
+                    return call_id
+            if left:
+                session.agent.look_again()
+                await asyncio.sleep(JOIN_LOOK_S)
+        return None
+
+    async def _rules_allow(self, spec: AgentSpec, dialect: HookDialect, call: HookCall) -> bool:
+        """Whether rules may allow what is asked: where the person wants that, and no hook of somebody else's decides, too."""
+        if not self._hub.options.terminal_rules:
+            return False
+        folder = catalog.expand(spec.paths.config, self._hub.environ)
+        return folder is not None and not await self._lane.run(_has_foreign, dialect, folder, call.cwd)
+
+    def _store(self, spec: AgentSpec) -> AgentStore | None:
+        return discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._hub.environ))
+
+
+def _has_foreign(dialect: HookDialect, folder: str, cwd: str) -> bool:
+    """Whether somebody else's hook may decide as well. What cannot be read may be one."""
+    for path in dialect.watched_files(folder, cwd):
+        try:
+            with open_plain(path) as file:
+                text = file.read(SETTINGS_MOST + 1)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            return True
+        if len(text) > SETTINGS_MOST or dialect.has_foreign(text, is_our_command):
+            return True
+    return False
+
+
+def _input(raw: bytes | None) -> Any:
+    try:
+        return msgspec.json.decode(raw or b"null")
+    except BROKEN:
+        return None
+
+
+def _notice(spec: AgentSpec, call: HookCall) -> Update:
+    notice = {"sessionUpdate": "notice", "severity": "warning", "title": f"{spec.display_name} waits for you in its terminal",
+              "description": call.message[:1000]}
+    return Update(msgspec.json.encode(notice))
+
+

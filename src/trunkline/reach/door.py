@@ -1,0 +1,55 @@
+"""The hub's door for programs in terminals: it listens from the start, and loads what serves them with the first call.
+
+Rule: a hub that cannot listen is a hub without this: the log says so, and programs ask their people alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from trunkline.reach.socket import Call, Gone, HookSocket
+
+if TYPE_CHECKING:
+    from trunkline.hub import Hub
+    from trunkline.reach.desk import TerminalDesk
+
+log = logging.getLogger("trunkline.reach")
+
+
+class Door:
+    """Listens for the hooks of one hub."""
+
+    def __init__(self, hub: Hub, folder: Path) -> None:
+        self._hub = hub
+        self._socket = HookSocket(folder, self._take)
+        self._desk: TerminalDesk | None = None
+
+    async def open(self) -> None:
+        """Listen in the data folder."""
+        try:
+            await self._socket.start()
+        except OSError as error:
+            log.warning("programs in terminals cannot be answered: %s: %s", self._socket.path, error)
+
+    async def close(self) -> None:
+        """Hang up on everybody: what waits goes on waiting in its terminal."""
+        await self._socket.close()
+        if self._desk is not None:
+            await self._desk.close()
+
+    async def _take(self, call: Call, gone: Gone) -> bytes:
+        if call.kind == "ping":
+            return b"pong"
+        if self._desk is None:
+            made = await asyncio.to_thread(_new_desk, self._hub)
+            self._desk = self._desk or made
+        return await self._desk.take(call, gone)
+
+
+def _new_desk(hub: Hub) -> TerminalDesk:
+    from trunkline.reach.desk import TerminalDesk
+
+    return TerminalDesk(hub)

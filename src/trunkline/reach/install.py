@@ -1,0 +1,224 @@
+"""Hooks put into a program's own settings, and taken out again: by the person's word, for this user, in one step.
+
+Rule 1: nothing is written that was not shown before: a change is planned, shown as a diff, and written as it was shown, or not
+at all where somebody else was at the file meanwhile.
+Rule 2: user level only. A link is followed, the file's mode stays, and nobody reads half a file.
+Rule 3: what is taken out leaves the file byte for byte as it was, where nobody changed it since; else exactly our entries go.
+Rule 4: the command stays the same from one version to the next, as long as the program and the data folder are where they were.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import secrets
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
+
+import msgspec
+
+from trunkline.agents import catalog
+from trunkline.agents.catalog import AgentSpec
+from trunkline.dialects.hooks import HookDialect, HookKind, hook_dialect
+from trunkline.dialects.outside import BROKEN
+from trunkline.disk.private_file import write_private
+from trunkline.errors import Conflict, Invalid, StorageError, Unsupported
+from trunkline.reach import trunkline_hook
+from trunkline.reach.settings_file import missing_lists, our_commands, with_entries, without_entries
+from trunkline.reach.socket import SOCKET_FILE
+
+RECORDS: Final = "hooks"
+"""The folder, in the data folder, with what was in each file before."""
+FILE_MOST: Final = 4 << 20
+
+State = Literal["installed", "partly", "outdated", "absent"]
+
+
+class Record(msgspec.Struct, kw_only=True):
+    """What was done to a file."""
+
+    path: str
+    before: bytes | None
+    """What was in it; None where it was not there."""
+    after: str
+    """The digest of what was written."""
+    made: list[str]
+    """Lists that came with our entries."""
+
+
+class Change(NamedTuple):
+    """A file as it is and as it is to be; ``after`` None: it goes."""
+
+    path: str
+    real: str
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def diff(self) -> str:
+        """What changes, for people."""
+        old, new = (_lines(text) for text in (self.before, self.after))
+        was, will = (self.path if text is not None else "/dev/null" for text in (self.before, self.after))
+        return "".join(difflib.unified_diff(old, new, was, will))
+
+
+class Hooks:
+    """The hooks of one agent on this machine."""
+
+    def __init__(self, spec: AgentSpec, data: Path, environ: Mapping[str, str]) -> None:
+        dialect = hook_dialect(spec.hooks)
+        folder = catalog.expand(spec.paths.config, environ)
+        if dialect is None or folder is None:
+            raise Unsupported(f"{spec.display_name} has no hooks that Trunkline knows")
+        self.spec = spec
+        self.dialect: HookDialect = dialect
+        self.path = os.path.join(folder, dialect.settings)
+        self._data = data
+        self._record_path = data / RECORDS / f"{spec.name}.json"
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """What its program runs, without the words behind."""
+        return getattr(sys, "_base_executable", None) or sys.executable, "-I", "-S", trunkline_hook.__file__
+
+    def words(self, kind: HookKind | Literal["ping"]) -> list[str]:
+        """The whole command, for one kind of call."""
+        variable = [self.dialect.variable] if self.dialect.variable else []
+        return [*self.command, self.spec.name, kind, str(self._data / SOCKET_FILE), *variable]
+
+    def installing(self) -> Change:
+        """What installing changes; nothing, where it is installed."""
+        real, before = self._read()
+        text = without_entries(_text(before), is_our_command) if self._ours(before) else _text(before)
+        entries = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
+        after = before if self._state(before) == "installed" else with_entries(text, entries).encode()
+        return Change(self.path, real, before, after)
+
+    def removing(self) -> Change:
+        """What removing changes; nothing, where nothing is installed."""
+        real, before = self._read()
+        record = self._record()
+        if record is not None and before is not None and record.path == real and digest(before) == record.after:
+            return Change(self.path, real, before, record.before)
+        made = record.made if record is not None and record.path == real else None
+        after = without_entries(_text(before), is_our_command, made).encode() if self._ours(before) else before
+        return Change(self.path, real, before, after)
+
+    def install(self, change: Change) -> None:
+        """Write it, as it was shown."""
+        assert change.after is not None
+        events = self.dialect.entries(lambda kind: "")
+        record = self._record()
+        if record is None or record.path != change.real or change.before is None or digest(change.before) != record.after:
+            clean = without_entries(_text(change.before), is_our_command) if self._ours(change.before) else _text(change.before)
+            before = change.before if clean == _text(change.before) else clean.encode()
+            record = Record(path=change.real, before=before, after="", made=missing_lists(clean, events))
+        record.after = digest(change.after)
+        try:
+            self._record_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_private(self._record_path, msgspec.json.encode(record))
+        except OSError as error:
+            raise StorageError(f"cannot write {self._record_path}: {error.strerror}") from error
+        _write(change)
+
+    def remove(self, change: Change) -> None:
+        """Write it, as it was shown."""
+        _write(change)
+        self._record_path.unlink(missing_ok=True)
+
+    def state(self) -> State:
+        """Whether our entries are in the file."""
+        return self._state(self._read()[1])
+
+    def _state(self, before: bytes | None) -> State:
+        found = self._ours(before)
+        wanted = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
+        if not found:
+            return "absent"
+        is_current = {shlex.join(self.words(kind)) for kind in ("ask", "report")}.issuperset(
+            command for commands in found.values() for command in commands)
+        if not is_current:
+            return "outdated"
+        return "installed" if all(len(found.get(event, ())) == 1 for event in wanted) else "partly"
+
+    def _ours(self, before: bytes | None) -> dict[str, list[str]]:
+        return our_commands(_text(before), is_our_command) if before else {}
+
+    def _read(self) -> tuple[str, bytes | None]:
+        real = os.path.realpath(self.path)
+        return real, _content(real)
+
+    def _record(self) -> Record | None:
+        try:
+            return msgspec.json.decode(self._record_path.read_bytes(), type=Record)
+        except (OSError, *BROKEN):
+            return None
+
+
+def is_our_command(command: str) -> bool:
+    """Whether a hook's command runs our program."""
+    return os.path.basename(trunkline_hook.__file__) in command
+
+
+def digest(content: bytes) -> str:
+    """By which a file is known again."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def _content(path: str) -> bytes | None:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(FILE_MOST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Invalid(f"cannot read {path}: {error.strerror}") from error
+    if len(content) > FILE_MOST:
+        raise Invalid(f"{path} is longer than {FILE_MOST >> 20} MiB: it is left as it is")
+    return content
+
+
+def _text(content: bytes | None) -> str:
+    try:
+        return (content or b"").decode()
+    except UnicodeDecodeError as error:
+        raise Invalid(f"the settings are no UTF-8 text: {error.reason}") from None
+
+
+def _lines(content: bytes | None) -> list[str]:
+    lines = (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
+
+
+def _write(change: Change) -> None:
+    """Put the file in place in one step, with the mode that it had."""
+    if _content(change.real) != change.before:
+        raise Conflict(f"{change.path} was changed by somebody else meanwhile; nothing was written")
+    try:
+        if change.after is None:
+            os.unlink(change.real)
+            return
+        _replace(change.real, change.after)
+    except OSError as error:
+        raise StorageError(f"cannot write {change.path}: {error.strerror}") from error
+
+
+def _replace(path: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    half = os.path.join(os.path.dirname(path), f".{os.path.basename(path)}.{secrets.token_hex(6)}.part")
+    descriptor = os.open(half, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+            if os.path.exists(path):
+                os.fchmod(file.fileno(), os.stat(path).st_mode & 0o7777)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(half, path)
+    except BaseException:
+        os.unlink(half)
+        raise

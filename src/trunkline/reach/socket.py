@@ -1,0 +1,176 @@
+"""The hub's socket for hooks: one connection for each call, closed by whoever has nothing more to say.
+
+Rule 1: the file is its owner's alone (0600, in a folder that is 0700), and whoever connects has to be the same user.
+Rule 2: a call is a line and a body of the length that the line says; an answer is the same. End of file is the end of an ask,
+from either side: what is not answered has no answer.
+Rule 3: bounded in number, size and time: what is beyond is closed at once, and that is "no opinion".
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import socket
+import struct
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from trunkline.dialects.outside import is_whole_number
+from trunkline.reach.trunkline_hook import INPUT_MOST, PATH_MOST, VERSION
+
+SOCKET_FILE: Final = "hooks.sock"
+CALLS_MOST: Final = 256
+"""Connections at once, those that wait for a person included: each holds a descriptor."""
+HEAD_MOST: Final = 400
+"""Bytes of a call's first line."""
+READ_S: Final = 5.0
+"""How long a call may take to say all that it says; a hook writes it in one go."""
+
+log = logging.getLogger("trunkline.reach")
+
+Gone = asyncio.Future[None]
+"""Done when whoever called hung up."""
+
+
+class Call(NamedTuple):
+    """What a hook handed over."""
+
+    agent: str
+    kind: str
+    pid: int
+    body: bytes
+
+
+Take = Callable[[Call, Gone], Awaitable[bytes]]
+"""Serves a call; what it returns is the answer, where it is anything."""
+
+
+class HookSocket:
+    """Listens in a data folder."""
+
+    def __init__(self, folder: Path, take: Take) -> None:
+        self.path = folder / SOCKET_FILE
+        self._take = take
+        self._server: asyncio.Server | None = None
+        self._calls: set[asyncio.Task[None]] = set()
+
+    async def start(self) -> None:
+        """Listen; a socket that an earlier hub left is replaced. Whoever calls holds the folder's lock."""
+        listener = _bound(self.path)
+        self._server = await asyncio.start_unix_server(self._connected, sock=listener)
+
+    async def close(self) -> None:
+        """Hang up on everybody."""
+        if self._server is None:
+            return
+        self._server.close()
+        for call in list(self._calls):
+            call.cancel()
+        await asyncio.gather(*self._calls, return_exceptions=True)
+        self.path.unlink(missing_ok=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._calls) >= CALLS_MOST or not is_same_user(writer):
+            writer.close()
+            return
+        call = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._calls.add(call)
+        call.add_done_callback(self._calls.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            call = await _read_call(reader)
+            if call is not None:
+                answer = await self._answer(call, reader)
+                if answer:
+                    writer.write(b"trunkline %s %d\n" % (VERSION.encode(), len(answer)) + answer)
+        except Exception:  # the call's boundary: whoever called has no opinion then
+            log.exception("a hook could not be served")
+        finally:
+            writer.close()
+
+    async def _answer(self, call: Call, reader: asyncio.StreamReader) -> bytes:
+        gone = asyncio.ensure_future(_hung_up(reader))
+        try:
+            return await self._take(call, gone)
+        finally:
+            gone.cancel()
+
+
+async def _hung_up(reader: asyncio.StreamReader) -> None:
+    """Whoever called has nothing to say behind the call: anything that comes is its end."""
+    try:
+        await reader.read(1)
+    except OSError:
+        return
+
+
+async def _read_call(reader: asyncio.StreamReader) -> Call | None:
+    """The call; None where it is none, is too long, or does not come whole in time."""
+    try:
+        async with asyncio.timeout(READ_S):
+            head = read_head(await reader.readuntil(b"\n"))
+            if head is None:
+                return None
+            agent, kind, pid, size = head
+            return Call(agent, kind, pid, await reader.readexactly(size))
+    except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+        return None
+
+
+def read_head(line: bytes) -> tuple[str, str, int, int] | None:
+    """Agent, kind, process id and size in a call's first line; None where it is of another version, or nonsense."""
+    words = line[:HEAD_MOST + 1].decode("ascii", "replace").split(" ")
+    if len(line) > HEAD_MOST or len(words) != 6 or words[:2] != ["trunkline", VERSION] or not words[5].endswith("\n"):
+        return None
+    pid, size = words[4], words[5][:-1]
+    if not (is_whole_number(pid) and is_whole_number(size)) or int(size) > INPUT_MOST:
+        return None
+    return words[2], words[3], int(pid), int(size)
+
+
+def is_same_user(writer: asyncio.StreamWriter) -> bool:
+    """Whether whoever connected is our own user; where the system does not say, the file's mode has to do."""
+    option = getattr(socket, "SO_PEERCRED", None)
+    if option is None:
+        return True
+    link = writer.get_extra_info("socket")
+    try:
+        _, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+    except OSError:
+        return False
+    return bool(user == os.getuid())
+
+
+def _bound(path: Path) -> socket.socket:
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        with Short(path) as address:
+            listener.bind(address)
+        path.chmod(0o600)
+    except BaseException:
+        listener.close()
+        raise
+    listener.setblocking(False)
+    return listener
+
+
+class Short:
+    """An address for a socket's path that is short enough for the system, while this is entered."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._folder: int | None = None
+
+    def __enter__(self) -> str:
+        if len(os.fsencode(self._path)) <= PATH_MOST:
+            return str(self._path)
+        self._folder = os.open(self._path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return f"/proc/self/fd/{self._folder}/{self._path.name}"
+
+    def __exit__(self, *error: object) -> None:
+        if self._folder is not None:
+            os.close(self._folder)

@@ -1,0 +1,65 @@
+"""``trunkline hooks``, ``away`` and ``here``: what a person is shown and asked, and what a script gets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Place
+from tests.cli.person import Terminal
+
+
+@pytest.fixture
+def home(place: Place) -> dict[str, str]:
+    folder = place.work.parent / "home"
+    (folder / ".claude").mkdir(parents=True)
+    (folder / ".claude" / "settings.json").write_text('{"model": "opus"}\n')
+    return {"HOME": str(folder)}
+
+
+def settings(home: dict[str, str]) -> str:
+    return Path(home["HOME"], ".claude", "settings.json").read_text()
+
+
+def test_a_person_is_shown_the_change_and_asked(place: Place, home: dict[str, str]) -> None:
+    terminal = Terminal(place, "hooks", "install", "claude", env=home, columns=300)
+    terminal.see("trunkline_hook.py")
+    terminal.see("[y/N]")
+    assert settings(home) == '{"model": "opus"}\n'
+    terminal.type("y")
+    assert terminal.end() == 0 and "PermissionRequest" in settings(home)
+    terminal = Terminal(place, "hooks", "remove", "claude-code", env=home, columns=300)
+    terminal.see("[y/N]")
+    terminal.type("n")
+    assert terminal.end() == 0 and "PermissionRequest" in settings(home)
+
+
+def test_a_script_says_yes_or_changes_nothing(place: Place, home: dict[str, str]) -> None:
+    refused = place.call_here("hooks", "install", "claude-code", env=home)
+    assert refused.returncode != 0 and b"--yes" in refused.stderr and settings(home) == '{"model": "opus"}\n'
+    done = place.call_here("hooks", "install", "--yes", "claude-code", env=home)
+    assert done.returncode == 0 and b'+{"model": "opus", "hooks"' in done.stdout
+    again = place.call_here("hooks", "install", "--yes", "claude-code", env=home)
+    assert b"installed already" in again.stdout
+    removed = place.call_here("hooks", "remove", "--yes", "claude-code", env=home)
+    assert removed.returncode == 0 and settings(home) == '{"model": "opus"}\n'
+    assert b"nothing is installed" in place.call_here("hooks", "remove", "--yes", "claude-code", env=home).stdout
+
+
+def test_an_agent_without_hooks_is_refused_with_those_that_have_some(place: Place, home: dict[str, str]) -> None:
+    refused = place.call_here("hooks", "install", "--yes", "demo", env=home)
+    assert refused.returncode != 0 and b"claude-code" in refused.stderr
+
+
+def test_status_says_what_is_installed_and_whether_the_hub_answers(place: Place, home: dict[str, str]) -> None:
+    assert b"no hub would answer" in place.call_here("hooks", "status", env=home).stdout
+    assert place.call_here("away", env=home).returncode != 0, "there is nobody to be asked by"
+    place.call_here("hooks", "install", "--yes", "claude-code", env=home)
+    place.serve(env=home)
+    read = json.loads(place.call_here("hooks", "status", "--json", env=home).stdout)
+    (claude,) = [each for each in read["agents"] if each["agent"] == "claude-code"]
+    assert read["hub"]["answers"] is True and claude["state"] == "installed" and claude["ms"] > 0
+    assert b"you are away" in place.call_here("away", env=home).stdout
+    assert b"you are here" in place.call_here("here", env=home).stdout

@@ -1,0 +1,151 @@
+"""Hooks in a program's settings: shown, put in, taken out, and the file as it was."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from trunkline.agents import catalog
+from trunkline.errors import Conflict, Invalid, Unsupported
+from trunkline.reach.install import FILE_MOST, Hooks, is_our_command
+
+EVENTS = {"PermissionRequest", "UserPromptSubmit", "Stop", "Notification"}
+BEFORE = '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}\n'
+
+
+def hooks(tmp_path: Path) -> Hooks:
+    return Hooks(catalog.load()["claude-code"], tmp_path / "data", {"HOME": str(tmp_path)})
+
+
+def settings(tmp_path: Path, text: str | None = BEFORE) -> Path:
+    path = tmp_path / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    if text is not None:
+        path.write_text(text)
+    return path
+
+
+def install(tmp_path: Path) -> None:
+    installed = hooks(tmp_path)
+    installed.install(installed.installing())
+
+
+def remove(tmp_path: Path) -> None:
+    installed = hooks(tmp_path)
+    installed.remove(installed.removing())
+
+
+def test_what_is_installed_is_shown_first_and_keeps_all_else(tmp_path: Path) -> None:
+    path = settings(tmp_path)
+    change = hooks(tmp_path).installing()
+    assert path.read_text() == BEFORE, "to look is to change nothing"
+    added = "".join(line for line in change.diff.splitlines() if line.startswith("+"))
+    assert added.count("trunkline_hook.py") == len(EVENTS)
+    assert hooks(tmp_path).state() == "absent"
+    install(tmp_path)
+    read = json.loads(path.read_text())
+    assert set(read["hooks"]) == EVENTS and read["model"] == "opus"
+    assert read["hooks"]["Stop"][0] == {"hooks": [{"type": "command", "command": "say done"}]}
+    (ask,) = read["hooks"]["PermissionRequest"]
+    assert ask["hooks"][0]["timeout"] == 3600 and is_our_command(ask["hooks"][0]["command"])
+    assert hooks(tmp_path).state() == "installed"
+    again = hooks(tmp_path).installing()
+    assert again.before == again.after
+
+
+@pytest.mark.parametrize("before", [BEFORE, "{}", "", None, '{"a": 1}', "{\n}\n\n"])
+def test_what_is_removed_leaves_the_file_byte_for_byte_as_it_was(tmp_path: Path, before: str | None) -> None:
+    path = settings(tmp_path, before)
+    install(tmp_path)
+    assert path.exists()
+    install_again = hooks(tmp_path)
+    install_again.install(install_again.installing())
+    remove(tmp_path)
+    assert (path.read_text() if path.exists() else None) == before
+    assert hooks(tmp_path).removing().diff == ""
+
+
+def test_a_file_that_others_changed_since_loses_exactly_our_entries(tmp_path: Path) -> None:
+    path = settings(tmp_path)
+    install(tmp_path)
+    path.write_text(path.read_text().replace('"opus"', '"sonnet"'))
+    remove(tmp_path)
+    assert path.read_text() == BEFORE.replace('"opus"', '"sonnet"')
+
+
+def test_without_the_record_of_what_was_there_exactly_our_entries_go(tmp_path: Path) -> None:
+    path = settings(tmp_path)
+    install(tmp_path)
+    (tmp_path / "data" / "hooks" / "claude-code.json").unlink()
+    remove(tmp_path)
+    assert path.read_text() == BEFORE
+
+
+def test_a_link_is_followed_and_the_mode_stays(tmp_path: Path) -> None:
+    path, real = settings(tmp_path, None), tmp_path / "dotfiles.json"
+    real.write_text(BEFORE)
+    real.chmod(0o640)
+    path.symlink_to(real)
+    install(tmp_path)
+    assert path.is_symlink() and os.stat(real).st_mode & 0o777 == 0o640 and "trunkline_hook" in real.read_text()
+    remove(tmp_path)
+    assert path.is_symlink() and real.read_text() == BEFORE and os.stat(real).st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_changes_while_somebody_thinks_is_not_written(tmp_path: Path) -> None:
+    path = settings(tmp_path)
+    change = hooks(tmp_path).installing()
+    path.write_text("{}")
+    with pytest.raises(Conflict):
+        hooks(tmp_path).install(change)
+    assert path.read_text() == "{}" and list(path.parent.iterdir()) == [path]
+
+
+def test_what_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+    path = settings(tmp_path, "not json")
+    with pytest.raises(Invalid):
+        hooks(tmp_path).installing()
+    path.write_bytes(b" " * (FILE_MOST + 1))
+    with pytest.raises(Invalid, match="longer than"):
+        hooks(tmp_path).installing()
+    path.write_bytes(b"\xff\xfe{}")
+    with pytest.raises(Invalid):
+        hooks(tmp_path).installing()
+    assert path.read_bytes() == b"\xff\xfe{}"
+
+
+def test_a_command_of_another_place_is_outdated_and_replaced(tmp_path: Path) -> None:
+    path = settings(tmp_path, "{}")
+    install(tmp_path)
+    path.write_text(path.read_text().replace("/data/hooks.sock", "/old/hooks.sock"))
+    assert hooks(tmp_path).state() == "outdated"
+    install(tmp_path)
+    assert hooks(tmp_path).state() == "installed" and "/old/" not in path.read_text()
+    remove(tmp_path)
+    assert path.read_text() == "{}"
+
+
+def test_an_entry_that_somebody_took_out_is_put_back(tmp_path: Path) -> None:
+    path = settings(tmp_path, "{}")
+    install(tmp_path)
+    read = json.loads(path.read_text())
+    del read["hooks"]["Stop"]
+    path.write_text(json.dumps(read))
+    assert hooks(tmp_path).state() == "partly"
+    install(tmp_path)
+    assert hooks(tmp_path).state() == "installed"
+
+
+def test_an_agent_without_hooks_has_none(tmp_path: Path) -> None:
+    with pytest.raises(Unsupported):
+        Hooks(catalog.load()["demo"], tmp_path, {"HOME": str(tmp_path)})
+
+
+def test_the_record_of_what_was_there_is_the_owners_alone(tmp_path: Path) -> None:
+    settings(tmp_path)
+    install(tmp_path)
+    record = tmp_path / "data" / "hooks" / "claude-code.json"
+    assert record.stat().st_mode & 0o777 == 0o600 and record.parent.stat().st_mode & 0o777 == 0o700
