@@ -7,11 +7,13 @@ from typing import Any
 
 from tests.agents.test_catalog import program
 from tests.aio import run
-from trunkline.agents.catalog import AgentSpec, spec_from_table
+from trunkline.agents.catalog import AgentSpec, Catalog, spec_from_table
 from trunkline.agents.catalog.own import OwnFolder
 from trunkline.cli.commands.doctor.agents import Installed, agent_of, agents, hooks
 from trunkline.cli.commands.doctor.finding import Finding, Scene
 from trunkline.cli.read_settings import load
+from trunkline.client import Endpoint
+from trunkline.reach.install import Hooks
 
 
 def spec(**table: Any) -> AgentSpec:
@@ -63,6 +65,28 @@ def test_an_entry_that_cannot_be_used_is_bad_and_the_others_are_told(tmp_path: P
     assert len(bad) == 1 and "mine was added and cannot be used" in bad[0].what and "agents remove mine" in bad[0].fix
 
 
-def test_hooks_are_said_not_to_be_there(tmp_path: Path) -> None:
-    (finding,) = run(hooks(Scene(load({"data": str(tmp_path)}, {"HOME": str(tmp_path)}))))
-    assert finding.state == "ok" and finding.what.startswith("none: this version puts nothing into")
+def told_of_hooks(tmp_path: Path, endpoint: Endpoint | None = None) -> Finding:
+    environ = {"HOME": str(tmp_path)}
+    (finding,) = run(hooks(Scene(load({"data": str(tmp_path / "data")}, environ), environ=environ, endpoint=endpoint)))
+    return finding
+
+
+def test_where_there_are_no_hooks_it_says_what_installs_them(tmp_path: Path) -> None:
+    finding = told_of_hooks(tmp_path)
+    assert finding.state == "ok" and "trunkline hooks install" in finding.what
+
+
+def test_hooks_are_told_and_whether_a_hub_would_answer_and_what_is_wrong_with_them(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir(mode=0o700)
+    entry = next(spec for spec in Catalog({}).values() if spec.hooks)
+    installed = Hooks(entry, tmp_path / "data", {"HOME": str(tmp_path)})
+    installed.install(installed.installing())
+    alone, answered = told_of_hooks(tmp_path), told_of_hooks(tmp_path, Endpoint("http://127.0.0.1:1", "t"))
+    assert (alone.state, alone.fix) == ("note", "trunkline serve") and answered.state == "ok"
+    settings = Path(installed.path)
+    whole = settings.read_text()
+    settings.write_text("{")
+    assert told_of_hooks(tmp_path).state == "note"
+    settings.write_text(whole.replace("trunkline_hook", "another_hook", 1))
+    wrong = told_of_hooks(tmp_path)
+    assert wrong.state == "bad" and wrong.fix == f"trunkline hooks install {entry.name}"

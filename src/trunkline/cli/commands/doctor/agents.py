@@ -15,6 +15,8 @@ from trunkline.agents.catalog import AgentSpec, detect, expand
 from trunkline.agents.catalog.own import FOLDER, OwnFolder
 from trunkline.cli.commands.doctor.finding import Finding, Scene, bad, note, ok
 from trunkline.cli.naming import known_agents
+from trunkline.errors import TrunklineError
+from trunkline.reach.install import Hooks
 
 OWN_DEMO = "demo"
 
@@ -65,9 +67,30 @@ def login_at(spec: AgentSpec, environ: Mapping[str, str]) -> str:
 
 
 async def hooks(scene: Scene) -> list[Finding]:
-    """Nothing of ours is in another program's settings."""
-    return [ok("hooks", "none: this version puts nothing into the settings of other programs, and answers only sessions that the "
-               "hub started")]
+    """Whether agents in terminals may be answered from the hub, as far as their own settings say."""
+    return await scene.off_loop(_hooks, scene)
+
+
+def _hooks(scene: Scene) -> list[Finding]:
+    found = [_hooks_of(spec, scene) for spec in known_agents(scene.settings).values() if spec.hooks]
+    installed = [finding for finding in found if finding is not None]
+    return installed or [ok("hooks", "none: agents in terminals ask there alone; trunkline hooks install AGENT changes that")]
+
+
+def _hooks_of(spec: AgentSpec, scene: Scene) -> Finding | None:
+    """Of one agent; None where nothing of ours is in its settings."""
+    try:
+        found = Hooks(spec, scene.settings.data, scene.environ)
+        state = found.state()
+    except TrunklineError as error:
+        return note("hooks", f"{spec.name}: {error.message}", "mend that file; until then its terminal alone asks")
+    if state == "absent":
+        return None
+    if state != "installed":
+        return bad("hooks", f"{spec.name}: {state} in {found.path}", f"trunkline hooks install {spec.name}")
+    if scene.endpoint is None:
+        return note("hooks", f"{spec.name}: installed, and no hub runs that would answer", "trunkline serve")
+    return ok("hooks", f"{spec.name}: installed in {found.path}")
 
 
 async def _told(scene: Scene, catalog: Mapping[str, AgentSpec]) -> list[Installed]:
