@@ -36,6 +36,7 @@ from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_o
 from trunkline.dialects.calls.members import adds_meaning, deeds_of, unknown_members
 from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
+from trunkline.dialects.calls.titles import line_beside, without_label
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.verbs import Does, verb_of, work_in
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
@@ -113,7 +114,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         is_title = named_by == "catalog" and names.role_of(title) is None  # its vendor's way to tell the command, and no other's
         command, source, doubts = _in_words(title, shown, is_title)
         if command is None and title and not is_name(title):
-            claimed, doubts = _without_label(title), [*doubts, "what it runs is told by its title alone"]
+            claimed, doubts = without_label(title), [*doubts, "what it runs is told by its title alone"]
     elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_in_command(in_words, command):
         command, doubts = f"{command}\n{in_words}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
@@ -142,9 +143,14 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
     found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
+    found = found.with_paths(claims.places)
     for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
         acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
         doubts.append(f"its title says something else than what it is: {said}")
+    for titled in claims.titles if said_role == "terminal" and command is not None else ():
+        line, is_other = line_beside(titled, command)
+        claimed = "\n".join(filter(None, (claimed, line)))
+        doubts += [f"its title is another command: {line[:60]}"] if is_other else []
     if told := told_beside(claims, command, own_words=role == "terminal" and not (members and source == "input")):
         acts, claimed = acts | {"run"}, "\n".join(filter(None, (claimed, *told)))
         doubts.append(f"a command stands beside its input: {told[0][:60]}")
@@ -182,20 +188,12 @@ def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Sourc
     tool and so the title tells the command (``is_title``). Any other title is none: it is a sentence that the agent chose."""
     announced = command_in(shown)
     if title and is_title:
-        command = _without_label(title)
+        command = without_label(title)
         is_same = not announced or announced in command or is_in_command(announced, command)
         return command, "title", [] if is_same else [f"its words tell of another command: {announced[:60]}"]
     if is_cut(announced):
         return None, "content", ["its words show only the beginning of its command"]
     return (announced, "content", ["its command is only in its words"]) if announced else (None, "title", [])
-
-
-_LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
-
-
-def _without_label(title: str) -> str:
-    """A title without what stands before the command: ``Run: ls``, ``shell · ls``."""
-    return _LABEL.sub("", title, count=1)
 
 
 def _category(tool: str, kind: str, role: ToolRole | None) -> ToolCategory:

@@ -76,6 +76,17 @@ def with_named(claims: Claims, name: str) -> Claims:
     return claims if name in claims.named else _replace(claims, named=(*claims.named, name)[:KEPT])
 
 
+def with_place(claims: Claims, path: str) -> Claims:
+    """Said beside its input to be about this path."""
+    path = path[:CHARS]
+    return claims if path in claims.places else _replace(claims, places=(*claims.places, path)[:KEPT])
+
+
+def with_text(claims: Claims) -> Claims:
+    """Brings something to write beside its input."""
+    return claims if claims.brings else structs.replace(claims, brings=True)
+
+
 def with_terminal(claims: Claims) -> Claims:
     """Shows a terminal."""
     return claims if claims.terminal else structs.replace(claims, terminal=True)
@@ -92,7 +103,7 @@ def claimed_acts(claims: Claims, names: ToolNames) -> frozenset[Act]:
     """What a call does by these."""
     found: set[Act] = {"unknown" for name in claims.names if names.role_of(name) is None}
     acts = [*(_act_of(name, names) for name in claims.names), *(_act_of_kind(kind) for kind in claims.kinds)]
-    acts += ["delete" if claims.named else None, "run" if claims.terminal else None]
+    acts += ["delete" if claims.named else None, "run" if claims.terminal else None, "write" if claims.brings else None]
     return frozenset(found.union(act for act in acts if act is not None))
 
 
@@ -104,6 +115,11 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
         yield f"a member beside its input is named after a deletion: {name}"
     if claims.terminal:
         yield "it shows a terminal, and is nothing that runs something"
+    if claims.brings:
+        yield "something to write stands beside its input"
+    for place in claims.places:
+        if not any(_is_same_place(place, path) for path in paths):
+            yield f"a path stands beside its input: {place[:_SHOWN]}"
     for kind in claims.kinds:
         if _act_of_kind(kind) in _HARMS:
             yield f"it was announced as of another kind: {kind[:_SHOWN]}"
@@ -128,6 +144,12 @@ def contradictions(role: ToolRole | None, kind: str, acts: frozenset[Act], membe
         yield f"its kind is {kind[:_SHOWN]}, which its name does not say"
     if "move" in acts and ends_of_move(members) is None and len(files_in(members)) != 2:
         yield "where it moves something to is not known"
+
+
+def _is_same_place(told: str, path: str) -> bool:
+    """Whether one of two paths is the end of the other: agents tell the whole path of what their tools name by its end."""
+    short, long = sorted((told.removeprefix("file://").removeprefix("./"), path.removeprefix("./")), key=len)
+    return short == long or (bool(short) and long.endswith(f"/{short}"))
 
 
 def _goes_on(command: str, earlier: str) -> bool:

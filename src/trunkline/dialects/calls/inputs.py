@@ -37,6 +37,12 @@ _COMMANDS = frozenset({
 })
 _TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "argv"})
 """Names under which a command stands wherever it is told."""
+_TOLD_PLACES = frozenset(
+    "path paths file files filepath filepaths filename filenames fileuri uri uris targetfile targetpath absolutepath absolutefilepath "
+    "relativepath notebookpath".split())
+"""The same for paths: words that say nothing else. A folder that is named beside a call is where it begins."""
+_INPUTS = frozenset({"input", "rawinput", "toolinput", "arguments", "args", "params", "parameters", "beside"})
+"""Names of a record that a tool may get as its input."""
 _LISTS_OF_LINES = frozenset({"commands", "cmds", "scripts"})
 _FOLDER_KEYS = ("cwd", "workdir", "working_dir", "workingDir", "working_directory", "workingDirectory", "dir_path",
                 "directory")
@@ -86,6 +92,8 @@ _OPERATOR = re.compile(r"(?<!\S)(?:[\w./-]{0,200};|;;|&&|\|\|?|\|&|&|\d?(?:>>?\|
 """A word that ends a command, or leads its output elsewhere, to a shell."""
 _ENDED = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 """Options of find whose words end with a ``;`` of its own."""
+_BREAKS_OUT = re.compile(r"\s*(?:;|&&?|\|[|&]?|\n)\s*[\w./~$\"']|[^\s']*(?:\$\(\s*[a-z./~]|`)")
+"""A word that would begin a command of its own, were the words joined for a shell: ``; rm x``, ``$(rm x)``."""
 _OF_SHELL = re.compile(r"[;&|<>$`\n()]")
 _NO_NAMES: frozenset[str] = frozenset()
 
@@ -105,6 +113,18 @@ def command_of(tool_input: Mapping[str, Any], kind: str | None = None, idle: fro
 def command_told(key: str, value: Any, kind: str | None) -> str | None:
     """The command under a member that is no part of an input; None where its name does not say that there is one."""
     return command_of({key: value}, kind) if bare_key(key) in _TOLD else None
+
+
+def places_told(key: str, value: Any) -> list[str]:
+    """The paths under a member that is no part of an input; none where its name does not say that there are some."""
+    if not value or bare_key(key) not in _TOLD_PLACES:
+        return []
+    return [path for path in (value if _is_flat(value) else (value,)) if isinstance(path, str) and path and not _WEB.match(path)]
+
+
+def is_told_text(key: str, value: Any) -> bool:
+    """Whether a member that is no part of an input may be one that brings something to write."""
+    return isinstance(value, Mapping) and bare_key(key) in _INPUTS and has_new_text(value)
 
 
 def folder_of(tool_input: Mapping[str, Any]) -> str | None:
@@ -180,8 +200,11 @@ class _Arguments(NamedTuple):
     text: str = ""
 
     def behind(self, program: Sequence[str]) -> str:
-        """The line with them at its end."""
+        """The line with them at its end. Whether they are joined for a shell nobody says: where one would begin a command there,
+        both readings count."""
         line = _line([*program, *self.words]) if self.words or len(program) != 1 else program[0]
+        if any(map(_BREAKS_OUT.match, self.words)) and script_of([*program, *self.words]) is None:
+            line = f"{line}\n{' '.join((*program, *self.words))}"
         return f"{line} {self.text}" if self.text else line
 
 

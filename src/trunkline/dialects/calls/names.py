@@ -68,7 +68,7 @@ _NAME_OF_KIND: Final[dict[str, str]] = {
 }
 _DESTROYS: Final = frozenset(
     "delete remove drop destroy force exec execute shell eval terminal purge shred wipe truncate erase kill clear reset "
-    "format uninstall overwrite revoke rm".split())
+    "format uninstall overwrite revoke rm rmtree rmdir unlink del nuke obliterate trash".split())
 _CHANGES: Final = frozenset(
     "create update write push merge send post run deploy set put insert rename move save append edit modify replace publish "
     "upload install apply commit grant patch start stop restart".split())

@@ -63,6 +63,36 @@ def reads_as_command(text: str) -> bool:
     return len(tokens) > 1 and bool(_told(tokens, text).command)
 
 
+_LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
+
+
+def without_label(title: str) -> str:
+    """A title without what stands before the command: ``Run: ls``, ``shell · ls``."""
+    return _LABEL.sub("", title, count=1)
+
+
+def bare_line_of(title: str) -> str:
+    """The same without quotes around it, and only its beginning."""
+    return without_label(title[:TITLE_CHARS]).strip("` ")
+
+
+def line_beside(title: str, command: str) -> tuple[str, bool]:
+    """The command line that the title of a call is which runs another one, and whether its program is another, too: what names
+    the same program may sum up the command. Empty where it is no line, or that of the command."""
+    line = " ".join(bare_line_of(title).split())
+    beginning = line.rstrip("….")
+    if not reads_as_command(line) or beginning in " ".join(command.split()):
+        return "", False
+    program = line.split()[0].rpartition("/")[2]
+    is_other = _PROGRAM.fullmatch(program) is not None and program not in _OF_LINE.split(command)
+    return (line, is_other) if is_other or not _PROSE.search(line) else ("", False)
+
+
+_PROGRAM: Final = re.compile(r"[a-z][a-z0-9._+-]{0,40}")
+_OF_LINE: Final = re.compile(r"[\s/;&|()'\"`=]+")
+_PROSE: Final = re.compile(r"[()\[\]{}…]")
+
+
 def told_by(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> Told:
     """What a title says of a call for this, beside what it repeats of its input."""
     text = title[:TITLE_CHARS]

@@ -47,8 +47,12 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Commands that its words announced."""
     named: tuple[str, ...] = ()
     """Members of ``_meta`` that are named after a deletion."""
+    places: tuple[str, ...] = ()
+    """Paths that stand in ``_meta``, or in other members beside its input."""
     terminal: bool = False
     """It shows a terminal, though by its name or kind it runs nothing."""
+    brings: bool = False
+    """Beside its input stands something to write, though by its name or kind it only looks."""
 
 
 class CarriedReading(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):

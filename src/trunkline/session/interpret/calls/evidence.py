@@ -19,22 +19,24 @@ from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.reading.decode import stray_members
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
-from trunkline.dialects.calls import CallReading, Claims, ToolNames, name_call
+from trunkline.dialects.calls import CallReading, Claims, ToolNames, ToolRole, name_call
 from trunkline.dialects.calls.claims import (
     with_announced,
     with_kind,
     with_name,
     with_named,
+    with_place,
     with_reading,
     with_terminal,
+    with_text,
     with_title,
     with_told,
 )
 from trunkline.dialects.calls.files import file_in
-from trunkline.dialects.calls.inputs import command_of, command_told
+from trunkline.dialects.calls.inputs import command_of, command_told, is_told_text, places_told
 from trunkline.dialects.calls.members import deeds_of
 from trunkline.dialects.calls.names import is_grave_name, is_name, role_of_kind
-from trunkline.dialects.calls.titles import reads_as_command
+from trunkline.dialects.calls.titles import bare_line_of, reads_as_command
 from trunkline.dialects.calls.words import arguments_in, command_in
 from trunkline.dialects.packets.detect import tool_by_input
 from trunkline.dialects.packets.titles import input_view
@@ -69,10 +71,10 @@ def observe(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames)
     if update.content:
         _content(call, update.content)
     other_names = _remarks(call, update.meta, names) if update.meta else []
-    if update.meta and not _is_past(call):
-        _claim_commands(call, update.meta)
     if call.state.tool is None or call.state.named_by == "kind":
         _name(call, names)
+    if update.meta and not _is_past(call):
+        _claim_commands(call, update.meta, names)
     _claim_names(call, update, other_names, names)
     if not _is_past(call):
         _claim_shown(call, update, names)
@@ -203,24 +205,33 @@ def told_in(remarks: dict[str, Any], kind: str | None) -> list[str]:
     return [line for key, value in _members(remarks, DEPTH) if (line := command_told(key, value, kind)) is not None]
 
 
-def _claim_commands(call: OpenCall, meta: dict[str, Any]) -> None:
-    """Commands that stand in ``_meta``: they can only make a call worse."""
+def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> None:
+    """Commands, paths and texts that stand in ``_meta``: they can only make a call worse."""
     for line in told_in(meta, call.state.kind):
         call.claims = with_told(call.claims or Claims(), line)
-    is_look = role_of_kind(call.state.kind) in ("read", "search")
+    is_look = _role(call, names) in ("read", "search")
     for key, value in _members(meta, DEPTH):
+        for path in places_told(key, value):
+            call.claims = with_place(call.claims or Claims(), path)
+        if is_look and is_told_text(key, value):
+            call.claims = with_text(call.claims or Claims())
         if (is_look if value is True else value and isinstance(value, str | list | dict)) and "delete" in deeds_of((key,)):
             call.claims = with_named(call.claims or Claims(), key)
         elif is_look and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
             call.claims = with_named(call.claims or Claims(), value)
 
 
+def _role(call: OpenCall, names: ToolNames) -> ToolRole | None:
+    return names.role_of(call.state.tool or "") or role_of_kind(call.state.kind)
+
+
 def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolNames) -> None:
     """What a call that is to be decided shows: a title that says what is done, a command in its words, a terminal."""
     claims, state = call.claims or Claims(), call.state
-    role = names.role_of(state.tool or "") or role_of_kind(state.kind)
+    role = _role(call, names)
     has_words = call.shows_ask or state.status == "pending"
-    claims = with_title(claims, update.title) if update.title and role != "terminal" else claims
+    if update.title and (role != "terminal" or reads_as_command(bare_line_of(update.title))):
+        claims = with_title(claims, update.title)
     is_look = role in ("read", "search")
     for _, value in _members(update.meta, DEPTH) if is_look and update.meta else ():
         claims = with_told(claims, value) if isinstance(value, str) and reads_as_command(value) else claims
