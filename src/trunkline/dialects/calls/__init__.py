@@ -147,8 +147,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
         acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
         doubts.append(f"its title says something else than what it is: {said}")
-    for titled in claims.titles if said_role == "terminal" and command is not None else ():
-        line, is_other = line_beside(titled, command)
+    for titled in claims.titles if said_role == "terminal" else ():
+        line, is_other = line_beside(titled, command) if command is not None else ("", False)
         claimed = "\n".join(filter(None, (claimed, line)))
         doubts += [f"its title is another command: {line[:60]}"] if is_other else []
     if told := told_beside(claims, command, own_words=role == "terminal" and not (members and source == "input")):

@@ -38,8 +38,8 @@ _COMMANDS = frozenset({
 _TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellcommand", "script", "argv"})
 """Names under which a command stands wherever it is told."""
 _TOLD_PLACES = frozenset(
-    "path paths file files filepath filepaths filename filenames fileuri uri uris targetfile targetpath absolutepath absolutefilepath "
-    "relativepath notebookpath".split())
+    "path paths file files filepath filepaths filename filenames fileuri uri uris targetfile targetpath absolutepath "
+    "absolutefilepath relativepath notebookpath".split())
 """The same for paths: words that say nothing else. A folder that is named beside a call is where it begins."""
 _INPUTS = frozenset({"input", "rawinput", "toolinput", "arguments", "args", "params", "parameters", "beside"})
 """Names of a record that a tool may get as its input."""

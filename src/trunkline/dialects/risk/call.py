@@ -110,6 +110,8 @@ class ProgramCall(Struct, eq=False, gc=False):
     """The commands whose output may be its input, the last ones of them (``risk/stdin.py`` says what they give)."""
     lenders: tuple[SimpleCommand, ...] = ()
     """The commands whose own input it has where it has no other: a shell around it, calls of its function."""
+    judges_input: bool = False
+    """Whether its input is code of its own language, all of it known, that its judge has looked at: no shell reads that."""
     sent_on: bool = False
     """Whether the line has set a variable by which requests go elsewhere than their addresses say."""
     values: Values | None = None

@@ -222,7 +222,8 @@ def _hidden_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
 
 
 def piped_scripts(calls: list[ProgramCall]) -> list[str]:
-    """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``."""
+    """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``. What reads another language,
+    and is judged by that, is no line."""
     found = _written_scripts(calls)
     for index, call in enumerate(calls):
         if not call.traits & Trait.EXECUTES:
@@ -232,7 +233,8 @@ def piped_scripts(calls: list[ProgramCall]) -> list[str]:
             text = printed(source)
             if text is None:
                 continue
-            found.append(text)
+            if not call.judges_input:
+                found.append(text)
             if any(other.traits & Trait.DECODES for other in sources):
                 found.extend(_decoded(text))
     return found

@@ -200,6 +200,18 @@ def _container(call: ProgramCall) -> None:
         _note_elsewhere(call)
         if verb == "cp" and len(words) > 2 and ":" not in words[-1] and words[-1] != "-":
             call.write(words[-1])
+            _note_brought(call, words[1:])
+
+
+def _note_brought(call: ProgramCall, words: list[str]) -> None:
+    """Note what is copied out of a container: somebody else made it, as with what is fetched."""
+    *sources, target = words
+    folder = target.rstrip("/")
+    for name in [word.partition(":")[2].rstrip("/").rpartition("/")[2] for word in sources if ":" in word]:
+        if folder not in ("", ".", ".."):
+            call.download(folder)  # the file itself, or a folder that it is put into
+        if name not in ("", "."):
+            call.download(f"{folder}/{name}")
 
 
 def _powers(call: ProgramCall) -> Iterator[str]:

@@ -11,6 +11,7 @@ from msgspec import structs
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.addresses import file_of, is_local, scheme_of
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules.requests import note_requests
 from trunkline.dialects.risk.stdin import given
 
@@ -21,6 +22,8 @@ _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
 _SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T"})
 _WITH_IT: Final = frozenset("-H --header --proxy-header -b --cookie --load-cookies -i --input-file".split())
 """Options whose value may be a file of which parts go out with a request."""
+_IDENTITY: Final = frozenset("-E --cert --key --proxy-cert --proxy-key --certificate --private-key".split())
+"""Options whose value is a key that logs in over there."""
 _STORED: Final = frozenset("-n --netrc --netrc-optional --netrc-file".split())
 _BODY_OPTIONS: Final = frozenset(option for option in (*_SENDING, "--get", "--remote-name", "--method") if option[:2] == "--")
 _NOTED: Final = frozenset("-K --config -X --request --method --use-askpass --engine -e --execute".split())
@@ -32,7 +35,7 @@ _TAKES: Final = frozenset(
     --json -F --form -o --output
     -X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file
     -x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --doh-url
-    -w --write-out --cert --key
+    -w --write-out -E --cert --key --unix-socket --abstract-unix-socket --proxy-cert --proxy-key
     --cacert --retry -K --config --resolve --url -D --dump-header -r --range
     --limit-rate --interface --data-ascii --form-string -C
     """.split()
@@ -104,6 +107,8 @@ def _http(call: ProgramCall) -> None:
     _files_written(call, targets)
     for path in files:
         call.read(path)
+    if (socket := _socket(call)) is not None:
+        call.note("high", "talks to a service that has power over the machine", socket)
     if (bare := next((url for url in targets if scheme_of(url) in _BARE), None)) is not None:
         call.note("high", "opens a bare connection", bare)
     if remote:
@@ -112,6 +117,21 @@ def _http(call: ProgramCall) -> None:
     note_requests(call, targets)
     if not call.bare:
         _http_options(call, bool(remote))
+
+
+_ENGINES: Final = re.compile(
+    r"(?:docker|podman|containerd|crio|buildkitd?|lxd|libvirt|snapd|dbus|system_bus|systemd|incus)\b", re.IGNORECASE)
+"""Services that start programs, or change the machine, for whoever reaches their socket."""
+
+
+def _socket(call: ProgramCall) -> str | None:
+    """A socket of the machine through which a request goes, where it is one of a service with power over it."""
+    if not call.longs:
+        return None
+    path = call.value("--unix-socket")
+    if path is None:
+        return call.value("--abstract-unix-socket")
+    return path if _ENGINES.search(path) is not None or call.places.kind(path) not in ("inside", "temp") else None
 
 
 def sends_on(assignment: str) -> bool:
@@ -138,6 +158,10 @@ def _unbundle(call: ProgramCall) -> None:
 
 def _http_options(call: ProgramCall, remote: bool) -> None:
     """Options that load something, or change something over there."""
+    if remote and not call.options.isdisjoint(_IDENTITY):
+        for path in [value.partition(":")[0] for option in sorted(_IDENTITY) if (value := call.value(option))]:
+            if look(call.places, path).secret == "own":
+                call.note("high", "logs in with a key of the user's own", path)
     if call.options.isdisjoint(_NOTED):
         return
     if call.value("-K", "--config") is not None and call.name == "curl":

@@ -311,7 +311,10 @@ _DENO_RUNS: Final = frozenset("run test eval repl install serve bench compile ca
 def _file_or_input(call: ProgramCall, language: str) -> None:
     operands = [path for path in call.operands if path not in STDIN_NAMES]
     if language == "deno" and operands[:1] and operands[0] in _DENO_RUNS:
-        operands = operands[1:]
+        made = call.value("-o", "--output") if operands[0] in ("compile", "bundle") else None
+        if made is not None:
+            call.write(made)
+        operands = [path for path in operands[1:] if path != made]
         if call.has("A", "--allow-all"):
             call.note("high", "runs a script that may do everything", call.command.text)
     remote = next((path for path in operands[:1] if "://" in path), None)
@@ -328,9 +331,12 @@ def _file_or_input(call: ProgramCall, language: str) -> None:
         found = given(call)
         for text in found.texts if found is not None else ():
             _judge_own(call, text, language)
+        call.judges_input = found is not None and found.is_known and language in _NO_SHELLS and call.name not in _IPYTHON
         call.at_least("medium", f"starts {language}", call.command.text)
 
 
+_NO_SHELLS: Final = frozenset(("python", "node", "ruby"))
+"""Languages in which a line of a shell is none of their own."""
 _BUILD_FILES: Final = ("-f", "--file", "--makefile", "--justfile", "--rakefile", "-b", "--build-file", "-buildfile", "-C",
                        "--directory", "--working-directory", "-p", "--project-dir")  # fmt: skip
 

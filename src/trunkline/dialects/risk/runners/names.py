@@ -31,6 +31,13 @@ _LOADER: Final = re.compile(r"ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*|ld\.so")
 _OTHERWISE_NAMED: Final = frozenset(("git", "hub", "ip", *VERBS))
 """Programs that may be others, beside git's own and loaders."""
 
+_SAME: Final[dict[str, str]] = {
+    "wget2": "wget", "grm": "rm", "gmv": "mv", "gcp": "cp", "gln": "ln", "gchmod": "chmod", "gchown": "chown", "gdd": "dd",
+    "docker.io": "docker", "podman-remote": "podman", "opentofu": "terraform", "tofu": "terraform", "doas": "sudo",
+    "slogin": "ssh",
+}
+"""The same program under another name, or one with the same words for the same things."""
+_SUFFIXES: Final = (".exe", ".cmd", ".bat", ".com")
 _COPIERS: Final = frozenset("cp ln install mv link rsync ditto gcp ginstall".split())
 
 _PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
@@ -152,7 +159,11 @@ def line_names(commands: Sequence[SimpleCommand]) -> list[Ran]:
 def real_name(command: SimpleCommand) -> tuple[str, ...]:
     """The program that a program is under another name: ``git-push``, ``git send-pack``, an alias given with it, a loader."""
     name = command.name
-    if not name or name in QUIET or not (name in _OTHERWISE_NAMED or name.startswith(("git-", "ld"))):
+    if not name or name in QUIET:
+        return ()
+    if (same := _SAME.get(name) or (_without_suffix(name) if "." in name else "")):
+        return (" ".join((same, *map(git.quoted, command.sketch[1:])))[:git.CHARS],)
+    if not (name in _OTHERWISE_NAMED or name.startswith(("git-", "ld"))):
         return ()
     if name == "git":
         return git.behind(command)
@@ -173,6 +184,11 @@ def real_name(command: SimpleCommand) -> tuple[str, ...]:
         line = joined(command, command.sketch.index("exec") + 2)
         return () if line is UNKNOWN else line
     return ()
+
+
+def _without_suffix(name: str) -> str:
+    """``curl`` for ``curl.exe``; empty where there is no such suffix."""
+    return next((name[:-len(suffix)] for suffix in _SUFFIXES if name.lower().endswith(suffix)), "")
 
 
 _INTERPRETERS: Final = frozenset(

@@ -72,6 +72,10 @@ CONSOLES: Final[dict[str, dict[str, Console]]] = {
 }
 
 
+_OPENED: Final = frozenset(("dbshell", "dbconsole"))
+"""Consoles with the project's own credentials: what is typed there nobody sees."""
+
+
 def note_console(call: ProgramCall) -> None:
     """Note what a console would do with its input, and with the code of its words."""
     words = [(call.command.name or "").lower(), *call.args[:WORDS]]
@@ -89,6 +93,8 @@ def note_console(call: ProgramCall) -> None:
             texts = [text for text in (*code, *(found.texts if found is not None else ())) if text is not None]
             _judge(call, console, texts, None not in code and (found is None or found.is_known))
             return
+        if words[behind] in _OPENED and "--help" not in call.longs:
+            call.note("high", "opens a console of the project's database", call.command.text)
 
 
 def _code(call: ProgramCall, console: Console, first: int) -> Iterator[str | None]:

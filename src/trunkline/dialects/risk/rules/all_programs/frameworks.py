@@ -17,8 +17,8 @@ WORDS: Final = 12
 
 _OF_DATA: Final = frozenset("db database schema migrate migration ecto doctrine".split())
 _LOSES: Final = frozenset(
-    "drop reset purge truncate truncate_all wipe fresh refresh rebuild nuke clean rollback downgrade undo undo:all load replant "
-    "setup".split())
+    "drop reset purge truncate truncate_all wipe fresh refresh rebuild nuke clean rollback downgrade undo undo:all down load "
+    "replant setup".split())
 """Of a task that is named ``db:drop``: its first part, and any of the others."""
 
 PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
@@ -26,6 +26,8 @@ PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "rails": (("destroy",), ("d",)),
     **dict.fromkeys(("manage.py", "django-admin", "django"),
                     (("flush",), ("sqlflush",), ("reset_db",), ("reset_schema",), ("migrate", "zero"))),
+    **dict.fromkeys(("migrate", "golang-migrate"), (("down",), ("drop",), ("force",))),
+    "sql-migrate": (("down",),),
     "atlas": (("schema", "clean"),),
     "sea-orm-cli": (("migrate", "fresh"), ("migrate", "reset"), ("migrate", "refresh"), ("migrate", "down")),
     "drizzle-kit": (("drop",),),

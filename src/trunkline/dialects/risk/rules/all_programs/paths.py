@@ -73,7 +73,7 @@ _READING_OF_KNOWN: Final = _READING | frozenset(
 
 _READS: Final = _row(everything=True)
 _LOOKS: Final = _row(ALL, writes="-o")
-_MAKING: Final = frozenset("venv new init create".split())
+_MAKING: Final = frozenset("venv new init create vendor".split())
 _PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True, runs="run r")
 _SAVING: Final = (
     "-o --output --output-dir --output-directory --destination --dest --cidfile --iidfile --metadata-file -E --log-file")
@@ -146,6 +146,8 @@ PATHS: Final[dict[str, PathUse]] = {
 
 _WITH_LABELS: Final = frozenset("bazel bazelisk buck buck2 pants please plz".split())
 """To them ``//x:y`` is what is to be built, and no path."""
+_MAPS: Final = frozenset(("sass", "dart-sass", "node-sass", "sassc"))
+"""Their words are pairs: what is read, and where to it is written."""
 _NO_ROW: Final = PathUse()
 _MAKES_IN: Final = ("", "-p", "--prefix")
 
@@ -166,6 +168,8 @@ def _word(call: ProgramCall, at: int, arg: str, is_known: bool, wraps: Callable[
     values = (arg, *option_values(arg))
     if arg[:1] == "-" and ":" in arg and "://" not in arg:
         values = (*values, arg.partition(":")[2])  # ``--cov-report=xml:../x``
+    if call.name in _MAPS and arg[:1] not in "/~-":
+        values = (*values, arg.rpartition(":")[2])  # ``src:../x``
     if at and call.args[at - 1][:2] == "--" and (labelled := _LABELLED.match(arg)) is not None:
         values = (*values, arg[labelled.end():])  # the same apart
     for value in values:
