@@ -191,13 +191,14 @@ def _ranged(braces: re.Match[str]) -> str:
     return "?*" if ".." in braces[0] else braces[0]
 
 
-def mentions(commands: Iterable[SimpleCommand], home: str | None) -> Iterator[str]:
-    """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown."""
+def mentions(commands: Iterable[SimpleCommand], home: str | None, known: frozenset[str] = frozenset()) -> Iterator[str]:
+    """Everything in a line that may be a path: words, values of options and assignments, targets; ANYTHING where unknown.
+    ``known`` are words that only the shell knows and whose values somebody else holds against rules."""
     line = tuple(commands)
     for index, command in enumerate(line):
         pairs = enumerate(zip(command.words, command.sketch, strict=True))
         yield from (_known(word, sketch, home) for at, (word, sketch) in pairs
-                    if word is not None or not is_only_text(command, at))
+                    if word is not None or not (sketch in known or is_only_text(command, at)))
         if any(map(_puts_names_together, _code_on_input(line, index))):
             yield ANYTHING
         yield from (_known(redirect.target, redirect.sketch, home) for redirect in command.redirects)

@@ -43,12 +43,13 @@ from trunkline.session.policy.commands import (
 from trunkline.session.policy.globs import Place
 from trunkline.session.policy.handed import handling
 from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, line_steers_hub, runs_unknown, without_options
+from trunkline.session.policy.loops import known_in_loop
 from trunkline.session.policy.names import fed_outlines
 from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold
 from trunkline.session.workspace import PLAYGROUND
 
 if TYPE_CHECKING:
-    from trunkline.dialects.shell import ParsedLine, SimpleCommand
+    from trunkline.dialects.shell import ParsedLine, SimpleCommand, Values
 
 COMMAND_CHARS = 64 << 10
 """A longer command is not parsed: nothing but its exact text allows it."""
@@ -144,11 +145,26 @@ class Subject:
     def _words(self) -> tuple[str, ...]:
         """Every word of the command that may be a path."""
         ask = self.ask
-        found = [*mentions(self.commands, ask.home), *(self.parsed.tested if self.parsed is not None else ())]
+        found = [*mentions(self.commands, ask.home, self._looped), *(self.parsed.tested if self.parsed is not None else ())]
         if not self.is_whole and ask.command is not None:
             found += ask.command[:COMMAND_CHARS].split()
         found += braced(found)
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
+
+    @cached_property
+    def _looped(self) -> frozenset[str]:
+        """Words of a loop that can be nothing but what the line says: they are among ``_spelled``."""
+        if self.parsed is None or not self.is_whole or not self.parsed.bound or self.ask.command is None:
+            return frozenset()
+        return known_in_loop(self.ask.command, self.commands, self._values)
+
+    @cached_property
+    def _values(self) -> Values:
+        """What the variables of the line may be."""
+        from trunkline.dialects.shell import Values, goes_elsewhere  # as heavy as the parser
+
+        bound = self.parsed.bound if self.parsed is not None else ()
+        return Values(bound, posixpath.basename(self.ask.home or ""), moves=goes_elsewhere(self.commands))
 
     @cached_property
     def _spelled(self) -> tuple[str, ...]:
@@ -161,10 +177,8 @@ class Subject:
         open_words += [each.sketch for one in self.commands for each in one.redirects if each.target is None]
         if not open_words:
             return ()
-        from trunkline.dialects.shell import Values, goes_elsewhere  # as heavy as the parser
-
-        known = Values(self.parsed.bound, posixpath.basename(self.ask.home or ""), moves=goes_elsewhere(self.parsed.commands))
-        return tuple(islice(dict.fromkeys(one for word in dict.fromkeys(open_words) for one in known.possible(word)), WORDS))
+        found = dict.fromkeys(one for word in dict.fromkeys(open_words) for one in self._values.possible(word))
+        return tuple(islice(found, WORDS))
 
     @cached_property
     def _settled(self) -> tuple[Place, ...]:
