@@ -84,8 +84,10 @@ def line_beside(title: str, command: str) -> tuple[str, bool]:
     if not reads_as_command(line) or beginning in " ".join(command.split()):
         return "", False
     program = line.split()[0].rpartition("/")[2]
-    is_other = _PROGRAM.fullmatch(program) is not None and program not in _OF_LINE.split(command)
-    return (line, is_other) if is_other or not _PROSE.search(line) else ("", False)
+    is_other = program not in _OF_LINE.split(command)
+    if _PROGRAM.fullmatch(program) is None or (not is_other and _PROSE.search(line)):
+        return "", False  # a sentence
+    return line, is_other
 
 
 _PROGRAM: Final = re.compile(r"[a-z][a-z0-9._+-]{0,40}")

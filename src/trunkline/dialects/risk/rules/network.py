@@ -107,8 +107,6 @@ def _http(call: ProgramCall) -> None:
     _files_written(call, targets)
     for path in files:
         call.read(path)
-    if (socket := _socket(call)) is not None:
-        call.note("high", "talks to a service that has power over the machine", socket)
     if (bare := next((url for url in targets if scheme_of(url) in _BARE), None)) is not None:
         call.note("high", "opens a bare connection", bare)
     if remote:
@@ -117,21 +115,6 @@ def _http(call: ProgramCall) -> None:
     note_requests(call, targets)
     if not call.bare:
         _http_options(call, bool(remote))
-
-
-_ENGINES: Final = re.compile(
-    r"(?:docker|podman|containerd|crio|buildkitd?|lxd|libvirt|snapd|dbus|system_bus|systemd|incus)\b", re.IGNORECASE)
-"""Services that start programs, or change the machine, for whoever reaches their socket."""
-
-
-def _socket(call: ProgramCall) -> str | None:
-    """A socket of the machine through which a request goes, where it is one of a service with power over it."""
-    if not call.longs:
-        return None
-    path = call.value("--unix-socket")
-    if path is None:
-        return call.value("--abstract-unix-socket")
-    return path if _ENGINES.search(path) is not None or call.places.kind(path) not in ("inside", "temp") else None
 
 
 def sends_on(assignment: str) -> bool:

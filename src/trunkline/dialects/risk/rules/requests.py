@@ -59,8 +59,9 @@ SERVICES: Final = (
     _service(r"^[^?#]{0,1200}/_(?:delete_by_query|all|shutdown|forcemerge)(?:/|$|\?)", None, "high",
              "deletes what a service holds"),
 )
-_SOCKETS: Final = re.compile(r"(?:docker|podman|containerd|crio|cri-dockerd|buildkitd|lxd|libvirt)[\w.-]{0,40}sock")
-
+_ENGINES: Final = re.compile(
+    r"(?:docker|podman|containerd|crio|cri-dockerd|buildkitd?|lxd|incus|libvirt|snapd|dbus|system_bus|systemd)(?![a-z])")
+"""Services that start programs, or change the machine, for whoever reaches their socket."""
 
 _DATABASES: Final = re.compile(_AT + r"(?::8123(?:[/?]|$)|/_sql(?:[/?]|$))")
 """Services that take the body of a request for a statement, whatever it is."""
@@ -72,9 +73,8 @@ def note_requests(call: ProgramCall, targets: Sequence[str]) -> None:
     """Note what a request does to whoever gets it, wherever that is."""
     method = _method(call)
     changes = method in ("POST", "PUT", "PATCH", "DELETE")
-    socket = call.value("--unix-socket", "--abstract-unix-socket") or ""
-    if socket and _SOCKETS.search(socket[:_ADDRESS_CHARS]):
-        _note(call, SERVICES[0], changes)
+    if call.longs and (socket := _socket(call)) is not None:
+        call.note("high", "talks to a service that has power over the machine", socket)
     for target in targets:
         for service in SERVICES:
             if service.address.search(target[:_ADDRESS_CHARS]):
@@ -84,6 +84,15 @@ def note_requests(call: ProgramCall, targets: Sequence[str]) -> None:
         call.at_least("high", "deletes something that a service holds", call.command.text)
     elif method in ("PUT", "PATCH") and targets:
         call.at_least("medium", "changes something that a service holds", call.command.text)
+
+
+def _socket(call: ProgramCall) -> str | None:
+    """The socket that a request goes through, where it is no one of the project's own."""
+    path = call.value("--unix-socket")
+    if path is None:
+        return call.value("--abstract-unix-socket")
+    is_own = call.places.kind(path) in ("inside", "temp") and _ENGINES.search(path[:_ADDRESS_CHARS]) is None
+    return None if is_own else path
 
 
 def _note_statements(call: ProgramCall, targets: Sequence[str]) -> None:
