@@ -92,7 +92,7 @@ _OPERATOR = re.compile(r"(?<!\S)(?:[\w./-]{0,200};|;;|&&|\|\|?|\|&|&|\d?(?:>>?\|
 """A word that ends a command, or leads its output elsewhere, to a shell."""
 _ENDED = frozenset(("-exec", "-execdir", "-ok", "-okdir"))
 """Options of find whose words end with a ``;`` of its own."""
-_BREAKS_OUT = re.compile(r"\s*(?:;|&&?|\|[|&]?|\n)\s*[\w./~$\"']|[^\s']*(?:\$\(\s*[a-z./~]|`)")
+_BREAKS_OUT = re.compile(r"\s{0,20}(?:;|&&?|\|[|&]?)\s{0,20}[\w./~$\"']|[^\s']{0,200}(?:\$\(\s{0,9}[a-z./~]|`)")
 """A word that would begin a command of its own, were the words joined for a shell: ``; rm x``, ``$(rm x)``."""
 _OF_SHELL = re.compile(r"[;&|<>$`\n()]")
 _NO_NAMES: frozenset[str] = frozenset()

@@ -81,13 +81,21 @@ def line_beside(title: str, command: str) -> tuple[str, bool]:
     the same program may sum up the command. Empty where it is no line, or that of the command."""
     line = " ".join(bare_line_of(title).split())
     beginning = line.rstrip("….")
-    if not reads_as_command(line) or beginning in " ".join(command.split()):
+    ran = " ".join(command.split())
+    if not reads_as_command(line) or beginning in ran or _leads_to(line, ran):
         return "", False
     program = line.split()[0].rpartition("/")[2]
     is_other = program not in _OF_LINE.split(command)
     if _PROGRAM.fullmatch(program) is None or (not is_other and _PROSE.search(line)):
         return "", False  # a sentence
     return line, is_other
+
+
+def _leads_to(line: str, command: str) -> bool:
+    """Whether a line is words for people before the command itself: ``script execution via -c: python3 -c …``."""
+    before = line.removesuffix(f": {command}")
+    words = before.split()
+    return before != line and len(words) > 1 and not _is_program(words[0]) and _SIGNS.isdisjoint(words) and words[1][:1] != "-"
 
 
 _PROGRAM: Final = re.compile(r"[a-z][a-z0-9._+-]{0,40}")
