@@ -25,6 +25,8 @@ EXEMPT = {
     "dialects/calls/": "the one place",
     "dialects/packets/": "the documents say how a packet is titled, of which kind it is and what its raw input looks like",
     "dialects/claude/": "makes the calls of a program that sends none",
+    **{f"dialects/{name}": "makes the calls of programs that only store them"
+       for name in ("codex/", "opencode/", "gemini/", "qwen/", "copilot/", "transcripts.py")},
     "dialects/acp/reading/aliases/": "other spellings of the protocol's own members, before anything is read",
     "dialects/context/": "helpers that the documents define by these very names and members",
     "agents/": "the catalog has its agents' names, and our own demo makes calls",
