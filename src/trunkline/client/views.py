@@ -117,6 +117,8 @@ class ApprovalView(View):
     always: dict[str, Any] | None = None
     no_rule: str = ""
     """Why there is no rule that "always" would write."""
+    rules_allow: bool = True
+    """Whether rules may allow it: not so of asks in terminals, unless the person wants that."""
     editable: bool = False
     beyond_turn: bool = False
     requested_at: str = ""

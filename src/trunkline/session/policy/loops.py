@@ -1,4 +1,4 @@
-"""Words of a loop whose values stand in the line: ``for f in a.py b.py; do wc -l "$f"; done``.
+"""Words of a loop whose values stand in the line: ``for f in src tests; do ls "$f"; done``.
 
 Rule 1: a word is known only where nothing but the line can say what it is: the line is that one loop, its variable gets no other
 value in it, and the word stands in double quotes, so that no shell takes it apart. Any doubt leaves it what it was: any path.

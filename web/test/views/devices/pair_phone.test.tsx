@@ -19,7 +19,7 @@ it('gives the command that makes the machine reachable to be copied, without the
   await act(() => [...root.querySelectorAll('button')].find((each) => each.textContent === 'Show the code')?.click());
   await vi.waitUntil(() => root.textContent?.includes('/opt/my/trunkline'));
   const copy = await vi.waitUntil(() => root.querySelector<HTMLElement>('[aria-label="Copy the command"]'));
-  expect(root.textContent).toContain('docs/howto/phone.md');
+  expect(root.textContent).toContain('--trusted-proxy 127.0.0.1');
   await act(() => copy.click());
   expect(copied).toEqual(["/opt/my/trunkline serve --host 0.0.0.0 --allow-host <name> --tls-cert <file> --tls-key <file> --public-url https://<name>:7420 --data '/a b'"]);
 });
