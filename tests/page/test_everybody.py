@@ -39,12 +39,13 @@ def path_of(view: str, cast: dict[str, Session]) -> str:
     return "#/" if view == "home" else f"#/{view}"
 
 
-def settle(page: Page) -> None:
+def settle(person: Person) -> None:
     """Until the view is drawn and nothing moves."""
+    page = person.page
     expect(page.get_by_role("main")).to_be_visible()
     expect(page.locator("h1").first).to_be_attached()  # a view that is loaded only now
     expect(page.get_by_role("status").filter(has_text="Connected")).to_be_attached()
-    page.wait_for_load_state("networkidle")
+    person.rest()
     page.evaluate("() => Promise.all(document.getAnimations().filter(each => each.effect.getTiming().iterations !== Infinity)"
                   ".map(each => each.finished.catch(() => null))).then(() => null)")
 
@@ -67,7 +68,7 @@ def test_axe_finds_nothing_in_any_view(busy: Busy, make_person: MakePerson, size
     found = []
     for view in VIEWS:
         person.go(path_of(view, cast))
-        settle(page)
+        settle(person)
         found += [f"{view}: {each}" for each in found_by_axe(page)]
     assert not found, "\n".join(found)
 
@@ -92,9 +93,9 @@ def test_axe_finds_nothing_where_all_cards_are_open(busy: Busy, make_person: Mak
     found, opened = [], 0
     for name in ("fixed", "toured"):
         person.go(path_of(name, cast))
-        settle(page)
+        settle(person)
         opened += open_everything(page)
-        settle(page)
+        settle(person)
         found += [f"{name}: {each}" for each in found_by_axe(page)]
     assert opened > 10
     assert not found, "\n".join(found)
@@ -108,7 +109,7 @@ def test_nothing_scrolls_sideways(busy: Busy, make_person: MakePerson, width: in
     found = {}
     for view in VIEWS:
         person.go(path_of(view, cast))
-        settle(page)
+        settle(person)
         if sideways(page):
             found[view] = page.evaluate("""() => [...document.querySelectorAll('body *')]
               .filter(part => part.getBoundingClientRect().right > innerWidth + 1)
@@ -123,7 +124,7 @@ def test_on_a_narrow_phone_no_tab_is_cut_off(busy: Busy, make_person: MakePerson
     seen, cut = 0, {}
     for view in VIEWS:
         person.go(path_of(view, cast))
-        settle(page)
+        settle(person)
         seen += page.get_by_role("tab").count()
         cut[view] = page.evaluate("""() => [...document.querySelectorAll('[role=tab]')].filter(tab => {
           const row = tab.parentElement.getBoundingClientRect(), box = tab.getBoundingClientRect();
@@ -139,7 +140,7 @@ def test_on_a_narrow_phone_names_are_whole_or_say_that_they_are_not(busy: Busy, 
     person = make_person(stage.hub.url, "phone", viewport={"width": 320, "height": 640})
     page = person.log_in(stage.hub, path_of("publishing", cast))
     expect(page.get_by_role("heading", name="Publish release 2.4")).to_be_visible()
-    settle(page)
+    settle(person)
     # A browser marks what it cuts in a box of text only, not in one that lays out boxes of its own.
     assert page.evaluate("""() => [...document.querySelectorAll('.session-title, .session-where > span')]
       .map(part => [part, getComputedStyle(part)])
@@ -172,7 +173,7 @@ def test_what_a_finger_must_hit_is_large_enough(busy: Busy, make_person: MakePer
     stage, cast = busy
     person = make_person(stage.hub.url, "phone")
     page = person.log_in(stage.hub, path_of(view, cast))
-    settle(page)
+    settle(person)
     small = page.evaluate("""() => [...document.querySelectorAll('button, [role=tab], select, summary, nav a, .ui-button')]
       .filter(part => part.offsetParent && !part.closest('.visually-hidden')).map(part => [part, part.getBoundingClientRect()])
       .filter(([part, box]) => box.width > 0 && Math.min(box.height, box.width) < 43)
@@ -184,8 +185,9 @@ def test_what_a_finger_must_hit_is_large_enough(busy: Busy, make_person: MakePer
 
 def test_the_keyboard_goes_everywhere_and_is_seen(busy: Busy, make_person: MakePerson) -> None:
     stage, _cast = busy
-    page = make_person(stage.hub.url).log_in(stage.hub)
-    settle(page)
+    person = make_person(stage.hub.url)
+    page = person.log_in(stage.hub)
+    settle(person)
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
     page.keyboard.press("Enter")

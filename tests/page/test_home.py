@@ -153,7 +153,7 @@ def test_who_comes_while_the_hub_is_away_is_told_that_nothing_is_known_yet(own_h
     person = make_person(own_hub.url, alone=True)
     page = person.log_in(own_hub)
     page.evaluate("() => navigator.serviceWorker.ready.then(() => null)")
-    page.wait_for_load_state("networkidle")  # what is asked while the hub stops is answered with a failure
+    person.rest()  # what is asked while the hub stops is answered with a failure
     with person.losing_the_network():
         own_hub.stop()
         page.reload()
