@@ -15,9 +15,10 @@ from types import ModuleType
 from typing import Any
 
 import trunkline
+from tests.tooling.examples import THOROUGH
 
-SMALL, LARGE = 2 << 10, 8 << 10
-QUICK_S, SLOW_S = 0.002, 0.25
+SMALL, LARGE = (2 << 10, 8 << 10) if THOROUGH else (512, 2 << 10)
+QUICK_S, SLOW_S = (0.002 if THOROUGH else 0.0005), 0.25
 """What a text of LARGE may take without a closer look; and what no linear expression needs for a SMALL one, on any machine."""
 UNITS = (" ", "\t", "\n", "a", "0", "-", "/", ".", ":", "[", "{", "(", "<", "'", '"', "`", "$", "\\", "=", "a ", "a-", "a.", "a/",
          "$(", "${", "{a,", "[a", "[{", "[a](http://", "http://a", "data:", "data:a;", "<local-command-stdout>", "<title",

@@ -215,15 +215,18 @@ async def played(folder: Path, reads: list[bytes], *, runs: bool) -> tuple[list[
     return await stage.done()
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all examples. Nothing lies in it: a session looks through its folder at each turn."""
+    return tmp_path_factory.mktemp("empty")
+
+
 @given(lines=RUNS, how=CUTS)
 @settings(max_examples=examples(150), deadline=None)
-def test_both_ways_give_the_same_entries_state_and_frames(tmp_path_factory: pytest.TempPathFactory, lines: list[bytes],
-                                                          how: str) -> None:
-    folder = tmp_path_factory.getbasetemp()
-
+def test_both_ways_give_the_same_entries_state_and_frames(empty: Path, lines: list[bytes], how: str) -> None:
     async def compare() -> None:
         reads = cut(lines, how)
-        assert await played(folder, reads, runs=True) == await played(folder, reads, runs=False)
+        assert await played(empty, reads, runs=True) == await played(empty, reads, runs=False)
 
     run(compare())
 
