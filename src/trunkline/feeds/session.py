@@ -110,12 +110,20 @@ class Feed:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Whoever is called on the spot is called at the end of this: what is done within must not wait for their connections."""
-        self._is_held = True
+        self.hold()
         try:
             yield
         finally:
-            self._is_held = False
-            self._call_followers()
+            self.let_go()
+
+    def hold(self) -> None:
+        """``held`` begins. (By itself for whoever does it with each prompt: a generator as a context is six calls more.)"""
+        self._is_held = True
+
+    def let_go(self) -> None:
+        """``held`` ends."""
+        self._is_held = False
+        self._call_followers()
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""

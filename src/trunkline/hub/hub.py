@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -106,7 +105,7 @@ class Hub:
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
             tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider,
-            readers_held=self.everything.held, home=self.environ.get("HOME"))
+            hold_readers=self.everything.hold, let_readers_go=self.everything.let_go, home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
         if self.options.keeps_files:
@@ -260,4 +259,4 @@ def _now_us() -> int:
 
 
 def _new_id(prefix: str) -> str:
-    return f"{prefix}_{secrets.token_hex(8)}"
+    return f"{prefix}_{os.urandom(8).hex()}"

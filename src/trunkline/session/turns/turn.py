@@ -61,8 +61,16 @@ class TurnPlayer:
         """Have this done after each turn's end is written, and before the next begins; it may hold the session."""
         self._after_turn.append(act)
 
-    def play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
-        """Begin a turn whose prompt is written."""
+    def begin(self, turn: Turn, content: list[msgspec.Raw]) -> None:
+        """Write a turn's prompt, and play it. The agent gets it before readers do: everybody waits for what it will say."""
+        self._recorder.hold_readers()
+        try:
+            self._recorder.write()
+            self._play(turn, content)
+        finally:
+            self._recorder.let_readers_go()
+
+    def _play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
         self._alarms.clear("idle")
         self._silent = None
         self._finder.turn_started()
@@ -237,9 +245,7 @@ class TurnPlayer:
         if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
             return False
         following, content = self._recorder.at().turns.start_queued()
-        with self._recorder.readers_held():  # as in ``Prompts.take``
-            self._recorder.write()
-            self.play(following, content)
+        self.begin(following, content)
         return True
 
     def worked_us(self) -> int:
