@@ -48,7 +48,7 @@ from trunkline.journal.stores import open_store
 from trunkline.session.commands.requests import Scope
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.driver.elsewhere import AsksElsewhere
-from trunkline.session.fold import Artifact, SessionView
+from trunkline.session.fold import Artifact, Fold, SessionView
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.services import Limits, Services
 
@@ -248,9 +248,9 @@ class Hub:
         """Stop a session and forget it. From the first moment on nobody finds it any more."""
         await self._sessions.delete(session_id)
 
-    def _on_turn_ended(self, outcome: str) -> None:
+    def _on_turn_ended(self, outcome: str, fold: Fold) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1
-        self._audit.soon()
+        self._audit.turn_ended(fold.session_id, fold.chain)
 
 
 def _now_us() -> int:

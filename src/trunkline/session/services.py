@@ -53,7 +53,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """The hub's own folders and files, which no rule opens."""
     preview_url: Callable[[str, Artifact], str | None]
     """The address under which an artifact of a session can be shown; None where it cannot."""
-    turn_ended: Callable[[str], None]
+    turn_ended: Callable[[str, Fold], None]
     """Told of each turn's outcome (a stop reason or an error code)."""
     makers: Makers = msgspec.field(default_factory=Makers)
     """Whose a new file is, where several sessions work in one folder."""

@@ -20,17 +20,20 @@ from trunkline.server.http.answer import CYCLE, AnswerTransport
 
 
 class _Bell:
-    """What uvicorn calls an event. At most one waits for it, and mostly nobody does."""
+    """What uvicorn calls an event. At most one waits for it, and where nobody does there is no future."""
 
-    __slots__ = ("waiter",)
+    __slots__ = ("_rung",)
 
-    def __init__(self) -> None:
-        self.waiter: asyncio.Future[None] | None = None
+    def __init__(self, rung: asyncio.Future[None] | None) -> None:
+        self._rung = rung
 
     def set(self) -> None:
         """Something came, or nothing more will."""
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        if self._rung is not None and not self._rung.done():
+            self._rung.set_result(None)
+
+
+_NOBODYS_BELL = _Bell(None)
 
 
 class Exchange(RequestResponseCycle):
@@ -49,7 +52,9 @@ class Exchange(RequestResponseCycle):
         self.keep_alive = keep_alive
         self.waiting_for_100_continue = expects_continue
         self.on_response = on_response
-        self.message_event = _Bell()  # type: ignore[assignment]  # uvicorn only sets it; ``receive`` is ours
+        self.message_event = _NOBODYS_BELL  # type: ignore[assignment]  # uvicorn only sets it; ``receive`` is ours
+        self.is_awaited = False
+        """Whether somebody waits for more of the request."""
         self.disconnected = False
         self.body = bytearray()
         self.more_body = True
@@ -76,12 +81,13 @@ class Exchange(RequestResponseCycle):
         return {"type": "http.request", "body": body, "more_body": self.more_body}
 
     async def _more(self) -> None:
-        bell = self.message_event
-        bell.waiter = self._loop.create_future()  # type: ignore[attr-defined]  # it is a ``_Bell``
+        rung = self._loop.create_future()
+        self.message_event = _Bell(rung)  # type: ignore[assignment]  # uvicorn only sets it
+        self.is_awaited = True
         try:
-            await bell.waiter  # type: ignore[attr-defined]
+            await rung
         finally:
-            bell.waiter = None  # type: ignore[attr-defined]
+            self.is_awaited = False
 
     def answer_whole(self, status: int, head: bytes, body: bytes) -> bool:
         """Send an answer to its end, its headers as they are written; False, and nothing sent, where it has to wait for the
@@ -92,7 +98,8 @@ class Exchange(RequestResponseCycle):
         self.response_started = self.response_complete = True
         self.chunked_encoding = False
         self.transport.send(b"%b%b\r\n%b" % (STATUS_LINE[status], head, body))  # type: ignore[attr-defined]  # AnswerTransport
-        self.message_event.set()
+        if self.is_awaited:
+            self.message_event.set()
         self.on_response()
         return True
 
@@ -105,5 +112,5 @@ def exchange_of(scope: Scope) -> Exchange | None:
 
 def is_whole(scope: Scope) -> bool:
     """Whether a request is here to its end."""
-    exchange = exchange_of(scope)
+    exchange = scope.get("extensions", {}).get(CYCLE)
     return exchange is not None and not exchange.more_body

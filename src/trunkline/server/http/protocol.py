@@ -69,6 +69,8 @@ ASGI: Final[ASGIVersions] = {"version": "3.0", "spec_version": "2.3"}
 class HubProtocol(HttpToolsProtocol):
     """One connection."""
 
+    cycle: Exchange
+
     def __init__(self, place: ConnectionPlace, proxies: Sequence[Network], **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
         self.place = place
@@ -230,7 +232,8 @@ class HubProtocol(HttpToolsProtocol):
         exchange.body += body
         if len(exchange.body) > HIGH_WATER_LIMIT:
             self.flow.pause_reading()
-        exchange.message_event.set()
+        if exchange.is_awaited:
+            exchange.message_event.set()
 
     def on_message_complete(self) -> None:
         """It is here to its end."""
@@ -242,7 +245,8 @@ class HubProtocol(HttpToolsProtocol):
         if (self.parser.should_upgrade() and self._should_upgrade()) or exchange.response_complete:
             return
         exchange.more_body = False
-        exchange.message_event.set()
+        if exchange.is_awaited:
+            exchange.message_event.set()
 
     def on_response_complete(self) -> None:
         """It is answered."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 
@@ -32,6 +32,8 @@ from trunkline.session.recorder import Recorder
 from trunkline.session.services import Services
 from trunkline.session.turns.ending import End, TurnEnding, report_fault
 from trunkline.session.workspace.artifacts import ArtifactFinder
+
+STOP_REASONS: Final = frozenset(get_args(StopReason))
 
 
 class TurnPlayer:
@@ -229,13 +231,13 @@ class TurnPlayer:
         asks, questions = self._recorder.fold.asks_of_turn()
         self._recorder.at().turns.worked(self.worked_us())
         outcome = self._ending.write(turn, end)
-        self._services.turn_ended(outcome)
+        self._services.turn_ended(outcome, self._recorder.fold)
         if asks or questions:
             self._background.run(self._dismiss_closed(asks, questions))
         for act in self._after_turn:
             act()
         # After a failure the queue waits for a person: what failed may fail for all of it.
-        if not (outcome in get_args(StopReason) and self.play_queued()):
+        if not (outcome in STOP_REASONS and self.play_queued()):
             self._recorder.write()
             self.rest()
 
