@@ -117,17 +117,18 @@ class _Allowance:
     """Time that commits may take: a share of all time, saved up to ``saved_s``. What one takes beyond that is paid off by
     waiting."""
 
-    __slots__ = ("_at", "_left_s", "_saved_s", "_share")
+    __slots__ = ("_at", "_saved_s", "_share", "was_left_s")
 
     def __init__(self, share: float, saved_s: float) -> None:
         self._share = share
         self._saved_s = saved_s
-        self._left_s = saved_s
+        self.was_left_s = saved_s
+        """What there was behind the last commit."""
         self._at = float("-inf")
 
     def left_s(self, now: float) -> float:
         """What there is now; below nothing, what is still to be paid off."""
-        return min(self._saved_s, self._left_s + (now - self._at) * self._share)
+        return min(self._saved_s, self.was_left_s + (now - self._at) * self._share)
 
     def wait_s(self, left_s: float) -> float:
         """How long it takes to pay that off."""
@@ -135,7 +136,7 @@ class _Allowance:
 
     def spend(self, took_s: float, now: float) -> None:
         """A commit took so long, until now."""
-        self._left_s = min(self._saved_s, self._left_s + (now - self._at) * self._share) - took_s
+        self.was_left_s = min(self._saved_s, self.was_left_s + (now - self._at) * self._share) - took_s
         self._at = now
 
 
@@ -243,9 +244,21 @@ class Committer:
     def submit_alone(self, session_id: str, entries: list[Entry], size: int, *, changes: bool = False) -> None:
         """``submit`` of few entries without a row. Where nothing else is pending and there is time for a commit, it is one
         without a group: hardly two of a hub's sessions say something at once, and each word would make a group of its own."""
+        allowance, started = self._changes if changes else self._streams, self._clock_s()
         if self._due is not None or self._writer is not None or self._delivering or self._quick_needed or self._closed \
                 or (self._gathering.on and not changes) or size > ALONE_BYTES \
-                or not self._is_committed_here(session_id, entries, size, self._changes if changes else self._streams):
+                or (allowance.was_left_s <= 0 and allowance.left_s(started) <= 0):  # there cannot be less than there was
+            self.submit(session_id, entries, None, size, changes=changes)
+            return
+        try:
+            done = self._commit_alone_here(session_id, entries, started, allowance)
+        except Exception as error:  # as in ``_commit``
+            self.pending_bytes += size
+            self._hand_back(_Batch.of(session_id, entries, size), error)
+            return
+        if done:
+            self._deliver_alone(session_id, entries, size)
+        else:  # the journal would have to wait
             self.submit(session_id, entries, None, size, changes=changes)
 
     def is_pending(self, session_id: str) -> bool:
@@ -352,22 +365,6 @@ class Committer:
         if took_s > SLOW_COMMIT_S:
             self._quick_needed = QUICK_COMMITS
         return took_s
-
-    def _is_committed_here(self, session_id: str, entries: list[Entry], size: int, allowance: _Allowance) -> bool:
-        """Commit one session's entries on the loop and deliver them, or hand them back; False, and nothing done, where there is
-        no time for that, or the journal would have to wait."""
-        started = self._clock_s()
-        if allowance.left_s(started) <= 0:
-            return False
-        try:
-            if not self._commit_alone_here(session_id, entries, started, allowance):
-                return False
-        except Exception as error:  # as in ``_commit``
-            self.pending_bytes += size
-            self._hand_back(_Batch.of(session_id, entries, size), error)
-            return True
-        self._deliver_alone(session_id, entries, size)
-        return True
 
     def _deliver_alone(self, session_id: str, entries: list[Entry], size: int) -> None:
         """``_deliver`` of one session's part: who waits, waits for a group."""

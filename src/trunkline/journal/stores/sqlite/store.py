@@ -137,8 +137,9 @@ class SqliteJournal:
 
     def append_alone_now(self, session_id: str, entries: list[Entry]) -> bool:
         """Commit one session's entries in this thread: one record of the group log where that takes it, and else as a group."""
-        keeper, log = self._keeper, self._log
-        if not log.takes or keeper.behind or keeper.damaged or self._retention.deleting or not self._gate.try_enter():
+        keeper, log, gate = self._keeper, self._log, self._gate
+        if not log.takes or keeper.behind or keeper.damaged or self._retention.deleting or gate.is_waited_for() \
+                or not gate.enter_at_once():
             return self.append_now(alone(session_id, entries))
         try:
             count, first, seq = len(entries), entries[0].seq, entries[-1].seq
