@@ -127,7 +127,7 @@ class JournalConformance:
                 for number, each in enumerate(given):
                     part = group(a=[each])
                     if number % 3 == 0:
-                        done = journal.append_one_now("a", each)
+                        done = journal.append_alone_now("a", [each])
                     else:
                         done = number % 3 == 1 and journal.append_now(part)
                     if not done:
@@ -145,7 +145,7 @@ class JournalConformance:
                 await journal.append(group(a=entries(1, 2)))
                 late = entry(2)
                 try:
-                    assert not journal.append_one_now("a", late)
+                    assert not journal.append_alone_now("a", [late])
                 except StorageError as error:
                     assert "session a" in error.message
                 assert (late.pos, seqs(await journal.read("a"))) == (0, [1, 2])

@@ -1,4 +1,4 @@
-"""One entry on its own way: committed and delivered as a group of it would be, at the same moments."""
+"""One session's entries on their own way: committed and delivered as a group of them would be, at the same moments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from trunkline.journal.committer import Committer
 
 def one(committer: Committer, seq: int, session_id: str = "a") -> Entry:
     made = entry(seq)
-    committer.submit_one(session_id, made, made.size())
+    committer.submit_alone(session_id, [made], made.size())
     return made
 
 
@@ -40,19 +40,23 @@ def test_it_is_stored_and_delivered_when_submit_returns() -> None:
     run_in_virtual_time(scenario())
 
 
-@given(st.lists(st.tuples(st.sampled_from("ab"), st.booleans(), st.sampled_from([0.0, 0.1, 0.3, 1.0])), max_size=60),
+@given(st.lists(st.tuples(st.sampled_from("ab"), st.integers(1, 3), st.booleans(), st.booleans(),
+                          st.sampled_from([0.0, 0.1, 0.3, 1.0])), max_size=60),
        st.sampled_from([0.01, 0.1, 0.6]))
 @settings(max_examples=examples(40), deadline=None)
-def test_both_ways_commit_at_the_same_moments(submits: list[tuple[str, bool, float]], takes_ms: float) -> None:
+def test_both_ways_commit_at_the_same_moments(submits: list[tuple[str, int, bool, bool, float]], takes_ms: float) -> None:
     async def scenario(short: bool) -> tuple[list[float], list[list[int]], list[list[int]]]:
         journal = Disk(takes_ms)
         committer = committer_on(journal)
         a, b = with_sinks(committer, "a", "b")
-        for seq, (session_id, changes, pause_ms) in enumerate(submits, 1):
-            if short and not changes:
-                one(committer, seq, session_id)
+        last = 0
+        for session_id, count, changes, has_row, pause_ms in submits:
+            made = [entry(last + number) for number in range(1, count + 1)]
+            last += count
+            if short and not has_row:
+                committer.submit_alone(session_id, made, sum(each.size() for each in made), changes=changes)
             else:
-                committer.submit(session_id, [entry(seq)], partial(row, session_id) if changes else None, changes=changes)
+                committer.submit(session_id, made, partial(row, session_id) if has_row else None, changes=changes)
             await wait_ms(pause_ms)
         await committer.close()
         return journal.times_ms, a.told, b.told

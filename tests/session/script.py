@@ -131,7 +131,8 @@ class Stage:
         self.services = Services(
             journal=self.journal, committer=self.committer, budget=TailBudget(), pids=PidFiles(None), clock=self._tick,
             new_id=self._new_id, limits=limits or Limits(), preview_url=lambda session_id, artifact: "/preview/key/",
-            turn_ended=self.outcomes.append, policies=PolicyBook(None), chain_key=b"key", home="/home/ann")
+            turn_ended=lambda outcome, fold: self.outcomes.append(outcome),
+            policies=PolicyBook(None), chain_key=b"key", home="/home/ann")
         self.session = self.new(tmp_path)
 
     def new(self, folder: Path) -> Session:

@@ -188,14 +188,21 @@ class HubFeed:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Whoever is called on the spot is called at the end of this: what is done within must not wait for their connections."""
-        held: list[HubGroup] = []
-        self._held = held
+        self.hold()
         try:
             yield
         finally:
-            self._held = None
-            for group in held:
-                self._call(group)  # in order, so that who stops at one of them is not called for the next
+            self.let_go()
+
+    def hold(self) -> None:
+        """``held`` begins."""
+        self._held = []
+
+    def let_go(self) -> None:
+        """``held`` ends."""
+        held, self._held = self._held, None
+        for group in held or ():
+            self._call(group)  # in order, so that who stops at one of them is not called for the next
 
     def shared(self, key: Hashable, make: Callable[[], bytes]) -> bytes:
         """What ``make`` makes of the newest group, for everybody with the same key."""

@@ -47,6 +47,8 @@ class AuditNotes:
         self._log = log
         self._sessions = sessions
         self._task: asyncio.Task[None] | None = None
+        self._is_behind = True
+        """Whether there may be something to note in sessions whose turn ended before."""
         self._deleted = DeletedIds()
 
     def open(self) -> None:
@@ -54,9 +56,9 @@ class AuditNotes:
         if self._log is not None:
             self._log.open()
 
-    def soon(self) -> None:
-        """A turn has ended: note what has come, off the way of whoever ended it."""
-        if self._log is not None and self._task is None:
+    def turn_ended(self, session_id: str, chain: Chain) -> None:
+        """Note what has come, off the way of whoever ended it. Mostly nothing has: nobody was asked in that turn."""
+        if self._log is not None and self._task is None and (self._is_behind or not self._log.knows(session_id, chain)):
             self._task = asyncio.get_running_loop().create_task(self._note_stored())
             self._task.add_done_callback(self._done)
 
@@ -92,6 +94,7 @@ class AuditNotes:
         log = self._log
         assert log is not None
         behind = [session for session in self._sessions if not log.knows(session.id, session.fold.chain)]
+        self._is_behind = bool(behind)  # the next turn's end looks again whether all of it could be noted
         for session in behind:
             try:
                 await session.snapshot()

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -49,7 +48,7 @@ from trunkline.journal.stores import open_store
 from trunkline.session.commands.requests import Scope
 from trunkline.session.driver.base import AgentSession
 from trunkline.session.driver.elsewhere import AsksElsewhere
-from trunkline.session.fold import Artifact, SessionView
+from trunkline.session.fold import Artifact, Fold, SessionView
 from trunkline.session.policy.file import PolicyBook
 from trunkline.session.services import Limits, Services
 
@@ -106,7 +105,7 @@ class Hub:
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
             tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider,
-            readers_held=self.everything.held, home=self.environ.get("HOME"))
+            hold_readers=self.everything.hold, let_readers_go=self.everything.let_go, home=self.environ.get("HOME"))
 
     async def __aenter__(self) -> Self:
         if self.options.keeps_files:
@@ -249,9 +248,9 @@ class Hub:
         """Stop a session and forget it. From the first moment on nobody finds it any more."""
         await self._sessions.delete(session_id)
 
-    def _on_turn_ended(self, outcome: str) -> None:
+    def _on_turn_ended(self, outcome: str, fold: Fold) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1
-        self._audit.soon()
+        self._audit.turn_ended(fold.session_id, fold.chain)
 
 
 def _now_us() -> int:
@@ -260,4 +259,4 @@ def _now_us() -> int:
 
 
 def _new_id(prefix: str) -> str:
-    return f"{prefix}_{secrets.token_hex(8)}"
+    return f"{prefix}_{os.urandom(8).hex()}"

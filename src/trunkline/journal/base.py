@@ -120,8 +120,9 @@ class Journal(Protocol):
         hub's loop, so that a store which can never do without a wait (a disk that is synced, a server elsewhere) always says
         False."""
 
-    def append_one_now(self, session_id: str, entry: Entry) -> bool:
-        """``append_now`` of a group of this one entry: a word that somebody waits for comes alone, and its way is short."""
+    def append_alone_now(self, session_id: str, entries: list[Entry]) -> bool:
+        """``append_now`` of a group of one session's few entries: what somebody waits for, a word or a prompt, comes alone, and
+        its way is short."""
 
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries. On failure nothing of it is stored and StorageError is raised."""
@@ -151,6 +152,11 @@ class Journal(Protocol):
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
                         trace: TracebackType | None) -> None: ...
+
+
+def alone(session_id: str, entries: list[Entry]) -> Group:
+    """The group that is one session's alone."""
+    return Group({session_id: entries}, {}, {session_id: sum([entry.size() for entry in entries])})
 
 
 def check_order(session_id: str, entries: list[Entry], last_seq: int) -> None:

@@ -49,6 +49,9 @@ LARGE_GROUP_BYTES = 1 << 20
 """A group over this is written off the loop's thread. Measured: 3 ms of work for this much in entries of 1 KiB, 11 ms in
 entries of 100 bytes; four times as much took 43 ms, and 50 ms is what a callback may take."""
 
+ALONE_BYTES = 64 << 10
+"""What is larger is no record of a log, and takes so long that its way is nothing beside it."""
+
 SLOW_COMMIT_S = 0.02
 """A commit on the loop that took longer says that the disk is slow, or somebody holds it: the next ones go to the thread. Time
 in which the thread was ready and got no processor does not count: there a second thread that wants one makes it worse."""
@@ -91,10 +94,10 @@ class _Batch:
         self.waiters: dict[str, list[asyncio.Future[None]]] = {}
 
     @classmethod
-    def of(cls, session_id: str, entry: Entry, size: int) -> _Batch:
-        """One entry that was to be a group."""
+    def of(cls, session_id: str, entries: list[Entry], size: int) -> _Batch:
+        """What was to be a group."""
         batch = cls()
-        batch.group.entries[session_id], batch.group.sizes[session_id], batch.bytes = [entry], size, size
+        batch.group.entries[session_id], batch.group.sizes[session_id], batch.bytes = entries, size, size
         return batch
 
     def holds(self, session_id: str) -> bool:
@@ -114,17 +117,18 @@ class _Allowance:
     """Time that commits may take: a share of all time, saved up to ``saved_s``. What one takes beyond that is paid off by
     waiting."""
 
-    __slots__ = ("_at", "_left_s", "_saved_s", "_share")
+    __slots__ = ("_at", "_saved_s", "_share", "was_left_s")
 
     def __init__(self, share: float, saved_s: float) -> None:
         self._share = share
         self._saved_s = saved_s
-        self._left_s = saved_s
+        self.was_left_s = saved_s
+        """What there was behind the last commit."""
         self._at = float("-inf")
 
     def left_s(self, now: float) -> float:
         """What there is now; below nothing, what is still to be paid off."""
-        return min(self._saved_s, self._left_s + (now - self._at) * self._share)
+        return min(self._saved_s, self.was_left_s + (now - self._at) * self._share)
 
     def wait_s(self, left_s: float) -> float:
         """How long it takes to pay that off."""
@@ -132,7 +136,7 @@ class _Allowance:
 
     def spend(self, took_s: float, now: float) -> None:
         """A commit took so long, until now."""
-        self._left_s = min(self._saved_s, self._left_s + (now - self._at) * self._share) - took_s
+        self.was_left_s = min(self._saved_s, self.was_left_s + (now - self._at) * self._share) - took_s
         self._at = now
 
 
@@ -237,12 +241,25 @@ class Committer:
         if self._writer is None and (self._due is None or changes):
             self._schedule()
 
-    def submit_one(self, session_id: str, entry: Entry, size: int) -> None:
-        """``submit`` of one short entry that changes no state. Where nothing else is pending and there is time for a commit, it
-        is one without a group: hardly two of a hub's sessions say a word at once, and each word would make a group of its own."""
-        if self._due is not None or self._writer is not None or self._delivering or self._gathering.on or self._quick_needed \
-                or self._closed or not self._is_committed_here(session_id, entry, size):
-            self.submit(session_id, [entry], None, size)
+    def submit_alone(self, session_id: str, entries: list[Entry], size: int, *, changes: bool = False) -> None:
+        """``submit`` of few entries without a row. Where nothing else is pending and there is time for a commit, it is one
+        without a group: hardly two of a hub's sessions say something at once, and each word would make a group of its own."""
+        allowance, started = self._changes if changes else self._streams, self._clock_s()
+        if self._due is not None or self._writer is not None or self._delivering or self._quick_needed or self._closed \
+                or (self._gathering.on and not changes) or size > ALONE_BYTES \
+                or (allowance.was_left_s <= 0 and allowance.left_s(started) <= 0):  # there cannot be less than there was
+            self.submit(session_id, entries, None, size, changes=changes)
+            return
+        try:
+            done = self._commit_alone_here(session_id, entries, started, allowance)
+        except Exception as error:  # as in ``_commit``
+            self.pending_bytes += size
+            self._hand_back(_Batch.of(session_id, entries, size), error)
+            return
+        if done:
+            self._deliver_alone(session_id, entries, size)
+        else:  # the journal would have to wait
+            self.submit(session_id, entries, None, size, changes=changes)
 
     def is_pending(self, session_id: str) -> bool:
         """Whether something that the session has submitted is not stored yet."""
@@ -349,23 +366,7 @@ class Committer:
             self._quick_needed = QUICK_COMMITS
         return took_s
 
-    def _is_committed_here(self, session_id: str, entry: Entry, size: int) -> bool:
-        """Commit one entry on the loop and deliver it, or hand it back; False, and nothing done, where there is no time for that,
-        or the journal would have to wait."""
-        started = self._clock_s()
-        if self._streams.left_s(started) <= 0:
-            return False
-        try:
-            if not self._commit_one_here(session_id, entry, started):
-                return False
-        except Exception as error:  # as in ``_commit``
-            self.pending_bytes += size
-            self._hand_back(_Batch.of(session_id, entry, size), error)
-            return True
-        self._deliver_one(session_id, [entry], size)
-        return True
-
-    def _deliver_one(self, session_id: str, entries: list[Entry], size: int) -> None:
+    def _deliver_alone(self, session_id: str, entries: list[Entry], size: int) -> None:
         """``_deliver`` of one session's part: who waits, waits for a group."""
         self.commits += 1
         self._delivering = True
@@ -381,18 +382,20 @@ class Committer:
         if self._open.group.entries or self._open.rows:
             self._go_on()
 
-    def _commit_one_here(self, session_id: str, entry: Entry, started: float) -> bool:
-        """``_commit_here`` of one entry."""
+    def _commit_alone_here(self, session_id: str, entries: list[Entry], started: float, allowance: _Allowance) -> bool:
+        """``_commit_here`` of one session's entries."""
         if self._delay is None:
             self._delay = RunDelay()
         if started - self._delay.marked_s > MARK_S:
             self._delay.mark(started)
         try:
-            return self._journal.append_one_now(session_id, entry)
+            return self._journal.append_alone_now(session_id, entries)
         finally:
             now = self._clock_s()
             took_s = now - started
-            self._streams.spend((took_s if took_s <= LONG_COMMIT_S else self._own_s(took_s)) + ALONE_S, now)
+            if took_s > LONG_COMMIT_S:
+                took_s = self._own_s(took_s)
+            allowance.spend(took_s + ALONE_S if allowance is self._streams else took_s, now)
 
     async def _write(self, batch: _Batch) -> None:
         failure: Exception | None = None

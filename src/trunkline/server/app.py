@@ -43,7 +43,7 @@ from trunkline.server.auth.devices import Pairings
 from trunkline.server.auth.login import Codes
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.auth.tries import FailedTries
-from trunkline.server.call import HttpCall, Parts, Reply, asks_for_stream, reply, takes_stream
+from trunkline.server.call import DEFAULT_HEADERS, HttpCall, JsonReply, Parts, Reply, asks_for_stream, reply, takes_stream
 from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.comparing import Comparing
 from trunkline.server.files.preview_keys import Previews
@@ -56,15 +56,6 @@ from trunkline.server.sse import Streams
 from trunkline.threads import Lane
 
 log = logging.getLogger("trunkline.server")
-
-DEFAULT_HEADERS = (
-    ("x-content-type-options", "nosniff"),
-    ("referrer-policy", "no-referrer"),
-    ("cross-origin-resource-policy", "same-origin"),
-    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
-    ("cache-control", "no-store"),
-)
-"""For replies that say nothing else about themselves."""
 
 _editors_socket = Later("trunkline.server.acp.transport.socket").answer
 _context_socket = Later("trunkline.server.context.ws.face").answer
@@ -159,9 +150,10 @@ class App:
             gate.check_origin(request)
         if resource is None:
             raise NotFound(f"nothing is at {request.scope['path'][:200]}")
-        if request.method == "OPTIONS":
+        method = request.scope["method"]
+        if method == "OPTIONS":
             return Response(status_code=204, headers={"Allow": resource.allow})
-        route = resource.route(request.method)
+        route = resource.route(method)
         call = HttpCall(request, self.parts, NOBODY if route.scope is None else gate.caller(request))
         try:
             check_scope(call.caller, route.scope or "view")
@@ -262,6 +254,8 @@ def _resources(routes: Iterable[Route]) -> PathTree[_Resource]:
 
 
 def _harden(answer: Reply) -> None:
+    if isinstance(answer, JsonReply):  # made with them
+        return
     headers = MutableHeaders(raw=answer.raw_headers)
     for name, value in DEFAULT_HEADERS:
         headers.setdefault(name, value)

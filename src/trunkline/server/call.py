@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -20,9 +20,10 @@ from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge
 from trunkline.server.auth.cookies import base_of
-from trunkline.server.auth.credentials import NOBODY, Caller, RequestGate
+from trunkline.server.auth.credentials import NOBODY, Caller, RequestGate, header, headers
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.http.connections import place_of
+from trunkline.server.http.exchange import exchange_of
 from trunkline.server.options import ServerOptions
 
 if TYPE_CHECKING:
@@ -46,6 +47,14 @@ EXPLAINED_BYTES = 64 << 10
 """Of a body in which half a character is looked for, to name it: an expression over 32 MiB would hold everybody up."""
 KEY_LENGTH = 255
 """Of an ``Idempotency-Key``."""
+DEFAULT_HEADERS = (
+    ("x-content-type-options", "nosniff"),
+    ("referrer-policy", "no-referrer"),
+    ("cross-origin-resource-policy", "same-origin"),
+    ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+    ("cache-control", "no-store"),
+)
+"""For replies that say nothing else about themselves."""
 
 
 class Reply(Protocol):
@@ -164,7 +173,7 @@ class HttpCall:
 
     def idempotency_key(self) -> str | None:
         """What the caller calls this request, to be known again; None where it does not say."""
-        key = self.request.headers.get("idempotency-key") or None
+        key = header(self.request, b"idempotency-key") or None
         if key is not None and len(key) > KEY_LENGTH:
             raise Invalid(f"Idempotency-Key is longer than {KEY_LENGTH} characters", details={"field": "Idempotency-Key"})
         return key
@@ -185,19 +194,40 @@ class HttpCall:
         """The whole body, as far as a JSON body may go."""
         limit = self.parts.options.json_limit
         limit = min(limit, STRANGER_BODY_BYTES) if self.caller is NOBODY else limit
-        return b"".join([chunk async for chunk in self.chunks(limit)])
+        self._check_announced(limit)
+        body, is_more = await self._piece()
+        pieces, size = [body], len(body)
+        while is_more and size <= limit:  # most come at once
+            body, is_more = await self._piece()
+            pieces.append(body)
+            size += len(body)
+        if size > limit:
+            raise too_large(limit)
+        return b"".join(pieces)
 
     async def chunks(self, limit: int) -> AsyncGenerator[bytes, None]:
         """The body as it comes; TooLarge as soon as it is known to be over ``limit``."""
-        announced = self.request.headers.get("content-length")
-        size = 0
-        if announced is not None and (not is_whole_number(announced) or int(announced) > limit):
-            raise too_large(limit)  # the server's own parser has refused what is no number at all
-        async for chunk in self.request.stream():
+        self._check_announced(limit)
+        size, is_more = 0, True
+        while is_more:
+            chunk, is_more = await self._piece()
             size += len(chunk)
             if size > limit:
                 raise too_large(limit)
-            yield chunk
+            if chunk:
+                yield chunk
+
+    def _check_announced(self, limit: int) -> None:
+        announced = header(self.request, b"content-length")
+        if announced is not None and (not is_whole_number(announced) or int(announced) > limit):
+            raise too_large(limit)  # the server's own parser has refused what is no number at all
+
+    async def _piece(self) -> tuple[bytes, bool]:
+        """The next piece of the body, and whether there is more; ClientDisconnect where the client has left."""
+        message = await self.request.receive()
+        if message["type"] != "http.request":
+            raise ClientDisconnect
+        return message.get("body", b""), message.get("more_body", False)
 
 
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -234,10 +264,10 @@ def takes_stream(request: Request) -> bool:
 def _accepted(request: Request) -> set[str]:
     """The types that the client names in ``Accept``, but for those it refuses (``q=0``)."""
     found = set()
-    for accepted in request.headers.getlist("accept"):
+    for accepted in headers(request, b"accept"):
         for media in accepted.split(","):
             kind, *parameters = media.split(";")
-            if not any(_is_zero(each) for each in parameters):
+            if not (parameters and any(_is_zero(each) for each in parameters)):
                 found.add(kind.strip().lower())
     return found
 
@@ -250,9 +280,31 @@ def _is_zero(parameter: str) -> bool:
 _encoder = msgspec.json.Encoder()
 
 
+class JsonReply(Response):
+    """JSON with the headers that every reply has. It leaves in one piece, where nobody has to wait for anything."""
+
+    def __init__(self, body: bytes, status: int) -> None:
+        # Without Starlette's own, which makes each of these headers anew.
+        self.body, self.status_code, self.background = body, status, None
+        self.raw_headers = [(b"content-length", b"%d" % len(body)), *_JSON_HEADERS]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer the request."""
+        exchange = exchange_of(scope) if self.raw_headers[1:] == _JSON_HEADERS else None  # a cookie may have been added
+        if exchange is None or not exchange.answer_whole(
+                self.status_code, b"content-length: %d\r\n%b" % (len(self.body), _JSON_HEAD), bytes(self.body)):
+            await super().__call__(scope, receive, send)
+
+
+_JSON_HEADERS = [(b"content-type", b"application/json"), *((name.encode(), value.encode()) for name, value in DEFAULT_HEADERS)]
+_JSON_HEAD = b"".join(b"%b: %b\r\n" % header for header in _JSON_HEADERS)
+
+
 def reply(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A JSON answer."""
-    return Response(_encoder.encode(body), status, headers, media_type="application/json")
+    if headers:
+        return Response(_encoder.encode(body), status, headers, media_type="application/json")
+    return JsonReply(_encoder.encode(body), status)
 
 
 def no_content() -> Response:

@@ -11,8 +11,6 @@ the time that a restart takes. Only what a restart looks for in rows is never la
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 import msgspec
@@ -33,6 +31,9 @@ ROW_GAP_S = 0.25
 ROW_BYTES_PER_S = 8 << 20
 """What the rows of one session may write: a large one (prompts with images wait in it) is written less often than every
 ROW_GAP_S."""
+
+ALONE_ENTRIES = 8
+"""A prompt has five, the first word of an answer two: with more, streamed text is rather shared with what others say."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -129,9 +130,13 @@ class Recorder:
         if self._unstored:
             self._unstored += entries
             return
-        committer = self._services.committer
-        row = self._row if changes and self._row_is_due() else None
-        committer.submit(self.fold.session_id, entries, row, size, changes=changes)
+        committer = self._committer
+        if changes and self._row_is_due():
+            committer.submit(self._session_id, entries, self._row, size, changes=True)
+        elif len(entries) <= ALONE_ENTRIES:
+            committer.submit_alone(self._session_id, entries, size, changes=changes)
+        else:
+            committer.submit(self._session_id, entries, None, size, changes=changes)
         if committer.congested:
             self.backpressure.hold("journal")
 
@@ -143,15 +148,19 @@ class Recorder:
             self._unstored.append(entry)
             return
         committer = self._committer
-        committer.submit_one(self._session_id, entry, size)
+        committer.submit_alone(self._session_id, [entry], size)
         if committer.congested:
             self.backpressure.hold("journal")
 
-    @contextmanager
-    def readers_held(self) -> Iterator[None]:
-        """Readers are written to at the end of this: what is done within must not wait for their connections."""
-        with self.feed.held(), self._services.readers_held():
-            yield
+    def hold_readers(self) -> None:
+        """Readers are written to when they are let go: what is done until then must not wait for their connections."""
+        self.feed.hold()
+        self._services.hold_readers()
+
+    def let_readers_go(self) -> None:
+        """They may be written to again."""
+        self._services.let_readers_go()
+        self.feed.let_go()
 
     def write_row(self) -> bool:
         """Hand the row to the journal where a step came after the last one; False where none did."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import msgspec
@@ -54,7 +53,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """The hub's own folders and files, which no rule opens."""
     preview_url: Callable[[str, Artifact], str | None]
     """The address under which an artifact of a session can be shown; None where it cannot."""
-    turn_ended: Callable[[str], None]
+    turn_ended: Callable[[str, Fold], None]
     """Told of each turn's outcome (a stop reason or an error code)."""
     makers: Makers = msgspec.field(default_factory=Makers)
     """Whose a new file is, where several sessions work in one folder."""
@@ -64,7 +63,8 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """How what runs for a session is kept in its sandbox, by its state and the variables that came with its start."""
     hider: Callable[[Fold, Mapping[str, str]], Callable[[str], bool]] = lambda fold, env: nothing_hidden
     """Finds what that sandbox hides in the session's own folders; it looks at the disk."""
-    readers_held: Callable[[], AbstractContextManager[None]] = nullcontext
+    hold_readers: Callable[[], None] = lambda: None
+    let_readers_go: Callable[[], None] = lambda: None
     """Within this, readers of the whole hub are not written to."""
     home: str | None = None
     """The person's home folder, by which paths are judged."""

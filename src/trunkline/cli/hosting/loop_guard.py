@@ -46,7 +46,7 @@ HELD: Final = "the loop is held for"
 GOES_ON: Final = "the loop goes on, after"
 """How the lines of the log begin that tell of it, and of how much of its own time it was in the end."""
 GRIPPED: Final = " inside one call that kept the interpreter, seen at the next chance"
-EXEMPT: Final[frozenset[CodeType]] = frozenset({Committer._commit_here.__code__, Committer._commit_one_here.__code__})
+EXEMPT: Final[frozenset[CodeType]] = frozenset({Committer._commit_here.__code__, Committer._commit_alone_here.__code__})
 
 _STAT: Final = "/proc/stat"
 """Its first line is about all cores together: the eighth number is what the host took, in ticks."""

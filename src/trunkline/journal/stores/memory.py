@@ -13,7 +13,7 @@ from typing import Self
 
 import msgspec
 
-from trunkline.journal.base import Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
+from trunkline.journal.base import Entry, Group, JournalHealth, RowFilter, SessionRow, alone, check_order
 from trunkline.journal.page import Page
 from trunkline.journal.rows import matches
 
@@ -51,9 +51,9 @@ class MemoryJournal:
             self._rows[session_id] = row
         return True
 
-    def append_one_now(self, session_id: str, entry: Entry) -> bool:
-        """Commit one entry."""
-        return self.append_now(Group({session_id: [entry]}, {}, {session_id: entry.size()}))
+    def append_alone_now(self, session_id: str, entries: list[Entry]) -> bool:
+        """Commit one session's entries."""
+        return self.append_now(alone(session_id, entries))
 
     async def append(self, group: Group) -> None:
         """Commit a group and set ``pos`` on its entries."""

@@ -42,6 +42,8 @@ def split_base(path: str) -> tuple[str, str]:
 
 def without_base(scope: Scope) -> Scope:
     """The request as if it had been asked for at the top; ``base_of`` still knows where."""
+    if not scope["path"].startswith(PREFIX):
+        return scope
     base, path = split_base(scope["path"])
     if not base:
         return scope

@@ -65,7 +65,7 @@ class AnswerTransport:
             self._has_begun, self._held = True, data
             self._loop.call_soon(self._flush)
         else:
-            self._send(data)
+            self.send(data)
 
     def close(self) -> None:
         """Close behind what was written."""
@@ -78,9 +78,10 @@ class AnswerTransport:
 
     def _flush(self) -> None:
         if self._held:
-            self._send(b"")
+            self.send(b"")
 
-    def _send(self, data: bytes) -> None:
+    def send(self, data: bytes) -> None:
+        """Send at once, behind what is held."""
         held, self._held = self._held, b""
         self._cycle.transport = self._transport
         self._transport.write(held + data)

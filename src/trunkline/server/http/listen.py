@@ -23,6 +23,7 @@ from uvicorn.server import Server
 from trunkline.server.app import App
 from trunkline.server.http.connections import ConnectionPlace, Connections, connections_limit, files_limit
 from trunkline.server.http.door import Door
+from trunkline.server.http.exchange import is_whole
 from trunkline.server.http.protocol import KEEP_ALIVE_S, HubProtocol
 
 GRACE_S = 3
@@ -109,7 +110,7 @@ class _Patience:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on; its answer ends when its body has."""
-        if not any(name in (b"content-length", b"transfer-encoding") for name, _ in scope["headers"]):
+        if is_whole(scope):  # nearly every one: it came with one read, before this was called
             await self._app(scope, receive, send)
             return
         body = _Body(receive)

@@ -174,6 +174,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
     def asks_of_turn(self) -> tuple[list[str], list[str]]:
         """The open approvals and questions that end with the turn."""
+        if not self.approvals and not self.questions:
+            return [], []
         asks = [request_id for request_id, view in self.approvals.items() if not view.beyond_turn]
         return asks, [question_id for question_id in self.agent_questions() if not self.questions[question_id].beyond_turn]
 

@@ -26,13 +26,13 @@ _UNSEEN: Final = object()
 _encode = msgspec.json.Encoder().encode
 
 _MARKS: Final[dict[str, Callable[[Any], Any]]] = {
-    "turn": lambda turn: turn and (turn.seq, turn.turn_id, turn.cancelled, turn.showed_work, turn.tokens),
-    "user_message": lambda message: message and (message.message_id, message.size),
-    "changes": lambda changes: (changes.files, changes.lines_added, changes.lines_removed),
+    "turn": attrgetter("seq", "turn_id", "cancelled", "showed_work", "tokens"),
+    "user_message": attrgetter("message_id", "size"),
+    "changes": attrgetter("files", "lines_added", "lines_removed"),
     "queue": lambda queue: [(waiting.turn_id, id(waiting.content)) for waiting in queue],
     "rules": list,
 }
-"""What tells one value from the next where the fold changes it in place."""
+"""What tells one value from the next where the fold changes it in place. Where there is none, or nothing in it, that is all."""
 
 
 _NAMED: Final = list(zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True))
@@ -80,7 +80,7 @@ class Steps:
         fold, marks = self._fold, self._marks
         for index, (name, key, mark_of) in enumerate(_MARKED):
             value = getattr(fold, name)
-            mark = mark_of(value)
+            mark = mark_of(value) if value else None
             if mark != marks[index]:
                 marks[index] = mark
                 step[key] = value

@@ -42,6 +42,10 @@ _FLAGS: Final[dict[type, str]] = {
 }
 
 
+SHOWING: Final = frozenset({*_FLAGS, FileChangeEvent, WebOperationEvent})
+"""The events that may show one. Most do not, and are not asked."""
+
+
 def flag_of(event: Event) -> str | None:
     """The flag that an event shows, if it does show one."""
     if type(event) is FileChangeEvent:

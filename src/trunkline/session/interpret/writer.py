@@ -17,7 +17,7 @@ from trunkline.dialects.context.events import CustomEvent, Event, SessionStatusC
 from trunkline.dialects.context.types import SessionStatus, to_raw
 from trunkline.journal.base import Entry
 from trunkline.session.fold import Fold
-from trunkline.session.interpret.capability_flags import flag_of
+from trunkline.session.interpret.capability_flags import SHOWING, flag_of
 
 TEXT_LIMIT = 256 << 10
 """Bytes of text in one event; a phone must be able to take any event whole."""
@@ -74,9 +74,8 @@ class Writer:
         fold.seq += 1
         fold.updated_at = self.at
         self.dirty = True
-        flag = flag_of(event)
-        if flag is not None and flag not in fold.shown:
-            fold.shown = [*fold.shown, flag]
+        if type(event) in SHOWING:
+            self._show(event)
         body = encode_event(fold.seq, fold.session_id, self.at, event)
         if output is not None:
             before, after = body.split(b'"output":""', 1)
@@ -87,6 +86,11 @@ class Writer:
         self.size += entry.size()
         self._out.append(entry)
         return fold.seq
+
+    def _show(self, event: Event) -> None:
+        flag = flag_of(event)
+        if flag is not None and flag not in self.fold.shown:
+            self.fold.shown = [*self.fold.shown, flag]
 
     def add_encoded(self, event: bytes, update: bytes | None, packet: bytes | None = None, raw: bytes | None = None) -> None:
         """Write an entry that is encoded already (a text delta); the caller has counted ``seq`` up for it."""

@@ -39,6 +39,8 @@ class TurnEnding:
 
     async def end_calls(self, turn: Turn, end: End) -> None:
         """End what the turn left open in pieces, where that is much; what was asked about ends with the asks."""
+        if len(self._recorder.fold.calls) <= CALLS_AT_ONCE:
+            return
         stop = end.stop if isinstance(end, TurnEnd) else None
         cancelled = turn.cancelled or stop == "cancelled"
         pending = {key for view in self._recorder.fold.approvals.values() for key in view.call_ids}

@@ -56,9 +56,7 @@ class Prompts:
             return await self._go_behind(turn_id, blocks, key, by)
         turn = self._recorder.at().turns.start(turn_id, blocks, by=by, key=key)
         accepted = Accepted(turn_id, turn.seq, False)
-        with self._recorder.readers_held():  # the agent first: everybody waits for what it will say
-            self._recorder.write()
-            self._turns.play(turn, blocks)
+        self._turns.begin(turn, blocks)
         await self._recorder.stored()
         return accepted
 

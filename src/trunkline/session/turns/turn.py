@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any, get_args
+from typing import Any, Final, get_args
 
 import msgspec
 
@@ -32,6 +32,8 @@ from trunkline.session.recorder import Recorder
 from trunkline.session.services import Services
 from trunkline.session.turns.ending import End, TurnEnding, report_fault
 from trunkline.session.workspace.artifacts import ArtifactFinder
+
+STOP_REASONS: Final = frozenset(get_args(StopReason))
 
 
 class TurnPlayer:
@@ -61,8 +63,16 @@ class TurnPlayer:
         """Have this done after each turn's end is written, and before the next begins; it may hold the session."""
         self._after_turn.append(act)
 
-    def play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
-        """Begin a turn whose prompt is written."""
+    def begin(self, turn: Turn, content: list[msgspec.Raw]) -> None:
+        """Write a turn's prompt, and play it. The agent gets it before readers do: everybody waits for what it will say."""
+        self._recorder.hold_readers()
+        try:
+            self._recorder.write()
+            self._play(turn, content)
+        finally:
+            self._recorder.let_readers_go()
+
+    def _play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
         self._alarms.clear("idle")
         self._silent = None
         self._finder.turn_started()
@@ -221,13 +231,13 @@ class TurnPlayer:
         asks, questions = self._recorder.fold.asks_of_turn()
         self._recorder.at().turns.worked(self.worked_us())
         outcome = self._ending.write(turn, end)
-        self._services.turn_ended(outcome)
+        self._services.turn_ended(outcome, self._recorder.fold)
         if asks or questions:
             self._background.run(self._dismiss_closed(asks, questions))
         for act in self._after_turn:
             act()
         # After a failure the queue waits for a person: what failed may fail for all of it.
-        if not (outcome in get_args(StopReason) and self.play_queued()):
+        if not (outcome in STOP_REASONS and self.play_queued()):
             self._recorder.write()
             self.rest()
 
@@ -237,9 +247,7 @@ class TurnPlayer:
         if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
             return False
         following, content = self._recorder.at().turns.start_queued()
-        with self._recorder.readers_held():  # as in ``Prompts.take``
-            self._recorder.write()
-            self.play(following, content)
+        self.begin(following, content)
         return True
 
     def worked_us(self) -> int:

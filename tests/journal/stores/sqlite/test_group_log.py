@@ -119,19 +119,20 @@ def test_groups_of_small_parts_alone_are_logged_and_all_others_are_in_the_databa
     assert run(scenario()) == ((2, 1, 1) if durability == "normal" else (0, 3, 1))
 
 
-def test_one_entry_leaves_what_a_group_of_it_leaves(tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [1, 3])
+def test_entries_on_their_own_way_leave_what_a_group_of_them_leaves(tmp_path: Path, count: int) -> None:
     async def scenario(name: str) -> tuple[object, ...]:
         path = tmp_path / name / "journal.db"
         async with SqliteJournal(path, upkeep=QUIET) as journal:
-            for seq in range(1, 6):
-                (made,) = entries(seq, seq)
-                assert journal.append_one_now("a", made) if name == "one" else journal.append_now(group(a=[made]))
+            for seq in range(1, 6 * count, count):
+                made = entries(seq, seq + count - 1)
+                assert journal.append_alone_now("a", made) if name == "alone" else journal.append_now(group(a=made))
             recent, keeper = journal._recent, journal._keeper
             logged = [(record.first_pos, record.last_pos, record.body) for record in read_logs(path)]
             return (logged, recent.groups, recent.bytes, recent.last_seqs(), keeper._log_bytes, dict(journal._last_seq),
                     path.with_suffix(".marks").read_bytes())
 
-    assert run(scenario("one")) == run(scenario("group"))
+    assert run(scenario("alone")) == run(scenario("group"))
 
 
 def test_one_entry_that_the_log_cannot_take_is_in_the_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,8 +143,8 @@ def test_one_entry_that_the_log_cannot_take_is_in_the_database(tmp_path: Path, m
             first, second = entries(1, 2)
             with monkeypatch.context() as patch:
                 patch.setattr(journal._log, "append", lambda *record: False)
-                assert journal.append_one_now("a", first)
-            assert journal.append_one_now("a", second)
+                assert journal.append_alone_now("a", [first])
+            assert journal.append_alone_now("a", [second])
             assert (table_count(path, "recent"), len(read_logs(path)), [first.pos, second.pos]) == (1, 1, [1, 2])
             assert seqs(await journal.read("a")) == [1, 2]
 

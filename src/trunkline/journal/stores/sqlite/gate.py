@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 
 class WriteGate:
@@ -17,6 +18,9 @@ class WriteGate:
     def __init__(self) -> None:
         self._doorway = threading.Lock()
         self._inside = threading.Lock()
+        self.is_waited_for = self._doorway.locked
+        self.enter_at_once = partial(self._inside.acquire, False)
+        """The two halves of ``try_enter``, for whoever enters once per chunk: a call of Python's less."""
         self.leave = self._inside.release
         """Give back what ``try_enter`` took."""
 

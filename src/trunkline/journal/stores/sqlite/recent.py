@@ -47,15 +47,15 @@ class Recent:
             else:
                 known += entries
 
-    def add_one(self, session_id: str, entry: Entry, size: int) -> None:
-        """``add`` of a group of one entry."""
+    def add_alone(self, session_id: str, entries: list[Entry], size: int) -> None:
+        """``add`` of a group of one session."""
         self.groups += 1
         self.bytes += size
         known = self._fresh.get(session_id)
         if known is None:
-            self._fresh[session_id] = [entry]
+            self._fresh[session_id] = entries[:]
         else:
-            known.append(entry)
+            known += entries
 
     def of(self, session_id: str, *, after: int, before: int | None, horizon: int) -> list[Entry]:
         """The session's entries with after < seq < before and pos <= horizon; one may also be in a block already."""

@@ -33,7 +33,7 @@ from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
 from trunkline.errors import StorageError
-from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilter, SessionRow, check_order
+from trunkline.journal.base import Damage, Entry, Group, JournalHealth, RowFilter, SessionRow, alone, check_order
 from trunkline.journal.read_turns import ReadTurns
 from trunkline.journal.run_delay import RunDelay
 from trunkline.journal.stores.sqlite import database
@@ -135,20 +135,24 @@ class SqliteJournal:
             self._gate.leave()
         return True
 
-    def append_one_now(self, session_id: str, entry: Entry) -> bool:
-        """Commit one entry in this thread: one record of the group log where that takes it, and else as a group."""
-        keeper, log = self._keeper, self._log
-        if not log.takes or keeper.behind or keeper.damaged or self._retention.deleting or not self._gate.try_enter():
-            return self.append_now(Group({session_id: [entry]}, {}, {session_id: entry.size()}))
+    def append_alone_now(self, session_id: str, entries: list[Entry]) -> bool:
+        """Commit one session's entries in this thread: one record of the group log where that takes it, and else as a group."""
+        keeper, log, gate = self._keeper, self._log, self._gate
+        if not log.takes or keeper.behind or keeper.damaged or self._retention.deleting or gate.is_waited_for() \
+                or not gate.enter_at_once():
+            return self.append_now(alone(session_id, entries))
         try:
-            seq, pos = entry.seq, self._pos + 1
-            if seq > self._last_seq[session_id]:
-                entry.pos = pos
-                body = encode({session_id: [entry]})
+            count, first, seq = len(entries), entries[0].seq, entries[-1].seq
+            if first > self._last_seq[session_id] and seq - first >= count - 1 and count <= SMALL_ENTRIES:  # as ``plan_small``
+                before = pos = self._pos
+                for entry in entries:
+                    pos += 1
+                    entry.pos = pos
+                body = encode({session_id: entries})
                 size = len(body)
-                if size <= RECENT_ROW_BYTES and log.append(pos, pos, body):
+                if size <= RECENT_ROW_BYTES and log.append(before + 1, pos, body):
                     # As ``_note``, in the same order.
-                    self._recent.add_one(session_id, entry, size)
+                    self._recent.add_alone(session_id, entries, size)
                     self._last_seq[session_id] = seq
                     self._marks.note_one(session_id, seq, pos)
                     self._unwritable = None
@@ -156,10 +160,11 @@ class SqliteJournal:
                     if keeper.wrote(size + HEAD_BYTES):
                         self._tend()
                     return True
-                entry.pos = 0
+                for entry in entries:
+                    entry.pos = 0
         finally:
             self._gate.leave()
-        return self.append_now(Group({session_id: [entry]}, {}, {session_id: entry.size()}))
+        return self.append_now(alone(session_id, entries))
 
     async def append(self, group: Group) -> None:
         """Commit a group in the writer's thread, and set ``pos`` on its entries."""

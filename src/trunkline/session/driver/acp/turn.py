@@ -29,6 +29,9 @@ from trunkline.session.driver.base import ClientCalls
 
 _encode = msgspec.json.Encoder().encode
 
+PLAIN_TEXT = b'{"type":"text",'
+"""How a block of text begins: prompts are encoded by us, type first. Any agent takes it, and it need not be read."""
+
 
 class PromptTurn:
     """The prompts of one agent, one at a time."""
@@ -90,6 +93,8 @@ class PromptTurn:
 def check_prompt(blocks: Sequence[msgspec.Raw], takes: PromptCapabilities, agent: str) -> None:
     """Raise Unsupported when the agent cannot take one of the blocks."""
     for raw in blocks:
+        if bytes(raw).startswith(PLAIN_TEXT):
+            continue
         block = read_lenient(bytes(raw), ContentBlock)
         if isinstance(block, ImageContent) and not takes.image:
             raise Unsupported(f"{agent} takes no images in prompts")
@@ -99,7 +104,7 @@ def check_prompt(blocks: Sequence[msgspec.Raw], takes: PromptCapabilities, agent
 
 def as_taken(raw: msgspec.Raw, takes: PromptCapabilities) -> msgspec.Raw:
     """An embedded resource becomes plain text for agents that take none; everything else goes as it is."""
-    if takes.embedded_context:
+    if takes.embedded_context or bytes(raw).startswith(PLAIN_TEXT):
         return raw
     block = read_lenient(bytes(raw), ContentBlock)
     if not isinstance(block, EmbeddedResource):

@@ -138,9 +138,10 @@ class FollowedCalls:
 
     def forget_turn(self) -> None:
         """A turn begins: of the calls before it, only those that go on in the background are remembered."""
-        going_on = self.in_background()
-        for key in [key for key in self._writer.fold.calls if key not in going_on]:
-            self._forget(key)
+        if self._writer.fold.calls:
+            going_on = self.in_background()
+            for key in [key for key in self._writer.fold.calls if key not in going_on]:
+                self._forget(key)
         self._ended.clear()
         self._unannounced = None
         self._writer.fold.calls_untracked = False

@@ -244,8 +244,9 @@ class ToolInterpreter:
 
     def close_turn(self, *, cancelled: bool) -> None:
         """The turn is over: end its calls."""
-        for call in self.calls.of_turn(cancelled=cancelled):
-            self.end(call, cancelled=cancelled)
+        if self._writer.fold.calls:
+            for call in self.calls.of_turn(cancelled=cancelled):
+                self.end(call, cancelled=cancelled)
 
     def end(self, call: OpenCall, *, cancelled: bool) -> None:
         """End a call that nobody else will."""
