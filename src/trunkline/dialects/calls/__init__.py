@@ -137,7 +137,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
     if options:
         acts |= {"unknown"}
-        doubts.append(f"it names an option where a place belongs: {options[0][:60]}")
+        doubts.append(f"it names an option or a command where a place belongs: {options[0][:60]}")
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
     doubts += [*work.doubts, *_beyond_look(said_role, work.does)]
     acts |= _taken_acts(taken)
