@@ -129,7 +129,7 @@ def is_told_text(key: str, value: Any) -> bool:
     """Whether a member that is no part of an input may be one that brings something to write: one that is named as a new text,
     a patch, or a record for a tool with such a text in it."""
     if isinstance(value, str):
-        return bool(value) and ("new" in (words := words_of(key)) and words[-1] in _BODY_WORDS or has_new_text(value))
+        return bool(value) and (("new" in (words := words_of(key)) and words[-1] in _BODY_WORDS) or has_new_text(value))
     return isinstance(value, Mapping) and bare_key(key) in _INPUTS and has_new_text(value)
 
 
