@@ -56,7 +56,8 @@ ROWS = {
         {"title": "shred", "rawInput": {"filePath": "x"}}, "shred", "other", "high", "by its name destroys", "shred: x"),
     "a statement for a database": Row(
         {"title": "mcp__db__execute", "rawInput": {"query": "DELETE FROM users"}},
-        "mcp__db__execute", "mcp", "high", "changes a database: DELETE FROM users", "mcp__db__execute", "denied"),
+        "mcp__db__execute", "mcp", "high", "changes a database: DELETE FROM users",
+        "mcp__db__execute: DELETE FROM users", "denied"),
     "a file of seed 004 that is truncated": Row(
         {"name": "Truncate", "kind": "file", "rawInput": {"path": "a.py"}},
         "Truncate", "other", "high", "by its name destroys", "Truncate: a.py"),

@@ -51,3 +51,12 @@ def test_a_line_of_what_waits_hides_nothing_and_says_where_it_is_cut() -> None:
     about = "Run: touch a\x1b]0;; touch b\x07"
     ask = PendingAsk(session_id="ses_1", approval=ApprovalView(request_id="req_a", description=about + "\ntouch c" + "x" * 100))
     assert "touch a␛]0;; touch b␇ ⏎ touch c" in line_of(ask) and line_of(ask).endswith("x…")
+
+
+def test_a_line_of_what_waits_has_the_tool_and_why_it_is_not_sure() -> None:
+    approval = ApprovalView(request_id="r", tool_name="mcp__db__drop", title="Read the docs", doubts=["a member"],
+                            description='mcp__db__drop, titled "Read the docs"')
+    ask = PendingAsk(session_id="s", approval=approval)
+    assert line_of(ask) == 'r  s  mcp__db__drop, titled "Read the docs" (not sure: a member)'
+    ask = PendingAsk(session_id="s", approval=ApprovalView(request_id="r", tool_name="bash", description="Run: make"))
+    assert line_of(ask) == "r  s  Run: make"

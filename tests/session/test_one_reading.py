@@ -239,6 +239,15 @@ def steps_of(said: dict[str, Any], announced: str) -> list[Step]:
 ANNOUNCED = ["never", "whole", "without input", "in pieces"]
 
 
+def check_line(player: Player) -> None:
+    """A call that is asked about as it was announced has one line in both events and in the packet."""
+    (asked,) = asks_in(player.entries)
+    packet = packet_of(asked.entry)
+    start = asked.starts.get(asked.event["toolCallId"])
+    assert packet is not None and json.loads(packet)["description"] == asked.event["description"]
+    assert start is None or "calls" in asked.event["_meta"] or start.get("description", "") == asked.event["description"]
+
+
 def check_told(said: dict[str, Any], announced: str) -> None:
     """All faces of a call agree, before it is asked about and then."""
     steps, player = steps_of(said, announced), Player()
@@ -247,6 +256,8 @@ def check_told(said: dict[str, Any], announced: str) -> None:
     assert checked(player, steps, ToolNames())[0] == 1
     if announced in ("whole", "in pieces"):
         check_running(player)
+    if announced == "whole":
+        check_line(player)
 
 
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])

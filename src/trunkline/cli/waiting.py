@@ -15,6 +15,7 @@ from typing import Final, Literal
 from trunkline.cli.hosting.locate import connected, find
 from trunkline.cli.naming import SESSION, meant
 from trunkline.client import Client, PendingAsk
+from trunkline.dialects.calls.describe import told_alone
 from trunkline.dialects.visible import one_revealed_line
 from trunkline.errors import Invalid, NotFound, Unavailable
 from trunkline.settings import Settings
@@ -77,6 +78,7 @@ def line_of(ask: PendingAsk) -> str:
     """What waits, in a line."""
     about = ask.question.question if ask.question else ""
     if ask.approval is not None:
-        about = ask.approval.description or ask.approval.title or ask.approval.tool_name
+        described = ask.approval.description or ask.approval.title
+        about = told_alone(ask.approval.tool_name, described, ask.approval.doubts)
     line = one_revealed_line(about)
     return f"{id_of(ask)}  {ask.session_id}  {line if len(line) <= LINE_CHARS else line[:LINE_CHARS - 1] + '…'}"

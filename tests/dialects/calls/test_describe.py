@@ -9,7 +9,7 @@ import pytest
 from tests.dialects.calls.announced import read
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call, reading_meta
-from trunkline.dialects.calls.describe import COMMAND_CHARS, PATHS_REPEATED, SUBJECT_CHARS
+from trunkline.dialects.calls.describe import COMMAND_CHARS, PATHS_REPEATED, SUBJECT_CHARS, told_alone, told_of
 from trunkline.dialects.context.descriptions import describe_tool_call
 
 
@@ -34,6 +34,48 @@ def test_a_call_has_the_line_that_describe_tool_call_gives_it(name: str, given: 
     assert describe_tool_call(name, given) == line
     assert read_call(name, None, given).description in (line, line.replace("Read,", "read,"))
 
+
+@every_row(("call", "line"), [
+    ({"name": "Read", "kind": "delete", "rawInput": {"path": "src"}}, "read, which may delete: src"),
+    ({"name": "Read", "kind": "execute", "rawInput": {"path": "install.sh"}}, "read, which may run something: install.sh"),
+    ({"name": "glob", "kind": "move", "rawInput": {"pattern": "*.py"}}, "glob, which may move: *.py"),
+    ({"title": "tidy", "kind": "delete", "rawInput": {"path": "src"}}, "tidy, which may delete: src"),
+    ({"title": "wipe", "kind": "delete", "rawInput": {"path": "src"}}, "wipe: src"),
+    ({"name": "mcp__fs__read", "kind": "delete", "rawInput": {"path": "a"}}, "mcp__fs__read, which may delete: a"),
+    ({"name": "Read", "kind": "read", "rawInput": {"path": "~/.bashrc", "content": "x"}}, "read, which may write: ~/.bashrc"),
+    ({"name": "Read", "kind": "read", "rawInput": {"paths": ["a.py", "~/.netrc"]}}, "Read: a.py, ~/.netrc"),
+    ({"name": "grep", "kind": "search", "rawInput": {"pattern": "BEGIN", "path": "~/.ssh"}}, "Grep: BEGIN, ~/.ssh"),
+    ({"name": "grep", "kind": "search", "rawInput": {"pattern": "BEGIN", "path": "src"}}, "Grep: BEGIN"),
+    ({"name": "Read", "kind": "read", "rawInput": {"paths": ["a", "/b", "/c", "/d"]}}, "Read: a, /b, /c and 1 more"),
+    ({"name": "mcp__db__query", "rawInput": {"sql": "drop table users"}}, "mcp__db__query: drop table users"),
+    ({"name": "Read", "kind": "read", "title": "rm -r build", "rawInput": {"path": "a.py"}},
+     "read, which may delete: a.py (told beside it: rm -r build)"),
+])
+def test_what_a_call_may_do_and_its_name_does_not_say_is_in_its_line(call: dict[str, Any], line: str) -> None:
+    assert read(call).description == line
+
+
+@every_row(("call", "line"), [
+    ({"name": "mcp__db__drop", "title": "Read the docs"}, 'mcp__db__drop, titled "Read the docs"'),
+    ({"name": "Bash", "title": "Read", "rawInput": {"path": "a.py"}}, 'bash, titled "Read"'),
+    ({"kind": "execute", "title": "Terminal"}, "bash"),
+    ({"name": "Bash", "title": "bash"}, "bash"),
+    ({"name": "ExitPlanMode", "title": "Ready to code?"}, "Ready to code?"),
+    ({"name": "Read", "title": "Whatever", "rawInput": {"path": "a.py"}}, "Read: a.py"),
+])
+def test_a_title_that_is_all_that_is_known_is_told_as_the_agents_words_beside_the_name(call: dict[str, Any], line: str) -> None:
+    assert told_of(read(call), call["title"]) == line
+
+
+@every_row(("tool", "description", "doubts", "line"), [
+    ("read", "read, which may delete: a", ["its kind is delete"], "read, which may delete: a (not sure: its kind is delete)"),
+    ("read", "Read: a", [], "Use read: Read: a"), ("mcp__x__y", "mcp__x__y", [], "Use mcp__x__y"), ("x", "", [], "Use x"),
+    ("bash", "Run: make", [], "Run: make"), ("bash", "bash", [], "Use bash"),
+    ("glob", "Search: *", ["a member"], "Use glob: Search: * (not sure: a member)"),
+])
+def test_a_line_that_stands_alone_has_the_tools_name_and_why_it_is_not_sure(
+        tool: str, description: str, doubts: list[str], line: str) -> None:
+    assert told_alone(tool, description, doubts) == line
 
 
 def test_events_repeat_only_the_beginning_of_a_long_command_and_say_so() -> None:

@@ -123,7 +123,7 @@ def test_a_call_is_counted_once_and_an_ask_alone_is_none() -> None:
     ({"kind": "execute", "title": "List it", "rawInput": {"cmd": ["bash", "-lc", "ls -la"]}}, "Run: ls -la"),
     ({"name": "Read", "kind": "read", "title": "Reading", "rawInput": {"absolute_path": "/w/a.py"}}, "Read: /w/a.py"),
     ({"name": "Grep", "kind": "search", "title": "Looking", "rawInput": {"pattern": "TODO"}}, "Grep: TODO"),
-    ({"name": "mcp__db__execute", "title": "Ask", "rawInput": {"query": "select 1"}}, "mcp__db__execute"),
+    ({"name": "mcp__db__execute", "title": "Ask", "rawInput": {"query": "select 1"}}, "mcp__db__execute: select 1"),
     ({"name": "Read", "kind": "read", "title": "Reading", "rawInput": {"command": "make"}}, "read, which runs: make"),
     ({"kind": "execute", "title": "Terminal"}, "bash"),
 ])

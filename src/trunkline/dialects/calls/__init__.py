@@ -34,7 +34,7 @@ from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contra
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in
 from trunkline.dialects.calls.members import adds_meaning, deeds_of, unknown_members
-from trunkline.dialects.calls.names import ToolNames, is_name, name_of_kind, role_of_kind
+from trunkline.dialects.calls.names import ToolNames, Verb, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.titles import line_beside, without_label
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
@@ -59,6 +59,7 @@ _UNDERSTOOD: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", 
 _LOOKS: Final[frozenset[ToolRole]] = frozenset({"read", "search"})
 _HANDLES_FILES: Final[frozenset[ToolRole]] = frozenset({"read", "search", "write", "edit", "patch"})
 _STRICT: Final[frozenset[ToolCategory]] = frozenset({"file_write", "file_edit"})
+_WORST_FIRST: Final[tuple[Act, ...]] = ("delete", "move", "run", "write")
 DOUBTS: Final = 8
 """Doubts that are reported of one call."""
 _CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
@@ -109,12 +110,13 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     role = _role_at_work(role, verb_of(members, file_kind))
     command = command_of(members, file_kind, names.members)
     doubts: list[str] = []
-    claimed = ""
+    claimed = titled = ""
     if command is None and not members and role == "terminal":
         is_title = named_by == "catalog" and names.role_of(title) is None  # its vendor's way to tell the command, and no other's
         command, source, doubts = _in_words(title, shown, is_title)
         if command is None and title and not is_name(title):
-            claimed, doubts = without_label(title), [*doubts, "what it runs is told by its title alone"]
+            claimed = titled = without_label(title)
+            doubts = [*doubts, "what it runs is told by its title alone"]
     elif command is not None and source == "content" and (in_words := command_in(shown)) and not is_in_command(in_words, command):
         command, doubts = f"{command}\n{in_words}", ["its words name another command than its arguments"]
     category = _category(tool, kind, role)
@@ -135,7 +137,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
     if options:
         acts |= {"unknown"}
-        doubts.append(f"it names an option where a place belongs: {options[0][:60]}")
+        doubts.append(f"it names an option or a command where a place belongs: {options[0][:60]}")
     doubts += contradictions(role if named_by not in ("kind", "input") else None, kind, acts, members)
     doubts += [*work.doubts, *_beyond_look(said_role, work.does)]
     acts |= _taken_acts(taken)
@@ -165,7 +167,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         unseen=unseen, doubts=tuple(doubts[:DOUBTS]), cut=cut,
         claimed=claimed, description=describe(
             tool, members, command, () if role in _TALKS else found.paths,
-            deleted=taken.deleted or (found.paths if role == "delete" != said_role else ()), moved=taken.moved),
+            deleted=taken.deleted or (found.paths if role == "delete" != said_role else ()), moved=taken.moved,
+            unsaid=_unsaid(names.role_of(tool), verb_in(tool), acts), claimed="" if claimed == titled else claimed),
         subject="" if command is not None else subject_of(members, found.paths),
         beside=brings or bool(found.globs) or not set(found.paths) <= set(located[:PATHS])
         or adds_meaning(members, names.members))
@@ -232,6 +235,15 @@ def _acts_at_work(said: ToolRole | None, role: ToolRole | None, does: frozenset[
 def _beyond_look(said: ToolRole | None, does: frozenset[Does]) -> list[str]:
     worse = sorted(does - {"read"}) if said in _LOOKS else []
     return [f"its input says {worse[0]}, which its name does not say"] if worse else []
+
+
+def _unsaid(role: ToolRole | None, verb: Verb | None, acts: frozenset[Act]) -> Act | None:
+    """The worst that a call may do and that its name does not say."""
+    said = ACT_OF_ROLE[role] if role is not None else None
+    worst = next((act for act in _WORST_FIRST if act in acts), None)
+    if worst is None or said in _WORST_FIRST[:_WORST_FIRST.index(worst) + 1] or verb == "destroys":
+        return None
+    return None if worst == "write" and verb == "changes" else worst
 
 
 def _taken_acts(taken: Taken) -> frozenset[Act]:

@@ -27,6 +27,7 @@ CHARS: Final = 1_000
 _HARMS: Final[frozenset[Act]] = frozenset({"run", "delete", "move", "write"})
 _GRAVE: Final[frozenset[Act]] = frozenset({"run", "delete", "move"})
 _CHANGES: Final[frozenset[Act]] = frozenset({"write", "delete", "move"})
+_LOOKS: Final[frozenset[Act]] = frozenset({"read", "search"})
 _SHOWN: Final = 60
 
 
@@ -112,7 +113,7 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
     for name in claims.names:
         yield f"it is also called {name[:_SHOWN]}"
     for name in claims.named:
-        yield f"a member beside its input is named after a deletion: {name}"
+        yield f"something beside its input is named after a deletion: {name}"
     if claims.terminal:
         yield "it shows a terminal, and is nothing that runs something"
     if claims.brings:
@@ -126,8 +127,8 @@ def claimed_doubts(claims: Claims, command: str | None, paths: Sequence[str], ac
     for earlier in claims.commands:
         if command is None or not _goes_on(command, earlier):
             yield f"it was announced to run something else: {earlier[:_SHOWN]}"
-    for earlier in claims.paths if acts & _CHANGES else ():
-        if not any(path.startswith(earlier) for path in paths):
+    for earlier in claims.paths if acts & _CHANGES or acts <= _LOOKS else ():
+        if not any(path.startswith(earlier) or (acts <= _LOOKS and _is_same_place(earlier, path)) for path in paths):
             yield f"it was announced for another path: {earlier[:_SHOWN]}"
 
 

@@ -11,7 +11,7 @@ import itertools
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from trunkline.dialects.calls.patches import is_patch_line
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
@@ -39,7 +39,7 @@ _TOLD = frozenset({"command", "commands", "cmd", "cmds", "commandline", "shellco
 """Names under which a command stands wherever it is told."""
 _TOLD_PLACES = frozenset(
     "path paths file files filepath filepaths filename filenames fileuri uri uris targetfile targetpath absolutepath "
-    "absolutefilepath relativepath notebookpath".split())
+    "absolutefilepath relativepath notebookpath realpath destination dest outputfile outputpath".split())
 """The same for paths: words that say nothing else. A folder that is named beside a call is where it begins."""
 _INPUTS = frozenset({"input", "rawinput", "toolinput", "arguments", "args", "params", "parameters", "beside"})
 """Names of a record that a tool may get as its input."""
@@ -111,7 +111,10 @@ def command_of(tool_input: Mapping[str, Any], kind: str | None = None, idle: fro
 
 
 def command_told(key: str, value: Any, kind: str | None) -> str | None:
-    """The command under a member that is no part of an input; None where its name does not say that there is one."""
+    """The command under a member that is no part of an input; None where its name does not say that there is one. Words in a
+    list may be one where there is an option among them."""
+    if bare_key(key) in _ARGUMENTS and _is_flat(value) and any(str(word)[:1] == "-" for word in value[1:]):
+        return _line([str(word) for word in value])
     return command_of({key: value}, kind) if bare_key(key) in _TOLD else None
 
 
@@ -123,7 +126,10 @@ def places_told(key: str, value: Any) -> list[str]:
 
 
 def is_told_text(key: str, value: Any) -> bool:
-    """Whether a member that is no part of an input may be one that brings something to write."""
+    """Whether a member that is no part of an input may be one that brings something to write: one that is named as a new text,
+    a patch, or a record for a tool with such a text in it."""
+    if isinstance(value, str):
+        return bool(value) and (("new" in (words := words_of(key)) and words[-1] in _BODY_WORDS) or has_new_text(value))
     return isinstance(value, Mapping) and bare_key(key) in _INPUTS and has_new_text(value)
 
 
@@ -161,10 +167,15 @@ def named_in(tool_input: Mapping[str, Any], known: Iterable[str] = (), *, tool: 
     return Named(tuple(found), tuple(dict.fromkeys(finder.globs)))
 
 
+_BREAKS_IN: Final = re.compile(r"(?:^|[\w.)\s])\s{0,9}(?:;|\|\|?|&&)\s{1,9}[\w./]|^\s{0,9}\||[\r\n]")
+"""How a command begins behind something else."""
+
+
 def options_in(value: Any, role: MemberRole = "unknown", depth: int = DEPTH) -> Iterator[str]:
     """What stands where an input names places to look in, and is an option to the program that looks (``--pre=x``)."""
     if isinstance(value, str):
-        yield from [value] if value.startswith("-") and len(value) > 1 and role in ("path", "glob") else []
+        is_odd = (value.startswith("-") and len(value) > 1) or _BREAKS_IN.search(value) is not None
+        yield from [value] if is_odd and role in ("path", "glob") else []
     elif isinstance(value, Mapping) and depth:
         for key, inner in itertools.islice(value.items(), MEMBERS):
             yield from options_in(inner, _role(str(key)), depth - 1)

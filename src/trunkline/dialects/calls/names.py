@@ -66,6 +66,8 @@ _NAME_OF_KIND: Final[dict[str, str]] = {
     "read": "read", "edit": "edit", "delete": "delete", "move": "move", "search": "search", "execute": "bash",
     "fetch": "webfetch", "think": "think", "switch_mode": "switch_mode",
 }
+_SAYS_NOTHING: Final = frozenset(("other", "file", ""))
+_DOES: Final[frozenset[ToolRole]] = frozenset({"terminal", "delete", "move", "write", "edit", "patch"})
 _DESTROYS: Final = frozenset(
     "delete remove drop destroy force exec execute shell eval terminal purge shred wipe truncate erase kill clear reset "
     "format uninstall overwrite revoke rm rmtree rmdir unlink del nuke obliterate trash".split())
@@ -111,8 +113,18 @@ def role_of_name(name: str) -> ToolRole | None:
 
 
 def role_of_kind(kind: str) -> ToolRole | None:
-    """The role that a kind of the Agent Client Protocol stands for."""
-    return _ROLE_OF_KIND.get(kind)
+    """The role that a kind of the Agent Client Protocol stands for, and what another kind says that is done: it is a word that
+    the agent chose, and can only make a call worse."""
+    known = _ROLE_OF_KIND.get(kind)
+    return known if known is not None or kind in _SAYS_NOTHING else _role_of_word(kind[:_HEAD_CHARS].strip().lower())
+
+
+def _role_of_word(kind: str) -> ToolRole | None:
+    role = _ROLE_OF_KIND.get(kind) or role_of_name(kind)
+    if role is not None:
+        return role if role in _DOES else None
+    verb = verb_in(kind)
+    return "delete" if verb == "destroys" else "edit" if verb == "changes" else None
 
 
 def name_of_kind(kind: str) -> str | None:

@@ -34,6 +34,11 @@ _LOOKING: Final = frozenset(
 """How the title of a look begins."""
 _SIGNS: Final = frozenset(("|", "||", "&&", ";", ">", ">>", "<"))
 _OPTION: Final = re.compile(r"--?[A-Za-z][\w-]*(?:=.*)?")
+_BEGINS: Final = re.compile(
+    r"[`$> ]{0,4}(?:(?:sudo|doas|reboot|poweroff|mkfs[.\w]{0,9}|killall|pkill|chmod|chown|dd|crontab|systemctl)\s{1,9}\S"
+    r"|(?:git|npm|pnpm|yarn|docker|kubectl|terraform|pip3?|cargo|gh|brew|apt|apt-get)\s{1,9}"
+    r"(?:push|reset|clean|publish|install|uninstall|run|rm|delete|apply|destroy|merge|exec|upload|i|ci|add|remove)\b)")
+"""How a command begins that is one without an option or a sign in it."""
 _AROUND: Final = "`'\"()[]{},.:;!?*…"
 _WORD: Final = re.compile(r"[A-Za-z]+")
 
@@ -123,7 +128,8 @@ def _told(tokens: Sequence[str], title: str, *, looks: bool = False) -> Told:
     words = [word for word in bare if word]
     first = words[0].lower() if words else ""
     looks = looks or not first or first in _LOOKING or "/" in first or "." in first or role_of_name(first) in _LOOKS
-    is_line = not looks and any(token in _SIGNS or _OPTION.fullmatch(token) for token in tokens[1:])
+    is_line = not looks and (_BEGINS.match(title) is not None
+                             or any(token in _SIGNS or _OPTION.fullmatch(token) for token in tokens[1:]))
     is_grave = _GRAVE.search(title) is not None
     act = next((act for word in words if (act := _grave(word)) is not None), None) if is_grave else None
     if act is None and not looks:

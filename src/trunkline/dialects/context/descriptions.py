@@ -23,6 +23,7 @@ class _Line(NamedTuple):
 COMMAND_UNITS: Final = 100
 _PATHS: Final = ("file_path", "filePath", "path")
 _LISTS: Final = ("paths", "files", "file_paths", "filePaths")
+_ASKED: Final = ("sql", "statement", "statements", "query", "queries", "url")
 _LINES: Final[dict[str, _Line]] = {
     "bash": _Line("Run", ("command",), COMMAND_UNITS),
     "read": _Line("Read", _PATHS),
@@ -57,11 +58,12 @@ def _command(input: Mapping[str, Any]) -> str:
 
 
 def _about(input: Mapping[str, Any]) -> str:
-    """The file that a tool of another name is about, or how many; else its pattern."""
+    """The file that a tool of another name is about, or how many; else its pattern, its statements, its question, its address."""
     listed = next((value for key in _LISTS if isinstance(value := input.get(key), list) and value), None)
     if listed is not None and isinstance(listed[0], str):
         return listed[0] + (f" and {len(listed) - 1} more" if len(listed) > 1 else "")
-    return next((value for key in (*_PATHS, "pattern") if isinstance(value := input.get(key), str) and value), "")
+    named = [value for key in (*_PATHS, "pattern") if isinstance(value := input.get(key), str) and value]
+    return named[0] if named else _first_units(_text_in(input, _ASKED), COMMAND_UNITS)
 
 
 def _text_in(input: Mapping[str, Any] | str | None, fields: tuple[str, ...]) -> str:

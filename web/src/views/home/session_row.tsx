@@ -51,7 +51,7 @@ function failedOf(view: SessionView): SessionView['failed'] {
 /** What it waits for, how it failed, or its last words. */
 function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
-  if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.title || ask.approval.description || ask.approval.toolName) });
+  if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.description || ask.approval.title || ask.approval.toolName) });
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
   const failed = failedOf(view);
   if (failed) return failureLine(failed);

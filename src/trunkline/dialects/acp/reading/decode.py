@@ -24,6 +24,7 @@ from trunkline.dialects.acp.reading import aliases
 from trunkline.dialects.acp.reading.aliases.tables import ENVELOPE_FIELDS
 from trunkline.dialects.acp.reading.lenient import read_lenient, read_members
 from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.acp.tools import ToolKind
 from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpdate, UnknownUpdate
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentError, Invalid, NotFound
@@ -261,11 +262,18 @@ def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
 
 
 def stray_members(raw: bytes) -> aliases.Members:
-    """Members of a call that neither the schema nor we know: another name of one that it has is one of them."""
+    """Members of a call that neither the schema nor we know: another name of one that it has is one of them, and so is a kind which
+    is nobody's (``KIND_SAID``): a call has no other place for it."""
     members = aliases.members_of(raw) or {}
     meant = aliases.FIELDS[ToolCallUpdate]
-    return {name: value for name, value in members.items() if name not in _CALL_NAMES and (
+    strays = {name: value for name, value in members.items() if name not in _CALL_NAMES and (
         name not in meant or meant[name] in members)}
+    kind = aliases.text_of(members.get("kind"))
+    return strays if kind is None or kind in _KNOWN_KINDS else {**strays, KIND_SAID: members["kind"]}
+
+
+KIND_SAID: Final = "kindSaid"
+_KNOWN_KINDS: Final = frozenset((*get_args(ToolKind), *aliases.VALUES[ToolCallUpdate]["kind"], "file", ""))
 
 
 _CALL_NAMES: Final = frozenset(

@@ -22,7 +22,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from trunkline.dialects.calls.describe import carried_reading
+from trunkline.dialects.calls.describe import carried_reading, told_alone
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.events import (
     ApprovalRequestedEvent,
@@ -193,11 +193,18 @@ def _approval_note(session_id: str, event: ApprovalRequestedEvent) -> PushNote:
         case CommandPreview() if carried_reading(event.meta).only_runs and not acts:
             return replace(note, text=event.preview.command, runs_in=event.preview.working_dir)
         case CommandPreview():
-            return replace(note, text=f"{event.tool_name}, which runs: {event.preview.command}")
+            runs = f"{event.tool_name}, which runs: {event.preview.command}"
+            return replace(note, text=told_alone(event.tool_name, runs, _doubts(event)))
         case DiffPreview():
             return replace(note, text=_changed([event.preview, *acts]))
-    named = event.description in ("", event.tool_name)
-    return replace(note, text=f"Use {event.tool_name}" if named else f"Use {event.tool_name}: {event.description}")
+    return replace(note, text=told_alone(event.tool_name, event.description, _doubts(event)))
+
+
+def _doubts(event: ApprovalRequestedEvent) -> list[str]:
+    """Why it is not sure what it does: who sees no more than the note has to know that there is more."""
+    risk = event.meta.get("risk") if isinstance(event.meta, dict) else None
+    doubts = risk.get("doubts") if isinstance(risk, dict) else None
+    return doubts if isinstance(doubts, list) else []
 
 
 def _changed(acts: Sequence[ApprovalPreview]) -> str:

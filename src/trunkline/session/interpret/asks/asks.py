@@ -19,6 +19,7 @@ import msgspec
 from trunkline.dialects.acp.permission import is_other
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls import DOUBTS, reading_meta
+from trunkline.dialects.calls.describe import told_of
 from trunkline.dialects.calls.variables import bare_line, is_same
 from trunkline.dialects.command_part import CommandPart
 from trunkline.dialects.context.envelope import iso_ms
@@ -34,7 +35,6 @@ from trunkline.session.interpret.asks.policy_asks import PolicyAsks, places_of
 from trunkline.session.interpret.asks.preview import TEXT_MOST, CallPreview, changed_files, is_shown_whole, shown_of
 from trunkline.session.interpret.asks.requested import (
     beside_of,
-    describe,
     describe_all,
     doubts_of,
     list_shown,
@@ -153,7 +153,7 @@ class AskInterpreter:
         several = len(calls) > 1
         worst = worst_of(announced.abouts)
         shown = self._list_shown(announced, calls) if several else self._shown(call, about, texts, disk)
-        description = describe_all(calls) if several else describe(self._calls.reading(call), state)
+        description = describe_all(calls) if several else told_of(self._calls.reading(call), state.title)
         beside, unshown = ({}, ()) if several else beside_of(self._input(call), shown, description)
         options, unclear = told_apart(ask.options)
         found = dict.fromkeys((*unclear, *shown.doubts, *unshown, *doubts_of(announced.abouts)))
@@ -242,7 +242,7 @@ class AskInterpreter:
     def _asked_calls(self, announced: Announced) -> list[AskedCall]:
         """The calls that it is about where it says nothing itself, as they are shown and kept."""
         covers = announced.covers
-        return [asked_call(call, about, describe(self._calls.reading(call), call.state), TEXT_MOST // len(covers))
+        return [asked_call(call, about, told_of(self._calls.reading(call), call.state.title), TEXT_MOST // len(covers))
                 for call, about in covers]
 
     def refused(self, ask: PermissionAsk | QuestionAsk, why: str) -> None:

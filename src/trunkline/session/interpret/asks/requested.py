@@ -10,8 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.acp.calls import CallState
-from trunkline.dialects.calls import DOUBTS, CallReading
+from trunkline.dialects.calls import DOUBTS
 from trunkline.dialects.calls.beside import facts_of, members_beside
 from trunkline.dialects.context.events import ApprovalRequestedEvent
 from trunkline.dialects.context.unions import DescriptionPreview
@@ -112,11 +111,6 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
     if view.editable:
         meta["editable"] = True
     return meta
-
-
-def describe(reading: CallReading, state: CallState) -> str:
-    """The call's line; its title where that has more to say than a tool's name."""
-    return reading.description if reading.description != reading.tool else state.title or reading.tool
 
 
 def beside_of(tool_input: Mapping[str, Any], shown: CallPreview, description: str) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -16,7 +16,7 @@ import msgspec
 
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
-from trunkline.dialects.acp.reading.decode import stray_members
+from trunkline.dialects.acp.reading.decode import KIND_SAID, stray_members
 from trunkline.dialects.acp.tools import Content, Diff, Terminal, ToolCallContent
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, ToolRole, name_call
@@ -58,7 +58,7 @@ NAMED_BYTES: Final = 4096
 
 CallT = TypeVar("CallT", bound=ToolCall | ToolCallUpdate)
 _NAME_KEYS: Final = ("toolName", "tool_name")
-_DEED_KEYS: Final = ("action", "operation", "kind", "tool", "verb", "op")
+_DEED_KEYS: Final = ("action", "operation", "kind", KIND_SAID, "tool", "verb", "op")
 """Members that may say what is done, beside an input that says that something is looked at."""
 STRAY_BYTES: Final = 64 << 10
 """Of an update that is looked through for members beside its input."""
@@ -219,6 +219,13 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
             call.claims = with_named(call.claims or Claims(), key)
         elif is_look and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
             call.claims = with_named(call.claims or Claims(), value)
+        elif is_look and key in _DEED_KEYS and isinstance(value, str) and _says_change(value):
+            call.claims = with_text(call.claims or Claims())
+
+
+def _says_change(word: str) -> bool:
+    """Whether a word for a deed says that something is written."""
+    return role_of_kind(word) in ("write", "edit", "patch")
 
 
 def _role(call: OpenCall, names: ToolNames) -> ToolRole | None:

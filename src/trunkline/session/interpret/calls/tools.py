@@ -19,6 +19,7 @@ import msgspec
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import ToolNames, reading_meta
+from trunkline.dialects.calls.describe import told_of
 from trunkline.dialects.context.events import (
     NotificationEvent,
     ToolCallArgsDeltaEvent,
@@ -117,11 +118,12 @@ class ToolInterpreter:
             writer.fold.turn.showed_work = True
         name, call.sent_title, reading = name_of(state), state.title, self.calls.reading(call)
         meta = {"parentToolCallId": call.parent} if call.parent else {}
-        if state.title and state.title != reading.description:
+        description = told_of(reading, state.title)
+        if state.title and state.title != description:
             meta["title"] = state.title
         event = ToolCallStartEvent(
             tool_call_id=state.tool_call_id, name=name, category=reading.category,
-            description=reading.description or msgspec.UNSET, meta=meta or msgspec.UNSET,
+            description=description or msgspec.UNSET, meta=meta or msgspec.UNSET,
         )
         writer.add(event, update=wire, packet=start_packet(state, writer.at), raw=raw)
         if call.parent is not None:

@@ -182,6 +182,7 @@ export function isOnItsWay(ask: string): boolean {
 function headingOf(approval: ApprovalView, cwd: string): string {
   if (approval.preview?.type === 'command') return t('approvals.runsCommand');
   const ours = cwd ? approval.description.replaceAll(`${cwd}/`, '') : approval.description;
+  if (ours.includes(', which ') || ours.includes(' (told beside it: ')) return ours; // it does more than its title says
   const named = ours.slice(ours.indexOf(': ') + 1).trim();
   const subject = approval.preview?.type === 'diff' ? named.slice(named.lastIndexOf('/') + 1) : named; // a diff has its whole path above it
   return !ours || (approval.title && subject && approval.title.includes(subject)) ? approval.title : ours;
