@@ -13,6 +13,7 @@ import pytest
 from scripts.reference import FILES, REFERENCE
 from tests.dialects.context.protocol import protocol, resolve, sample
 from tests.spec import seeds
+from tests.tooling.oracles import Oracle
 from tests.tooling.rows import every_row
 from trunkline.dialects.context.commands import COMMANDS
 from trunkline.dialects.context.events import EVENTS
@@ -23,14 +24,14 @@ ENVELOPE = {"seq": 7, "sessionId": "s-1", "timestamp": "2026-01-22T19:13:30.917Z
 
 
 @cache
-def validator_of(name: str) -> Any:
+def oracle_of(name: str) -> Oracle:
     """The published schema of the named type."""
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
+    return Oracle({"$ref": f"#/$defs/{name}", "$defs": SCHEMA["$defs"]})
 
 
 def takes(name: str, value: object) -> bool:
     """Whether a value is of the named type, as the published schema says."""
-    return bool(validator_of(name).is_valid(value))
+    return oracle_of(name).accepts(value)
 
 
 def event(name: str, *, optional: bool) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import jsonschema
-
 from tests.aio import WITHIN_S
+from tests.tooling.oracles import Oracle
 from trunkline.dialects.notes import NOTE_METHOD, AgentNote, read_note_params
 
 Json = dict[str, Any]
@@ -236,8 +235,8 @@ def _schema() -> Json:
 
 
 @cache
-def _validator(name: str) -> jsonschema.Draft202012Validator:
-    return jsonschema.Draft202012Validator({"$ref": f"#/$defs/{name}", "$defs": _schema()["$defs"]})
+def _oracle(name: str) -> Oracle:
+    return Oracle({"$ref": f"#/$defs/{name}", "$defs": _schema()["$defs"]})
 
 
 def check_note(params: Json) -> None:
@@ -247,4 +246,4 @@ def check_note(params: Json) -> None:
 
 def check(name: str, value: object) -> None:
     """Hold a value to a type of the protocol's schema."""
-    _validator(name).validate(value)
+    assert not (faults := _oracle(name).faults(value)), f"no {name}: {faults}\n{value}"

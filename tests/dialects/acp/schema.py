@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import acp.schema as sdk
-from jsonschema import Draft202012Validator
 from pydantic import TypeAdapter
 
+from tests.tooling.oracles import Oracle
 from trunkline.dialects.acp import (
     client,
     content,
@@ -176,13 +176,13 @@ def wire_definition_of(kind: Any) -> str:
 
 
 @functools.cache
-def validator(definition: str) -> Draft202012Validator:
-    return Draft202012Validator({"$ref": f"#/$defs/{definition}", "$defs": DEFINITIONS})
+def oracle(definition: str) -> Oracle:
+    return Oracle({"$ref": f"#/$defs/{definition}", "$defs": DEFINITIONS})
 
 
 def faults(definition: str, raw: bytes) -> list[str]:
     """Why the schema refuses these bytes; empty when it accepts them."""
-    return [error.message for error in validator(definition).iter_errors(json.loads(raw))]
+    return oracle(definition).faults(json.loads(raw))
 
 
 @functools.cache
