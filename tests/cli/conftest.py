@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import chdir
+from contextlib import chdir, contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
@@ -102,9 +102,16 @@ def place(tmp_path: Path) -> Iterator[Place]:
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     """A place whose hub already runs, for the tests of one module that only need some hub."""
-    made = Place(tmp_path_factory.mktemp("shared"))
+    with serving(tmp_path_factory.mktemp("shared")) as made:
+        yield made
+
+
+@contextmanager
+def serving(root: Path, *words: str) -> Iterator[Place]:
+    """A place whose hub already runs, with these flags."""
+    made = Place(root)
     try:
-        made.serve()
+        made.serve(*words)
         yield made
     finally:
         made.clear()

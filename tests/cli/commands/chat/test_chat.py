@@ -7,14 +7,23 @@ import re
 import stat
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import pytest
 
-from tests.cli.conftest import Place
+from tests.cli.conftest import Place, serving
 from tests.cli.person import Terminal
+from tests.tooling.hub_process import FAST_DEMO
 from tests.tooling.processes import eventually
 
 CTRL_C, CTRL_D, ENTER = "\x03", "\x04", "\r"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+    """As everywhere, but its hub also has the demo at full speed: the tour at its own pace takes eight seconds."""
+    with serving(tmp_path_factory.mktemp("shared"), f"--agent=fast={FAST_DEMO}") as made:
+        yield made
 
 
 def newest(place: Place) -> dict[str, object]:
@@ -25,8 +34,8 @@ def newest(place: Place) -> dict[str, object]:
 
 
 def test_a_chat_streams_markdown_and_tools_and_leaves_the_session_as_it_is(shared: Place) -> None:
-    chat = Terminal(shared, "chat", "demo", "--mode", "auto")
-    chat.see("demo in ")
+    chat = Terminal(shared, "chat", "fast", "--mode", "auto")
+    chat.see("fast in ")
     chat.see("mode auto")
     chat.keys("Show me around" + ENTER)
     chat.see("▸ Show me around")
