@@ -6,7 +6,7 @@ import gc
 import itertools
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -29,6 +29,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Before anything is collected."""
     compile_share(session.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is made here stays: to look through it for garbage again and again finds nothing, and takes a fifth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
