@@ -21,7 +21,8 @@ async def _send_after(exchange: Exchange, after: int, upto: int) -> None:
         await exchange.packet(seq, "prompt_response" if seq == LAST else "agent_message_chunk", stopReason="end_turn", n=seq)
 
 
-def test_a_stream_that_is_cut_anywhere_goes_on_with_no_gap_and_no_duplicate() -> None:
+def test_a_stream_that_is_cut_anywhere_goes_on_with_no_gap_and_no_duplicate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trunkline.client.streams.FIRST_PAUSE_S", 0.002)
     chance = random.Random(7)
     cuts: list[int] = []
 
