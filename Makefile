@@ -14,9 +14,9 @@ export PYTHONNOUSERSITE := 1
 # The tests start hundreds of programs: who keeps no compiled modules compiles all of them each time.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Half as many more tests at once as there are cores, but no fewer than three: a third of their time they wait, for programs that
-# start, clocks and disks. JOBS=0 runs them one by one.
-JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((n > 2 ? n + n / 2 : 3)))
+# Twice as many tests at once as there are cores: half of their time they wait, for programs that start, clocks and disks.
+# JOBS=0 runs them one by one.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$((2 * n)))
 # Tests go to a process in the order of their files, and one that has none left takes over from the end of another's.
 AT_ONCE = -n $(JOBS) --dist worksteal
 
@@ -39,7 +39,7 @@ help:
 	@echo "make page       build the web page (run, test and check do it by themselves when it changed)"
 	@echo "make run        start the hub (ARGS=\"--port 0 --no-open\" passes flags to trunkline serve)"
 	@echo "make wheel      build the wheel, with the page in it, into dist/"
-	@echo "make test       the fast tests, three at once on two cores (JOBS=0: one by one)"
+	@echo "make test       the fast tests, four at once on two cores (JOBS=0: one by one)"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
