@@ -25,8 +25,8 @@ UNUSED = ("uvicorn.main", "uvicorn.supervisors", "multiprocessing", "watchfiles"
 """What packages of ours would load and a hub does not use."""
 
 SERVING = "import trunkline.server.http.listen"
-HOSTING = ("from trunkline.cli.commands import serve\nserve.leave_unused_unloaded()\n"
-           "import trunkline.cli.hosting.hosting")
+HOSTING = ("from trunkline.cli.hosting.unused import leave_unused_unloaded\nleave_unused_unloaded()\n"
+           "from trunkline.cli.commands import serve\nimport trunkline.cli.hosting.hosting")
 
 
 def loaded_by(code: str) -> set[str]:

@@ -25,6 +25,9 @@ def main() -> None:
         from trunkline.cli.hosting.secrecy import keep_secrets  # Rule 2; no other command pays for it
 
         keep_secrets()
+        from trunkline.cli.hosting.unused import leave_unused_unloaded  # before anything that would load them
+
+        leave_unused_unloaded()
     from trunkline.cli.commands import trunkline  # Rule 1
     from trunkline.errors import HubLocked, Invalid, TrunklineError
 

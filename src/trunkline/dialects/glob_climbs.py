@@ -8,10 +8,11 @@ Rule 3: the work has an end: a path with more than PARTS such parts may lead ANY
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import product
 from typing import Final
+
+from trunkline.dialects import late_re as re
 
 PARTS: Final = 4
 """Parts of one path that may climb."""

@@ -8,9 +8,9 @@ Rule 3: most paths have nothing of this, so a look for a few characters comes fi
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.glob_tokens import path_tokens, run
 
 _STACKED: Final = re.compile(r"~[+-]?\d*(?=/|$)")

@@ -9,9 +9,9 @@ Rule 3: prose keeps what languages need (marks of direction, joiners). In a comm
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.terminal_sequences import without_sequences
 
 _CONTROLS: Final = (*(code for code in range(0x20) if chr(code) not in "\t\n"), *range(0x7F, 0xA0))

@@ -6,11 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import HTTPConnection
 
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, browser, site
+from trunkline.errors import Forbidden
 from trunkline.server.auth.cookies import TRIED_MOST
-from trunkline.server.auth.tokens import TokenScope
+from trunkline.server.auth.credentials import HOSTS_KNOWN, RequestGate
+from trunkline.server.auth.tokens import Tokens, TokenScope
+from trunkline.server.options import ServerOptions
 from trunkline.server.routes import ROUTES, Route
 
 OWN = f"http://{HOST}"
@@ -302,3 +306,17 @@ def test_a_session_is_expected_of_who_may_start_one(tmp_path: Path) -> None:
             assert expected == ["one"]
 
     run(check())
+
+
+def test_hosts_that_were_found_to_be_ours_are_remembered_up_to_a_bound(tmp_path: Path) -> None:
+    gate = RequestGate(ServerOptions(data=tmp_path, port=7420), Tokens.open(tmp_path, TOKEN))
+
+    def ask(host: str) -> None:
+        gate.check_host(HTTPConnection({"type": "http", "headers": [(b"host", host.encode())]}))
+
+    for _ in range(2):  # those beyond the bound are let in as well, and a foreign one is not, however often it asks
+        for port in range(HOSTS_KNOWN + 10):
+            ask(f"localhost:{port}")
+        with pytest.raises(Forbidden):
+            ask("evil.example")
+    assert len(gate._known_hosts) == HOSTS_KNOWN

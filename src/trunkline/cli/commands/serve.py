@@ -20,7 +20,6 @@ from trunkline.cli.common import setting_flags
 from trunkline.cli.hosting.datadir import DataDir, HubLock
 from trunkline.cli.hosting.logs import log_to
 from trunkline.cli.hosting.secrecy import allow_debuggers, environment
-from trunkline.cli.hosting.unused import leave_unused_unloaded
 from trunkline.cli.read_settings import load
 from trunkline.errors import Forbidden, HubLocked, Invalid, Unavailable
 from trunkline.settings import Settings
@@ -50,7 +49,6 @@ def command(**flags: Any) -> None:
         if settings.idle_exit:
             os.chdir(settings.data)  # it outlives the terminal that started it, and must not hold on to that one's folder
         gc.disable()  # loading makes a hundred thousand objects that stay; ``host`` has them left alone and goes on collecting
-        leave_unused_unloaded()
         from trunkline.cli.hosting.hosting import host  # Rule 2
 
         code = host(settings, folder, listener)

@@ -25,11 +25,11 @@ command, a text to write or a patch; a server's tool taken for one of ours; a do
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, titled_otherwise, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in

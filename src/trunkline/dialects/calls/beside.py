@@ -9,12 +9,12 @@ Rule 3: the work has an end: DEPTH levels are taken apart, what is deeper is one
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.files import Replaced, is_file_key, is_patch_key, is_result, is_text_key, replaced_in
 from trunkline.dialects.calls.inputs import command_of, is_of_command
 

@@ -8,11 +8,11 @@ Rule 3: the work has an end: MEMBERS members are looked at, and PATHS paths are 
 from __future__ import annotations
 
 import itertools
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.patches import is_patch_line
 from trunkline.dialects.calls.searches import Reading, folders_in, is_glob, reading_of, spelled_out, words_of
 from trunkline.dialects.calls.variables import SHELLS, script_of

@@ -7,9 +7,10 @@ Rule 2: a folder for what comes and goes (a cache, a log, a build) holds no code
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
+
+from trunkline.dialects import late_re as re
 
 _BY_NAME: Final = re.compile(
     r"HOME|USERPROFILE|CLASSPATH|RUBYLIB|GOROOT|GOPATH|GOENV|GOTOOLDIR|MYPYPATH|NODE_PATH|ZDOTDIR|TERMINFO|GTK_MODULES|MANPATH|CDPATH|COMPOSE_FILE"

@@ -13,10 +13,10 @@ the words that it has a use for, and a name with another word (``delete_files``,
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, get_args
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.inputs import (
     DEPTH,
     MEMBERS,

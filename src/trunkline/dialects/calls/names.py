@@ -8,11 +8,11 @@ Rule 3: what an unknown name says (``purge``, ``deploy``) can only make a call w
 
 from __future__ import annotations
 
-import re
 from typing import Final, Literal
 
 import msgspec
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.types import ToolRole
 
 _MCP: Final = "mcp__"

@@ -9,11 +9,11 @@ another is moved.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.searches import words_of
 
 _LINE: Final = re.compile(

@@ -8,10 +8,10 @@ Rule 3: where it is not clear, nothing is allowed that as a glob would leave the
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.glob_climbs import ANYWHERE, climbing
 from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives, remembered
 

@@ -7,13 +7,13 @@ Rule 2: bounded: so many characters of a text are looked at, and so many lines a
 from __future__ import annotations
 
 import itertools
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.inputs import command_of
 from trunkline.dialects.outside import BROKEN
 

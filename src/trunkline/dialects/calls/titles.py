@@ -8,11 +8,11 @@ Rule 3: bounded: the beginning of a title, and so many texts of an input.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.names import role_of_name, verb_in
 from trunkline.dialects.calls.types import Act, ToolRole
 

@@ -7,10 +7,11 @@ Rule 3: a command is bared only where that is certain. A line in which a shell d
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
+
+from trunkline.dialects import late_re as re
 
 PLAIN_CHARS: Final = 4 << 10
 """Characters of a line that is taken apart into its words, on the loop: 1 ms."""

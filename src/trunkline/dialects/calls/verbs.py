@@ -6,11 +6,11 @@ Rule 2: it counts in every record of an input, for the file of that record.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any, Final, Literal, NamedTuple
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.files import ends_of_move, files_in
 
 Does = Literal["read", "write", "delete", "move"]

@@ -6,11 +6,11 @@ stands before it. What comes from here is never sure.
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 import msgspec
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.outside import BROKEN
 
 WORDS_CHARS: Final = 16 << 10

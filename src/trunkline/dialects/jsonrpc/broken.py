@@ -9,12 +9,12 @@ whoever waits does so until its own time is over.
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.jsonrpc.messages import ID_BYTES, NULL
 from trunkline.dialects.outside import NOT_JSON
 

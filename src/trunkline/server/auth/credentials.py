@@ -50,6 +50,9 @@ class Caller(msgspec.Struct, frozen=True):
 _HOST = re.compile(r"(?:\[[0-9a-f:.]{2,45}(?:%[\w.~-]{1,40})?\]|[\w.-]{1,255})(?::[0-9]{1,5})?", re.ASCII)
 """What a Host header may be (RFC 9110, 7.2): an address in brackets or a name, and a port. Addresses are made of it later."""
 
+HOSTS_KNOWN = 64
+"""Hosts that are remembered; a hub is asked by two or three names."""
+
 NOBODY = Caller("nobody", "view", "")
 """Who asks for what needs no credential."""
 
@@ -63,6 +66,8 @@ class RequestGate:
         if options.public_url:
             self._names.add(urlsplit(options.public_url).netloc.lower())  # where people are sent they must be let in
         self._any_address = not is_loopback(options.host)
+        self._known_hosts: set[str] = set()
+        """Hosts that were found to be ours: what makes them so does not change, and each request names one."""
         self.cookies = Cookies(tokens.hub_name)
         self.expect_session: Callable[[], None] = lambda: None
         """Called when somebody was let in who may start a session."""
@@ -73,8 +78,12 @@ class RequestGate:
         if len(hosts) != 1:
             raise Invalid("exactly one Host header is needed")
         host = hosts[0].lower()
+        if host in self._known_hosts:
+            return
         name = without_port(host)
         if _HOST.fullmatch(host) and (name in self._names or host in self._names or self._is_our_address(name)):
+            if len(self._known_hosts) < HOSTS_KNOWN:
+                self._known_hosts.add(host)
             return
         raise Forbidden(f"the host {host!r} is not on the allow-list (start the hub with --allow-host {name})")
 

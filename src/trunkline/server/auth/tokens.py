@@ -106,14 +106,14 @@ class Tokens:
 
     def find(self, secret: str, *kinds: TokenKind, base: str = "") -> Token:
         """The token that this secret belongs to, or Unauthorized; a browser's and a device's only below its own path."""
-        presented, presented_base = _hash(secret), _hash(base)
+        presented = _hash(secret)
         found: Token | None = None
         for token in (self.main, *self._tokens.values()):
             if hmac.compare_digest(token.hash, presented):
                 found = token
         if found is None or found.kind not in kinds or not self._is_live(found):
             raise Unauthorized("the token is unknown, expired or revoked")
-        if found.kind != "bearer" and not hmac.compare_digest(found.base or "", presented_base):
+        if found.kind != "bearer" and not hmac.compare_digest(found.base or "", _hash(base)):
             raise Unauthorized("a cookie counts only below the path that it was given for; log in once more")
         if found.kind == "device":
             self.seen(found.id)

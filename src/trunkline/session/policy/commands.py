@@ -8,10 +8,10 @@ Rule 3: an outline is a pattern of everything that a command or a word could tur
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.variables import is_harmless_assignment, script_of
 from trunkline.dialects.glob_tokens import PATTERN_CHARS, alternatives
 from trunkline.session.policy import globs

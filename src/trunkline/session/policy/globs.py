@@ -14,7 +14,6 @@ Rule 4: a pattern that is too much (more than ALTERNATIVES) allows nothing and c
 from __future__ import annotations
 
 import posixpath
-import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.glob_tokens import (
     ALTERNATIVES,
     PATTERN_CHARS,

@@ -7,10 +7,10 @@ Rule 3: in a line that is one chain of ``&&``, a command stands where those befo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from trunkline.dialects import late_re as re
 from trunkline.session.policy import globs
 from trunkline.session.policy.commands import (
     FINDERS,

@@ -6,12 +6,12 @@ Rule 2: a program may run its words unless it is known not to. Those that are kn
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.texts import lines_in
 from trunkline.session.policy.commands import VALUES, values
 

@@ -7,9 +7,10 @@ Rule 2: pure. What the values are is known by ``shell.Values``; who decides hold
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
+
+from trunkline.dialects import late_re as re
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand, Values

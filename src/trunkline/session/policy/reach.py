@@ -9,10 +9,10 @@ the way to it.
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Final
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.glob_tokens import parts_of, path_tokens, run
 from trunkline.session.policy import globs
 from trunkline.session.policy.commands import path_like_parts

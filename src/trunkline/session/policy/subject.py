@@ -6,7 +6,6 @@ Rule: pure, and looked at once for all rules. Paths are judged by their spelling
 from __future__ import annotations
 
 import posixpath
-import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.names import verb_in
 from trunkline.dialects.context.types import RiskLevel, ToolCategory
 from trunkline.dialects.glob_climbs import ANYWHERE, climbing
