@@ -94,11 +94,12 @@ _LOADED: Final = re.compile(
     r"|\.gitlab/ci/.+|\.builds/.+|\.(gitlab-ci|travis|drone|woodpecker|cirrus|appveyor|build|azure-pipelines)\.ya?ml|\.cirrus\.star"
     r"|(azure-pipelines|bitbucket-pipelines|appveyor|lefthook)\.ya?ml|jenkinsfile"
     r"|\.pre-commit-(config|hooks)\.ya?ml|\.?lefthook(-local)?\.ya?ml|\.lefthook/.+|\.devcontainer/.+|\.devcontainer\.json"
-    r"|\.mise(\.[^/]+)?\.toml|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el)$",
+    r"|\.mise(\.[^/]+)?\.toml|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el|(site|user)customize\.py)$",
     re.IGNORECASE,
 )
 """What editors, package managers, debuggers and forges run by themselves, where they find it in a project."""
-_LOADED_HINT: Final = re.compile(r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$", re.IGNORECASE)
+_LOADED_HINT: Final = re.compile(
+    r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$", re.IGNORECASE)
 """A part of those that have no hidden name in them."""
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
 _A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")

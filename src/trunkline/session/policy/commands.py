@@ -44,6 +44,7 @@ _CHOICE = re.compile(r"[@+!*?]\([^/]*")
 """The same for a choice (``@(a|b)``)."""
 _STARS = re.compile(r"(?<![^/])\*+(?![^/])")
 _FOLDER_OPTIONS = frozenset("-C --directory --cwd --chdir --work-tree --git-dir --prefix --dir --working-directory -D".split())
+_TARS = frozenset("tar gtar bsdtar star".split())
 _LEAVES_FOLDERS = frozenset(
     "mkdir ls cd pushd popd cat head tail wc grep egrep fgrep rg du df stat file tree test [ pwd realpath readlink basename "
     "dirname cp touch diff sort uniq cut nl less more which type true false".split())
@@ -266,14 +267,53 @@ def moves(commands: Iterable[SimpleCommand]) -> Iterator[str]:
     for command in commands:
         words = command.sketch
         if command.name in ("cd", "pushd"):
-            yield next((word for word in words[1:] if word[:1] != "-"), "~")
+            yield _HOME.sub("~", next((word for word in words[1:] if word[:1] != "-"), "~"))
             continue
         for at, word in enumerate(words[1:], 1):
             name, equal, value = word.partition("=")
             if name in _FOLDER_OPTIONS:
-                yield value if equal else " ".join(words[at + 1:at + 2])
+                yield _HOME.sub("~", value if equal else " ".join(words[at + 1:at + 2]))
             elif word[:2] == "-C" and len(word) > 2:
-                yield word[2:]
+                yield _HOME.sub("~", word[2:])
+        if command.name in _TARS:
+            yield from _behind_letters(words)
+
+
+def _behind_letters(words: Sequence[str]) -> Iterator[str]:
+    """Every word that may be the folder of a tar whose letters stand together (``tar cC ~ x``, ``tar -xzC ~``)."""
+    for at, word in enumerate(words[1:], 1):
+        is_cluster = word[:2] != "--" and (at == 1 or word[:1] == "-") and word.lstrip("-").isalpha()
+        if is_cluster and "C" in word:
+            yield from (_HOME.sub("~", one) for one in words[at + 1:at + 4] if one[:1] != "-")
+
+
+def other_names(commands: Iterable[SimpleCommand]) -> Iterator[tuple[str, str]]:
+    """Names under which a line makes a folder known once more, and which that is: by a link, to a container, by a mount."""
+    for command in commands:
+        words = [_HOME.sub("~", word) for word in command.sketch[1:]]
+        named = [word for word in words if word[:1] != "-"]
+        if command.name in _LINKERS and len(named) > 1:
+            made = named[-1].rstrip("/")
+            yield from ((name, target) for target in named[:-1]
+                        for name in (made, f"{made}/{posixpath.basename(target.rstrip('/'))}"))
+        elif command.name in _LINKERS and named:
+            yield posixpath.basename(named[0].rstrip("/")), named[0]
+        elif command.name in _MOUNTERS:
+            yield from ((to.partition(":")[0], target) for word in named for target, colon, to in [word.partition(":")] if colon)
+            yield from zip(named[1:], named, strict=False)
+            yield from (pair for word in words if (pair := _mounted(word)) is not None)
+
+
+def _mounted(word: str) -> tuple[str, str] | None:
+    """What ``--mount type=bind,src=~,dst=/h`` makes known, and under which name."""
+    given = dict(part.partition("=")[::2] for part in word.removeprefix("--mount=").split(",") if "=" in part)
+    source = given.get("src") or given.get("source")
+    target = given.get("dst") or given.get("target") or given.get("destination")
+    return (target, source) if source and target else None
+
+
+_LINKERS = frozenset("ln link symlink cp gcp".split())
+_MOUNTERS = frozenset("docker podman nerdctl mount bwrap firejail systemd-nspawn proot bindfs sshfs".split())
 
 
 def quoted_patterns(commands: Iterable[SimpleCommand]) -> frozenset[str]:

@@ -31,6 +31,7 @@ from trunkline.session.policy.commands import (
     mentions,
     moves,
     moves_where_it_stands,
+    other_names,
     outline,
     path_like_parts,
     path_outline,
@@ -240,7 +241,16 @@ class Subject:
         ask, elsewhere = self.ask, self.bases[1:]
         named = [globs.place(word, ask.root, ask.home, self.base) for word in self._words]
         relative = [word for word in self._words if word[:1] not in ("/", "~", "-", "")] if elsewhere else ()
+        named += [globs.place(word, ask.root, ask.home, self.base) for word in self._through_names]
         return (*self.places, *named, *(globs.place(word, ask.root, ask.home, base) for base in elsewhere for word in relative))
+
+    @property
+    def _through_names(self) -> Iterator[str]:
+        """Words by what they mean where they begin with a name that the line itself gives to a folder."""
+        for name, target in islice(other_names(self.commands), BASES):
+            before = f"{name.removeprefix('./').rstrip('/')}/"
+            words = [word.removeprefix("./") for word in self._words] if before != "/" else ()
+            yield from (f"{target.rstrip('/')}/{word[len(before):]}" for word in words if word.startswith(before))
 
     @cached_property
     def may_be_named(self) -> tuple[Place, ...]:

@@ -262,8 +262,8 @@ def decode_tool_call_update(raw: bytes) -> ToolCallUpdate:
 
 
 def stray_members(raw: bytes) -> aliases.Members:
-    """Members of a call that neither the schema nor we know: another name of one that it has is one of them, and so is a kind which
-    is nobody's (``KIND_SAID``): a call has no other place for it."""
+    """Members of a call that neither the schema nor we know: another name of one that it has is one of them, and so is a kind
+    that is nobody's (``KIND_SAID``): a call has no other place for it."""
     members = aliases.members_of(raw) or {}
     meant = aliases.FIELDS[ToolCallUpdate]
     strays = {name: value for name, value in members.items() if name not in _CALL_NAMES and (

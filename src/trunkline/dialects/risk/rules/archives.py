@@ -119,8 +119,15 @@ def _seven_zip(call: ProgramCall) -> None:
     _into(call, call.value("-o"))
 
 
+def _cpio(call: ProgramCall) -> None:
+    if call.has("i", "--extract") and not call.has("t", "--list", "--no-absolute-filenames"):
+        call.note("high", "unpacks to absolute paths", call.command.text)
+    _unpacks(call)
+
+
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
-    **dict.fromkeys("gunzip unzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar cpio".split(), _unpacks),
+    **dict.fromkeys("gunzip unzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar".split(), _unpacks),
+    "cpio": _cpio,
     **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
     **dict.fromkeys(("7z", "7za", "7zr", "7zz", "7zip", "p7zip"), _seven_zip),
     "zip": _zip,

@@ -101,6 +101,10 @@ def _cluster(call: ProgramCall) -> None:
         call.note("high", "does what an address says", address)
     if not SAVES.isdisjoint(words[:_VERB_AMONG]):
         _saves(call)
+    if call.name in ("kubectl", "oc") and "cp" in words[:_VERB_AMONG]:
+        _copies_pods(call, words[words.index("cp") + 1:])
+    if call.name == "aws" and words[:2] == ("configure", "set") and any(map(_STEERS.search, words[2:3])):
+        call.write("~/.aws/config")
     verb = next((word for word in words if _DESTROYS.match(word) or _LOOKS.match(word)), "")
     if call.name in ("aws", "gcloud", "az", "doctl", "gsutil") and _moves_objects(call, words):
         return
@@ -114,6 +118,22 @@ def _cluster(call: ProgramCall) -> None:
         call.note("medium", "works on remote systems", call.command.text)
     elif not verb and words:
         call.note("medium", "works on remote systems", call.command.text)
+
+
+_STEERS: Final = re.compile(r"(?:^|\.)(?:credential_process|endpoint_url|ca_bundle|role_arn|source_profile|sso_start_url)$")
+"""Settings by which later calls run a program, or go elsewhere."""
+
+
+def _copies_pods(call: ProgramCall, paths: tuple[str, ...]) -> None:
+    """``kubectl cp file pod:/place``: files go out, or come in."""
+    call.traits |= Trait.SENDS
+    for path in paths[:1] if paths and ":" not in paths[0] else ():
+        call.read(path)
+        if call.places.holds_secrets(path):
+            call.traits |= Trait.SECRET
+    for path in paths[1:2] if paths and ":" in paths[0] else ():
+        call.write(path)
+        call.download(path)
 
 
 SAVES: Final = frozenset(

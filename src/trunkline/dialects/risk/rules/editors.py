@@ -30,12 +30,27 @@ def _editor_code(call: ProgramCall) -> list[str]:
 _CODE_EDITORS: Final = frozenset("vi vim nvim ex view emacs gvim".split())
 
 
+_NAME: Final = re.compile(r"[\w][\w./-]{0,400}")
+"""A word that can only be a file's name."""
+_WRITES: Final = re.compile(
+    r"(?:^|[|/])[\s:\d,.$%';+-]{0,40}(?:w|W|wq|write|sav|saveas|up|update|wn|x|xit|f|file|mks|mksession|redir|wv|wviminfo)!?"
+    r"(?:\s{0,9}>>)?\s{0,9}>{0,1}\s{1,9}([^\s|]{1,1000})", re.MULTILINE)
+"""An editor's own command that writes into a file by name, also behind an address or ``g/x/``."""
+
+
+def _saved(text: str) -> list[str]:
+    """The files that commands of an editor write."""
+    return [found[1] for found in _WRITES.finditer(text)]
+
+
 def _editor(call: ProgramCall) -> None:
     """Editors and debuggers can run commands that their options bring."""
-    code = [arg for arg in call.args if _EDITOR_RUNS.search(arg)]
+    code = [arg for arg in call.args if _NAME.fullmatch(arg) is None and _EDITOR_RUNS.search(arg)]
     fed = given(call)
     if fed is not None:
         code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
+        for path in [path for text in fed.texts for path in _saved(text)]:
+            call.write(path)
         if not fed.is_known:
             call.note("high", "does what its input says, and it is not known what that is", call.command.text)
     for text in _editor_code(call):

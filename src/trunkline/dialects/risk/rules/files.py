@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.awk import AWKS, given_values
 from trunkline.dialects.risk.inline.code import judge_awk, judge_sed
+from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules.patches import note_patch
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import STDIN_NAMES
@@ -61,6 +64,8 @@ def _cp(call: ProgramCall) -> None:
             call.traits |= Trait.SECRET
     if paths:
         call.write(paths[-1])
+    if len(paths) > 1 and not call.bare and call.has("sl", "--symbolic-link", "--link"):
+        _note_links(call, paths[:-1])
 
 
 def _with_target(call: ProgramCall) -> list[str]:
@@ -77,8 +82,22 @@ def _ln(call: ProgramCall) -> None:
     for path in call.operands[:-1]:
         if call.places.secret(path):
             call.read(path)
-    if any(call.places.kind(path) not in _QUIET_PLACES for path in call.operands[:1]) and len(call.operands) > 1:
-        call.note("medium", "links to something outside", call.operands[0])
+    if call.operands:
+        _note_links(call, list(call.operands) if len(call.operands) == 1 else _with_target(call)[:-1])
+
+
+def _note_links(call: ProgramCall, targets: Sequence[str]) -> None:
+    """Note links that lead out: what is written or read through one later looks like a file of the project. A relative target of
+    a symbolic link begins where that stands."""
+    made = _with_target(call)[-1]
+    folder = posixpath.dirname(made) if call.has("s", "--symbolic", "--symbolic-link") and len(targets) == 1 else ""
+    for target in targets:
+        place = target if target[:1] in ("/", "~", "$") or not folder else posixpath.join(folder, target)
+        _, kind, secret = look(call.places, place)
+        if kind not in _QUIET_PLACES:
+            is_grave = kind not in ("outside", "home", "system", "elsewhere") or secret or call.places.holds_secrets(place)
+            level: RiskLevel = "high" if is_grave else "medium"
+            call.note(level, "makes a link that leads out of the session's folders", target)
 
 
 def _makes(call: ProgramCall) -> None:
@@ -148,6 +167,8 @@ def _sed(call: ProgramCall) -> None:
         call.at_least("medium", "runs a script", loaded)
         call.run(loaded)
         rest = tuple(path for path in rest if path != loaded)
+        if loaded in ("-", "/dev/stdin"):
+            _note_script_on_input(call)
     elif not scripts and rest:
         scripts, rest = [rest[0]], rest[1:]
     in_place = any(arg.startswith(("-i", "--in-place")) or re.fullmatch(r"-[nErsuz]+i.*", arg) for arg in call.args)
@@ -160,6 +181,14 @@ def _sed(call: ProgramCall) -> None:
             call.read(path)
     if in_place:
         call.at_least("medium", "rewrites files", call.command.text)
+
+
+def _note_script_on_input(call: ProgramCall) -> None:
+    fed = given(call)
+    if fed is None or not fed.is_known:
+        call.note("high", "runs a sed script that is only known when it runs", call.command.text)
+    for text in fed.texts if fed is not None else ():
+        judge_sed(call, [text])
 
 
 _AWK_WRITES: Final = re.compile(r"(?:-[opd]|--(?:pretty-print|profile|dump-variables)=)(.{1,400})", re.DOTALL)

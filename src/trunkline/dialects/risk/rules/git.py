@@ -18,6 +18,7 @@ from trunkline.dialects.risk.rules.git_words import (
     RUNNING_KEYS,
     written_by,
 )
+from trunkline.dialects.risk.rules.github import note_bare_request
 from trunkline.dialects.risk.rules.patches import note_patch
 from trunkline.dialects.shell import in_full
 
@@ -225,11 +226,17 @@ def _programs(call: ProgramCall, git: _Git) -> None:
             call.note("medium", "starts a program that git's settings name", call.command.text)
 
 
+_REMOTE_URL: Final = re.compile(r"remote\.[^=]{1,80}\.(?:push)?url(?:=|$)", re.IGNORECASE)
+"""A setting that says where a remote is."""
+
+
 def _push(call: ProgramCall, git: _Git) -> None:
     forced = git.has("fd", "--force", "--force-with-lease", "--force-if-includes", "--delete", "--mirror", "--prune")
     refs = git.operands[1:]
     if forced or any(ref.startswith(("+", ":")) for ref in refs):
         call.note("high", "overwrites or deletes on the remote", call.command.text)
+    elif (found := next(filter(_REMOTE_URL.match, call.args), None)) is not None:
+        call.note("high", "sends the repository elsewhere", found)
     elif any(re.search(r"://|^[\w.-]+@[\w.-]+:|^/|^\.\.", target) for target in git.operands[:1]):
         call.note("high", "pushes to an address, not to a known remote", git.operands[0])
     else:
@@ -368,4 +375,11 @@ _VERBS: Final[dict[str, Callable[[ProgramCall, _Git], None]]] = {
 }  # fmt: skip
 """What rows cannot say."""
 
-JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {"git": _git, "hub": _git, "yadm": _git}
+def _hub(call: ProgramCall) -> None:
+    if call.operands[:1] == ("api",):
+        note_bare_request(call)
+    else:
+        _git(call)
+
+
+JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {"git": _git, "hub": _hub, "yadm": _git}

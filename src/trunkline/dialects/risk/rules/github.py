@@ -189,6 +189,11 @@ def _api(call: ProgramCall) -> None:
               "changes something on the forge" if sends or method != "GET" else "asks the forge", call.command.text)
 
 
+def note_bare_request(call: ProgramCall) -> None:
+    """``hub api``: the same request of another command line."""
+    _api(call)
+
+
 def _other(call: ProgramCall) -> None:
     """hg, svn, jj."""
     verb = call.operands[0] if call.operands else ""

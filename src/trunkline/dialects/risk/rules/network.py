@@ -19,14 +19,14 @@ _HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "-
 _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json", "--url-query")
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
-_SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T"})
+_SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T", "--variable"})
 _WITH_IT: Final = frozenset("-H --header --proxy-header -b --cookie --load-cookies -i --input-file".split())
 """Options whose value may be a file of which parts go out with a request."""
 _IDENTITY: Final = frozenset("-E --cert --key --proxy-cert --proxy-key --certificate --private-key".split())
 """Options whose value is a key that logs in over there."""
 _STORED: Final = frozenset("-n --netrc --netrc-optional --netrc-file".split())
 _BODY_OPTIONS: Final = frozenset(option for option in (*_SENDING, "--get", "--remote-name", "--method") if option[:2] == "--")
-_NOTED: Final = frozenset("-K --config -X --request --method --use-askpass --engine -e --execute".split())
+_NOTED: Final = frozenset("-K --config --variable -X --request --method --use-askpass --engine -e --execute".split())
 _SENDERS_BY_OPERAND: Final = frozenset({"http", "https", "xh", "xhs"})
 _SAVERS_BY_OPERAND: Final = frozenset({"aria2c", "axel", "lftp"})
 _TAKES: Final = frozenset(
@@ -35,7 +35,7 @@ _TAKES: Final = frozenset(
     --json -F --form -o --output
     -X --request -A --user-agent -e --referer -m --max-time --connect-timeout -T --upload-file
     -x --proxy --preproxy --proxy1.0 --socks4 --socks4a --socks5 --socks5-hostname --connect-to --doh-url
-    -w --write-out -E --cert --key --unix-socket --abstract-unix-socket --proxy-cert --proxy-key
+    -w --write-out --variable -E --cert --key --unix-socket --abstract-unix-socket --proxy-cert --proxy-key
     --cacert --retry -K --config --resolve --url -D --dump-header -r --range
     --limit-rate --interface --data-ascii --form-string -C
     """.split()
@@ -147,7 +147,7 @@ def _http_options(call: ProgramCall, remote: bool) -> None:
                 call.note("high", "logs in with a key of the user's own", path)
     if call.options.isdisjoint(_NOTED):
         return
-    if call.value("-K", "--config") is not None and call.name == "curl":
+    if call.value("-K", "--config") is not None and (call.name == "curl" or call.name.startswith("wget")):
         call.note("high", "takes its options from a file", call.command.text)
     method = (call.value("-X", "--request", "--method") or "").upper()
     if method in ("DELETE", "PUT", "PATCH") and remote:
@@ -176,6 +176,9 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
             sent.append(re.split(r"=[@<]", value, maxsplit=1)[1].partition(";")[0])
         elif (option in ("-T", "--upload-file") and call.name == "curl") or option in _BODY_FILES:
             sent.append(value)
+        elif option == "--variable":
+            sent += [value.partition("@")[2]] if "@" in value.partition("=")[0] else []
+            _note_variable(call, value, remote)
     if call.name in _SENDERS_BY_OPERAND:
         sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]{0,80}:?=?@", arg))
     for path in sent:
@@ -183,8 +186,17 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
             call.read(path)
         if call.places.holds_secrets(path):
             call.traits |= Trait.SECRET
-        if remote:
+        if remote and path == "-" and (fed := given(call)) is not None and not fed.is_known:
+            call.note("high", "sends what another command prints to the network", call.command.text)
+        elif remote:
             call.note("high" if path != "-" else "medium", "sends a file to the network", path)
+
+
+def _note_variable(call: ProgramCall, value: str, remote: bool) -> None:
+    """curl takes variables of the environment by their names (``--variable %TOKEN``), which then go out."""
+    name = value.partition("=")[0].removeprefix("%")
+    if value[:1] == "%" and remote and secrets_list.VARIABLE.search(f"${name}"):
+        call.note("critical", "sends a credential over the network", name)
 
 
 def _note_sent_with(call: ProgramCall, option: str, value: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import Final
@@ -236,7 +237,34 @@ def _find(call: ProgramCall) -> None:
         pattern = call.value(option) if option in call.args else None
         if pattern and call.places.secret(pattern):
             call.traits |= Trait.SECRET
-            call.note("medium", "looks for credentials", pattern)
+            reads = not call.options.isdisjoint(_EXECUTES) and _starts_reader(call)
+            call.note("high" if reads and _is_abroad(call, pattern) else "medium",
+                      "reads credentials" if reads else "looks for credentials", pattern)
+
+
+_OWN: Final = frozenset(("inside", "temp", "null"))
+_EXECUTES: Final = frozenset("-exec -execdir -ok -okdir -x -X --exec --exec-batch".split())
+LISTERS: Final = frozenset("ls stat file wc echo dirname basename realpath readlink du printf test chmod".split())
+"""What shows no more of a file than that it is there."""
+
+
+def _starts_reader(call: ProgramCall) -> bool:
+    at = next(at for at, arg in enumerate(call.args) if arg in _EXECUTES)
+    return " ".join(call.args[at + 1:at + 2]).rpartition("/")[2] not in LISTERS
+
+
+def _is_abroad(call: ProgramCall, pattern: str) -> bool:
+    """Whether credentials are looked for that are not the project's own."""
+    folders = itertools.takewhile(lambda word: word[:1] not in ("-", "(", "!"), call.args)
+    return call.places.secret(pattern) == "own" or any(call.places.kind(folder) not in _OWN for folder in folders)
+
+
+def looks_for_credentials(call: ProgramCall) -> bool:
+    """Whether a finder's names are those of credentials that are not the project's own."""
+    if call.name in ("locate", "plocate", "mlocate", "mdfind"):
+        return any(map(call.places.secret, call.operands))
+    named = [call.value(option) for option in ("-name", "-iname", "-path", "-wholename") if option in call.args]
+    return any(pattern and call.places.secret(pattern) and _is_abroad(call, pattern) for pattern in named)
 
 
 def _pager(call: ProgramCall) -> None:

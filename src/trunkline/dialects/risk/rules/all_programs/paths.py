@@ -157,10 +157,15 @@ def note_outside(call: ProgramCall, is_known: bool = True) -> None:
 
     ``is_known``: the program is the one of that name. ``./cat`` is a file that somebody made, and may write what it likes.
     """
-    wraps = cache(lambda: unwrap(call.command) is not None)  # all of the line has to be read for it: once, for all of its paths
+    wraps: Callable[[], bool] | None = None  # all of the line has to be read for it: once, for all of its paths
     for at, arg in enumerate(call.args):
-        if "/" in arg or "~" in arg or ".." in arg:
+        if ("/" in arg or "~" in arg or ".." in arg) and _PLAIN.fullmatch(arg) is None:
+            wraps = wraps or cache(lambda: unwrap(call.command) is not None)
             _word(call, at, arg, is_known, wraps)
+
+
+_PLAIN: Final = re.compile(r"\w[\w@+%,-]*+(?:(?:/|\.(?!\.)|/\.(?![./]))[\w@+%,-]*+)*+", re.ASCII)
+"""A path that begins with a name and goes nowhere up: as most are that are written."""
 
 
 def _word(call: ProgramCall, at: int, arg: str, is_known: bool, wraps: Callable[[], bool]) -> None:
