@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from trunkline.dialects.calls import Claims, ToolNames, read_call
-from trunkline.dialects.calls.claims import CHARS, KEPT, claimed_doubts, with_name, with_reading
+from trunkline.dialects.calls.claims import CHARS, KEPT, claimed_doubts, with_name, with_place, with_reading
 
 
 def test_what_else_was_said_of_a_call_is_kept_up_to_a_bound() -> None:
@@ -15,3 +15,10 @@ def test_what_else_was_said_of_a_call_is_kept_up_to_a_bound() -> None:
     assert [len(kept) for kept in (claims.names, claims.commands, claims.paths)] == [KEPT] * 3
     assert max(map(len, claims.commands)) == CHARS
     assert any("another path" in doubt for doubt in claimed_doubts(claims, None, (), frozenset({"write"})))
+
+
+def test_the_whole_path_of_a_file_beside_its_input_is_no_other_file() -> None:
+    claims = with_place(Claims(), "/home/dev/project/src/a.py")
+    assert read_call("read", "read", {"path": "src/a.py"}, claims=claims).doubts == ()
+    assert read_call("read", "read", {"path": "src/b.py"}, claims=claims).doubts == (
+        "a path stands beside its input: /home/dev/project/src/a.py",)

@@ -16,7 +16,7 @@ from typing import Final
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import look
-from trunkline.dialects.risk.rules.reading import LISTERS, looks_for_credentials
+from trunkline.dialects.risk.rules.reading import FINDERS, LISTERS, looks_for_credentials
 from trunkline.dialects.risk.runners.words import option_values
 from trunkline.dialects.risk.stdin import printed
 
@@ -56,7 +56,7 @@ def flow_findings(calls: list[ProgramCall]) -> list[Finding]:
         found.extend(_secrets_sent(calls))
     if traits & Trait.EXECUTES and traits & Trait.SENDS:
         found.extend(_shell_on_the_wire(calls))
-    if traits & Trait.SECRET or any(call.name.endswith("locate") for call in calls):
+    if len(calls) > 1:
         found.extend(_found_and_read(calls))
     found.extend(_pushed_elsewhere(calls))
     found.extend(_fork_bomb(calls))
@@ -66,7 +66,7 @@ def flow_findings(calls: list[ProgramCall]) -> list[Finding]:
 
 def _found_and_read(calls: list[ProgramCall]) -> Iterator[Finding]:
     """Credentials that one command finds and another one reads: ``find ~ -name '*.pem' | xargs cat``."""
-    finder = next((call for call in calls if call.name and looks_for_credentials(call)), None)
+    finder = next((call for call in calls if call.name in FINDERS and looks_for_credentials(call)), None)
     for call in calls if finder is not None else ():
         takes_names = "{}" in call.command.sketch or None in call.command.words[1:]
         if finder is not None and call.name and call.name not in LISTERS and call.name not in _HAND_ON and takes_names:
@@ -81,17 +81,21 @@ def _pushed_elsewhere(calls: list[ProgramCall]) -> Iterator[Finding]:
         if call.name != "git":
             continue
         words = call.operands
-        if words[:2] == ("remote", "add") or any(map(_REMOTE_URL.match, words)):
-            news.update(words)
-        elif news and "push" in words and not news.isdisjoint((*words[words.index("push") + 1:], *_DEFAULT)):
+        if words[:2] == ("remote", "add"):
+            news.update(words[2:3])
+        elif any(map(_REMOTE_URL.match, words)):
+            news.add("push")
+        elif news and "push" in words and (
+                not news.isdisjoint(words[words.index("push"):]) or None in call.command.words):
             yield Finding("high", f"sends the repository elsewhere: {call.command.text[:60]}")
 
 
 _HAND_ON: Final = frozenset(("xargs", "parallel", "read", "cd", "export", "find", "locate"))
 """What takes names and does not look into the files."""
-_REMOTE_URL: Final = re.compile(r"remote\.[^=]{1,80}\.(?:push)?url", re.IGNORECASE)
-_DEFAULT: Final = ("remote.origin.url", "remote.origin.pushurl")
-"""Where a push goes that names no remote."""
+_REMOTE_URL: Final = re.compile(
+    r"remote\.(?:pushdefault|[^=]{1,80}\.(?:push)?url)|branch\.[^=]{1,80}\.(?:push)?remote|url\.[^=]{1,200}insteadof",
+    re.IGNORECASE)
+"""Settings that say where a push goes."""
 
 
 def _through_links(calls: list[ProgramCall]) -> Iterator[Finding]:

@@ -15,6 +15,10 @@ _GLUED: Final = re.compile(r"-?([A-Za-eg-z]{0,20}f)([/~.$].{0,4000}|(?<=-[cru]f)
 _TAR_OPTIONS: Final = frozenset("--checkpoint --checkpoint-action --one-top-level --file --files-from --format".split())
 
 
+_ROOTS: Final = re.compile(r"--(?:transform|xform)[= ]['\"]?s(.)\^?[^,|#]{0,80}\1/|-s ['\"]?(.)\^?[^,|#]{0,80}\2/")
+"""A name of the archive that becomes one from the top."""
+
+
 def _tar(call: ProgramCall) -> None:
     call.spell_out(_TAR_OPTIONS)
     for option in ("--to-command", "--use-compress-program", "--rsh-command", "--info-script", "--new-volume-script", "-I", "-F"):
@@ -33,7 +37,7 @@ def _tar(call: ProgramCall) -> None:
         mode = mode.replace(glued[0].removeprefix("-"), glued[1])
     if call.has("", "--remove-files", "--recursive-unlink", "--unlink-first", "--delete"):
         call.note("high", "deletes files", call.command.text)
-    if ("P" in mode and "x" in mode) or call.has("", "--absolute-names", "--absolute-paths"):
+    if ("P" in mode and "x" in mode) or call.has("", "--absolute-names", "--absolute-paths") or _ROOTS.search(call.command.text):
         call.note("high", "unpacks to absolute paths", call.command.text)
     if "x" in mode or call.has("", "--extract", "--get"):
         call.note("medium", "unpacks an archive", call.command.text)
@@ -119,6 +123,12 @@ def _seven_zip(call: ProgramCall) -> None:
     _into(call, call.value("-o"))
 
 
+def _unzip(call: ProgramCall) -> None:
+    if ":" in call.letters:
+        call.note("high", "unpacks to absolute paths", call.command.text)
+    _unpacks(call)
+
+
 def _cpio(call: ProgramCall) -> None:
     if call.has("i", "--extract") and not call.has("t", "--list", "--no-absolute-filenames"):
         call.note("high", "unpacks to absolute paths", call.command.text)
@@ -126,8 +136,10 @@ def _cpio(call: ProgramCall) -> None:
 
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
-    **dict.fromkeys("gunzip unzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar".split(), _unpacks),
+    **dict.fromkeys("gunzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar".split(), _unpacks),
     "cpio": _cpio,
+    "pax": _cpio,
+    "unzip": _unzip,
     **dict.fromkeys(("tar", "gtar", "bsdtar", "star"), _tar),
     **dict.fromkeys(("7z", "7za", "7zr", "7zz", "7zip", "p7zip"), _seven_zip),
     "zip": _zip,

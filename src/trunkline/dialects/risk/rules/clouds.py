@@ -112,7 +112,8 @@ def _cluster(call: ProgramCall) -> None:
         call.note("high", _CHANGES, call.command.text)
     elif any(_says(call, grant) for grant in _GRANTS) and not {"create", "reset", "update"}.isdisjoint(words):
         call.note("high", "changes who may do what", call.command.text)
-    elif verb and _DESTROYS.match(verb):
+    elif (verb and _DESTROYS.match(verb)) or (call.name in ("kubectl", "oc") and any(map(_CLUSTER_CHANGES.fullmatch, words[:1]))
+                                              and words[1:2] not in (("status",), ("history",))):
         call.note("high", _CHANGES, call.command.text)
     elif words[:1] == ("config",) and not _LOOKS.match(words[1] if len(words) > 1 else "get"):
         call.note("medium", "works on remote systems", call.command.text)
@@ -122,6 +123,10 @@ def _cluster(call: ProgramCall) -> None:
 
 _STEERS: Final = re.compile(r"(?:^|\.)(?:credential_process|endpoint_url|ca_bundle|role_arn|source_profile|sso_start_url)$")
 """Settings by which later calls run a program, or go elsewhere."""
+
+
+_CLUSTER_CHANGES: Final = re.compile(r"patch|edit|set|rollout|autoscale|expose|rsync|debug|certificate")
+"""What changes a cluster as ``apply`` does."""
 
 
 def _copies_pods(call: ProgramCall, paths: tuple[str, ...]) -> None:

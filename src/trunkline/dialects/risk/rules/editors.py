@@ -38,6 +38,11 @@ _WRITES: Final = re.compile(
 """An editor's own command that writes into a file by name, also behind an address or ``g/x/``."""
 
 
+_READS: Final = re.compile(r"^[\s:\d,.$%';+-]{0,40}(?:e|E|edit|r|read|so|source|sp|split|tabe|new)!?\s{1,9}([^\s|!]{1,1000})",
+                           re.MULTILINE)
+"""The same for one that reads a file."""
+
+
 def _saved(text: str) -> list[str]:
     """The files that commands of an editor write."""
     return [found[1] for found in _WRITES.finditer(text)]
@@ -51,6 +56,8 @@ def _editor(call: ProgramCall) -> None:
         code += [line for text in fed.texts for line in text.split("\n") if _EDITOR_RUNS.search(line)]
         for path in [path for text in fed.texts for path in _saved(text)]:
             call.write(path)
+        for path in [found[1] for text in fed.texts for found in _READS.finditer(text)]:
+            call.read(path)
         if not fed.is_known:
             call.note("high", "does what its input says, and it is not known what that is", call.command.text)
     for text in _editor_code(call):

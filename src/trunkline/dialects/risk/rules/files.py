@@ -62,6 +62,7 @@ def _cp(call: ProgramCall) -> None:
         call.read(path)
         if call.places.holds_secrets(path):
             call.traits |= Trait.SECRET
+            call.note("high", "copies a folder that holds credentials", path)
     if paths:
         call.write(paths[-1])
     if len(paths) > 1 and not call.bare and call.has("sl", "--symbolic-link", "--link"):
@@ -295,6 +296,7 @@ def _copies_remote(call: ProgramCall, paths: list[str]) -> None:
             call.read(path)
             if call.places.holds_secrets(path):
                 call.traits |= Trait.SECRET
+                call.note("high", "copies a folder that holds credentials", path)
     if _REMOTE.match(target):
         call.traits |= Trait.SENDS
         call.note("high", "copies files to another machine", target)

@@ -226,6 +226,7 @@ def _programs(call: ProgramCall, git: _Git) -> None:
             call.note("medium", "starts a program that git's settings name", call.command.text)
 
 
+_ADDRESS: Final = re.compile(r"(?:--repo=)?(?:[a-z][a-z0-9+.-]{1,20}://|[\w.-]{1,80}@[\w.-]{1,200}:|/|\.\.)")
 _REMOTE_URL: Final = re.compile(r"remote\.[^=]{1,80}\.(?:push)?url(?:=|$)", re.IGNORECASE)
 """A setting that says where a remote is."""
 
@@ -237,8 +238,8 @@ def _push(call: ProgramCall, git: _Git) -> None:
         call.note("high", "overwrites or deletes on the remote", call.command.text)
     elif (found := next(filter(_REMOTE_URL.match, call.args), None)) is not None:
         call.note("high", "sends the repository elsewhere", found)
-    elif any(re.search(r"://|^[\w.-]+@[\w.-]+:|^/|^\.\.", target) for target in git.operands[:1]):
-        call.note("high", "pushes to an address, not to a known remote", git.operands[0])
+    elif (address := next((word for word in git.rest if _ADDRESS.match(word)), None)) is not None:
+        call.note("high", "pushes to an address, not to a known remote", address)
     else:
         call.note("medium", "pushes to the remote", call.command.text)
 
@@ -289,6 +290,8 @@ def _config(call: ProgramCall, git: _Git) -> None:
         return
     if len(words) > 1:
         _setting(call, words[0], words[1])
+        if _REMOTE_URL.match(words[0]):
+            call.note("high", "sends the repository elsewhere", call.command.text)
     if git.has("", "--global", "--system") or git.has("f", "--file"):
         call.note("high", "changes git's settings beyond this repository", call.command.text)
     call.at_least("medium", "changes git's settings", call.command.text)

@@ -19,7 +19,7 @@ _HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "-
 _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json", "--url-query")
 _FORM: Final = ("-F", "--form", "--form-string")
 _BODY_FILES: Final = ("--post-file", "--body-file", "--upload-file")
-_SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T", "--variable"})
+_SENDING: Final = frozenset({*_DATA, *_FORM, *_BODY_FILES, "-T", "--variable", "--post-data", "--body-data"})
 _WITH_IT: Final = frozenset("-H --header --proxy-header -b --cookie --load-cookies -i --input-file".split())
 """Options whose value may be a file of which parts go out with a request."""
 _IDENTITY: Final = frozenset("-E --cert --key --proxy-cert --proxy-key --certificate --private-key".split())
@@ -48,6 +48,8 @@ _CURL_VALUES: Final = frozenset("AbcCdDeEFhHKmoPQrtTuUwxXyYzZ")
 """Letters behind which the rest of a bundle is a value."""
 _SENDS_ON: Final = re.compile(r"(?!no_proxy)\w{1,40}_proxy|curl_home|wgetrc|home|xdg_config_home", re.IGNORECASE)
 """Variables that name a proxy, or where the file with more options is."""
+_OPTIONS_FILE: Final = re.compile(r"(?:CURL_HOME|WGETRC|SYSTEM_WGETRC|HOME|XDG_CONFIG_HOME)=.")
+"""Variables that say where the file with more options is."""
 _BARE: Final = frozenset(
     "gopher gophers dict telnet mqtt mqtts smtp smtps ldap ldaps imap imaps pop3 pop3s rtsp rtmp tcp unix".split())
 """Schemes by which a line of text goes to whatever listens there, also to a service that takes it for a command."""
@@ -104,6 +106,8 @@ def _http(call: ProgramCall) -> None:
     _files_sent(call, bool(remote))
     if remote:
         _credentials_sent(call)
+    if any(map(_OPTIONS_FILE.match, call.command.assignments)):
+        call.note("high", "takes its options from a file", call.command.text)
     _files_written(call, targets)
     for path in files:
         call.read(path)
@@ -168,6 +172,8 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
         if option not in _SENDING and option not in _WITH_IT:
             continue
         value = joined or (call.args[at + 1] if at + 1 < len(call.args) else "")
+        if remote and option in _SENDING and (found := _PRINTED.search(value)) is not None:
+            call.note("high", "sends what another command prints to the network", found[0])
         if option in _WITH_IT:
             _note_sent_with(call, option, value)
         elif option in _DATA and "@" in value and (value.startswith("@") or option in ("--data-urlencode", "--url-query")):
@@ -181,6 +187,8 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
             _note_variable(call, value, remote)
     if call.name in _SENDERS_BY_OPERAND:
         sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]{0,80}:?=?@", arg))
+    if call.name in _SENDERS_BY_OPERAND and call.command.stdin_from >= 0:
+        sent.append("-")
     for path in sent:
         if path != "-":
             call.read(path)
@@ -190,6 +198,12 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
             call.note("high", "sends what another command prints to the network", call.command.text)
         elif remote:
             call.note("high" if path != "-" else "medium", "sends a file to the network", path)
+
+
+_PRINTED: Final = re.compile(
+    r"(?:\$\(|`)\s{0,9}(?!(?:date|uuidgen|echo|printf|hostname|whoami|id|pwd|basename|seq|uname|openssl\s+rand|git\s+(?:rev-parse|describe)"
+    r"|jq\s+-n)\b)[^)`]{1,80}")
+"""A substitution by a command that may print anything of this machine."""
 
 
 def _note_variable(call: ProgramCall, value: str, remote: bool) -> None:

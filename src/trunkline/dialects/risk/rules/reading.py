@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from trunkline.dialects.risk import secrets_list
@@ -233,9 +233,12 @@ def _find(call: ProgramCall) -> None:
         call.read(path, contents=False)
         if call.places.holds_secrets(path):
             call.traits |= Trait.SECRET
-    for option in ("-name", "-iname", "-path", "-wholename"):
+    if call.name in ("fd", "fdfind") and not call.options.isdisjoint(_EXECUTES) and looks_for_credentials(call) and (
+            _starts_reader(call)):
+        call.note("high", "reads credentials", call.command.text)
+    for option in _BY_NAME:
         pattern = call.value(option) if option in call.args else None
-        if pattern and call.places.secret(pattern):
+        if pattern and _is_secret(call, pattern):
             call.traits |= Trait.SECRET
             reads = not call.options.isdisjoint(_EXECUTES) and _starts_reader(call)
             call.note("high" if reads and _is_abroad(call, pattern) else "medium",
@@ -261,10 +264,37 @@ def _is_abroad(call: ProgramCall, pattern: str) -> bool:
 
 def looks_for_credentials(call: ProgramCall) -> bool:
     """Whether a finder's names are those of credentials that are not the project's own."""
-    if call.name in ("locate", "plocate", "mlocate", "mdfind"):
-        return any(map(call.places.secret, call.operands))
-    named = [call.value(option) for option in ("-name", "-iname", "-path", "-wholename") if option in call.args]
-    return any(pattern and call.places.secret(pattern) and _is_abroad(call, pattern) for pattern in named)
+    if call.name in _INDEXES:
+        return any(_is_secret(call, word) for word in call.operands)
+    if call.name in ("fd", "fdfind"):
+        return any(_is_secret(call, word) for word in call.operands[:1]) or _seeks_in_all(call, call.operands[1:])
+    if call.name in ("find", "gfind"):
+        named = [call.value(option) for option in _BY_NAME if option in call.args]
+        return any(pattern and _is_secret(call, pattern) and _is_abroad(call, pattern) for pattern in named) or (
+            not any(pattern and _OF_ONE_KIND.fullmatch(pattern) for pattern in named) and _seeks_in_all(call, call.args[:1]))
+    if call.name == "ls":
+        return _seeks_in_all(call, call.operands)
+    return call.name in _GREPS and call.has("l", "--files-with-matches", "--files") and _seeks_in_all(call, call.operands)
+
+
+_OF_ONE_KIND: Final = re.compile(r"\*\.[A-Za-z]{1,5}")
+"""A pattern for files of one kind (``*.py``), which are no credentials by their names."""
+
+
+_INDEXES: Final = frozenset(("locate", "plocate", "mlocate", "mdfind"))
+_BY_NAME: Final = ("-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex")
+_GREPS: Final = frozenset("grep egrep fgrep rg ag ack ugrep".split())
+FINDERS: Final = _INDEXES | _GREPS | {"find", "gfind", "fd", "fdfind", "ls"}
+"""What prints the names of files."""
+
+
+def _is_secret(call: ProgramCall, pattern: str) -> bool:
+    """Whether a name, or what is left of it without wildcards around it, is one of credentials."""
+    return bool(call.places.secret(pattern) or call.places.secret(pattern.strip("*.^$\\")))
+
+
+def _seeks_in_all(call: ProgramCall, folders: Sequence[str]) -> bool:
+    return any(map(call.places.holds_secrets, folders))
 
 
 def _pager(call: ProgramCall) -> None:
