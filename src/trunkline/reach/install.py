@@ -17,7 +17,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
@@ -139,7 +139,7 @@ class Hooks:
         wanted = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
         if not found:
             return "absent"
-        is_current = {shlex.join(self.words(kind)) for kind in ("ask", "report")}.issuperset(
+        is_current = {shlex.join(self.words(kind)) for kind in get_args(HookKind)}.issuperset(
             command for commands in found.values() for command in commands)
         if not is_current:
             return "outdated"

@@ -65,7 +65,7 @@ def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
         elif _agreed(change, yes):
             DataDir(settings.data).make()
             hooks.install(change)
-            click.echo(f"{hooks.spec.name}: installed; sessions that run already have it within seconds")
+            click.echo(f"{hooks.spec.name}: installed; what runs already has it within seconds, or with its next start")
 
 
 @command.command()
