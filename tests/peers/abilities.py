@@ -19,7 +19,7 @@ from typing import NamedTuple
 PROGRAMS = ("Claude Code", "Codex", "opencode", "Qwen Code", "Copilot CLI", "Gemini CLI", "goose")
 
 ABILITIES = (
-    "found within a second",
+    "found, and shown as running",
     "shown live",
     "history equal to its store",
     "shown as waiting for an answer in the terminal",
@@ -138,6 +138,8 @@ def write_table(path: Path, shown: Sequence[Shown]) -> None:
 
 def _cell(tests: Sequence[Shown], ran: Sequence[str]) -> str:
     passed = _versions(each for each in tests if each.outcome == "passed")
+    if any(each.outcome == "failed" for each in tests):
+        return "failed"
     if passed:
         return "yes" if passed == list(ran) else f"yes ({', '.join(passed)})"
     skipped = [each.reason for each in tests if each.outcome == "skipped"]

@@ -13,7 +13,7 @@ import pytest
 from tests.peers.abilities import ABILITIES, END, NOT_POSSIBLE, PROGRAMS, START, Shown, check_names, read_table, write_table
 from tests.peers.conftest import shown_in
 
-ALLOWED, FOUND = "allowed from the hub", "found within a second"
+ALLOWED, FOUND = "allowed from the hub", "found, and shown as running"
 
 
 def written(tmp_path: Path, *shown: Shown, before: str = "") -> str:
@@ -31,6 +31,8 @@ def test_a_column_says_what_was_shown_on_which_versions_and_why_not(tmp_path: Pa
     table = read_table(text)
     assert table["Claude Code"] | {"seen on": "2.1.325, 2.1.112", ALLOWED: "yes", FOUND: "yes (2.1.325)"} == table["Claude Code"]
     assert table["Qwen Code"][ALLOWED] == "skipped: no tmux/here" and table["Qwen Code"]["seen on"] == "–"
+    failed = written(tmp_path, Shown("Codex", "1.0", FOUND, "passed"), Shown("Codex", "1.0", FOUND, "failed"))
+    assert read_table(failed)["Codex"][FOUND] == "failed"
     assert table["Gemini CLI"][ALLOWED].startswith("no (") and NOT_POSSIBLE["Gemini CLI", ALLOWED] in text
 
 

@@ -29,11 +29,12 @@ from trunkline.reach.socket import SOCKET_FILE
 class There:
     """A home with a session of a program whose hooks cannot wait, and a hub that listens."""
 
-    def __init__(self, root: Path, hub: Hub, data: Path, session_id: str) -> None:
+    def __init__(self, root: Path, hub: Hub, data: Path, session_id: str, file: Path) -> None:
         self.root = root
         self.hub = hub
         self.data = data
         self.session_id = session_id
+        self.file = file
         self.pid = os.getpid()
 
     async def hook(self, kind: str, event: str, **given: Any) -> Any:
@@ -63,6 +64,9 @@ class There:
         (ask,) = self.hub.pending()
         return ask
 
+    def waiting(self) -> list[Any]:
+        return [ask.approval for ask in self.hub.pending()]
+
     async def decide(self, ask: Any, **decision: Any) -> None:
         session = await self.hub.session(ask.session_id)
         await session.approvals.decide(ask.approval.request_id, Decision(**decision), by="somebody")
@@ -86,7 +90,7 @@ async def there(policy: str = "", **options: Any) -> AsyncIterator[There]:
             door = Door(hub, data)
             await door.open()
             try:
-                yield There(Path(name), hub, data, made.session_id)
+                yield There(Path(name), hub, data, made.session_id, made.file)
             finally:
                 await door.close()
 
@@ -151,14 +155,31 @@ def test_work_that_went_on_ends_it(event: str) -> None:
     check(scenario)
 
 
+@pytest.mark.parametrize(("status", "approved", "reason"), [
+    ("cancelled", False, "answered in the terminal"), ("success", True, "answered in the terminal: allowed")])
+def test_a_call_that_its_file_tells_of_ends_it_where_no_hook_does(status: str, approved: bool, reason: str) -> None:
+    async def scenario(there: There) -> None:
+        await there.asks("touch never")
+        ask = await there.pending()
+        call = {"id": "c9", "name": "run_shell_command", "args": {"command": "touch never"}, "status": status, "result": [],
+                "timestamp": "2026-11-18T06:54:13.175Z"}
+        record = {"id": "r9", "timestamp": "2026-11-18T06:54:10.372Z", "type": "gemini", "content": "", "toolCalls": [call]}
+        with there.file.open("a") as file:
+            file.write(json.dumps(record) + "\n")
+        end = await there.end(ask.session_id)
+        assert (end.approved, end.reason) == (approved, reason)
+
+    check(scenario)
+
+
 def test_the_next_prompt_and_another_tool_end_the_one_before() -> None:
     async def scenario(there: There) -> None:
         await there.asks("touch a1")
         first = await there.pending()
         await there.asks("touch a2")
-        await eventually(lambda: [ask for ask in there.hub.pending() if ask.approval.about.command == "touch a2"])
+        await eventually(lambda: there.waiting() and there.waiting()[0].request_id != first.approval.request_id)
         second = await there.pending()
-        assert second.approval.request_id != first.approval.request_id
+        assert second.approval.about.command == "touch a2"
         await there.ran("touch other")
         assert (await there.end(second.session_id)).reason == "answered in the terminal"
 
@@ -255,7 +276,7 @@ def test_a_screen_that_changed_gets_no_key_and_it_is_said() -> None:
             ask = await there.pending()
             pane._tmux("copy-mode")  # a key would go to tmux's own view of the history
             await there.decide(ask, decision="allow")
-            await eventually(lambda: [each for each in there.hub.pending() if each.approval.answer_there])
+            await eventually(lambda: [each for each in there.waiting() if each.answer_there])
             assert pressed(there) == ""
             notices = await there.events(ask.session_id, "NotificationEvent")
             assert any("did not reach" in str(notice) for notice in notices)

@@ -25,6 +25,8 @@ TMUX_S: Final = 2.0
 GONE_LOOKS: Final = 20
 GONE_LOOK_S: Final = 0.1
 """How often, and how far apart, it is looked whether a prompt is gone after the key."""
+DRAWN_LOOKS: Final = 10
+DRAWN_LOOK_S: Final = 0.2
 ENVIRON_MOST: Final = 1 << 20
 SCREEN_MOST: Final = 1 << 20
 ANCESTORS_MOST: Final = 64
@@ -48,6 +50,14 @@ class Pane(NamedTuple):
         """Whether its screen is that one, and a key would reach the program."""
         state = await self._tmux("display-message", "-p", "-t", self.id, "#{pane_pid} #{pane_in_mode} #{pane_input_off}")
         return state.split() == [str(self.pid), "0", "0"] and matches(await self._tmux("capture-pane", "-p", "-t", self.id))
+
+    async def will_show(self, matches: Matches) -> bool:
+        """The same, within the moment that a program may take to draw what it says that it asks."""
+        for _ in range(DRAWN_LOOKS):
+            if await self.shows(matches):
+                return True
+            await asyncio.sleep(DRAWN_LOOK_S)
+        return False
 
     async def press(self, key: str, matches: Matches) -> bool:
         """Press the key if the screen is that one; whether it was, and is gone now."""

@@ -1,6 +1,7 @@
 """What programs ask in terminals and take no answer to from here: shown while it waits, and said how it ended.
 
-Rule 1: such an ask is watched. Its card says that it is answered in the terminal; it ends when its program goes on or is gone.
+Rule 1: such an ask is watched. Its card says that it is answered in the terminal; it ends when its program goes on (which hooks
+tell, or the session's file) or is gone.
 Rule 2: where its program runs in a tmux pane and the person wants that (``terminal_keys``), it can be answered here: by one key,
 sent only while the pane asks about exactly this (``panes.py``). Where that failed, it is said, and the ask is watched again.
 Rule 3: rules are asked before, by a check, which a program makes before it asks or runs: a denial is the answer to that, at once,
@@ -20,6 +21,7 @@ import msgspec
 
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, ShowsPrompt
+from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Update
 from trunkline.hub import Hub
 from trunkline.reach.ending import Program, allowed_there, went_on
@@ -147,7 +149,8 @@ class AsksThere:
             ask = msgspec.structs.replace(ask, options=(), answer_there=True)
         answer: asyncio.Future[Decided | Answered] = asyncio.get_running_loop().create_future()
         self._hub.asks_elsewhere.open(request_id, lambda given: None if answer.done() else answer.set_result(given))
-        gone = asyncio.create_task(self._program(spec, pid).stopped_waiting(request_id, _never))
+        watched.known = frozenset(session.fold.calls)
+        gone = asyncio.create_task(self._program(spec, pid).stopped_waiting(request_id, lambda: watched.look(session)))
         try:
             session.agent.on_signals([ask])
             await asyncio.wait((answer, watched.over, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -164,7 +167,7 @@ class AsksThere:
         if not self._hub.options.terminal_keys or not isinstance(dialect, ShowsPrompt):
             return None
         pane = await find_pane(pid, self._hub.environ, self._lane)
-        return pane if pane is not None and await pane.shows(lambda screen: dialect.is_shown(screen, call)) else None
+        return pane if pane is not None and await pane.will_show(lambda screen: dialect.is_shown(screen, call)) else None
 
     async def _press(self, dialect: HookDialect, watched: _Watched, pane: Pane | None, answer: Decided | Answered) -> bool:
         if pane is None or not isinstance(dialect, ShowsPrompt) or not isinstance(answer, Decided):
@@ -182,6 +185,8 @@ class _Watched:
         self.call = call
         self.over: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         """Whether its tool ran."""
+        self.known: frozenset[str] = frozenset()
+        """The calls that its session had before."""
         self.task: asyncio.Task[None] | None = None
 
     def end(self, *, ran: bool) -> None:
@@ -189,17 +194,30 @@ class _Watched:
         if not self.over.done():
             self.over.set_result(ran)
 
+    def look(self, session: Session) -> bool:
+        """Look whether the session's file has the call by now: it is written when it has ended, also where somebody said no, of
+        which no hook tells. Says whether it ran, which ``over`` says already."""
+        for call_id, call in session.fold.calls.items():
+            if call_id not in self.known and call.finished and has_input(call.state.raw_input, self.call.given):
+                self.end(ran=call.state.status == "completed")
+        return False
+
     def ending(self, request_id: str) -> AskWithdrawn:
         """How it ended."""
         return allowed_there(request_id) if self.over.result() else went_on(request_id)
 
 
+def has_input(raw: bytes | None, given: Json) -> bool:
+    """Whether a call's input has all of this."""
+    try:
+        known = msgspec.json.decode(raw or b"null")
+    except BROKEN:
+        return False
+    return bool(given) and isinstance(known, dict) and all(known.get(name) == value for name, value in given.items())
+
+
 def _new_id() -> str:
     return f"req_{secrets.token_hex(8)}"
-
-
-def _never() -> bool:
-    return False
 
 
 def _not_reached(spec: AgentSpec) -> Update:

@@ -65,6 +65,9 @@ class GeminiHooks:
     variable = ""
     races = False
     settings = "settings.json"
+    blank = "{}\n"
+    limit_s = LIMIT_MS // 1000
+    reloads = False
     keys: Mapping[str, str] = {ALLOW.option_id: "Enter", DENY.option_id: "Escape"}
 
     def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
