@@ -51,8 +51,10 @@ class Person:
                 self.terminal.key("Enter")
 
     def _types(self) -> bool:
-        """Whether the prompt still stands where it is typed: the last line with that mark."""
-        return "FAKE:" in next((line for line in reversed(self.terminal.screen.splitlines()) if line.startswith("❯")), "")
+        """Whether the prompt still stands where it is typed: the last line with that mark. While the CLI asks, there is none."""
+        screen = self.terminal.screen
+        typed = next((line for line in reversed(screen.splitlines()) if line.startswith("❯")), "")
+        return PROMPT not in screen and "FAKE:" in typed
 
     def hears(self, words: str) -> None:
         """Wait until the agent says that; the prompt that it stands in does not count."""
