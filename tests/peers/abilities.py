@@ -44,6 +44,7 @@ ABILITIES = (
 _RACES = "the terminal and the hub are asked at once, so that nobody has to be away"
 _BEFORE = "its hook runs before its own prompt, cannot allow, and would hide the prompt while it waits"
 _AFTER = "its hook runs after the person's yes"
+_UNANNOUNCED = "nothing announces its prompt, and a no takes several keys there"
 _KEYS = "it takes prompts from its keyboard alone"
 _HUB_ASKS = "the hub asks it over a channel of its own"
 
@@ -59,6 +60,9 @@ NOT_POSSIBLE: Mapping[tuple[str, str], str] = {
         "allowed from the hub", "allowed on the page", "denied from the hub, and the model sees the reason",
         "allowed with a changed input", "question answered from the hub", "plan approved from the hub",
         "asked in the hub only while the person is away")},
+    **{("goose", ability): _UNANNOUNCED for ability in (
+        "shown as waiting for an answer in the terminal", "answered in the terminal first, and taken back everywhere",
+        "answered in its tmux pane from the hub")},
     ("Codex", "allowed with a changed input"): "it refuses an answer with one, and asks its own person",
     ("Gemini CLI", "taken over while idle"): "it may delete a session that is resumed",
     ("Gemini CLI", "given back"): "it may delete a session that is resumed",

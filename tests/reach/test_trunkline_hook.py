@@ -100,7 +100,7 @@ def test_a_hub_that_takes_no_call_is_no_opinion(folder: Path) -> None:
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(folder / "full"))
     listener.listen(0)
-    waiting = []
+    waiting: list[socket.socket] = []
     with suppress(BlockingIOError):
         while len(waiting) < 100:  # until the next one would wait
             link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

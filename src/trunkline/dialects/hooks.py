@@ -92,6 +92,19 @@ class ShowsPrompt(Protocol):
         """Whether this screen asks about exactly this call, so that those keys mean those options. In doubt it does not."""
 
 
+@runtime_checkable
+class InPlugin(Protocol):
+    """A program whose hooks are a plugin: a folder of its own, with files that are ours alone."""
+
+    @property
+    def folder(self) -> str:
+        """Where the plugin is; the settings file is below it. ``~`` and ``${NAME:-default}`` are filled in."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """What is in it besides, by the names below the folder."""
+
+
 def hook_dialect(name: str) -> HookDialect | None:
     """The hooks of that name; loaded when they are first wanted. None where that vendor's dialect has none."""
     if not name.isidentifier():
