@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import sqlite3
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.aio import run
+from tests.aio import eventually, run
 from tests.tooling.stores import Made, goose, state_of
 from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.discovery.goose import PAGE, GooseStore
@@ -90,8 +89,7 @@ def test_rows_that_are_added_are_told_as_they_come_and_the_end_of_a_turn_once(ma
         for number in range(7, 7 + PAGE + 10):
             add(made, number, "assistant", {"type": "text", "text": f"part {number}"})
         following.look_again()
-        while positions[-1] < 6 + PAGE + 10:
-            await asyncio.sleep(0.01)
+        await eventually(lambda: positions[-1] == 6 + PAGE + 10)
         told = b"".join(signal.raw for signal in heard if isinstance(signal, Update))
         assert told.count(b"part ") == PAGE + 10 and told.count(b"Done.") == 1
         assert isinstance(heard[-1], TurnEnd)

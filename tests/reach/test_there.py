@@ -19,11 +19,17 @@ from tests.dialects.gemini.test_hooks import screen
 from tests.reach.test_desk import ALLOW, DENY, data_folder
 from tests.tooling.stores import gemini
 from tests.tooling.tmux import Terminal as Pane
+from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.gemini.hooks import HOOKS
+from trunkline.dialects.hooks import HookCall
 from trunkline.errors import Unsupported
 from trunkline.hub import Decision, Hub, HubOptions
 from trunkline.reach.door import Door
+from trunkline.reach.ending import Program
 from trunkline.reach.socket import SOCKET_FILE
+from trunkline.reach.there import CHECKED_MOST, SESSIONS_MOST, AsksThere
+from trunkline.threads import Lane
 
 
 class There:
@@ -219,6 +225,26 @@ def test_a_call_of_another_kind_is_no_answer() -> None:
         assert await there.hook("check", "AfterTool", **given) is None
 
     check(scenario, DENY)
+
+
+def test_what_is_kept_of_checks_is_bounded() -> None:
+    async def scenario(there: There) -> None:
+        kept = AsksThere(there.hub, nobody, lambda spec, pid: Program(pid, lambda: None, Lane()), Lane())
+        call = HookCall(does="checks", session_id="s", cwd="/", tool="x")
+        for number in range(SESSIONS_MOST + 5):
+            for _ in range(CHECKED_MOST + 3):
+                kept._keep(("gemini", str(number)), call)
+        assert len(kept._checked) == SESSIONS_MOST and {len(calls) for calls in kept._checked.values()} == {CHECKED_MOST}
+        for number in range(SESSIONS_MOST + 5):
+            one = HookCall(does="asks_there", session_id=str(number), cwd="/", tool="x")
+            kept.asked(there.hub.agents["gemini"], HOOKS, one, 0)
+        assert len(kept._watching) == SESSIONS_MOST
+        await kept.close()
+
+    async def nobody(spec: AgentSpec, call: HookCall) -> None:
+        return None
+
+    check(scenario)
 
 
 # By a key in its pane

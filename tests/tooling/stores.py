@@ -108,6 +108,7 @@ def goose(home: Path) -> Made:
             table(connection, name, [{key: row[key] for key in row if key != "table"} for row in rows if row["table"] == name])
         connection.execute("INSERT INTO messages (id, message_id, session_id, role, content_json, created_timestamp) "
                            "VALUES (5, 'm5', '20261116_1', 'assistant', ?, 1794841822)", (DONE,))
+        connection.execute("CREATE INDEX messages_of_session ON messages (session_id)")
     connection.close()
     return Made("goose", folder, "20261116_1", folder / "sessions.db")
 

@@ -130,8 +130,7 @@ class GooseFollower(Following):
     def _next(self) -> tuple[list[Timed], int, bool]:
         """What the next rows say; and, where none are behind them, that a turn is over."""
         try:
-            with look_at(self._path) as look:
-                rows = _messages(look, f"{_MESSAGE} AND id > ? ORDER BY id LIMIT ?", (self._id, self.position, PAGE))
+            rows = rows_after(self._path, self._id, self.position, PAGE)
         except OSError:
             return [], self.position, True
         told = [timed for row in rows for timed in self._reading.message(row)]
@@ -148,6 +147,12 @@ class GooseFollower(Following):
         for row in reversed(rows):
             self._reading.message(row)
         self._reading.settle()
+
+
+def rows_after(path: str, session_id: str, number: int, most: int) -> list[Row]:
+    """The next rows of a session behind one; OSError where they cannot be read."""
+    with look_at(path) as look:
+        return _messages(look, f"{_MESSAGE} AND id > ? ORDER BY id LIMIT ?", (session_id, number, most))
 
 
 def _messages(look: Look, query: str, values: tuple[Any, ...]) -> list[Row]:
