@@ -41,14 +41,17 @@ class Person:
         self.config = config
 
     def says(self, *steps: Json) -> None:
-        """Type a prompt. A CLI that is just starting takes the text, and not always the key behind it."""
-        self.terminal.type(script(*steps))
-        for _ in range(3):
+        """Type a prompt, until the model has it. A CLI that is just starting takes the text, and not always the key behind it."""
+        text = script(*steps)
+        self.terminal.type(text)
+        for _ in range(6):
             try:
-                eventually(lambda: not self._types(), "the prompt is sent", 5)
+                eventually(lambda: json.dumps(text)[1:-1] in self.told_model(), "the model is asked", 5)
                 return
             except AssertionError:
-                self.terminal.key("Enter")
+                if self._types():
+                    self.terminal.key("Enter")
+        raise AssertionError(f"the prompt is not sent\n{self.terminal.screen}")
 
     def _types(self) -> bool:
         """Whether the prompt still stands where it is typed: the last line with that mark. While the CLI asks, there is none."""

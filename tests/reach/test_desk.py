@@ -18,10 +18,11 @@ import pytest
 from tests.aio import eventually, run
 from trunkline.agents.process_table import start_time
 from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.hooks import HookCall
 from trunkline.errors import AlreadyResolved
 from trunkline.hub import Answer, Decision, Hub, HubOptions
 from trunkline.reach import trunkline_hook
-from trunkline.reach.desk import SETTINGS_MOST
+from trunkline.reach.desk import SETTINGS_MOST, TerminalDesk
 from trunkline.reach.door import Door
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.session.driver.elsewhere import ASK_S
@@ -49,8 +50,15 @@ class Terminal:
         self.root = root
         self.hub = hub
         self.data = data
+        self.door: Door | None = None
         self.transcript = root / ".claude" / "projects" / "-home-dev-project" / f"{OWN}.jsonl"
         self.registry = root / ".claude" / "sessions" / f"{os.getpid()}.json"
+
+    @property
+    def desk(self) -> TerminalDesk:
+        """What serves the hooks."""
+        assert self.door is not None and self.door._desk is not None
+        return self.door._desk
 
     def writes(self, *lines: str) -> None:
         self.transcript.parent.mkdir(parents=True, exist_ok=True)
@@ -127,6 +135,7 @@ async def terminal(policy: str = "", **options: Any) -> AsyncIterator[Terminal]:
             door = Door(hub, data)
             await door.open()
             there = Terminal(root, hub, data)
+            there.door = door
             there.writes(line("user", {"type": "text", "text": "Please."}))
             try:
                 yield there
@@ -302,6 +311,19 @@ def test_work_that_went_on_ends_what_was_asked_before() -> None:
         assert await second.printed() is None, "one part of a session asks one thing after the other"
         await there.decide(await there.pending(), decision="allow")
         assert await third.printed() == {"behavior": "allow"}
+
+    check(scenario)
+
+
+def test_a_report_that_takes_long_does_not_end_what_was_asked_after_it() -> None:
+    async def scenario(there: Terminal) -> None:
+        hook = await there.asks("touch a1", agent_id="sub")
+        ask = await there.pending()
+        spec, went_on = there.hub.agents[AGENT], HookCall(does="goes_on", session_id=OWN, cwd="/home/dev/project")
+        await there.desk._reported(spec, went_on, frozenset())  # it came before the ask did
+        assert there.hub.pending()
+        await there.desk._reported(spec, went_on, frozenset({ask.approval.request_id}))
+        assert await hook.printed() is None and not there.hub.pending()
 
     check(scenario)
 

@@ -172,24 +172,26 @@ class TerminalDesk:
         if call.does == "goes_on":
             self._there.go_on(key, call)
         if key not in self._following and len(self._following) < FOLLOWING_MOST:
-            task = self._following[key] = asyncio.create_task(self._reported(spec, call))
+            task = self._following[key] = asyncio.create_task(self._reported(spec, call, frozenset(self._open)))
             task.add_done_callback(lambda _: self._following.pop(key, None))
 
-    async def _reported(self, spec: AgentSpec, call: HookCall) -> None:
-        """The work went on, or waits: have the session followed, and what was asked before ended."""
+    async def _reported(self, spec: AgentSpec, call: HookCall, before: frozenset[str]) -> None:
+        """The work went on, or waits: have the session followed, and what was asked ``before`` ended. To have it followed takes a
+        moment, and the next ask may come meanwhile."""
         session = await self._session_of(spec, call)
         if session is None or session.fold.watches is None:
             return
         if call.does == "goes_on":
-            self._go_on(session.id)
+            self._go_on(session.id, asked=before)
             session.agent.look_again()
         elif not any(waiting.session is session for waiting in self._open.values()):
             session.agent.on_signals([_notice(spec, call)])
 
-    def _go_on(self, session_id: str, part: str | None = None) -> None:
-        """The session went on, or that part of it: what it had asked before is over."""
+    def _go_on(self, session_id: str, part: str | None = None, asked: frozenset[str] | None = None) -> None:
+        """The session went on, or that part of it: what it had asked before is over; ``asked``: only those of these."""
         for waiting in list(self._open.values()):
-            if waiting.session.id == session_id and part in (None, waiting.call.part):
+            is_meant = waiting.session.id == session_id and part in (None, waiting.call.part)
+            if is_meant and (asked is None or waiting.request_id in asked):
                 waiting.end(went_on(waiting.request_id))
 
     async def _session_of(self, spec: AgentSpec, call: HookCall) -> Session | None:
