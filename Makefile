@@ -31,7 +31,7 @@ PAGE_TOOLS := web/node_modules/.installed
 NODE := PYTHON="$(PYTHON)" ../scripts/with_node.sh
 PEERS := .bench/peers
 
-.PHONY: help install page run wheel test test-all test-faults check docs notices bench bench-peers lock browser screenshots
+.PHONY: help install page run wheel test test-all test-faults test-terminals check docs notices bench bench-peers lock browser screenshots
 .DEFAULT_GOAL := help
 
 help:
@@ -42,6 +42,7 @@ help:
 	@echo "make test       the fast tests, four at once on two cores (JOBS=0: one by one)"
 	@echo "make test-all   every test, also the slow ones and those with real agents"
 	@echo "make test-faults   what was done to a hub on purpose, and what became of it; writes docs/reliability.md"
+	@echo "make test-terminals   real programs in real terminals, and what the hub does for them; writes docs/agents.md"
 	@echo "make check      lint, types, layers, docs and the spec manifest"
 	@echo "make docs       renew the generated tables of docs/reference"
 	@echo "make notices    renew the licence notices of what the page is built from"
@@ -72,6 +73,10 @@ test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 # One by one, as test-all: their figures are of a machine that does nothing else.
 test-faults: $(VENV)/.installed-test $(VENV)/.installed-sandbox $(PAGE)
 	FAULT_LOAD_S=480 $(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
+
+# ARGS="-k gemini" renews one program's column.
+test-terminals: $(VENV)/.installed-browser $(PAGE)
+	$(BIN)/python -m pytest -q tests/peers -m shows --ability-table docs/agents.md $(ARGS)
 
 check: $(VENV)/.installed-test $(PAGE_TOOLS)
 	$(BIN)/ruff check .

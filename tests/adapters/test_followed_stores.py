@@ -19,7 +19,7 @@ from trunkline.errors import Unsupported
 OURS = ("session:resumed", "environment:info")
 """What the hub says of itself when it begins to follow."""
 PROMPTS = {"codex": ["run: touch a1"], "opencode": ["run: touch a1"], "gemini": ["run: touch x1"],
-           "qwen": ["run: touch a1", "run: touch d1"], "copilot": ["run: touch t120"]}
+           "qwen": ["run: touch a1", "run: touch d1"], "copilot": ["run: touch t120"], "goose": ["run: touch a1"]}
 
 
 def at_home(tmp_path: Path, data_dir: Path | None = None) -> Library:
@@ -92,7 +92,7 @@ def test_after_a_restart_nothing_is_told_twice(tmp_path: Path, made: Made) -> No
     run(scenario())
 
 
-@pytest.mark.parametrize("vendor", [name for name in sorted(STORES) if name != "opencode"], indirect=True)
+@pytest.mark.parametrize("vendor", [name for name in sorted(STORES) if name not in ("opencode", "goose")], indirect=True)
 def test_what_its_program_writes_is_told_as_it_comes(tmp_path: Path, made: Made) -> None:
     lines = made.file.read_bytes().splitlines(keepends=True)
     first = next(number for number, line in enumerate(lines) if b"I will use a tool." in line)

@@ -16,12 +16,14 @@ from tests.fuzz.mutate import mutated
 from tests.tooling.stores import STORES, Made, state_of
 from tests.tooling.story import Player
 from trunkline.agents import catalog
+from trunkline.dialects.goose.messages import GooseMessages
 from trunkline.dialects.notes import AgentNote, CustomNote
 from trunkline.dialects.opencode.rows import OpencodeRows, Row
 from trunkline.dialects.signals import Malformed, Update
 from trunkline.dialects.transcripts import Timed
 from trunkline.discovery import reading_of, store_of
 from trunkline.discovery.base import AgentStore
+from trunkline.discovery.goose import rows_after
 from trunkline.discovery.opencode import OpencodeRowsOf
 
 QUICK, ALL = 30, 10_000
@@ -56,7 +58,7 @@ def look_through(store: AgentStore, name: str, made: Made) -> None:
             assert found.id and found.cwd and found.created_at <= found.updated_at
     for path in made.folder.rglob("*"):
         store.session_of(str(path))
-    told = read_rows(made) if name == "opencode" else read_lines(name, made.file)
+    told = read_rows(made) if name == "opencode" else read_goose(made) if name == "goose" else read_lines(name, made.file)
     player = Player()
     for _, signal in told:
         if isinstance(signal, Update | AgentNote | CustomNote | Malformed):
@@ -78,6 +80,14 @@ def read_rows(made: Made) -> list[Timed]:
         with suppress(OSError):  # it says that it cannot be read
             told += [timed for row, parts in look() for timed in reading.message(row, parts)]
     return told
+
+
+def read_goose(made: Made) -> list[Timed]:
+    reading = GooseMessages()
+    with suppress(OSError):
+        rows = rows_after(str(made.file), made.session_id, -1, 500)
+        return [timed for row in rows for timed in reading.message(row)] + reading.settle()
+    return []
 
 
 def damage(name: str, tmp_path: Path, count: int, seed: int) -> None:

@@ -58,7 +58,21 @@ def grown_database(name: str, made: Made) -> None:
     connection.close()
 
 
-GROW: dict[str, Callable[[str, Made], None]] = {**{name: grown for name in FILLERS}, "opencode": grown_database}
+def grown_goose(name: str, made: Made) -> None:
+    text = json.dumps([{"type": "text", "text": "x" * 20_000}])
+    with sqlite3.connect(made.file) as connection:
+        for number in range(SESSIONS):
+            session_id = f"20261116_{number + 2}"
+            connection.execute("INSERT INTO sessions (id, session_type, working_dir, name, updated_at) "
+                               "VALUES (?, 'user', '/home', 't', '2026-11-16 15:00:00')", (session_id,))
+            connection.executemany(
+                "INSERT INTO messages (message_id, session_id, role, content_json) VALUES ('m', ?, 'assistant', ?)",
+                [(session_id, text) for _ in range(SIZE // SESSIONS // len(text))])
+    connection.close()
+
+
+GROW: dict[str, Callable[[str, Made], None]] = {
+    **{name: grown for name in FILLERS}, "opencode": grown_database, "goose": grown_goose}
 
 
 @pytest.mark.slow

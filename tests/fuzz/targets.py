@@ -8,6 +8,7 @@ import re
 import tempfile
 import tomllib
 from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -35,7 +36,10 @@ from trunkline.dialects.context.commands import decode_command, decode_command_e
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.filters import encoded_type, parse_types
 from trunkline.dialects.copilot.events import CopilotEvents
+from trunkline.dialects.gemini import hooks as gemini_hooks
 from trunkline.dialects.gemini.chat import GeminiChat
+from trunkline.dialects.goose import hooks as goose_hooks
+from trunkline.dialects.hooks import HookCall
 from trunkline.dialects.jsonrpc import Peer
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.opencode.rows import OpencodeRows, Row
@@ -332,6 +336,15 @@ def hook_calls(data: bytes) -> None:
         assert HOOKS.decided(call, None, None, None) == b"" == HOOKS.answered(call, "cancel", None), "silence is no opinion"
         for answer in (HOOKS.decided(call, "reject", "why", None), HOOKS.answered(call, "accept", data)):
             assert json.loads(answer)["hookSpecificOutput"]["decision"]["behavior"] in ("allow", "deny")
+    for checks in (gemini_hooks.HOOKS, goose_hooks.HOOKS):
+        checks.has_foreign(data, is_our_command)
+        call = checks.read(data)
+        if call is not None:
+            msgspec.json.encode(checks.ask(call, "r", "c"))
+            assert checks.decided(call, "allow", None, None) == b"" == checks.answered(call, "accept", data), "it never allows"
+    with suppress(UnicodeDecodeError):
+        asked = HookCall(does="asks_there", session_id="s", cwd="/", tool="run_shell_command", given={"command": "touch a1"})
+        gemini_hooks.HOOKS.is_shown(data.decode(), asked)
 
 
 def settings_files(data: bytes) -> None:

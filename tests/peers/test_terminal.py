@@ -21,7 +21,7 @@ from tests.tooling.messages_api import MessagesApi, script
 from tests.tooling.processes import eventually
 from tests.tooling.tmux import Terminal
 
-pytestmark = [pytest.mark.peers, pytest.mark.slow]
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Claude Code")]
 
 KEY = "sk-ant-api03-fake-key-for-a-scripted-model"
 PROMPT = "Do you want to"
@@ -41,18 +41,23 @@ class Person:
         self.config = config
 
     def says(self, *steps: Json) -> None:
-        """Type a prompt. A CLI that is just starting takes the text, and not always the key behind it."""
-        self.terminal.type(script(*steps))
-        for _ in range(3):
+        """Type a prompt, until the model has it. A CLI that is just starting takes the text, and not always the key behind it."""
+        text = script(*steps)
+        self.terminal.type(text)
+        for _ in range(6):
             try:
-                eventually(lambda: not self._types(), "the prompt is sent", 5)
+                eventually(lambda: json.dumps(text)[1:-1] in self.told_model(), "the model is asked", 5)
                 return
             except AssertionError:
-                self.terminal.key("Enter")
+                if self._types():
+                    self.terminal.key("Enter")
+        raise AssertionError(f"the prompt is not sent\n{self.terminal.screen}")
 
     def _types(self) -> bool:
-        """Whether the prompt still stands where it is typed: the last line with that mark."""
-        return "FAKE:" in next((line for line in reversed(self.terminal.screen.splitlines()) if line.startswith("❯")), "")
+        """Whether the prompt still stands where it is typed: the last line with that mark. While the CLI asks, there is none."""
+        screen = self.terminal.screen
+        typed = next((line for line in reversed(screen.splitlines()) if line.startswith("❯")), "")
+        return PROMPT not in screen and "FAKE:" in typed
 
     def hears(self, words: str) -> None:
         """Wait until the agent says that; the prompt that it stands in does not count."""
@@ -134,6 +139,7 @@ def somebody(request: pytest.FixtureRequest) -> Iterator[Person]:
         yield one
 
 
+@pytest.mark.shows("allowed from the hub")
 def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Person) -> None:
     somebody.says(bash("touch a1"), {"text": "Done one."})
     ask = somebody.asked()
@@ -145,6 +151,7 @@ def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: P
     assert somebody.ended(ask)["approved"] is True
 
 
+@pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person) -> None:
     somebody.says(bash("touch never1"), {"text": "Then not."})
     ask = somebody.asked()
@@ -154,6 +161,7 @@ def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person)
     assert "use a2 instead" in somebody.told_model()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
     somebody.says(bash("touch a3"), {"text": "Done three."})
     ask = somebody.asked()
@@ -164,6 +172,7 @@ def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person)
     assert end["reason"].startswith("answered in the terminal") and not somebody.pending()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
     somebody.says(bash("touch never2"), {"text": "never said"})
     ask = somebody.asked()
@@ -174,6 +183,7 @@ def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) 
     somebody.terminal.unsees(PROMPT)
 
 
+@pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_at_once(somebody: Person) -> None:
     somebody.says(bash("touch forbidden1"), {"text": "So be it."})
     somebody.hears("So be it.")
@@ -181,6 +191,7 @@ def test_a_rule_that_denies_answers_at_once(somebody: Person) -> None:
     assert "not that one" in somebody.told_model()
 
 
+@pytest.mark.shows("allowed with a changed input")
 def test_what_is_allowed_with_another_input_runs_with_that(somebody: Person) -> None:
     somebody.says(bash("touch asked1"), {"text": "Done other."})
     somebody.decide(somebody.asked(), decision="allow", updatedInput={"command": "touch other1", "description": "as told"})
@@ -188,6 +199,7 @@ def test_what_is_allowed_with_another_input_runs_with_that(somebody: Person) -> 
     assert (somebody.work / "other1").exists() and not (somebody.work / "asked1").exists()
 
 
+@pytest.mark.shows("question answered from the hub")
 def test_a_question_is_answered_in_the_hub(somebody: Person) -> None:
     asks = {"question": "Which color?", "header": "Color", "multiSelect": False,
             "options": [{"label": "Red", "description": "r"}, {"label": "Blue", "description": "b"}]}
@@ -199,6 +211,7 @@ def test_a_question_is_answered_in_the_hub(somebody: Person) -> None:
     assert "Blue" in somebody.told_model()
 
 
+@pytest.mark.shows("plan approved from the hub")
 def test_a_plan_is_approved_in_the_hub(somebody: Person) -> None:
     somebody.says(tool("EnterPlanMode"), tool("ExitPlanMode", plan="1. Touch a file."), {"text": "On it."})
     ask = somebody.asked()
@@ -206,6 +219,7 @@ def test_a_plan_is_approved_in_the_hub(somebody: Person) -> None:
     somebody.hears("On it.")
 
 
+@pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Person) -> None:
     somebody.says(bash("touch a4"), {"text": "Done four."})
     ask = somebody.asked()
@@ -219,6 +233,7 @@ def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_perso
     assert somebody.ended(ask)["approved"] is False and not somebody.pending()
 
 
+@pytest.mark.shows("hooks removed: settings as before")
 def test_removed_hooks_leave_the_settings_as_they_were_and_ask_nobody_here(somebody: Person) -> None:
     done = somebody.hub.command("hooks", "remove", "--yes", AGENT)
     assert done.returncode == 0 and not (somebody.config / "settings.json").exists()

@@ -5,17 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.aio import eventually, run
 from trunkline.agents.process_table import start_time
 from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.hooks import HookCall
+from trunkline.errors import AlreadyResolved
 from trunkline.hub import Answer, Decision, Hub, HubOptions
-from trunkline.reach.desk import SETTINGS_MOST
+from trunkline.reach import trunkline_hook
+from trunkline.reach.desk import SETTINGS_MOST, TerminalDesk
 from trunkline.reach.door import Door
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.session.driver.elsewhere import ASK_S
@@ -43,8 +50,15 @@ class Terminal:
         self.root = root
         self.hub = hub
         self.data = data
+        self.door: Door | None = None
         self.transcript = root / ".claude" / "projects" / "-home-dev-project" / f"{OWN}.jsonl"
         self.registry = root / ".claude" / "sessions" / f"{os.getpid()}.json"
+
+    @property
+    def desk(self) -> TerminalDesk:
+        """What serves the hooks."""
+        assert self.door is not None and self.door._desk is not None
+        return self.door._desk
 
     def writes(self, *lines: str) -> None:
         self.transcript.parent.mkdir(parents=True, exist_ok=True)
@@ -60,7 +74,7 @@ class Terminal:
         half.replace(self.registry)
 
     async def hook(self, kind: str = "ask", pid: int | None = None, agent: str = AGENT, **given: Any) -> Hook:
-        body = json.dumps({"session_id": OWN, "cwd": "/home/dev/project", **given}).encode()
+        body = json.dumps({"session_id": OWN, "cwd": "/home/dev/project"} | given).encode()
         reader, writer = await asyncio.open_unix_connection(str(self.data / SOCKET_FILE))
         writer.write(f"trunkline 1 {agent} {kind} {os.getpid() if pid is None else pid} {len(body)}\n".encode() + body)
         return Hook(reader, writer)
@@ -121,6 +135,7 @@ async def terminal(policy: str = "", **options: Any) -> AsyncIterator[Terminal]:
             door = Door(hub, data)
             await door.open()
             there = Terminal(root, hub, data)
+            there.door = door
             there.writes(line("user", {"type": "text", "text": "Please."}))
             try:
                 yield there
@@ -229,6 +244,59 @@ def test_a_program_that_is_gone_takes_its_ask_along() -> None:
     check(scenario)
 
 
+def test_an_answer_that_comes_late_does_nothing() -> None:
+    async def scenario(there: Terminal) -> None:
+        there.writes(used("touch a1"))
+        hook = await there.asks("touch a1")
+        ask = await there.pending()
+        there.writes(line("user", {"type": "tool_result", "tool_use_id": "toolu_1", "content": "done"}))
+        assert await hook.printed() is None
+        for decision in ("allow", "deny"):
+            with pytest.raises(AlreadyResolved):
+                await there.decide(ask, decision=decision)
+        (end,) = await there.ends(ask.session_id)
+        assert end.reason == "answered in the terminal: allowed"
+
+    check(scenario)
+
+
+def test_a_process_whose_session_has_another_id_now_asks_under_that() -> None:
+    async def scenario(there: Terminal) -> None:
+        first = await there.asks("touch a1", agent_id="sub")
+        before = await there.pending()
+        first.killed()
+        await eventually(lambda: not there.hub.pending())
+        other = OWN.replace("1", "9")
+        there.transcript = there.transcript.with_name(f"{other}.jsonl")
+        there.writes(line("user", {"type": "text", "text": "Anew."}).replace(OWN, other))
+        hook = await there.asks("touch a2", agent_id="sub", session_id=other)
+        ask = await there.pending()
+        assert ask.session_id != before.session_id
+        assert (await there.hub.session(ask.session_id)).fold.agent_session_id == other
+        hook.killed()
+
+    check(scenario)
+
+
+def test_what_a_hub_says_of_a_call_has_nothing_of_the_environment() -> None:
+    """A hook's environment has a token of its program's. None of it comes here, so none of it is logged."""
+    async def scenario(there: Terminal) -> None:
+        os.environ["CLAUDE_CODE_MESSAGING_TOKEN"] = "secret-of-theirs"
+        try:
+            words = [sys.executable, "-I", "-S", trunkline_hook.__file__, AGENT, "report", str(there.data / SOCKET_FILE)]
+            given = json.dumps({"session_id": OWN, "hook_event_name": "Notification", "message": "It waits"}).encode()
+            await asyncio.to_thread(subprocess.run, words, input=given, check=True, timeout=30)
+        finally:
+            del os.environ["CLAUDE_CODE_MESSAGING_TOKEN"]
+        await eventually(lambda: there.hub._memory)
+        (session,) = there.hub._memory
+        await session.snapshot()
+        kept = b"".join(path.read_bytes() for path in there.data.rglob("*") if path.is_file())
+        assert b"secret-of-theirs" not in kept
+
+    check(scenario)
+
+
 def test_work_that_went_on_ends_what_was_asked_before() -> None:
     async def scenario(there: Terminal) -> None:
         first = await there.asks("touch a1", agent_id="sub")
@@ -243,6 +311,19 @@ def test_work_that_went_on_ends_what_was_asked_before() -> None:
         assert await second.printed() is None, "one part of a session asks one thing after the other"
         await there.decide(await there.pending(), decision="allow")
         assert await third.printed() == {"behavior": "allow"}
+
+    check(scenario)
+
+
+def test_a_report_that_takes_long_does_not_end_what_was_asked_after_it() -> None:
+    async def scenario(there: Terminal) -> None:
+        hook = await there.asks("touch a1", agent_id="sub")
+        ask = await there.pending()
+        spec, went_on = there.hub.agents[AGENT], HookCall(does="goes_on", session_id=OWN, cwd="/home/dev/project")
+        await there.desk._reported(spec, went_on, frozenset())  # it came before the ask did
+        assert there.hub.pending()
+        await there.desk._reported(spec, went_on, frozenset({ask.approval.request_id}))
+        assert await hook.printed() is None and not there.hub.pending()
 
     check(scenario)
 

@@ -139,6 +139,46 @@ def test_an_entry_that_somebody_took_out_is_put_back(tmp_path: Path) -> None:
     assert hooks(tmp_path).state() == "installed"
 
 
+def of(agent: str, tmp_path: Path) -> Hooks:
+    return Hooks(catalog.load()[agent], tmp_path / "data", {"HOME": str(tmp_path)})
+
+
+def test_a_file_with_comments_keeps_them(tmp_path: Path) -> None:
+    path = tmp_path / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    before = '{\n  // mine\n  "ui": {"theme": "dark"}, /* and this */\n  "hooks": {\n    // theirs\n    "AfterTool": []\n  }\n}\n'
+    path.write_text(before)
+    change = of("gemini", tmp_path).installing()
+    of("gemini", tmp_path).install(change)
+    text = path.read_text()
+    assert all(note in text for note in ("// mine", "/* and this */", "// theirs")) and text.count("trunkline_hook.py") == 6
+    assert of("gemini", tmp_path).state() == "installed" and of("gemini", tmp_path).installing().diff == ""
+    of("gemini", tmp_path).remove(of("gemini", tmp_path).removing())
+    assert path.read_text() == before
+
+
+def test_a_plugin_is_a_folder_of_its_own_that_goes_with_it(tmp_path: Path) -> None:
+    plugins = tmp_path / ".agents" / "plugins"
+    change = of("goose", tmp_path).installing()
+    assert "plugin.json" in change.diff and "hooks.json" in change.diff and not plugins.exists()
+    of("goose", tmp_path).install(change)
+    assert json.loads((plugins / "trunkline" / "plugin.json").read_text())["name"] == "trunkline"
+    hooks = json.loads((plugins / "trunkline" / "hooks" / "hooks.json").read_text())["hooks"]
+    assert set(hooks) == {"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"}
+    assert of("goose", tmp_path).state() == "installed" and of("goose", tmp_path).installing().diff == ""
+    of("goose", tmp_path).remove(of("goose", tmp_path).removing())
+    assert list(plugins.iterdir()) == [] and of("goose", tmp_path).state() == "absent"
+
+
+def test_what_others_put_into_the_plugin_stays(tmp_path: Path) -> None:
+    folder = tmp_path / ".agents" / "plugins" / "trunkline"
+    of("goose", tmp_path).install(of("goose", tmp_path).installing())
+    (folder / "plugin.json").write_text('{"name": "trunkline", "version": "2"}')
+    (folder / "notes.md").write_text("mine")
+    of("goose", tmp_path).remove(of("goose", tmp_path).removing())
+    assert sorted(path.name for path in folder.iterdir()) == ["notes.md", "plugin.json"]
+
+
 def test_an_agent_without_hooks_has_none(tmp_path: Path) -> None:
     with pytest.raises(Unsupported):
         Hooks(catalog.load()["demo"], tmp_path, {"HOME": str(tmp_path)})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.processes import eventually
 from tests.tooling.rows import every_row
 from trunkline.agents.environment import MARKER
 from trunkline.reach import trunkline_hook
@@ -36,8 +38,8 @@ def folder() -> Iterator[Path]:
 
 
 @contextmanager
-def hub(path: Path, answer: bytes, heard: list[bytes] | None = None) -> Iterator[None]:
-    """Something that listens, reads one call and answers with these bytes."""
+def hub(path: Path, answer: bytes, heard: list[bytes] | None = None, *, answers: bool = True) -> Iterator[None]:
+    """Something that listens, reads one call and answers with these bytes; or waits until whoever called hangs up."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(str(path))
     listener.listen()
@@ -51,7 +53,12 @@ def hub(path: Path, answer: bytes, heard: list[bytes] | None = None) -> Iterator
             got = link.recv(1 << 16)
             if heard is not None:
                 heard.append(got)
-            link.sendall(answer)
+            if answers:
+                link.sendall(answer)
+            elif heard is not None:
+                heard.append(link.recv(1))
+            else:
+                link.recv(1)
 
     serving = threading.Thread(target=serve, daemon=True)
     serving.start()
@@ -87,6 +94,73 @@ def test_a_hub_that_is_not_there_is_no_opinion(folder: Path) -> None:
     left.bind(str(folder / "left"))
     left.close()
     assert hook(folder / "left") == b"", "a socket that a killed hub left"
+
+
+def test_a_hub_that_takes_no_call_is_no_opinion(folder: Path) -> None:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(str(folder / "full"))
+    listener.listen(0)
+    waiting: list[socket.socket] = []
+    with suppress(BlockingIOError):
+        while len(waiting) < 100:  # until the next one would wait
+            link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            link.setblocking(False)
+            waiting.append(link)
+            link.connect(str(folder / "full"))
+    assert hook(folder / "full") == b"", "it would wait for ever"
+    for link in (listener, *waiting):
+        link.close()
+
+
+def test_a_check_that_is_not_answered_is_given_up(folder: Path) -> None:
+    with hub(folder / "s", b"", answers=False):
+        assert hook(folder / "s", "check") == b""
+
+
+def test_an_answer_to_a_check_is_printed(folder: Path) -> None:
+    with hub(folder / "s", b"trunkline 1 %d\n" % len(ALLOW) + ALLOW):
+        assert hook(folder / "s", "check") == ALLOW
+
+
+@every_row("pid", ["", "x", "-1", "7 7", "٣", "1\n2"])
+def test_a_process_id_that_is_none_is_not_handed_over(pid: str) -> None:
+    heard: list[bytes] = []
+    with tempfile.TemporaryDirectory(prefix="tl-") as name, hub(Path(name, "s"), b"", heard):
+        hook(Path(name, "s"), THEIR_PID=pid)
+    assert heard == [b"trunkline 1 claude-code ask 0 2\n{}"]
+
+
+def test_without_a_variable_it_is_the_program_that_started_it_and_no_shell(folder: Path) -> None:
+    heard: list[bytes] = []
+    words = [sys.executable, "-I", "-S", trunkline_hook.__file__, "gemini", "report", str(folder / "s")]
+    for line in (words, ["sh", "-c", f"{shlex.join(words)}; exit 0"]):
+        (folder / "s").unlink(missing_ok=True)
+        with hub(folder / "s", b"", heard):
+            subprocess.run(line, input=b"{}", timeout=30, check=True)
+    assert heard == [f"trunkline 1 gemini report {os.getpid()} 2\n{{}}".encode()] * 2
+
+
+def test_a_hook_that_is_ended_prints_nothing_and_hangs_up(folder: Path) -> None:
+    heard: list[bytes] = []
+    with hub(folder / "s", b"", heard, answers=False):
+        words = [sys.executable, "-I", "-S", trunkline_hook.__file__, "claude-code", "ask", str(folder / "s")]
+        with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
+            assert running.stdin is not None
+            running.stdin.write(b"{}")
+            running.stdin.close()
+            running.stdin = None
+            eventually(lambda: heard, "the hub has the call")
+            running.terminate()
+            assert running.communicate(timeout=30) == (b"", b"")
+        eventually(lambda: heard[1:] == [b""], "the hub sees that it hung up")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files to others")
+def test_a_socket_of_another_user_is_not_talked_to(folder: Path) -> None:
+    heard: list[bytes] = []
+    with hub(folder / "s", b"trunkline 1 %d\n" % len(ALLOW) + ALLOW, heard):
+        os.chown(folder / "s", 65534, 65534)
+        assert hook(folder / "s") == b"" and heard == []
 
 
 def test_an_ask_longer_than_anybody_can_look_at_is_no_opinion(folder: Path) -> None:

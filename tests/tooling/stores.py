@@ -27,10 +27,14 @@ class Made(NamedTuple):
 def table(connection: sqlite3.Connection, name: str, rows: list[dict[str, Any]]) -> None:
     """A table of these rows, with their members as columns."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
-    declared = ["id TEXT PRIMARY KEY" if key == "id" else f'"{key}"' for key in columns]
+    declared = [_primary(rows) if key == "id" else f'"{key}"' for key in columns]
     connection.execute(f"CREATE TABLE {name} ({', '.join(declared)})")
     for row in rows:
         connection.execute(f"INSERT INTO {name} VALUES ({', '.join('?' * len(columns))})", [row.get(key) for key in columns])
+
+
+def _primary(rows: list[dict[str, Any]]) -> str:
+    return "id INTEGER PRIMARY KEY" if all(isinstance(row.get("id"), int) for row in rows) else "id TEXT PRIMARY KEY"
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -89,8 +93,28 @@ def copilot(home: Path) -> Made:
     return Made("copilot", folder, session_id, folder / session_id / "events.jsonl")
 
 
+DONE = '[{"type":"text","text":"Done."}]'
+"""The end of the recorded turn, which the recorded rows are without."""
+
+
+def goose(home: Path) -> Made:
+    """goose's: rows of a database."""
+    folder = home / ".local" / "share" / "goose" / "sessions"
+    folder.mkdir(parents=True)
+    rows = read_lines(DATA / "goose" / "rows.jsonl")
+    with sqlite3.connect(folder / "sessions.db") as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
+        for name in ("sessions", "messages"):
+            table(connection, name, [{key: row[key] for key in row if key != "table"} for row in rows if row["table"] == name])
+        connection.execute("INSERT INTO messages (id, message_id, session_id, role, content_json, created_timestamp) "
+                           "VALUES (5, 'm5', '20261116_1', 'assistant', ?, 1794841822)", (DONE,))
+        connection.execute("CREATE INDEX messages_of_session ON messages (session_id)")
+    connection.close()
+    return Made("goose", folder, "20261116_1", folder / "sessions.db")
+
+
 STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen,
-                                           "copilot": copilot}
+                                           "copilot": copilot, "goose": goose}
 
 
 def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:

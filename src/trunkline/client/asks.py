@@ -88,7 +88,7 @@ def _id_of(ask: PendingAsk) -> str:
 def _approval(event: ContextEvent) -> ApprovalView:
     meta = _part(event, "_meta")
     risk: dict[str, Any] = meta["risk"] if isinstance(meta.get("risk"), dict) else {}
-    more = {key: meta[key] for key in ("calls", "disk", "parts", "always", "noRule", "editable") if key in meta}
+    more = {key: meta[key] for key in ("calls", "disk", "parts", "always", "noRule", "editable", "answerThere") if key in meta}
     sure = {key: risk[key] for key in ("sure", "doubts") if key in risk}
     return converted({"requestedAt": event.get("timestamp", ""), **event, **more, **sure, "title": meta.get("title", ""),
                       "riskReason": risk.get("reason", ""), "options": meta.get("options", [])}, ApprovalView)

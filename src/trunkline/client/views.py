@@ -119,6 +119,8 @@ class ApprovalView(View):
     """Why there is no rule that "always" would write."""
     rules_allow: bool = True
     """Whether rules may allow it: not so of asks in terminals, unless the person wants that."""
+    answer_there: bool = False
+    """It can only be answered in the terminal that asks it."""
     editable: bool = False
     beyond_turn: bool = False
     requested_at: str = ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Final, Literal, Protocol, cast
+from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
 import msgspec
 
@@ -19,11 +19,13 @@ from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 
 NO_OPINION: Final = b""
 
-Does = Literal["asks", "goes_on", "waits"]
-"""What a program reports: it asks its person about a tool; the work went on, was stopped or begun anew, so that whatever it had
-asked before is over; it waits for its person, for something that cannot be answered from here."""
+Does = Literal["asks", "checks", "asks_there", "goes_on", "waits"]
+"""What a program reports: it asks its person about a tool, and takes an answer from here; it is about to ask or run, and takes
+a denial at once, no wait; it asks its person, and takes no answer from here; the work went on, was stopped or begun anew, so that
+whatever it had asked before is over; it waits for its person, for something else."""
 
-HookKind = Literal["ask", "report"]
+HookKind = Literal["ask", "check", "report"]
+"""How the hook program is called: it waits for an answer, waits a moment for one, waits for none."""
 
 
 class HookCall(msgspec.Struct, frozen=True, kw_only=True):
@@ -37,6 +39,8 @@ class HookCall(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = ""
     given: Json = {}
     message: str = ""
+    ran: bool = False
+    """The work went on because the tool ran: somebody allowed it."""
 
 
 class HookDialect(Protocol):
@@ -74,6 +78,31 @@ class HookDialect(Protocol):
 
     def answered(self, call: HookCall, action: str, content: bytes | None) -> bytes:
         """What the hook prints for the answer to a question; for one that nobody answered, nothing."""
+
+
+@runtime_checkable
+class ShowsPrompt(Protocol):
+    """A program whose prompt can be recognised on its screen, and answered by one key."""
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """The key for each option that it can be answered with, as tmux names keys."""
+
+    def is_shown(self, screen: str, call: HookCall) -> bool:
+        """Whether this screen asks about exactly this call, so that those keys mean those options. In doubt it does not."""
+
+
+@runtime_checkable
+class InPlugin(Protocol):
+    """A program whose hooks are a plugin: a folder of its own, with files that are ours alone."""
+
+    @property
+    def folder(self) -> str:
+        """Where the plugin is; the settings file is below it. ``~`` and ``${NAME:-default}`` are filled in."""
+
+    @property
+    def files(self) -> Mapping[str, str]:
+        """What is in it besides, by the names below the folder."""
 
 
 def hook_dialect(name: str) -> HookDialect | None:

@@ -52,6 +52,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     """The hub itself is to do it for the agent: this is what will be done, whatever was reported of it before."""
     rules_allow: bool = True
     """Whether a rule may allow it; where none may, rules can still deny it."""
+    answer_there: bool = False
+    """It is asked in a terminal, and takes no answer from here: neither a person's nor a rule's."""
 
 
 OTHER_WORDS = "_other"

@@ -23,7 +23,7 @@ __all__ = ["AgentStore", "FoundSession", "StoreType", "TranscriptReading", "feat
 
 
 _STORES = {"claude": "ClaudeStore", "codex": "CodexStore", "copilot": "CopilotStore", "gemini": "GeminiStore",
-           "opencode": "OpencodeStore", "qwen": "QwenStore"}
+           "goose": "GooseStore", "opencode": "OpencodeStore", "qwen": "QwenStore"}
 """The module of each store, and what reads it there."""
 
 

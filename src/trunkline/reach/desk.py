@@ -32,6 +32,7 @@ from trunkline.hub import Hub
 from trunkline.reach.ending import Program, went_on
 from trunkline.reach.install import is_our_command
 from trunkline.reach.socket import Call, Gone
+from trunkline.reach.there import AsksThere
 from trunkline.session.driver.elsewhere import Answered, Decided
 from trunkline.threads import Lane
 
@@ -93,12 +94,14 @@ class TerminalDesk:
         """The hub's ids of sessions that have asked, by agent and its own id."""
         self._following: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._lane = Lane()
+        self._there = AsksThere(hub, self._session_of, self._program, self._lane)
 
     async def close(self) -> None:
         """Attach to nothing any more; who calls is hung up on by the door."""
         for task in self._following.values():
             task.cancel()
         await asyncio.gather(*self._following.values(), return_exceptions=True)
+        await self._there.close()
 
     async def take(self, call: Call, gone: Gone) -> bytes:
         """Serve one call of a hook."""
@@ -109,9 +112,15 @@ class TerminalDesk:
         read = dialect.read(call.body) if len(call.body) <= READ_ON_LOOP else await self._lane.run(dialect.read, call.body)
         if read is None:
             return NO_OPINION
-        if call.kind == "ask":
-            return await self._ask(spec, dialect, read, call.pid, gone) if read.does == "asks" else NO_OPINION
-        self._on_report(spec, read)
+        match call.kind, read.does:
+            case "ask", "asks":
+                return await self._ask(spec, dialect, read, call.pid, gone)
+            case "check", "checks":
+                return await self._there.check(spec, dialect, read)
+            case "report", "asks_there":
+                self._there.asked(spec, dialect, read, call.pid)
+            case "report", "goes_on" | "waits":
+                self._on_report(spec, read)
         return NO_OPINION
 
     async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int, gone: Gone) -> bytes:
@@ -138,7 +147,7 @@ class TerminalDesk:
 
     async def _wait(self, waiting: _Open, ask: Signal, pid: int, spec: AgentSpec, gone: Gone) -> Decided | Answered | None:
         """Put it before people, and wait for the first answer, here or there; None where it was there."""
-        request_id, program = waiting.request_id, Program(pid, lambda: self._store(spec), self._lane)
+        request_id, program = waiting.request_id, self._program(spec, pid)
         self._open[request_id] = waiting
         self._hub.asks_elsewhere.open(request_id, waiting.answered)
         watching = asyncio.create_task(program.stopped_waiting(request_id, waiting.is_done))
@@ -160,25 +169,29 @@ class TerminalDesk:
 
     def _on_report(self, spec: AgentSpec, call: HookCall) -> None:
         key = spec.name, call.session_id
+        if call.does == "goes_on":
+            self._there.go_on(key, call)
         if key not in self._following and len(self._following) < FOLLOWING_MOST:
-            task = self._following[key] = asyncio.create_task(self._reported(spec, call))
+            task = self._following[key] = asyncio.create_task(self._reported(spec, call, frozenset(self._open)))
             task.add_done_callback(lambda _: self._following.pop(key, None))
 
-    async def _reported(self, spec: AgentSpec, call: HookCall) -> None:
-        """The work went on, or waits: have the session followed, and what was asked before ended."""
+    async def _reported(self, spec: AgentSpec, call: HookCall, before: frozenset[str]) -> None:
+        """The work went on, or waits: have the session followed, and what was asked ``before`` ended. To have it followed takes a
+        moment, and the next ask may come meanwhile."""
         session = await self._session_of(spec, call)
         if session is None or session.fold.watches is None:
             return
         if call.does == "goes_on":
-            self._go_on(session.id)
+            self._go_on(session.id, asked=before)
             session.agent.look_again()
         elif not any(waiting.session is session for waiting in self._open.values()):
             session.agent.on_signals([_notice(spec, call)])
 
-    def _go_on(self, session_id: str, part: str | None = None) -> None:
-        """The session went on, or that part of it: what it had asked before is over."""
+    def _go_on(self, session_id: str, part: str | None = None, asked: frozenset[str] | None = None) -> None:
+        """The session went on, or that part of it: what it had asked before is over; ``asked``: only those of these."""
         for waiting in list(self._open.values()):
-            if waiting.session.id == session_id and part in (None, waiting.call.part):
+            is_meant = waiting.session.id == session_id and part in (None, waiting.call.part)
+            if is_meant and (asked is None or waiting.request_id in asked):
                 waiting.end(went_on(waiting.request_id))
 
     async def _session_of(self, spec: AgentSpec, call: HookCall) -> Session | None:
@@ -230,6 +243,9 @@ class TerminalDesk:
             return False
         folder = catalog.expand(spec.paths.config, self._hub.environ)
         return folder is not None and not await self._lane.run(_has_foreign, dialect, folder, call.cwd)
+
+    def _program(self, spec: AgentSpec, pid: int) -> Program:
+        return Program(pid, lambda: self._store(spec), self._lane)
 
     def _store(self, spec: AgentSpec) -> AgentStore | None:
         return discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._hub.environ))

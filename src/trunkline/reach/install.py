@@ -16,14 +16,15 @@ import secrets
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 import msgspec
 
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.hooks import HookDialect, HookKind, hook_dialect
+from trunkline.dialects.hooks import HookDialect, HookKind, InPlugin, hook_dialect
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import write_private
 from trunkline.errors import Conflict, Invalid, StorageError, Unsupported
@@ -57,10 +58,15 @@ class Change(NamedTuple):
     real: str
     before: bytes | None
     after: bytes | None
+    beside: tuple[Change, ...] = ()
+    """Further files that change with it."""
 
     @property
     def diff(self) -> str:
         """What changes, for people."""
+        return "".join(each._own_diff() for each in (*self.beside, self))
+
+    def _own_diff(self) -> str:
         old, new = (_lines(text) for text in (self.before, self.after))
         was, will = (self.path if text is not None else "/dev/null" for text in (self.before, self.after))
         return "".join(difflib.unified_diff(old, new, was, will))
@@ -71,12 +77,14 @@ class Hooks:
 
     def __init__(self, spec: AgentSpec, data: Path, environ: Mapping[str, str]) -> None:
         dialect = hook_dialect(spec.hooks)
-        folder = catalog.expand(spec.paths.config, environ)
+        self._plugin = dialect if isinstance(dialect, InPlugin) else None
+        folder = catalog.expand(self._plugin.folder if self._plugin is not None else spec.paths.config, environ)
         if dialect is None or folder is None:
             raise Unsupported(f"{spec.display_name} has no hooks that Trunkline knows")
         self.spec = spec
         self.dialect: HookDialect = dialect
         self.path = os.path.join(folder, dialect.settings)
+        self._folder = folder
         self._data = data
         self._record_path = data / RECORDS / f"{spec.name}.json"
 
@@ -96,17 +104,32 @@ class Hooks:
         text = without_entries(_text(before), is_our_command) if self._ours(before) else _text(before)
         entries = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
         after = before if self._state(before) == "installed" else with_entries(text, entries).encode()
-        return Change(self.path, real, before, after)
+        return Change(self.path, real, before, after, self._beside(there=True))
 
     def removing(self) -> Change:
         """What removing changes; nothing, where nothing is installed."""
         real, before = self._read()
         record = self._record()
+        beside = self._beside(there=False)
         if record is not None and before is not None and record.path == real and digest(before) == record.after:
-            return Change(self.path, real, before, record.before)
+            return Change(self.path, real, before, record.before, beside)
         made = record.made if record is not None and record.path == real else None
         after = without_entries(_text(before), is_our_command, made).encode() if self._ours(before) else before
-        return Change(self.path, real, before, after)
+        return Change(self.path, real, before, after, beside)
+
+    def _beside(self, *, there: bool) -> tuple[Change, ...]:
+        """The plugin's other files, as far as they change: put there, or taken away where they are still ours."""
+        changes = []
+        files: Mapping[str, str] = self._plugin.files if self._plugin is not None else {}
+        for name, text in files.items():
+            path = os.path.join(self._folder, name)
+            real = os.path.realpath(path)
+            before, ours = _content(real), text.encode()
+            if there and before != ours:
+                changes.append(Change(path, real, before, ours))
+            elif not there and before == ours:
+                changes.append(Change(path, real, before, None))
+        return tuple(changes)
 
     def install(self, change: Change) -> None:
         """Write it, as it was shown."""
@@ -123,12 +146,16 @@ class Hooks:
             write_private(self._record_path, msgspec.json.encode(record))
         except OSError as error:
             raise StorageError(f"cannot write {self._record_path}: {error.strerror}") from error
-        _write(change)
+        _write_all(change)
 
     def remove(self, change: Change) -> None:
-        """Write it, as it was shown."""
-        _write(change)
+        """Write it, as it was shown. A plugin's folders go with it, where nothing else is in them."""
+        _write_all(change)
         self._record_path.unlink(missing_ok=True)
+        folders: list[str] = [os.path.dirname(self.path), self._folder] if self._plugin is not None else []
+        for folder in folders:
+            with suppress(OSError):
+                os.rmdir(folder)
 
     def state(self) -> State:
         """Whether our entries are in the file."""
@@ -139,7 +166,7 @@ class Hooks:
         wanted = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
         if not found:
             return "absent"
-        is_current = {shlex.join(self.words(kind)) for kind in ("ask", "report")}.issuperset(
+        is_current = {shlex.join(self.words(kind)) for kind in get_args(HookKind)}.issuperset(
             command for commands in found.values() for command in commands)
         if not is_current:
             return "outdated"
@@ -192,6 +219,12 @@ def _text(content: bytes | None) -> str:
 def _lines(content: bytes | None) -> list[str]:
     lines = (content or b"").decode("utf-8", "replace").splitlines(keepends=True)
     return [line if line.endswith("\n") else f"{line}\n" for line in lines]
+
+
+def _write_all(change: Change) -> None:
+    for each in (*change.beside, change):
+        if each.after != each.before:
+            _write(each)
 
 
 def _write(change: Change) -> None:

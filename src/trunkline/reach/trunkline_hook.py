@@ -1,9 +1,10 @@
 """The hook program: what another program starts when it asks its person something, or to report what it does.
 
-    python -I -S trunkline_hook.py AGENT ask|report|ping SOCKET [VARIABLE]
+    python -I -S trunkline_hook.py AGENT ask|check|report|ping SOCKET [VARIABLE]
 
-It hands its stdin to the hub's socket. Of an ask it holds the connection until the hub answers, and prints the answer;
-a report is only handed over, and a ping is answered at once. VARIABLE names the variable that has the program's process id.
+It hands its stdin to the hub's socket. Of an ask it holds the connection until the hub answers, and prints the answer; so it does
+with a check, but not for long. A report is only handed over, and a ping is answered at once. VARIABLE names the variable that has
+the program's process id; without one it is the process that started this one.
 
 Rule 1: standard library only, nothing of the hub, and no module that is slow to load: it is started for every ask.
 Rule 2: whatever goes wrong is no opinion: exit code 0, and nothing on stdout. It prints an answer that came whole, or nothing.
@@ -22,6 +23,9 @@ INPUT_MOST = 8 << 20
 ANSWER_MOST = 9 << 20
 CONNECT_S = 0.3
 SEND_S = 2.0
+CHECK_S = 2.0
+"""How long a check may take: its program shows nothing meanwhile."""
+SHELLS = ("sh", "bash", "dash", "zsh")
 OURS = "AGENT_LINE_MARKER"
 """The variable that every process below a hub has."""
 PATH_MOST = 100
@@ -33,7 +37,7 @@ def run(arguments: list[str]) -> bytes:
     agent, kind, path = arguments[:3]
     if OURS in os.environ:
         return b""
-    pid = os.environ.get(arguments[3], "") if len(arguments) > 3 else ""
+    pid = os.environ.get(arguments[3], "") if len(arguments) > 3 else starter()
     given = read_all(0, INPUT_MOST)
     if given is None:
         return b""
@@ -44,10 +48,21 @@ def run(arguments: list[str]) -> bytes:
         link.sendall(head.encode() + given)
         if kind == "report":
             return b""
-        link.settimeout(None)
+        link.settimeout(CHECK_S if kind == "check" else None)
         return answer_in(link)
     finally:
         link.close()
+
+
+def starter() -> str:
+    """The process id of the program that started this one; a shell in between is not it."""
+    parent = os.getppid()
+    try:
+        with open(f"/proc/{parent}/stat", "rb") as file:
+            name, _, rest = file.read(4096).partition(b"(")[2].rpartition(b")")
+        return rest.split()[1].decode() if name.decode("ascii", "replace") in SHELLS else str(parent)
+    except (OSError, IndexError):
+        return str(parent)
 
 
 def read_all(descriptor: int, most: int) -> "bytes | None":

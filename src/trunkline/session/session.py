@@ -91,7 +91,7 @@ class Session:
         self.lifecycle = Lifecycle(
             recorder, link, admission=self._admission, env=self.env, finder=finder, player=player, hold=hold, spending=spending,
             approvals=approvals, intake=intake, background=background, alarms=alarms)
-        self.rules = SessionRules(fold, approvals, gate, self._admission)
+        self.rules = SessionRules(recorder, approvals, gate, self._admission, reading)
         self._finder = finder
         self._turns = Turns(Prompts(recorder, link, player, services.new_id), player, hold, self._admission)
         self._decisions = Decisions(recorder, approvals, gate, self.rules, spending)

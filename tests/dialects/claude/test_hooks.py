@@ -50,6 +50,14 @@ def test_what_is_no_call_is_none(body: bytes) -> None:
     assert HOOKS.read(body) is None
 
 
+@every_row("event", ["PermissionRequest", "Stop", "UserPromptSubmit", "preToolUse", "beforeShellExecution"])
+def test_another_program_that_runs_these_hooks_is_not_taken_for_this_one(event: str) -> None:
+    theirs = {"conversation_id": "c", "generation_id": "g", "workspace_roots": ["/w"], "cursor_version": "1.7",
+              "user_email": "a@b.c", "hook_event_name": event, "command": "touch a1", "cwd": "/w"}
+    like_ours = {**theirs, "session_id": "s", "tool_name": "Bash", "tool_input": {"command": "touch a1"}}
+    assert HOOKS.read(json.dumps(theirs).encode()) is None and HOOKS.read(json.dumps(like_ours).encode()) is None
+
+
 def test_an_allowed_call_is_allowed_and_nothing_else() -> None:
     assert decision(HOOKS.decided(call(), "allow", None, None)) == {"behavior": "allow"}
     assert decision(HOOKS.decided(call(), "allow_always", None, None)) == {"behavior": "allow"}, "the rule is ours"

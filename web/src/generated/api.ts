@@ -94,6 +94,7 @@ export interface ApprovalView {
   editable?: boolean;
   beyondTurn?: boolean;
   rulesAllow?: boolean;
+  answerThere?: boolean;
   requestedAt: string;
   expiresAt: string;
 }

@@ -265,7 +265,7 @@ function approvalOf(event: ApprovalRequestedEvent): ApprovalView {
     description: event.description, riskLevel: event.riskLevel, expiresAt: event.expiresAt, requestedAt: event.timestamp,
     preview: event.preview ?? null, title: meta.title ?? '', options: meta.options ?? [], riskReason: meta.risk?.reason ?? '',
     always: meta.always ?? null, editable: meta.editable ?? false, ...(meta.parts ? { parts: meta.parts } : {}),
-    ...(typeof meta.noRule === 'string' ? { noRule: meta.noRule } : {}),
+    ...(typeof meta.noRule === 'string' ? { noRule: meta.noRule } : {}), ...(meta.answerThere === true ? { answerThere: true } : {}),
     ...readApprovalMeta(event._meta),
   };
 }

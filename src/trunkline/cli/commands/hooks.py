@@ -60,12 +60,12 @@ def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
     settings = _settings(flags)
     for hooks in [_hooks(name, settings) for name in agents]:
         change = hooks.installing()
-        if change.after == change.before:
+        if not change.diff:
             click.echo(f"{hooks.spec.name}: installed already in {hooks.path}")
         elif _agreed(change, yes):
             DataDir(settings.data).make()
             hooks.install(change)
-            click.echo(f"{hooks.spec.name}: installed; sessions that run already have it within seconds")
+            click.echo(f"{hooks.spec.name}: installed; what runs already has it within seconds, or with its next start")
 
 
 @command.command()
@@ -77,7 +77,7 @@ def remove(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
     settings = _settings(flags)
     for hooks in [_hooks(name, settings) for name in agents]:
         change = hooks.removing()
-        if change.after == change.before:
+        if not change.diff:
             click.echo(f"{hooks.spec.name}: nothing is installed in {hooks.path}")
         elif _agreed(change, yes):
             hooks.remove(change)

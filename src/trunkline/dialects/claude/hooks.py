@@ -44,6 +44,7 @@ class _Input(msgspec.Struct):
     agent_id: str = ""
     notification_type: str = ""
     message: str = ""
+    cursor_version: Any = None
 
 
 _read = msgspec.json.Decoder(_Input).decode
@@ -93,6 +94,8 @@ class ClaudeHooks:
             read = _read(body)
         except BROKEN:
             return None
+        if read.cursor_version is not None:
+            return None  # another program, which runs this one's hooks and takes other answers
         given = read.tool_input if isinstance(read.tool_input, dict) else {}
         if read.hook_event_name == ASK:
             if not read.tool_name or not isinstance(read.tool_input, dict):

@@ -211,7 +211,7 @@ class Approvals:
     def end_by_rule(self, view: ApprovalView, verdicts: Sequence[Verdict]) -> bool:
         """``verdicts`` all do the same; whether that ends it."""
         action = verdicts[0].action
-        if action == "ask":
+        if action == "ask" or view.answer_there:
             return False
         allow = action == "allow"
         option = choose_option(view.options, allow=allow)

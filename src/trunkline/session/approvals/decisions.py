@@ -46,6 +46,8 @@ class Decisions:
     async def decide(self, request_id: str, decision: Decision, *, by: str) -> bool:
         """Somebody answers an approval; returns whether that approved it."""
         view = self._approvals.open(request_id)
+        if view.answer_there:
+            raise Unsupported("it can be answered only in the terminal that asks it")
         option, scope = _chosen(view.options, decision)
         approved = option.kind.startswith("allow") if option is not None else False
         edited = _edited_input(view, decision, approved)

@@ -83,6 +83,8 @@ class ApprovalView(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=T
     """Something in the background asks: it still waits when the turn has ended."""
     rules_allow: bool = True
     """Whether a rule may allow it."""
+    answer_there: bool = False
+    """It can only be answered in the terminal that asks it."""
     requested_at: str
     expires_at: str
 

@@ -73,6 +73,18 @@ def test_an_input_that_cannot_be_edited_says_so() -> None:
     assert "cannot be edited" in scene.talk.status()
 
 
+@pytest.mark.parametrize("letter", ["a", "d", "e", "l"])
+def test_what_only_its_terminal_can_answer_is_not_decided_here(letter: str) -> None:
+    async def play(scene: Scene) -> None:
+        await scene.wait(msgspec.structs.replace(OTHER, answer_there=True, options=[]))
+        assert "in its terminal" in scene.talk.mode().keys()
+        await scene.press(letter)
+
+    scene = Scene()
+    run(play(scene))
+    assert "only in the terminal" in scene.talk.status() and scene.hub.told == []
+
+
 @pytest.mark.parametrize(("letter", "scope"), [("t", "turn"), ("s", "session"), ("w", "always")])
 def test_l_shows_the_rule_and_asks_for_how_long(letter: str, scope: str) -> None:
     async def play(scene: Scene) -> None:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call, reading_meta
 from trunkline.dialects.calls.names import usual_name
@@ -104,6 +106,12 @@ def test_approving_is_offered_only_for_a_command_that_is_not_risky_and_whole(ris
 def test_what_a_note_does_not_show_wholly_is_only_denied_or_opened_and_its_kind_is_told(event: Event, body: str) -> None:
     said = told(event)
     assert (said["body"], said["actions"]) == (body, ["deny"])
+
+
+def test_what_only_its_terminal_can_answer_offers_nothing_and_says_so() -> None:
+    asked = command("ls")
+    said = told(replace(asked, meta={**(asked.meta or {}), "answerThere": True}))
+    assert "actions" not in said and said["body"] == "Waits in its terminal: Run: ls"
 
 
 @every_row(("cwd", "body", "offered"), [

@@ -152,6 +152,13 @@ afterEach(async () => {
 });
 
 describe('the queue', () => {
+  it('shows what only its terminal can answer, and takes no press for it', async () => {
+    await receive({ type: 'approval:requested', requestId: 'q-there', toolCallId: 'q-there', toolName: 'x', toolInput: {}, description: 'd', riskLevel: 'low', expiresAt: '2', _meta: { answerThere: true, options: [] } });
+    await later(REST_MS + 200);
+    await type('a');
+    expect([cardOf('q-there')?.textContent?.includes('Answer it in the terminal'), approveOf('q-there'), decided()]).toEqual([true, null, []]);
+  });
+
   it('takes no press on a card that came just now, by key or by mouse', async () => {
     await request('q-a', '2');
     const press = (): Promise<void> => act(() => { document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'a', bubbles: true })); approveOf('q-a')?.click(); });

@@ -153,6 +153,8 @@ def _print_approval(screen: Screen, approval: ApprovalView, whole: bool, root: s
     if said := agent_words(approval.title, about, approval.tool_name, approval.preview, approval.acts):
         screen.line(said, indent="    ")
     screen.line(f"{approval.risk_level or 'unknown'} risk{why}", colour=RISKS.get(approval.risk_level), indent="    ")
+    if approval.answer_there:
+        screen.line("answer it in the terminal that asks it", mark="!", colour="yellow", indent="    ")
     for doubt in approval.doubts:
         screen.line(f"not sure: {one_revealed_line(doubt)}", mark="!", colour="yellow", indent="    ")
     for call in approval.calls:

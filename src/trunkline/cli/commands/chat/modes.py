@@ -110,6 +110,8 @@ class OnCard(Mode):
     def keys(self) -> str:
         """Those that do something now."""
         cards = self.talk.cards
+        if self._approval.answer_there:
+            return "answer it in its terminal · Esc write"
         edit = " · e edit" if self._approval.editable else ""
         rest = " · v show all" if self._ask().id not in cards.whole else ""
         more = " · j k next, previous" if len(cards.asks) > 1 else ""
@@ -127,6 +129,8 @@ class OnCard(Mode):
             self.talk.print_card(self._ask(), whole=True)
         elif letter not in ("a", "d", "e", "l"):
             self.talk.refuse(f"{letter!r} is no key here")
+        elif self._approval.answer_there:
+            self.talk.refuse("it can be answered only in the terminal that asks it")
         elif why := self.talk.cards.rests():
             self.talk.refuse(why)
         else:

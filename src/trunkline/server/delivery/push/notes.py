@@ -61,6 +61,9 @@ Urgency = Literal["high", "normal", "low"]
 Outcome = Literal["approved", "denied", "answered", "dismissed", "expired", "over"]
 """How an ask ended; ``over``: somehow, while nobody followed."""
 
+THERE = "Waits in its terminal"
+"""Before what nobody can answer from a phone."""
+
 _TOKEN_ID = re.compile(r" \([0-9a-f]{12}\)$")
 
 
@@ -87,6 +90,8 @@ class PushNote(msgspec.Struct, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     by: str = ""
     """Who answered."""
+    there: bool = False
+    """It can only be answered in the terminal that asks it."""
 
     @property
     def resolves(self) -> bool:
@@ -165,7 +170,7 @@ def is_past(note: PushNote, at: int, now: float) -> bool:
 def payload_of(note: PushNote, about: About, scope: TokenScope) -> bytes:
     """A note as it is encrypted. Who may not decide is offered no way to."""
     text = _shown_text(note, about)
-    can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves
+    can_decide = note.kind == "approval" and allows(scope, "approve") and not note.resolves and not note.there
     can_approve = note.runs_in is not None and note.risk_level in APPROVED_UNOPENED and _is_whole(text, PREVIEW_MOST)
     return msgspec.json.encode(Payload(
         kind="resolved" if note.resolves else note.kind, session_id=note.session_id, title=_short(about.title, TITLE_MOST),
@@ -178,6 +183,8 @@ def payload_of(note: PushNote, about: About, scope: TokenScope) -> bytes:
 
 def _shown_text(note: PushNote, about: About) -> str:
     """What is shown: a command with its folder, where that is not the session's own."""
+    if note.there:
+        return f"{THERE}: {_shown_text(replace(note, there=False), about)}"
     if note.runs_in is None:
         return note.text or about.last_text
     elsewhere = note.runs_in.rstrip("/") != about.cwd.rstrip("/")
@@ -187,7 +194,7 @@ def _shown_text(note: PushNote, about: About) -> str:
 def _approval_note(session_id: str, event: ApprovalRequestedEvent) -> PushNote:
     """What is to be approved, beginning with its kind."""
     note = PushNote(kind="approval", session_id=session_id, ask=event.request_id, risk_level=event.risk_level,
-                until=_seconds(event.expires_at))
+                until=_seconds(event.expires_at), there=event.meta is not UNSET and event.meta.get("answerThere") is True)
     acts = carried_acts(event.meta)
     match event.preview:
         case CommandPreview() if carried_reading(event.meta).only_runs and not acts:

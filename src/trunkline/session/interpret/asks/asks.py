@@ -166,7 +166,8 @@ class AskInterpreter:
             acts=list(shown.acts[1:]), in_words=shown.is_words,
             parts=self._parts(preview, about), about=None if several else about, disk=disk,
             always=always, no_rule=no_rule, editable=ask.editable and not several, beyond_turn=ask.beyond_turn,
-            rules_allow=ask.rules_allow, requested_at=iso_ms(writer.at), expires_at=self._waiting.expiry(),
+            rules_allow=ask.rules_allow, answer_there=ask.answer_there,
+            requested_at=iso_ms(writer.at), expires_at=self._waiting.expiry(),
         )
         writer.fold.approvals[ask.request_id] = view
         if not ask.is_act:

@@ -110,6 +110,8 @@ def _requested_meta(view: ApprovalView) -> dict[str, Any]:
         meta["noRule"] = view.no_rule
     if view.editable:
         meta["editable"] = True
+    if view.answer_there:
+        meta["answerThere"] = True
     return meta
 
 

@@ -49,7 +49,7 @@ export function ApprovalCard({ pending, over = false }: CardProps): JSX.Element 
   return (
     <SteadyCard ask={approval.requestId} kind={approval.riskLevel} labelledBy={heading}>
       <CardHead id={heading} pending={pending} icon={iconOf(approval)} title={headingOf(approval, pending.cwd)}>
-        <Countdown expiresAt={approval.expiresAt} since={approval.requestedAt} denies />
+        {!approval.answerThere && <Countdown expiresAt={approval.expiresAt} since={approval.requestedAt} denies />}
       </CardHead>
       <AgentTitle approval={approval} heading={headingOf(approval, pending.cwd)} />
       <p class="approvals-risk">
@@ -112,12 +112,12 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
   const first = choices.approve[0];
   const approve = (): void => (choices.onlyForGood ? setPanel('always') : decide({ approve: true, ...(first?.optionId ? { optionId: first.optionId } : {}) }));
   const settled = resolutions.value.get(ask);
-  const may = mayDo(connection.scope.value, 'approve');
+  const may = mayDo(connection.scope.value, 'approve') && !approval.answerThere;
   const unlessSent = (act: () => void) => (): void => (isOnItsWay(ask) ? refuse(ask, 'sending') : act());
   useEffect(() => (settled || over || !may ? undefined : keepKeys(ask, { approve: unlessSent(approve), deny: unlessSent(() => setPanel('deny')), ...(approval.editable ? { edit: unlessSent(() => setPanel('edit')) } : {}) })));
   if (settled) return <ResolutionLine resolution={settled} />;
   if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
-  if (!may) return <p class="approvals-note">{t('approvals.noScopeApprove')}</p>;
+  if (!may) return <p class="approvals-note">{t(approval.answerThere ? 'approvals.answerThere' : 'approvals.noScopeApprove')}</p>;
   const turn = turnId === undefined ? {} : { turnId };
   return (
     <>
