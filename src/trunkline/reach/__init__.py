@@ -3,6 +3,7 @@
     trunkline_hook.py   what their programs start: stdin to the hub's socket, the answer to stdout
     socket.py           the hub's end of it            desk.py       an ask becomes an approval of its session, and ends
     door.py             opens it; the desk is loaded by the first call                    ending.py    how an ask ends there
+    live.py             a session's live line, whatever carries it          sessions.py   sessions by their programs' ids
     install.py          hooks put into a vendor's settings file, and taken out again
     settings_file.py    such a file as text: members put in and taken out, all else as it was
 

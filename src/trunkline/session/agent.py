@@ -19,7 +19,7 @@ from trunkline.session.driver.base import AgentSession, TakesText
 from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.driver.live_text import LiveText
-from trunkline.session.driver.watch import Watched, WatchDriver
+from trunkline.session.driver.watch import WatchDriver, Watched
 from trunkline.session.fold import Sandboxed
 from trunkline.session.intake.intake import Intake
 from trunkline.session.intake.read_ahead import ReadAhead
@@ -119,9 +119,9 @@ class AgentSide:
         """The line tells more of a text, from its beginning on, before the file has it."""
         self._live.tell(message_id, text, thinking=thinking)
 
-    def told(self) -> None:
-        """That text is whole: as much as the file will have of it."""
-        self._live.end()
+    def told(self, whole: str | None = None) -> None:
+        """That text is whole; this is what the file will say of it, where that is known."""
+        self._live.end(whole)
 
     def acted(self, words: Sequence[str]) -> None:
         """The agent had a file written or a command run by us, in these words."""

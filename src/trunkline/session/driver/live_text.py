@@ -53,13 +53,16 @@ class LiveText:
         interpret.on_signals([said(text, message_id, _KINDS[thinking])])
         self._recorder.write()
 
-    def end(self) -> None:
-        """The piece is whole."""
-        piece, self._piece = self._piece, None
-        if piece is None:
+    def end(self, whole: str | None = None) -> None:
+        """The piece is whole: this is what the file will say of it. (None: what was told.)"""
+        if self._piece is None:
             return
+        text = (whole or "").encode()
+        if text.startswith(self._piece.text) and len(text) > len(self._piece.text):
+            self.tell(self._piece.message_id, text[len(self._piece.text):].decode(), thinking=self._piece.thinking)
+        piece, self._piece = self._piece, None
         interpret = self._recorder.at()
-        interpret.followed.told(_digest(piece.thinking, piece.text))
+        interpret.followed.told(_digest(piece.thinking, text or piece.text))
         interpret.text.close()
         self._recorder.write()
 

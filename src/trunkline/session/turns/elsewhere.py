@@ -2,8 +2,8 @@
 
 Rule 1: the file says what was prompted, and when a turn begins and ends; by whom a prompt of ours was sent is remembered until
 the file has it.
-Rule 2: a prompt is acknowledged when it is in the journal that it goes out; one that is not taken, or not seen in the file in time,
-is told to people as that, not sent again.
+Rule 2: a prompt is acknowledged when it is in the journal that it goes out. Of one that is not taken, or not in the file in time,
+people are told; it is not sent again.
 Rule 3: the program is its person's. It is interrupted when somebody says so, never by our clock; it is not paused, nor ended.
 """
 
