@@ -52,6 +52,8 @@ class ScriptedModel:
 
     def __init__(self) -> None:
         self.requests: list[str] = []
+        self.heard: list[str] = []
+        """All that it was sent, request by request."""
         handler = type("Handler", (_Reply,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -502,6 +504,7 @@ class _Reply(BaseHTTPRequestHandler):
     def _converse(self, request: Json, talk: Talk, answer: Callable[[_Reply, Json, Plan, bool], None]) -> None:
         plan = decide(talk)
         self.model.requests.append(plan.script)
+        self.model.heard.append(json.dumps(request, ensure_ascii=False))
         if plan.error:
             self.send_json({"error": {"type": "api_error", "message": f"scripted error {plan.error}"}}, plan.error)
             return

@@ -156,9 +156,10 @@ class CodexLine:
             return []
         self._new.pop(thread_id, None)
         self._threads[thread_id] = _Thread()
+        newest = {"threadId": thread_id, "limit": 1, "sortDirection": "desc"}
         return [Appeared(thread_id),
                 Send(self._call("thread/resume", {"threadId": thread_id, "excludeTurns": True}, "join", thread_id)),
-                Send(self._call("thread/turns/list", {"threadId": thread_id, "limit": 1, "sortDirection": "desc"}, "turns", thread_id))]
+                Send(self._call("thread/turns/list", newest, "turns", thread_id))]
 
     def _on_turns(self, thread_id: str, turns: list[Json]) -> None:
         """The turn that ran when we came."""

@@ -50,7 +50,7 @@ from trunkline.session.fold.view import SessionView, TurnView, for_clients, view
 
 __all__ = ["DISK_PLACES", "IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES",
            "KEPT_KEYS", "KEPT_RULES", "KEPT_TOLD", "LIGHT_BODY", "NULL", "Account", "Ahead", "ApprovalView", "Artifact",
-           "AskedCall", "Awaited", "Changes", "CommandAnswer", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
-           "OpenText", "OpenUserMessage", "OutputSent", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent",
-           "SessionView", "Steps", "Todo", "TokenReports", "Turn", "TurnView", "Usage", "Waits", "checkpoint",
-           "for_clients", "remember", "restore", "view_of"]
+           "AskedCall", "Awaited", "Changes", "CommandAnswer", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure",
+           "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "OutputSent", "Pause", "QuestionView",
+           "QueuedPrompt", "Sandboxed", "SeenFile", "Sent", "SessionView", "Steps", "Todo", "TokenReports", "Turn", "TurnView",
+           "Usage", "Waits", "checkpoint", "for_clients", "remember", "restore", "view_of"]
