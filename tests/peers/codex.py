@@ -40,7 +40,8 @@ screen_reader_detection_done = true
 class Person:
     """Somebody with a terminal, Codex in it, and a hub."""
 
-    def __init__(self, hub: HubProcess, model: ScriptedModel, terminal: Terminal, work: Path, home: Path, env: dict[str, str]) -> None:
+    def __init__(self, hub: HubProcess, model: ScriptedModel, terminal: Terminal, work: Path, home: Path,
+                 env: dict[str, str]) -> None:
         self.hub = hub
         self.model = model
         self.terminal = terminal

@@ -82,7 +82,7 @@ def test_an_edit_shows_its_text_and_is_allowed_here(somebody: Person) -> None:
 def test_a_prompt_sent_here_appears_in_the_terminal_and_is_the_senders(somebody: Person) -> None:
     view = somebody.session()
     assert view["watchOnly"] and view["line"]
-    somebody.hub.wire.post(f"/sessions/{view['id']}/messages", {"content": "long 7", "whenBusy": "queue"}, None)
+    somebody.hub.command("send", view["id"], "long 7")
     somebody.terminal.sees("› long 7")
     somebody.terminal.sees("chunk 6")
     somebody.is_idle()

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
@@ -66,27 +67,32 @@ class LiveLine:
         self.session = session
         self._hub = hub
         self._program = program
-        self._events: asyncio.Queue[LineEvent] = asyncio.Queue(EVENTS_MOST)
+        self._events: deque[LineEvent] = deque()
+        self._more = asyncio.Event()
+        self._at_rest = asyncio.Event()
         self._open: dict[str, str] = {}
         """The request ids of what is asked, by the program's keys."""
         self._piece: tuple[str, bool] | None = None
+        self._is_late = False
+        """Whether the file was first with this piece."""
         session.agent.line.connect(program)
         self._task = asyncio.get_running_loop().create_task(self._run())
         self._behind: set[asyncio.Task[None]] = set()
 
     def take(self, event: LineEvent) -> bool:
         """The program told this; False: it told too much, and the line should be closed."""
-        try:
-            self._events.put_nowait(event)
-        except asyncio.QueueFull:
+        if len(self._events) >= EVENTS_MOST:
             return False
+        self._events.append(event)
+        self._at_rest.clear()
+        self._more.set()
         return True
 
     async def close(self, why: str = LOST) -> None:
         """The line is gone, or is not wanted any more: what it told is taken, what it asked is left to the terminal."""
         with suppress(TimeoutError):
             async with asyncio.timeout(FILE_S):
-                await self._events.join()
+                await self._at_rest.wait()
         self._task.cancel()
         await asyncio.wait((self._task, *self._behind))
         for key in list(self._open):
@@ -95,27 +101,29 @@ class LiveLine:
 
     async def _run(self) -> None:
         while True:
-            event = await self._events.get()
+            if not self._events:
+                self._at_rest.set()
+                self._more.clear()
+                await self._more.wait()
             try:
-                await self._take(event)
+                await self._take(self._events.popleft())
             except TrunklineError as error:
                 log.info("what a line told is not taken: %s", error.message)
             except Exception:  # the line's boundary: the file says the same a moment later
                 log.exception("what a line told could not be taken")
-            finally:
-                self._events.task_done()
 
     async def _take(self, event: LineEvent) -> None:
         agent = self.session.agent
         match event:
             case Says():
                 if (event.message_id, event.thinking) != self._piece:
-                    await self._file_first()
-                    self._piece = event.message_id, event.thinking
-                agent.tell(event.message_id, event.text, thinking=event.thinking)
+                    await self._begin(event)
+                if not self._is_late:
+                    agent.tell(event.message_id, event.text, thinking=event.thinking)
             case Said():
+                if self._piece is not None and not self._is_late:
+                    agent.told(event.whole)
                 self._piece = None
-                agent.told(event.whole)
             case Asks():
                 await self._file_first()
                 self._ask(event)
@@ -127,6 +135,25 @@ class LiveLine:
                 self._withdraw(event.key, went_on(""))
             case NotTaken():
                 agent.not_taken(event.turn_id, event.why)
+
+    async def _begin(self, event: Says) -> None:
+        """A text begins: behind what the file has, and not at all where that is it."""
+        await self._file_first()
+        self._piece = event.message_id, event.thinking
+        self._is_late = self.session.agent.was_said(event.message_id, self._whole_of(event), thinking=event.thinking)
+
+    def _whole_of(self, begin: Says) -> str | None:
+        """All of a text that has just begun, where its end is here, too."""
+        texts = [begin.text]
+        for event in self._events:
+            match event:
+                case Said():
+                    return event.whole or "".join(texts)
+                case Says() if (event.message_id, event.thinking) == (begin.message_id, begin.thinking):
+                    texts.append(event.text)
+                case _:
+                    return None
+        return None
 
     async def _file_first(self) -> None:
         """What the file has by now stands before what the line tells next."""

@@ -115,6 +115,10 @@ class AgentSide:
         if isinstance(driver, WatchDriver):
             await driver.caught_up()
 
+    def was_said(self, message_id: str, whole: str | None, *, thinking: bool = False) -> bool:
+        """Whether the file has a text already that the line is about to tell; ``whole`` where all of it is known."""
+        return self._live.was_said(message_id, whole, thinking=thinking)
+
     def tell(self, message_id: str, text: str, *, thinking: bool = False) -> None:
         """The line tells more of a text, from its beginning on, before the file has it."""
         self._live.tell(message_id, text, thinking=thinking)

@@ -3,12 +3,15 @@
 A piece is what the file will say in one go: a message, a thought. The line tells it in parts, and says when it is whole.
 Rule 1: the file is the record. What it says and the line did not tell is written as ever, in the file's order.
 Rule 2: what the line told to its end is left out when the file says it; of what it told in part the rest is written.
-Rule 3: the line tells only pieces whose beginning it has seen: a part from the middle could not be known again.
+Rule 3: what the file has said already is not told; a piece that is short may be in the file before the line's words are here.
+Rule 4: the line tells only pieces whose beginning it has seen: a part from the middle could not be known again.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections import deque
+from typing import Final
 
 import msgspec
 
@@ -16,6 +19,9 @@ from trunkline.dialects.acp.reading.decode import text_chunk
 from trunkline.dialects.signals import Signal, Update
 from trunkline.dialects.transcripts import said
 from trunkline.session.recorder import Recorder
+
+SAID_MOST: Final = 64
+"""Texts of the file, the newest, by which it is known that the line comes late."""
 
 _KINDS = {False: "agent_message_chunk", True: "agent_thought_chunk"}
 
@@ -38,6 +44,13 @@ class LiveText:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._piece: _Piece | None = None
+        self._said: deque[tuple[str, str]] = deque(maxlen=SAID_MOST)
+        """Ids and digests of what the file said."""
+
+    def was_said(self, message_id: str, whole: str | None, *, thinking: bool) -> bool:
+        """Whether the file has a piece already: the message of that id, or, where it is known, the same words."""
+        digest = _digest(thinking, whole.encode()) if whole else ""
+        return any((message_id and message_id == told_id) or digest == said for told_id, said in self._said)
 
     def tell(self, message_id: str, text: str, *, thinking: bool) -> None:
         """The line tells more of a piece; the first words of another one end the one before."""
@@ -68,18 +81,18 @@ class LiveText:
 
     def news(self, signal: Signal) -> Signal | None:
         """What is new in what the file says; None where all of it was told."""
-        ahead = self._recorder.fold.ahead
-        if ahead is None or not (ahead.telling or ahead.told) or not isinstance(signal, Update):
-            return signal
-        chunk = text_chunk(signal.raw)
+        chunk = text_chunk(signal.raw) if isinstance(signal, Update) else None
         if chunk is None or chunk.kind not in _KINDS.values():
             return signal
         text, thinking = msgspec.json.decode(chunk.text, type=str).encode(), chunk.kind == _KINDS[True]
-        followed, digest = self._recorder.at().followed, _digest(thinking, text)
+        digest, ahead = _digest(thinking, text), self._recorder.fold.ahead
+        self._said.append((chunk.message_id or "", digest))
+        if ahead is None:
+            return signal
         if digest in ahead.told:
-            followed.said(digest)
+            self._recorder.at().followed.said(digest)
             return None
-        return self._rest(signal, text, thinking)
+        return self._rest(signal, text, thinking) if ahead.telling else signal
 
     def _rest(self, signal: Signal, text: bytes, thinking: bool) -> Signal | None:
         """What is left of a piece that is told in part; all of it where it is another one."""
