@@ -909,6 +909,7 @@ export interface SessionState {
   agentSessionId: string | null;
   sandbox: Sandboxed | null;
   watchOnly: boolean;
+  line: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
   resources: Resources;
@@ -950,6 +951,7 @@ export interface SessionView {
   agentSessionId: string | null;
   sandbox: Sandboxed | null;
   watchOnly: boolean;
+  line: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
   resources: Resources;
