@@ -13,7 +13,7 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -27,6 +27,7 @@ from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
 from trunkline.reach.ending import allowed_there, not_allowed_there, went_on
 from trunkline.session.driver.elsewhere import Answered, Decided
+from trunkline.session.driver.live_text import Begun
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -63,11 +64,13 @@ class Program(Protocol):
 class LiveLine:
     """The line of one session."""
 
-    def __init__(self, hub: Hub, session: Session, program: Program) -> None:
+    def __init__(self, hub: Hub, session: Session, program: Program, before: Iterable[LineEvent] = ()) -> None:
+        """``before``: what was told before the session was found."""
         self.session = session
         self._hub = hub
         self._program = program
-        self._events: deque[LineEvent] = deque()
+        self._events: deque[tuple[LineEvent, int]] = deque((event, 0) for event in before)
+        """What was told, and how many texts the file had said by then."""
         self._more = asyncio.Event()
         self._at_rest = asyncio.Event()
         self._open: dict[str, str] = {}
@@ -83,7 +86,7 @@ class LiveLine:
         """The program told this; False: it told too much, and the line should be closed."""
         if len(self._events) >= EVENTS_MOST:
             return False
-        self._events.append(event)
+        self._events.append((event, self.session.agent.texts_said))
         self._at_rest.clear()
         self._more.set()
         return True
@@ -106,18 +109,18 @@ class LiveLine:
                 self._more.clear()
                 await self._more.wait()
             try:
-                await self._take(self._events.popleft())
+                await self._take(*self._events.popleft())
             except TrunklineError as error:
                 log.info("what a line told is not taken: %s", error.message)
             except Exception:  # the line's boundary: the file says the same a moment later
                 log.exception("what a line told could not be taken")
 
-    async def _take(self, event: LineEvent) -> None:
+    async def _take(self, event: LineEvent, since: int) -> None:
         agent = self.session.agent
         match event:
             case Says():
                 if (event.message_id, event.thinking) != self._piece:
-                    await self._begin(event)
+                    await self._begin(event, since)
                 if not self._is_late:
                     agent.tell(event.message_id, event.text, thinking=event.thinking)
             case Said():
@@ -136,16 +139,17 @@ class LiveLine:
             case NotTaken():
                 agent.not_taken(event.turn_id, event.why)
 
-    async def _begin(self, event: Says) -> None:
+    async def _begin(self, event: Says, since: int) -> None:
         """A text begins: behind what the file has, and not at all where that is it."""
         await self._file_first()
         self._piece = event.message_id, event.thinking
-        self._is_late = self.session.agent.was_said(event.message_id, self._whole_of(event), thinking=event.thinking)
+        begun = Begun(event.message_id, event.text, event.thinking, since, self._whole_of(event))
+        self._is_late = self.session.agent.was_said(begun)
 
     def _whole_of(self, begin: Says) -> str | None:
         """All of a text that has just begun, where its end is here, too."""
         texts = [begin.text]
-        for event in self._events:
+        for event, _ in self._events:
             match event:
                 case Said():
                     return event.whole or "".join(texts)

@@ -217,9 +217,7 @@ class _Talk:
         if session is None or self._lines.get(session_id) is not waiting:
             self._lines.pop(session_id, None)
             return
-        line = self._lines[session_id] = LiveLine(self._hub, session, _End(self, self._line, session_id))
-        for event in waiting.told:
-            line.take(event)
+        self._lines[session_id] = LiveLine(self._hub, session, _End(self, self._line, session_id), waiting.told)
 
 
 class _End:

@@ -18,7 +18,7 @@ from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession, TakesText
 from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
-from trunkline.session.driver.live_text import LiveText
+from trunkline.session.driver.live_text import Begun, LiveText
 from trunkline.session.driver.watch import WatchDriver, Watched
 from trunkline.session.fold import Sandboxed
 from trunkline.session.intake.intake import Intake
@@ -115,9 +115,14 @@ class AgentSide:
         if isinstance(driver, WatchDriver):
             await driver.caught_up()
 
-    def was_said(self, message_id: str, whole: str | None, *, thinking: bool = False) -> bool:
-        """Whether the file has a text already that the line is about to tell; ``whole`` where all of it is known."""
-        return self._live.was_said(message_id, whole, thinking=thinking)
+    @property
+    def texts_said(self) -> int:
+        """How many texts the file has said."""
+        return self._live.said
+
+    def was_said(self, begins: Begun) -> bool:
+        """Whether the file has a text already that the line is about to tell."""
+        return self._live.was_said(begins)
 
     def tell(self, message_id: str, text: str, *, thinking: bool = False) -> None:
         """The line tells more of a text, from its beginning on, before the file has it."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -23,7 +23,32 @@ from trunkline.session.recorder import Recorder
 SAID_MOST: Final = 64
 """Texts of the file, the newest, by which it is known that the line comes late."""
 
+BEGINNING: Final = 256
+"""Characters of each that are compared."""
+
 _KINDS = {False: "agent_message_chunk", True: "agent_thought_chunk"}
+
+
+class Begun(NamedTuple):
+    """A piece of which the line has told the beginning."""
+
+    message_id: str
+    text: str
+    thinking: bool
+    since: int
+    """How many texts the file had said when the line told it."""
+    whole: str | None = None
+    """All of it, where that is here."""
+
+
+class _Said(NamedTuple):
+    """A text of the file."""
+
+    number: int
+    message_id: str
+    thinking: bool
+    digest: str
+    beginning: str
 
 
 class _Piece:
@@ -44,13 +69,19 @@ class LiveText:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._piece: _Piece | None = None
-        self._said: deque[tuple[str, str]] = deque(maxlen=SAID_MOST)
-        """Ids and digests of what the file said."""
+        self._said: deque[_Said] = deque(maxlen=SAID_MOST)
+        """What the file said."""
+        self.said = 0
+        """How many texts the file has said."""
 
-    def was_said(self, message_id: str, whole: str | None, *, thinking: bool) -> bool:
-        """Whether the file has a piece already: the message of that id, or, where it is known, the same words."""
-        digest = _digest(thinking, whole.encode()) if whole else ""
-        return any((message_id and message_id == told_id) or digest == said for told_id, said in self._said)
+    def was_said(self, begins: Begun) -> bool:
+        """Whether the file has a piece already: the message of that id, the same words where all of them are known, or one that
+        begins so, and came to the file after the line had told of it. Where it has not after all, it will say it."""
+        text = begins.text[:BEGINNING]
+        digest = _digest(begins.thinking, begins.whole.encode()) if begins.whole else ""
+        return any((begins.message_id and begins.message_id == said.message_id) or digest == said.digest
+                   or (said.number > begins.since and said.thinking is begins.thinking and said.beginning.startswith(text))
+                   for said in self._said)
 
     def tell(self, message_id: str, text: str, *, thinking: bool) -> None:
         """The line tells more of a piece; the first words of another one end the one before."""
@@ -84,9 +115,11 @@ class LiveText:
         chunk = text_chunk(signal.raw) if isinstance(signal, Update) else None
         if chunk is None or chunk.kind not in _KINDS.values():
             return signal
-        text, thinking = msgspec.json.decode(chunk.text, type=str).encode(), chunk.kind == _KINDS[True]
-        digest, ahead = _digest(thinking, text), self._recorder.fold.ahead
-        self._said.append((chunk.message_id or "", digest))
+        words, thinking = msgspec.json.decode(chunk.text, type=str), chunk.kind == _KINDS[True]
+        text, ahead = words.encode(), self._recorder.fold.ahead
+        digest = _digest(thinking, text)
+        self.said += 1
+        self._said.append(_Said(self.said, chunk.message_id or "", thinking, digest, words[:BEGINNING]))
         if ahead is None:
             return signal
         if digest in ahead.told:
