@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 FOUND_S: Final = 5.0
 """How long a session may take to have a file; the program writes one with the first prompt."""
-FOUND_LOOK_S: Final = 0.5
+FOUND_LOOK_S: Final = 0.2
 LISTED_MOST: Final = 500
 """Sessions of the hub among which it is looked whether one is its own."""
 
