@@ -248,7 +248,8 @@ def test_a_prompt_goes_out_and_comes_back_as_the_senders_turn() -> None:
         assert len(there.program.prompts) == 1
         there.writes(prompted("say hello"))
         await there.has_read()
-        assert (there.session.fold.turn.turn_id, there.session.fold.turn.by) == (turn_id, "somebody")
+        turn = there.session.view().turn
+        assert (turn.turn_id, turn.by) == (turn_id, "somebody")
         assert [said for said in await there.messages() if said[0] == "user"] == [("user", "Please."), ("user", "say hello")]
 
     check(scenario)

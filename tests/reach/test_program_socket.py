@@ -52,7 +52,7 @@ def test_a_file_that_is_no_socket_and_none_at_all_are_refused(place: Path) -> No
 
 def test_what_belongs_to_somebody_else_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with listening(place):
-        monkeypatch.setattr(program_socket.os, "getuid", lambda: os.stat(place).st_uid + 1)
+        monkeypatch.setattr(os, "getuid", lambda: os.stat(place).st_uid + 1)
         with pytest.raises(NotOurs):
             connect_to(str(place))
 
@@ -62,7 +62,7 @@ def test_whoever_answers_has_to_be_our_user(place: Path, monkeypatch: pytest.Mon
         found = os.stat(place)
         assert stat.S_ISSOCK(found.st_mode)
         monkeypatch.setattr(program_socket, "_check_place", lambda real: None)
-        monkeypatch.setattr(program_socket.os, "getuid", lambda: found.st_uid + 1)
+        monkeypatch.setattr(os, "getuid", lambda: found.st_uid + 1)
         with pytest.raises(NotOurs):
             connect_to(str(place))
 

@@ -267,9 +267,8 @@ def test_what_is_kept_is_bounded() -> None:
         line.receive(json.dumps({"method": "thread/started", "params": about}).encode())
         line.receive(json.dumps({"method": "turn/started", "params": {"threadId": f"t{number}", "turn": {}}}).encode())
     assert len(line._threads) == THREADS_MOST
-    asks = [request("item/fileChange/requestApproval", number, itemId="x").replace(THREAD.encode(), b"t1") for number in range(1000)]
-    for ask in asks:
-        line.receive(ask)
+    for number in range(1000):
+        line.receive(request("item/fileChange/requestApproval", number, itemId="x").replace(THREAD.encode(), b"t1"))
     assert len(line._asks) <= KEPT_MOST and len(line._calls) <= KEPT_MOST and len(line._new) <= KEPT_MOST
 
 
@@ -279,10 +278,11 @@ def test_a_line_is_found_by_its_vendors_name() -> None:
     assert server_line("../x") is None
 
 
-json_values = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size=8), lambda inner: st.lists(inner, max_size=3)
-                           | st.dictionaries(st.sampled_from(("id", "threadId", "item", "itemId", "type", "turn", "thread", "data",
-                                                              "status", "changes", "questions", "requestId", "summary", "delta",
-                                                              "availableDecisions", "message")), inner, max_size=4), max_leaves=12)
+NAMES = ("id", "threadId", "item", "itemId", "type", "turn", "thread", "data", "status", "changes", "questions", "requestId",
+         "summary", "delta", "availableDecisions", "message")
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4), max_leaves=12)
 METHODS = ("thread/started", "thread/status/changed", "thread/closed", "turn/started", "turn/completed", "item/started",
            "item/completed", "item/agentMessage/delta", "item/reasoning/summaryTextDelta", "serverRequest/resolved",
            "item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/tool/requestUserInput", "x")
