@@ -241,7 +241,7 @@ def test_what_is_kept_of_checks_is_bounded() -> None:
         assert len(kept._watching) == SESSIONS_MOST
         await kept.close()
 
-    async def nobody(spec: AgentSpec, call: HookCall) -> None:
+    async def nobody(spec: AgentSpec, session_id: str) -> None:
         return None
 
     check(scenario)

@@ -54,6 +54,7 @@ class ScriptedModel:
     def __init__(self) -> None:
         self.requests: list[str] = []
         self.told: list[str] = []
+        """All that it was sent, request by request."""
         handler = type("Handler", (_Reply,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True

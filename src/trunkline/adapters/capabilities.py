@@ -2,7 +2,8 @@
 
 Rule 1: the catalog's flags and what every driven agent has by protocol; nothing is promised that no run has shown. A session
 has those too that it has shown itself.
-Rule 2: a session that only follows an agent's file offers no way to act, and says so.
+Rule 2: a session that only follows an agent's file offers no way to act, and says so; one that has a live line to its program
+offers what that can do.
 Rule 3: what the protocol has no flag for is in ``_meta``: whether a tool's input can be changed when it is approved.
 """
 
@@ -24,6 +25,9 @@ from trunkline.session.fold import Fold
 ACTS = frozenset({"approval.toolCalls", "approval.preview"})
 """Flags of what somebody can do here, which a file that is only followed offers nobody."""
 
+BY_LINE = frozenset({"streaming.messages", "sessionControl.cancel", *ACTS})
+"""Flags of what a live line to a program that somebody else runs can do."""
+
 
 def agent_capabilities(spec: AgentSpec, version: str | None = None) -> Capabilities:
     """What runs of this agent have shown."""
@@ -34,7 +38,8 @@ def session_capabilities(spec: AgentSpec, fold: Fold) -> Capabilities:
     """What works in one session: the agent's flags, and what this very agent declared."""
     version = _version(fold)
     if fold.watches is not None:
-        return _capabilities(spec, version, {*discovery.features_of(spec.store), *(set(fold.shown) - ACTS)}, "file-watch")
+        acts = BY_LINE if fold.line else frozenset()
+        return _capabilities(spec, version, {*discovery.features_of(spec.store), *(set(fold.shown) - ACTS), *acts}, "file-watch")
     flags = {*BY_PROTOCOL, *spec.features, *fold.shown}
     if _takes_images(fold):
         flags.add("multimodal")

@@ -51,6 +51,7 @@ class Following(ABC):
         self._lane = Lane(1)
         self._prepare = prepare or _nothing
         self._again = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
         self._flowing = asyncio.Event()
         self._flowing.set()
         self._following: asyncio.Task[None] | None = None
@@ -72,6 +73,14 @@ class Following(ABC):
         """There may be more."""
         self._again.set()
 
+    async def caught_up(self) -> None:
+        """All that is there now is handed over."""
+        if self._following is not None and not self._following.done():
+            done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(done)
+            self._again.set()
+            await done
+
     def hold(self, hold: bool) -> None:
         """Hand nothing over for a while, or go on."""
         if hold:
@@ -85,6 +94,8 @@ class Following(ABC):
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
+        for done in self._waiting:
+            done.cancel()
 
     @abstractmethod
     async def catch_up(self) -> None:
@@ -108,10 +119,15 @@ class Following(ABC):
         while True:
             await self._again.wait()
             self._again.clear()
+            waiting, self._waiting = self._waiting, []
             try:
                 await self.catch_up()
             except Unavailable as error:
                 log.warning("%s is read again when something happens to it: %s", sorted(self._files)[0], error.message)
+            finally:
+                for done in waiting:
+                    if not done.done():
+                        done.set_result(None)
 
 
 class Follower(Following):

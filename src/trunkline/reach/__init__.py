@@ -4,6 +4,7 @@
     socket.py           the hub's end of it            desk.py       an ask becomes an approval of its session, and ends
     door.py             opens it; the desk is loaded by the first call                    ending.py    how an ask ends there
     there.py            asks that only their terminals can answer: watched, and told      panes.py     a key in a tmux pane
+    live.py             a session's live line, whatever carries it          sessions.py   sessions by their programs' ids
     install.py          hooks put into a vendor's settings file, and taken out again
     settings_file.py    such a file as text: members put in and taken out, all else as it was
 

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from trunkline import discovery
-from trunkline.adapters import CatalogAdapter
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, hook_dialect
@@ -27,10 +26,10 @@ from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Signal, Update
 from trunkline.discovery.base import AgentStore
 from trunkline.disk.reading import open_plain
-from trunkline.errors import NotFound, TrunklineError
 from trunkline.hub import Hub
 from trunkline.reach.ending import Program, went_on
 from trunkline.reach.install import is_our_command
+from trunkline.reach.sessions import TerminalSessions
 from trunkline.reach.socket import Call, Gone
 from trunkline.reach.there import AsksThere
 from trunkline.session.driver.elsewhere import Answered, Decided
@@ -44,9 +43,6 @@ BY: Final = "hook"
 JOIN_S: Final = 1.0
 """How long it is looked for the call that an ask is about; the program writes it down right before it asks."""
 JOIN_LOOK_S: Final = 0.05
-FOUND_S: Final = 5.0
-"""How long a session may take to have a file; the program writes one with the first prompt."""
-FOUND_LOOK_S: Final = 0.5
 FOLLOWING_MOST: Final = 32
 """Sessions that are being attached to because they were prompted."""
 READ_ON_LOOP: Final = 64 << 10
@@ -90,11 +86,10 @@ class TerminalDesk:
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
         self._open: dict[str, _Open] = {}
-        self._sessions: dict[tuple[str, str], str] = {}
-        """The hub's ids of sessions that have asked, by agent and its own id."""
+        self._sessions = TerminalSessions(hub, BY)
         self._following: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._lane = Lane()
-        self._there = AsksThere(hub, self._session_of, self._program, self._lane)
+        self._there = AsksThere(hub, self._sessions.find, self._program, self._lane)
 
     async def close(self) -> None:
         """Attach to nothing any more; who calls is hung up on by the door."""
@@ -126,8 +121,8 @@ class TerminalDesk:
     async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int, gone: Gone) -> bytes:
         if not dialect.races and not self._hub.away.is_away:
             return NO_OPINION
-        session = await self._session_of(spec, call)
-        if session is None or session.fold.watches is None:
+        session = await self._sessions.find(spec, call.session_id)
+        if session is None:
             return NO_OPINION
         request_id = f"req_{secrets.token_hex(8)}"
         call_id = await self._call_in(session, call) or request_id
@@ -178,8 +173,8 @@ class TerminalDesk:
     async def _reported(self, spec: AgentSpec, call: HookCall, before: frozenset[str]) -> None:
         """The work went on, or waits: have the session followed, and what was asked ``before`` ended. To have it followed takes a
         moment, and the next ask may come meanwhile."""
-        session = await self._session_of(spec, call)
-        if session is None or session.fold.watches is None:
+        session = await self._sessions.find(spec, call.session_id)
+        if session is None:
             return
         if call.does == "goes_on":
             self._go_on(session.id, asked=before)
@@ -193,35 +188,6 @@ class TerminalDesk:
             is_meant = waiting.session.id == session_id and part in (None, waiting.call.part)
             if is_meant and (asked is None or waiting.request_id in asked):
                 waiting.end(went_on(waiting.request_id))
-
-    async def _session_of(self, spec: AgentSpec, call: HookCall) -> Session | None:
-        """The session that a call is about, followed from now on where it was not; None where there is none such."""
-        try:
-            async with asyncio.timeout(FOUND_S * 4):
-                return await self._found(spec, call)
-        except (TrunklineError, TimeoutError) as error:
-            log.info("a session of %s that called its hook is not followed: %s", spec.name, error)
-            return None
-
-    async def _found(self, spec: AgentSpec, call: HookCall) -> Session:
-        key = spec.name, call.session_id
-        known = self._sessions.get(key)
-        if known is not None:
-            try:
-                return await self._hub.session(known)
-            except NotFound:
-                del self._sessions[key]
-        adapter, tries = CatalogAdapter(spec, self._hub), int(FOUND_S / FOUND_LOOK_S)
-        for left in range(tries, -1, -1):
-            try:
-                joined = await adapter.attach_to_session(call.session_id, watch=True, by=BY)
-                break
-            except NotFound:
-                if not left:
-                    raise
-                await asyncio.sleep(FOUND_LOOK_S)
-        self._sessions[key] = joined.session_id
-        return await self._hub.session(joined.session_id)
 
     async def _call_in(self, session: Session, call: HookCall) -> str | None:
         """The id of the call that is asked about, in the session's own file; None where it is not found there in time. Calls of

@@ -1,4 +1,5 @@
-"""The hub's door for programs in terminals: it listens from the start, and loads what serves them with the first call.
+"""The hub's door for programs in terminals: it listens from the start, and loads what serves them with the first call. It also
+opens the live lines that the person agreed to.
 
 Rule: a hub that cannot listen is a hub without this: the log says so, and programs ask their people alone.
 """
@@ -10,6 +11,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from trunkline.reach.lines import Lines
 from trunkline.reach.socket import Call, Gone, HookSocket
 
 if TYPE_CHECKING:
@@ -26,9 +28,12 @@ class Door:
         self._hub = hub
         self._socket = HookSocket(folder, self._take)
         self._desk: TerminalDesk | None = None
+        self._lines = Lines(hub, folder)
+        self._looking: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Listen in the data folder."""
+        """Listen in the data folder, and on the lines that the person agreed to."""
+        self._looking = asyncio.create_task(self._lines.look())
         try:
             await self._socket.start()
         except OSError as error:
@@ -36,6 +41,7 @@ class Door:
 
     async def close(self) -> None:
         """Hang up on everybody: what waits goes on waiting in its terminal."""
+        await self._lines.close()
         await self._socket.close()
         if self._desk is not None:
             await self._desk.close()
@@ -43,6 +49,9 @@ class Door:
     async def _take(self, call: Call, gone: Gone) -> bytes:
         if call.kind == "ping":
             return b"pong"
+        if call.kind == "lines":  # the person agreed to one, or does not any more
+            await self._lines.look()
+            return b"looked"
         if self._desk is None:
             made = await asyncio.to_thread(_new_desk, self._hub)
             self._desk = self._desk or made

@@ -35,6 +35,11 @@ def allowed_there(request_id: str) -> AskWithdrawn:
     return AskWithdrawn(request_id, by=TERMINAL, reason=ALLOWED, approved=True)
 
 
+def not_allowed_there(request_id: str) -> AskWithdrawn:
+    """Somebody said no in the terminal."""
+    return AskWithdrawn(request_id, by=TERMINAL, reason=NOT_ALLOWED, approved=False)
+
+
 def went_on(request_id: str) -> AskWithdrawn:
     """The work went on: somebody answered, and it is not known what."""
     return AskWithdrawn(request_id, by=TERMINAL, reason=ANSWERED)
@@ -68,7 +73,7 @@ class Program:
         await asyncio.sleep(GRACE_S)
         if self._pid and await self._state() is None:
             return AskWithdrawn(request_id, by="agent", reason=GONE)
-        return AskWithdrawn(request_id, by=TERMINAL, reason=NOT_ALLOWED, approved=False)
+        return not_allowed_there(request_id)
 
     async def _state(self) -> ProgramState | None:
         if not self._pid:

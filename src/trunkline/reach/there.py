@@ -41,7 +41,7 @@ SESSIONS_MOST: Final = 256
 
 Key = tuple[str, str]
 """An agent's name, and its own id of a session."""
-FindSession = Callable[[AgentSpec, HookCall], Awaitable["Session | None"]]
+FindSession = Callable[[AgentSpec, str], Awaitable["Session | None"]]
 MakeProgram = Callable[[AgentSpec, int], Program]
 
 log = logging.getLogger("trunkline.reach")
@@ -70,7 +70,7 @@ class AsksThere:
         self._keep((spec.name, call.session_id), call)
         try:
             async with asyncio.timeout(CHECK_S):
-                session = await self._find(spec, call)
+                session = await self._find(spec, call.session_id)
                 if session is None:
                     return NO_OPINION
                 request_id = _new_id()
@@ -130,8 +130,8 @@ class AsksThere:
         return call
 
     async def _watch(self, spec: AgentSpec, dialect: HookDialect, watched: _Watched, pid: int) -> None:
-        session = await self._find(spec, watched.call)
-        if session is None or session.fold.watches is None:
+        session = await self._find(spec, watched.call.session_id)
+        if session is None:
             return
         pane = await self._pane(dialect, watched.call, pid)
         while not watched.over.done() and not await self._put(spec, dialect, session, watched, pid, pane):

@@ -28,6 +28,11 @@ class Admission:
         """Whether it is open, and has an agent of ours."""
         return self.is_open and self._fold.watches is None
 
+    @property
+    def has_line(self) -> bool:
+        """Whether it is open, and somebody else's agent takes prompts by a live line."""
+        return self.is_open and self._fold.watches is not None and self._fold.line
+
     def close(self, error: TrunklineError) -> None:
         """Whatever is asked from now on is refused with this; the first reason counts."""
         self._closed_by = self._closed_by or error

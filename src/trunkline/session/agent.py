@@ -5,7 +5,7 @@ Rule: signals go to the intake in the order in which they came, and the end of t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -16,8 +16,10 @@ from trunkline.session.background import BackgroundTasks
 from trunkline.session.client.permits import Permits
 from trunkline.session.deadlines import SilenceWatch
 from trunkline.session.driver.base import AgentSession, TakesText
+from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
-from trunkline.session.driver.watch import Watched
+from trunkline.session.driver.live_text import Begun, LiveText
+from trunkline.session.driver.watch import WatchDriver, Watched
 from trunkline.session.fold import Sandboxed
 from trunkline.session.intake.intake import Intake
 from trunkline.session.intake.read_ahead import ReadAhead
@@ -33,7 +35,8 @@ class AgentSide:
 
     def __init__(self, recorder: Recorder, link: AgentLink, *, workspace: AgentsWorkspace, reading: ReadAhead, permits: Permits,
                  intake: Intake, player: TurnPlayer, finder: ArtifactFinder, gate: Gatekeeper, watch: SilenceWatch,
-                 background: BackgroundTasks, watched: Watched) -> None:
+                 background: BackgroundTasks, watched: Watched, live: LiveText,
+                 line: LineEnd, not_taken: Callable[[str, str], None]) -> None:
         self.workspace = workspace
         """The session's folders without what the agent's sandbox hides."""
         self.reading = reading
@@ -47,6 +50,11 @@ class AgentSide:
         self._watch = watch
         self._background = background
         self._watched = watched
+        self._live = live
+        self.line = line
+        """The end of a live line to a program that runs this session elsewhere."""
+        self.not_taken = not_taken
+        """A prompt that went out by the line was refused: its turn's id, and why."""
 
     @property
     def running(self) -> bool:
@@ -100,6 +108,29 @@ class AgentSide:
     def followed(self, signals: list[tuple[int, Signal]], position: int) -> None:
         """The file that this session follows has these, up to that position."""
         self._watched.on_signals(signals, position)
+
+    async def caught_up(self) -> None:
+        """All that the file that this session follows has by now is written down."""
+        driver = self._link.driver if self._link.running else None
+        if isinstance(driver, WatchDriver):
+            await driver.caught_up()
+
+    @property
+    def texts_said(self) -> int:
+        """How many texts the file has said."""
+        return self._live.said
+
+    def was_said(self, begins: Begun) -> bool:
+        """Whether the file has a text already that the line is about to tell."""
+        return self._live.was_said(begins)
+
+    def tell(self, message_id: str, text: str, *, thinking: bool = False) -> None:
+        """The line tells more of a text, from its beginning on, before the file has it."""
+        self._live.tell(message_id, text, thinking=thinking)
+
+    def told(self, whole: str | None = None) -> None:
+        """That text is whole; this is what the file will say of it, where that is known."""
+        self._live.end(whole)
 
     def acted(self, words: Sequence[str]) -> None:
         """The agent had a file written or a command run by us, in these words."""

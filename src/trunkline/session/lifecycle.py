@@ -15,6 +15,7 @@ from trunkline.session.admission import Admission
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.deadlines import Alarms
+from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.intake.intake import Intake
 from trunkline.session.interpret.lifecycle import standing
@@ -31,7 +32,7 @@ class Lifecycle:
 
     def __init__(self, recorder: Recorder, link: AgentLink, *, admission: Admission, env: dict[str, str], finder: ArtifactFinder,
                  player: TurnPlayer, hold: Hold, spending: Spending, approvals: Approvals, intake: Intake,
-                 background: BackgroundTasks, alarms: Alarms) -> None:
+                 background: BackgroundTasks, alarms: Alarms, line: LineEnd) -> None:
         """``env`` takes the variables that come with the session's start."""
         self._recorder = recorder
         self._link = link
@@ -45,6 +46,7 @@ class Lifecycle:
         self._intake = intake
         self._background = background
         self._alarms = alarms
+        self._line = line
 
     async def open(self, *, env: Mapping[str, str], mode: str | None, title: str | None, by: str) -> None:
         """Begin a new session: start the agent and write the first entries."""
@@ -92,6 +94,7 @@ class Lifecycle:
             interpret.writer.custom("session_attached", data, meta={"by": by})
             interpret.writer.status("idle")
             recorder.write()
+        self._line.reset()
         await self._link.ensure(adopt=begins)
         await recorder.write_and_store()
 

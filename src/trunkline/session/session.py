@@ -40,7 +40,9 @@ from trunkline.session.commands.requests import check_title
 from trunkline.session.commands.slash import offered_commands
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver.base import Driver
+from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
+from trunkline.session.driver.live_text import LiveText
 from trunkline.session.driver.watch import Watched
 from trunkline.session.fold import Artifact, Fold, SessionView
 from trunkline.session.intake.intake import Intake
@@ -50,8 +52,9 @@ from trunkline.session.recorder import Recorder
 from trunkline.session.restore.reload import stored_view
 from trunkline.session.services import Services
 from trunkline.session.settings import SessionSettings
+from trunkline.session.turns.elsewhere import PromptsElsewhere, TurnsElsewhere
 from trunkline.session.turns.hold import Hold
-from trunkline.session.turns.prompts import Prompts
+from trunkline.session.turns.prompts import PromptsHere
 from trunkline.session.turns.spending import Spending
 from trunkline.session.turns.turn import TurnPlayer
 from trunkline.session.turns.turns import Turns
@@ -85,23 +88,29 @@ class Session:
         reading = ReadAhead(cwd=fold.cwd, roots=(fold.cwd,), home=services.home, names=services.tool_names(fold.agent))
         intake = Intake(recorder, approvals, inside, reading, spending.on_written, player.answered)
         permits = Permits(recorder, approvals, gate, inside, services.new_id, reading, grants, intake.settled)
+        line, live = LineEnd(recorder), LiveText(recorder)
+        elsewhere = PromptsElsewhere(recorder, line, alarms, background, services.new_id)
         self.agent = AgentSide(
             recorder, link, workspace=inside, reading=reading, permits=permits, intake=intake, player=player, finder=finder,
-            gate=gate, watch=watch, background=background, watched=Watched(recorder, services.new_id))
+            gate=gate, watch=watch, background=background,
+            watched=Watched(recorder, services.new_id, live, elsewhere), live=live, line=line, not_taken=elsewhere.not_taken)
         self.lifecycle = Lifecycle(
             recorder, link, admission=self._admission, env=self.env, finder=finder, player=player, hold=hold, spending=spending,
-            approvals=approvals, intake=intake, background=background, alarms=alarms)
+            approvals=approvals, intake=intake, background=background, alarms=alarms, line=line)
         self.rules = SessionRules(recorder, approvals, gate, self._admission, reading)
         self._finder = finder
-        self._turns = Turns(Prompts(recorder, link, player, services.new_id), player, hold, self._admission)
+        self._turns = Turns(PromptsHere(recorder, link, player, services.new_id), player, hold, self._admission)
+        self._turns_elsewhere = TurnsElsewhere(elsewhere, recorder, self._admission)
         self._decisions = Decisions(recorder, approvals, gate, self.rules, spending)
         self._settings = SessionSettings(recorder, link, approvals, player, hold, spending)
         self._refused = RefusedCommands(recorder.note, services.clock)
         self._desk = CommandDesk(self, recorder)
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> Turns | TurnsElsewhere:
         """Prompts and turns; refused where the session is closed or only watched."""
+        if self._admission.has_line:
+            return self._turns_elsewhere
         self._admission.check_driven()
         return self._turns
 

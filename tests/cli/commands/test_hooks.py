@@ -48,6 +48,23 @@ def test_a_script_says_yes_or_changes_nothing(place: Place, home: dict[str, str]
     assert b"nothing is installed" in place.call_here("hooks", "remove", "--yes", "claude-code", env=home).stdout
 
 
+def test_a_line_needs_no_settings_and_is_agreed_to_in_the_data_folder(place: Place, home: dict[str, str]) -> None:
+    terminal = Terminal(place, "hooks", "install", "codex", env=home, columns=300)
+    terminal.see("No settings file is changed")
+    terminal.see("app-server-control.sock")
+    terminal.see("[y/N]")
+    terminal.type("y")
+    assert terminal.end() == 0
+    (agreed,) = place.data.path.glob("hooks/*.line.json")
+    assert b"installed already" in place.call_here("hooks", "install", "codex-acp", env=home).stdout
+    status = json.loads(place.call_here("hooks", "status", "--json", env=home).stdout)
+    (codex,) = (each for each in status["agents"] if each["agent"] == "codex-acp")
+    assert codex["state"] == "installed" and codex["ms"] is None and "followed by their files" in codex["problem"]
+    assert b"removed" in place.call_here("hooks", "remove", "codex", env=home).stdout and not agreed.exists()
+    assert b"nothing is installed" in place.call_here("hooks", "remove", "codex", env=home).stdout
+    assert not Path(home["HOME"], ".codex").exists()
+
+
 def test_an_agent_without_hooks_is_refused_with_those_that_have_some(place: Place, home: dict[str, str]) -> None:
     refused = place.call_here("hooks", "install", "--yes", "demo", env=home)
     assert refused.returncode != 0 and b"claude-code" in refused.stderr

@@ -32,6 +32,9 @@ class Source:
     def look_again(self) -> None:
         self.told.append("look again")
 
+    async def caught_up(self) -> None:
+        self.told.append("caught up")
+
     def hold(self, hold: bool) -> None:
         self.told.append(hold)
 

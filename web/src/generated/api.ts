@@ -910,6 +910,7 @@ export interface SessionState {
   agentSessionId: string | null;
   sandbox: Sandboxed | null;
   watchOnly: boolean;
+  line: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
   resources: Resources;
@@ -951,6 +952,7 @@ export interface SessionView {
   agentSessionId: string | null;
   sandbox: Sandboxed | null;
   watchOnly: boolean;
+  line: boolean;
   commands: AvailableCommand[] | null;
   changes: Changes;
   resources: Resources;

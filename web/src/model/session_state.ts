@@ -37,7 +37,7 @@ export function emptyState(sessionId: string): SessionState {
     id: sessionId, status: 'starting', agent: '', cwd: '', title: '', createdAt: '', updatedAt: '', lastSeq: 0, turn: null, pendingApprovals: [],
     pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null, configOptions: null, artifacts: 0, paused: null,
     caps: null, waits: {}, rules: [], permissionPolicy: null, tokens: null, agentInfo: null, agentStart: null, lastText: '', agentSessionId: null,
-    watchOnly: false, commands: null, failed: null, missed: null,
+    watchOnly: false, line: false, commands: null, failed: null, missed: null,
   } as unknown as SessionState;
 }
 
@@ -96,6 +96,10 @@ function customChangesOf(state: SessionState, event: CustomEvent): Partial<Sessi
       return { queue: [...state.queue, data as unknown as QueuedPrompt] };
     case 'trunkline/prompt_edited':
       return { queue: state.queue.map((waiting) => (waiting.turnId === data['turnId'] ? { ...waiting, content: data['content'] as QueuedPrompt['content'] } : waiting)) };
+    case 'trunkline/line_opened':
+    case 'trunkline/line_lost':
+      return { line: event.eventName === 'line_opened' };
+    case 'trunkline/prompt_sent':
     case 'trunkline/prompt_dropped':
       return { queue: state.queue.filter((waiting) => waiting.turnId !== data['turnId']) };
     case 'trunkline/question_resolved':

@@ -27,7 +27,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from trunkline.agents.catalog.entry import AgentEntry, Detect, Login, Paths, Quirks, SandboxKind, Speaks
+from trunkline.agents.catalog.entry import AgentEntry, Detect, LineEntry, Login, Paths, Quirks, SandboxKind, Speaks
 from trunkline.agents.catalog.features import FLAGS
 from trunkline.agents.daemons import Daemon
 from trunkline.agents.environment import clean_env
@@ -79,6 +79,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     paths: Paths = Paths()
     store: str = ""
     hooks: str = ""
+    line: LineEntry = LineEntry()
     tools: dict[str, ToolRole] = {}
     members: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
@@ -186,7 +187,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         env=entry.env,
         features=_known_features(where, entry.features),
         paths=entry.paths,
-        store=entry.store, hooks=entry.hooks,
+        store=entry.store, hooks=entry.hooks, line=entry.line,
         tools=entry.tools,
         members=_harmless_members(where, entry.members),
         variables=_own_variables(where, entry.variables),

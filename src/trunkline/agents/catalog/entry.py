@@ -51,6 +51,17 @@ class Paths(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         description="what else is its own: a cache, a state; a folder ends in `/`")] = ()
 
 
+class LineEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A live line to its program, where a person runs that in a terminal."""
+
+    dialect: Annotated[str, About(
+        description="what is spoken on it: a vendor's folder of `trunkline.dialects` that has a line")] = ""
+    socket: Annotated[str, About(
+        description="the Unix socket of a program that serves all its terminals and takes WebSockets, written as "
+                    "`paths.sessions`")] = ""
+    needs: Annotated[str, About(description="which of its programs have it, in a few words")] = ""
+
+
 class Login(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is there when somebody has logged in. It is looked for, never read."""
 
@@ -84,6 +95,7 @@ class AgentEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
         description="whose session files are at `paths.sessions`: a module of `trunkline.discovery` that can read them")] = ""
     hooks: Annotated[str, About(
         description="whose hooks its program calls in a terminal: a vendor's folder of `trunkline.dialects` that has some")] = ""
+    line: LineEntry = LineEntry()
     tools: Annotated[dict[str, ToolRole], About(
         description="its names for its tools, each with the tool's role: `run_shell_command = \"terminal\"`")] = {}
     members: Annotated[tuple[str, ...], About(

@@ -1,4 +1,5 @@
-"""``trunkline hooks``: programs in terminals may be answered from the hub, by hooks in their own settings. Needs no hub.
+"""``trunkline hooks``: programs in terminals may be answered from the hub, by hooks in their own settings or by a live line to a
+program that serves terminals. Needs no hub.
 
 Rule 1: nothing is changed that was not shown, and nothing without the person's yes (``--yes`` for scripts).
 Rule 2: never at a start-up: only here.
@@ -23,7 +24,9 @@ from trunkline.cli.hosting.datadir import DataDir
 from trunkline.cli.read_settings import load
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
+from trunkline.reach.consent import LineConsent
 from trunkline.reach.install import Change, Hooks
+from trunkline.reach.program_socket import greet, socket_of
 from trunkline.reach.socket import SOCKET_FILE, Short
 from trunkline.settings import Settings
 
@@ -59,6 +62,9 @@ def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
     """Show what is added to an agent's settings, and add it."""
     settings = _settings(flags)
     for hooks in [_hooks(name, settings) for name in agents]:
+        if isinstance(hooks, LineConsent):
+            _agree(hooks, settings, yes)
+            continue
         change = hooks.installing()
         if not change.diff:
             click.echo(f"{hooks.spec.name}: installed already in {hooks.path}")
@@ -76,6 +82,9 @@ def remove(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
     """Show what is taken out of an agent's settings, and take it out."""
     settings = _settings(flags)
     for hooks in [_hooks(name, settings) for name in agents]:
+        if isinstance(hooks, LineConsent):
+            _disagree(hooks, settings)
+            continue
         change = hooks.removing()
         if not change.diff:
             click.echo(f"{hooks.spec.name}: nothing is installed in {hooks.path}")
@@ -91,25 +100,61 @@ def status(as_json: bool = False, **flags: Any) -> None:
     """Say what is installed, whether the hub would answer, and how long that takes."""
     settings = _settings(flags)
     answers_ms = _ping(settings)
-    found = [_status(Hooks(spec, settings.data, os.environ), answers_ms is not None) for spec in _with_hooks(settings)]
+    found = [_status(_channel(spec, settings)) for spec in _with_hooks(settings)]
     if as_json:
         print_json({"hub": {"answers": answers_ms is not None, "ms": answers_ms}, "agents": found})
         return
     click.echo(f"the hub answers in {answers_ms:.1f} ms" if answers_ms is not None
                else "no hub would answer: agents ask in their terminals alone")
     for each in found:
-        took = f", the hook takes {each['ms']:.0f} ms" if each["ms"] is not None else ""
+        took = f", {each['measured']} {each['ms']:.0f} ms" if each["ms"] is not None else ""
         why = f": {one_line(each['problem'])}" if each["problem"] else ""
         click.echo(f"{each['agent']:14} {each['state']:10} {one_line(each['path'])}{took}{why}")
 
 
-def _status(hooks: Hooks, is_answered: bool) -> dict[str, Any]:
+def _status(hooks: Hooks | LineConsent) -> dict[str, Any]:
+    if isinstance(hooks, LineConsent):
+        return _line_status(hooks)
     try:
         state, problem = str(hooks.state()), ""
     except TrunklineError as error:
         state, problem = "unreadable", error.message
-    return {"agent": hooks.spec.name, "state": state, "path": hooks.path, "problem": problem,
+    return {"agent": hooks.spec.name, "state": state, "path": hooks.path, "problem": problem, "measured": "the hook takes",
             "ms": _measured(hooks.words("ping")) if state != "absent" else None}
+
+
+def _line_status(line: LineConsent) -> dict[str, Any]:
+    path, problem, took = socket_of(line.spec), "", None
+    if line.is_given():
+        try:
+            took = greet(path) * 1e3
+        except OSError as error:
+            problem = f"nobody answers there ({error.strerror or error}): its sessions are followed by their files alone. " \
+                      f"It needs {line.spec.line.needs}"
+    return {"agent": line.spec.name, "state": "installed" if line.is_given() else "absent", "path": path, "problem": problem,
+            "measured": "its program answers in", "ms": took}
+
+
+def _agree(line: LineConsent, settings: Settings, yes: bool) -> None:
+    """Say what the hub would do, and ask."""
+    if line.is_given():
+        click.echo(f"{line.spec.name}: installed already")
+        return
+    click.echo(f"No settings file is changed. The hub connects to {one_line(socket_of(line.spec))},\n"
+               "by which the program serves your terminals: their sessions are shown as they go, what they ask can be answered,\n"
+               f"and prompts can be sent to them. It needs {line.spec.line.needs}.")
+    if _is_agreed(yes, f"Let the hub connect to {line.spec.display_name}?"):
+        DataDir(settings.data).make()
+        line.give()
+        _call_hub(settings, "lines")
+        click.echo(f"{line.spec.name}: installed; sessions that run already are there within seconds")
+
+
+def _disagree(line: LineConsent, settings: Settings) -> None:
+    was_given = line.is_given()
+    line.take_back()
+    _call_hub(settings, "lines")
+    click.echo(f"{line.spec.name}: " + ("removed; the hub listens to it no more" if was_given else "nothing is installed"))
 
 
 def _measured(words: Sequence[str]) -> float | None:
@@ -128,38 +173,51 @@ def _measured(words: Sequence[str]) -> float | None:
 def _ping(settings: Settings) -> float | None:
     """How long the hub takes to answer, in milliseconds; None where none does."""
     began = time.perf_counter()
+    return (time.perf_counter() - began) * 1e3 if _call_hub(settings, "ping").endswith(b"pong") else None
+
+
+def _call_hub(settings: Settings, kind: str) -> bytes:
+    """What the hub answers by its socket for hooks; nothing where none runs."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link, Short(settings.data / SOCKET_FILE) as address:
             link.settimeout(PING_S)
             link.connect(address)
-            link.sendall(b"trunkline 1 - ping 0 0\n")
-            answer = link.makefile("rb").read(100)
+            link.sendall(f"trunkline 1 - {kind} 0 0\n".encode())
+            return link.makefile("rb").read(100)
     except OSError:
-        return None
-    return (time.perf_counter() - began) * 1e3 if answer.endswith(b"pong") else None
+        return b""
 
 
 def _agreed(change: Change, yes: bool) -> bool:
     """Show the change, and ask."""
     click.echo(change.diff, nl=False)
+    return _is_agreed(yes, f"Change {change.path}?")
+
+
+def _is_agreed(yes: bool, question: str) -> bool:
     if yes:
         return True
     if not sys.stdin.isatty():
         raise Invalid("nothing was changed: nobody is here to ask; --yes changes it without asking")
-    return click.confirm(f"Change {change.path}?", default=False)
+    return click.confirm(question, default=False)
 
 
-def _hooks(name: str, settings: Settings) -> Hooks:
+def _hooks(name: str, settings: Settings) -> Hooks | LineConsent:
     """The hooks of an agent, by its name or the beginning of it."""
     known = _with_hooks(settings)
     meant = [spec for spec in known if spec.name == name] or [spec for spec in known if spec.name.startswith(name)]
     if len(meant) != 1:
         raise Invalid(f"no agent {name!r} has hooks that Trunkline knows; these have: {', '.join(spec.name for spec in known)}")
-    return Hooks(meant[0], settings.data, os.environ)
+    return _channel(meant[0], settings)
+
+
+def _channel(spec: AgentSpec, settings: Settings) -> Hooks | LineConsent:
+    """By what an agent can be reached."""
+    return LineConsent(spec, settings.data) if spec.line.socket else Hooks(spec, settings.data, os.environ)
 
 
 def _with_hooks(settings: Settings) -> list[AgentSpec]:
-    return [spec for spec in Catalog(settings.agents).values() if spec.hooks]
+    return [spec for spec in Catalog(settings.agents).values() if spec.hooks or spec.line.socket]
 
 
 def _settings(flags: Mapping[str, Any]) -> Settings:

@@ -1,7 +1,7 @@
 """Follows a session that somebody else's agent writes into a file: there is nobody here to send anything to.
 
 Rule 1: nothing is started and nothing is written. Whatever would need the agent is ``Unsupported``, but for answers to what its
-program asks through a hook of ours (``elsewhere.py``).
+program asks (``elsewhere.py``), and for what a live line to it can do (``line.py``).
 Rule 2: what the file says is written down as of its own time, with the position behind it: after a restart it is read on from
 there, not again.
 """
@@ -17,6 +17,8 @@ from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.errors import Unsupported
 from trunkline.session.driver.base import AgentSession, Started
 from trunkline.session.driver.elsewhere import AsksElsewhere
+from trunkline.session.driver.live_text import LiveText
+from trunkline.session.fold import Awaited
 from trunkline.session.recorder import Recorder
 
 ELSEWHERE = "elsewhere"
@@ -35,6 +37,9 @@ class SignalSource(Protocol):
 
     def look_again(self) -> None:
         """There may be more."""
+
+    async def caught_up(self) -> None:
+        """All that the file has by now is handed over."""
 
     def hold(self, hold: bool) -> None:
         """Hand nothing over for a while, or go on."""
@@ -109,6 +114,10 @@ class WatchDriver:
         """There may be more in the file."""
         self._source.look_again()
 
+    async def caught_up(self) -> None:
+        """All that the file has by now is written down."""
+        await self._source.caught_up()
+
     async def stop(self, *, at_once: bool = False) -> None:
         """Follow no more; the agent is somebody else's and goes on."""
         await self._source.stop()
@@ -127,12 +136,24 @@ class _UserChunk(msgspec.Struct, rename="camel"):
 _USER = b'{"sessionUpdate":"user_message_chunk"'
 
 
+class Sent(Protocol):
+    """The prompts that go out to the program by a line."""
+
+    def came_back(self, blocks: list[msgspec.Raw]) -> Awaited | None:
+        """The one that the file has now, in these words; None where it is somebody else's."""
+
+    def play_queued(self) -> bool:
+        """Send the next one, where it is time."""
+
+
 class Watched:
     """Writes what a file holds as the turns that it was."""
 
-    def __init__(self, recorder: Recorder, new_id: Callable[[str], str]) -> None:
+    def __init__(self, recorder: Recorder, new_id: Callable[[str], str], live: LiveText, prompts: Sent) -> None:
         self._recorder = recorder
         self._new_id = new_id
+        self._live = live
+        self._prompts = prompts
 
     def on_signals(self, signals: list[Timed], position: int) -> None:
         """Write this down, each as of its own time, and the position behind it."""
@@ -150,20 +171,33 @@ class Watched:
                 self._fold(at, signal)
         if texts:
             self._prompt(began_at, texts)
-        self._recorder.at().lifecycle.followed_to(position)
+        self._recorder.at().followed.followed_to(position)
         self._recorder.write()
+        self._prompts.play_queued()
 
     def _prompt(self, at: int, blocks: list[msgspec.Raw]) -> None:
         interpret = self._recorder.as_of(at)
         if interpret.fold.turn is not None:
             interpret.turns.end("end_turn")
-        interpret.turns.start(self._new_id("turn"), blocks, by=ELSEWHERE)
+        ours = self._prompts.came_back(blocks)
+        interpret = self._recorder.as_of(at)
+        if ours is not None:
+            interpret.turns.start(ours.turn_id, blocks, by=ours.by)
+        else:
+            interpret.turns.start(self._new_id("turn"), blocks, by=ELSEWHERE)
 
     def _fold(self, at: int, signal: Signal) -> None:
+        news = self._live.news(signal)
         interpret = self._recorder.as_of(at)
+        if news is None:
+            return
         if not isinstance(signal, TurnEnd):
-            interpret.on_signals([signal])
-        elif interpret.fold.turn is not None:
+            interpret.on_signals([news])
+            if news is not signal:
+                interpret.text.close()  # so that the position is stored with it
+            return
+        interpret.followed.level()
+        if interpret.fold.turn is not None:
             interpret.turns.end(signal.stop or "end_turn", signal.usage, agent_stop=signal.agent_stop)
         else:  # not every file says for sure when a turn is over: this one went on behind its end
             interpret.lifecycle.own_turn_ended()

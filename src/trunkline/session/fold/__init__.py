@@ -22,8 +22,11 @@ from trunkline.session.fold.kept import (
     KEPT_FILES,
     KEPT_KEYS,
     KEPT_RULES,
+    KEPT_TOLD,
     Account,
+    Ahead,
     Artifact,
+    Awaited,
     Changes,
     CommandAnswer,
     Cost,
@@ -46,8 +49,8 @@ from trunkline.session.fold.steps import Steps
 from trunkline.session.fold.view import SessionView, TurnView, for_clients, view_of
 
 __all__ = ["DISK_PLACES", "IS_OPEN", "KEPT_ARTIFACTS", "KEPT_COMMANDS", "KEPT_CURRENCIES", "KEPT_DECISIONS", "KEPT_FILES",
-           "KEPT_KEYS", "KEPT_RULES", "LIGHT_BODY", "NULL", "Account", "ApprovalView", "Artifact", "AskedCall", "Changes",
-           "CommandAnswer", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure", "FileTally", "Fold", "OpenCall",
-           "OpenText", "OpenUserMessage", "OutputSent", "Pause", "QuestionView", "QueuedPrompt", "Sandboxed", "SeenFile", "Sent",
-           "SessionView", "Steps", "Todo", "TokenReports", "Turn", "TurnView", "Usage", "Waits", "checkpoint",
-           "for_clients", "remember", "restore", "view_of"]
+           "KEPT_KEYS", "KEPT_RULES", "KEPT_TOLD", "LIGHT_BODY", "NULL", "Account", "Ahead", "ApprovalView", "Artifact",
+           "AskedCall", "Awaited", "Changes", "CommandAnswer", "Cost", "Decided", "Denial", "Disk", "Evidence", "Failure",
+           "FileTally", "Fold", "OpenCall", "OpenText", "OpenUserMessage", "OutputSent", "Pause", "QuestionView",
+           "QueuedPrompt", "Sandboxed", "SeenFile", "Sent", "SessionView", "Steps", "Todo", "TokenReports", "Turn", "TurnView",
+           "Usage", "Waits", "checkpoint", "for_clients", "remember", "restore", "view_of"]

@@ -23,6 +23,9 @@ KEPT_ARTIFACTS = 2000
 KEPT_RULES = 500
 """Rules of one session, and options that were set in it."""
 
+KEPT_TOLD = 64
+"""Texts told by a live line that the session's file has not said yet, and prompts that it was sent: a file is behind by a few."""
+
 KEPT_KEYS = 256
 """Idempotency keys remembered per session, beside those of prompts that wait or run; a client retries within seconds, not after
 256 prompts."""
@@ -125,6 +128,25 @@ class Todo(msgspec.Struct, rename="camel"):
     content: str
     status: str
     priority: str = "medium"
+
+
+class Awaited(msgspec.Struct, rename="camel", frozen=True):
+    """A prompt that went out by a live line, and comes back by the session's file."""
+
+    turn_id: str
+    by: str
+    digest: str
+    """Of its words, by which it is known again."""
+
+
+class Ahead(msgspec.Struct, rename="camel", frozen=True, omit_defaults=True):
+    """What a live line is ahead of the file of a session that is followed."""
+
+    telling: bool = False
+    """Whether the open text is told by the line."""
+    told: tuple[str, ...] = ()
+    """Digests of texts that were told to their end, and that the file has not said yet."""
+    prompts: tuple[Awaited, ...] = ()
 
 
 class Artifact(msgspec.Struct, rename="camel", kw_only=True):

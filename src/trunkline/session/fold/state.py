@@ -19,6 +19,7 @@ from trunkline.session.fold.asks import ApprovalView, Decided, QuestionView
 from trunkline.session.fold.caps import Caps
 from trunkline.session.fold.kept import (
     Account,
+    Ahead,
     Artifact,
     Changes,
     CommandAnswer,
@@ -128,6 +129,9 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
     watch_position: int = 0
     """The bytes of that file that are in the journal."""
+    line: bool = False
+    """Whether a live line to the program is open that runs the agent elsewhere: it takes prompts, and can be interrupted."""
+    ahead: Ahead | None = None
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     failed: Failure | None = None

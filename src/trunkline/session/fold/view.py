@@ -63,6 +63,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """What its agent and commands run in; None: as the hub's own user, with all that this one may."""
     watch_only: bool = False
     """Whether somebody else runs the agent, so that this session can only be watched."""
+    line: bool = False
+    """Whether it takes prompts all the same, and can be interrupted: a live line to its program is open."""
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
     changes: Changes = msgspec.field(default_factory=Changes)
@@ -96,5 +98,5 @@ def view_of(fold: Fold) -> SessionView:
         tokens=fold.tokens,
         agent_info=fold.agent_info, agent_start=fold.agent_start, last_text=fold.last_text,
         agent_session_id=fold.agent_session_id, sandbox=fold.sandbox, resources=fold.resources,
-        watch_only=fold.watches is not None, changes=fold.changes, failed=fold.failed, missed=fold.missed,
+        watch_only=fold.watches is not None, line=fold.line, changes=fold.changes, failed=fold.failed, missed=fold.missed,
     )

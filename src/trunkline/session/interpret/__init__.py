@@ -7,6 +7,7 @@
     usage.py       tokens, money, context window  plans.py        the agent's plan
     lifecycle.py   start, pause, end, environment notes.py        what the protocol has no word for
     options.py     an agent's own settings        capability_flags.py  what the session has shown that it can
+    followed.py    a session that others run: its file, and a live line ahead of that
 
 Rule 1: pure. No I/O, no clock: ``at`` (microseconds) comes with every call, ids come from the caller.
 Rule 2: nothing here knows which agent it is, and no input breaks it: what makes no sense is journaled as ``custom``.
@@ -59,6 +60,7 @@ from trunkline.session.interpret.calls.evidence import keep_before, with_strays
 from trunkline.session.interpret.calls.facts import name_of
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.conditions import ConditionInterpreter
+from trunkline.session.interpret.followed import FollowedInterpreter
 from trunkline.session.interpret.lifecycle import LifecycleInterpreter
 from trunkline.session.interpret.notes import NoteInterpreter
 from trunkline.session.interpret.text import TextInterpreter
@@ -86,6 +88,7 @@ class Interpreter:
                                    home=home)
         self.questions = QuestionInterpreter(self.writer, self.waiting)
         self.lifecycle = LifecycleInterpreter(self.writer, self.text, self.tools)
+        self.followed = FollowedInterpreter(self.writer)
         self.usage = UsageInterpreter(self.writer)
         self.conditions = ConditionInterpreter(self.writer, self.usage, self.lifecycle)
         self.notes = NoteInterpreter(self.writer, self.text, self.tools, self.usage, self.lifecycle)

@@ -121,10 +121,6 @@ class LifecycleInterpreter:
             self._text.close()
             self._tools.close_turn(cancelled=False)
 
-    def followed_to(self, position: int) -> None:
-        """So many bytes of the file that the session follows are taken."""
-        self._writer.fold.watch_position = position
-
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""
         if self._writer.fold.environment == environment:

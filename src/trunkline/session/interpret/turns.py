@@ -51,6 +51,10 @@ class TurnInterpreter:
         self._usage = usage
         self.echo = Echo()
 
+    def keep_key(self, key: str, turn_id: str) -> None:
+        """A prompt under this key goes out, and its turn begins when it comes back."""
+        _keep(self._writer.fold, key, Sent(turn_id, self._writer.fold.seq, False))
+
     def start(self, turn_id: str, blocks: list[msgspec.Raw], *, by: str, key: str | None = None) -> Turn:
         """A prompt begins its turn: it is written down before the agent gets it."""
         writer, fold = self._writer, self._writer.fold
@@ -128,8 +132,12 @@ class TurnInterpreter:
 
     def start_queued(self) -> tuple[Turn, list[msgspec.Raw]]:
         """The first waiting prompt begins."""
-        waiting = self._writer.fold.queue.pop(0)
+        waiting = self.take_queued()
         return self.start(waiting.turn_id, waiting.content, by=waiting.by), waiting.content
+
+    def take_queued(self) -> QueuedPrompt:
+        """The first waiting prompt waits no more."""
+        return self._writer.fold.queue.pop(0)
 
     def worked(self, worked_us: int) -> None:
         """So much time was spent in turns, the one that ends now included."""

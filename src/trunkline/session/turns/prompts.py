@@ -7,8 +7,9 @@ queue go on: it goes behind, and the oldest begins.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -30,12 +31,21 @@ QUEUED_BYTES = 16 << 20
 WhenBusy = Literal["reject", "queue"]
 
 
-class Prompts:
+class Plays(Protocol):
+    """Who plays turns."""
+
+    def worked_us(self) -> int:
+        """Time spent in turns, the running one included."""
+
+    def play_queued(self) -> bool:
+        """Begin the first prompt that waits; False where none does, or the session is held."""
+
+
+class Prompts(ABC):
     """The prompts of one session."""
 
-    def __init__(self, recorder: Recorder, link: AgentLink, turns: TurnPlayer, new_id: Callable[[str], str]) -> None:
+    def __init__(self, recorder: Recorder, turns: Plays, new_id: Callable[[str], str]) -> None:
         self._recorder = recorder
-        self._link = link
         self._turns = turns
         self._new_id = new_id
 
@@ -46,19 +56,27 @@ class Prompts:
         if sent is not None:
             await self._recorder.stored()
             return Accepted(sent.turn_id, sent.seq, sent.queued)
-        if self._link.running:
-            self._link.driver.check_prompt(blocks)
+        self._check(blocks)
         turn_id = self._new_id("turn")
-        if fold.turn is not None or fold.paused is not None:
+        if self.is_busy:
             return await self._queue(turn_id, blocks, when_busy, key, by)
         check_caps(fold, self._turns.worked_us())
         if fold.queue and when_busy == "queue":
             return await self._go_behind(turn_id, blocks, key, by)
-        turn = self._recorder.at().turns.start(turn_id, blocks, by=by, key=key)
-        accepted = Accepted(turn_id, turn.seq, False)
-        self._turns.begin(turn, blocks)
-        await self._recorder.stored()
-        return accepted
+        return await self._begin(turn_id, blocks, key, by)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn runs, or nothing may begin."""
+        return self._recorder.fold.turn is not None or self._recorder.fold.paused is not None
+
+    @abstractmethod
+    def _check(self, blocks: list[msgspec.Raw]) -> None:
+        """Raise Unsupported when a block cannot be taken."""
+
+    @abstractmethod
+    async def _begin(self, turn_id: str, blocks: list[msgspec.Raw], key: str | None, by: str) -> Accepted:
+        """Begin its turn."""
 
     async def edit(self, turn_id: str, content: Sequence[ContentBlock], by: str) -> None:
         """Change a prompt that waits."""
@@ -76,7 +94,7 @@ class Prompts:
 
     async def _queue(self, turn_id: str, content: list[msgspec.Raw], when_busy: WhenBusy, key: str | None, by: str) -> Accepted:
         fold = self._recorder.fold
-        if when_busy != "queue" and fold.turn is None:
+        if when_busy != "queue" and fold.turn is None and fold.paused is not None:
             raise TurnInProgress("the session is paused; resume it, or send whenBusy: queue")
         if when_busy != "queue":
             running = fold.turn.turn_id if fold.turn else None
@@ -109,6 +127,26 @@ class Prompts:
     def _check_waiting(self, turn_id: str) -> None:
         if not any(waiting.turn_id == turn_id for waiting in self._recorder.fold.queue):
             raise NotFound(f"no prompt {turn_id} waits in the queue")
+
+
+class PromptsHere(Prompts):
+    """Those of a session whose agent is ours."""
+
+    def __init__(self, recorder: Recorder, link: AgentLink, player: TurnPlayer, new_id: Callable[[str], str]) -> None:
+        super().__init__(recorder, player, new_id)
+        self._link = link
+        self._player = player
+
+    def _check(self, blocks: list[msgspec.Raw]) -> None:
+        if self._link.running:
+            self._link.driver.check_prompt(blocks)
+
+    async def _begin(self, turn_id: str, blocks: list[msgspec.Raw], key: str | None, by: str) -> Accepted:
+        turn = self._recorder.at().turns.start(turn_id, blocks, by=by, key=key)
+        accepted = Accepted(turn_id, turn.seq, False)
+        self._player.begin(turn, blocks)
+        await self._recorder.stored()
+        return accepted
 
 
 def _raw_blocks(content: Sequence[ContentBlock]) -> list[msgspec.Raw]:

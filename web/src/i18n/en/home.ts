@@ -64,6 +64,7 @@ export const home = {
   missed: 'Missed',
   missedHint: 'It asked for a decision and nobody answered in time, so it was denied.',
   watchOnly: 'Watching',
+  lineHint: 'Somebody else runs this agent; it takes prompts and answers from here.',
   watchOnlyHint: 'Somebody else runs this agent; it can only be watched from here.',
   queued: { one: '{n} queued', other: '{n} queued' },
   actions: 'Actions for {title}',

@@ -35,6 +35,8 @@ export const session = {
   statusBecause: '{status}: {reason}',
   watchOnly: 'Only watched',
   watchOnlyWhy: 'Another program runs this agent. You can read along.',
+  line: 'In a terminal',
+  lineWhy: 'Another program runs this agent. You can read along, answer it, and send it prompts.',
   sandboxOnline: 'Sandbox: {kind}, network on',
   sandboxOffline: 'Sandbox: {kind}, network off',
   sandboxWhy: 'The agent and its commands see this folder, the agent’s own settings and the system’s programs; your other files are hidden.',

@@ -14,6 +14,8 @@ interface SessionFacts {
   turn: unknown;
   paused: unknown;
   watchOnly: boolean;
+  /** Somebody else runs it, and yet it takes prompts and can be interrupted. */
+  line: boolean;
 }
 
 const SCOPES: Scope[] = ['view', 'approve', 'control', 'admin'];
@@ -26,14 +28,15 @@ export function mayDo(scope: Scope | null | undefined, needed: Scope): boolean {
 /** Whether each act can be done now. Commands wait while the page is offline, so offline keeps only what is sent by HTTP. */
 export function actStates(session: SessionFacts, online: boolean, scope: Scope | null | undefined): Record<Act, ActState> {
   const over = session.status === 'completed';
+  const deaf = session.watchOnly && !session.line;
   return {
-    cancel: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !session.turn && 'noTurn', !online && 'offline'),
+    cancel: first(!mayDo(scope, 'control') && 'noScope', deaf && 'watchOnly', !session.turn && 'noTurn', !online && 'offline'),
     pause: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', over && 'over', !!session.paused && 'paused', !online && 'offline'),
     resume: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !session.paused && !over && 'notPaused', !online && 'offline'),
     terminate: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', over && 'over', !online && 'offline'),
     configure: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !online && 'offline'),
     limits: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly', !online && 'offline'),
-    prompt: first(!mayDo(scope, 'control') && 'noScope', session.watchOnly && 'watchOnly'),
+    prompt: first(!mayDo(scope, 'control') && 'noScope', deaf && 'watchOnly'),
   };
 }
 

@@ -26,7 +26,7 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
         <StatusBadge view={view} waiting={asks.length > 0} />
         {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
         {view.missed && !asks.length && <Badge tone="warn" title={t('home.missedHint')}><Icon name="clock" size={12} />{t('home.missed')}</Badge>}
-        {view.watchOnly && <Badge title={t('home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
+        {view.watchOnly && <Badge title={t(view.line ? 'home.lineHint' : 'home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
         {view.queue.length > 0 && <Badge>{t('home.queued', { n: view.queue.length })}</Badge>}
       </div>
       <p class="home-row-place" title={view.cwd}>

@@ -78,13 +78,13 @@ function inWords(reason: string | undefined): string | undefined {
 
 function Status(): JSX.Element {
   const { session } = useSessionView();
-  const { status, turn, watchOnly, paused, failed } = session.state.value;
+  const { status, turn, watchOnly, line, paused, failed } = session.state.value;
   const words = t(`session.status_${status}`);
   const reason = inWords(paused ? paused.reason ?? undefined : session.reason.value.text);
   const why = reason ?? (status === 'error' ? failed?.message : undefined);
   return (
     <div class="session-status" role="status" aria-live="polite">
-      {watchOnly && <span class="session-status-watched"><Badge title={t('session.watchOnlyWhy')}>{t('session.watchOnly')}</Badge></span>}
+      {watchOnly && <span class="session-status-watched"><Badge title={t(line ? 'session.lineWhy' : 'session.watchOnlyWhy')}>{t(line ? 'session.line' : 'session.watchOnly')}</Badge></span>}
       {reason !== undefined && EXPLAINED.has(status) && <span class="session-reason">{reason}</span>}
       <Badge tone={TONES[status]} title={why !== undefined ? t('session.statusBecause', { status: words, reason: why }) : words}>
         {BUSY.has(status) && <Spinner size={12} />}

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { actStates, mayDo } from '../../../src/views/controls/availability';
 
-const SESSION = { status: 'running', turn: {}, paused: null, watchOnly: false };
+const SESSION = { status: 'running', turn: {}, paused: null, watchOnly: false, line: false };
 
 describe('what can be done with a session', () => {
   it('is to cancel and to pause while a turn runs', () => {
@@ -22,6 +22,12 @@ describe('what can be done with a session', () => {
   it('is nothing but to look for who may only approve, and in a session that is watched', () => {
     expect(actStates(SESSION, true, 'approve').cancel).toEqual({ can: false, why: 'noScope' });
     expect(actStates({ ...SESSION, watchOnly: true }, true, 'admin').prompt).toEqual({ can: false, why: 'watchOnly' });
+  });
+  it('is to prompt and to interrupt what runs elsewhere, where there is a line to it', () => {
+    const states = actStates({ ...SESSION, watchOnly: true, line: true }, true, 'control');
+    expect(states.prompt).toEqual({ can: true });
+    expect(states.cancel).toEqual({ can: true });
+    expect(states.pause).toEqual({ can: false, why: 'watchOnly' });
   });
   it('is to write a prompt also without a connection, and nothing that must be true at once', () => {
     const states = actStates(SESSION, false, 'control');

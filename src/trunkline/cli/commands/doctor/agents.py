@@ -16,7 +16,9 @@ from trunkline.agents.catalog.own import FOLDER, OwnFolder
 from trunkline.cli.commands.doctor.finding import Finding, Scene, bad, note, ok
 from trunkline.cli.naming import known_agents
 from trunkline.errors import TrunklineError
+from trunkline.reach.consent import LineConsent
 from trunkline.reach.install import Hooks
+from trunkline.reach.program_socket import greet, socket_of
 
 OWN_DEMO = "demo"
 
@@ -72,7 +74,9 @@ async def hooks(scene: Scene) -> list[Finding]:
 
 
 def _hooks(scene: Scene) -> list[Finding]:
-    found = [_hooks_of(spec, scene) for spec in known_agents(scene.settings).values() if spec.hooks]
+    known = known_agents(scene.settings).values()
+    found = [_hooks_of(spec, scene) for spec in known if spec.hooks]
+    found += [_line_of(spec, scene) for spec in known if spec.line.socket]
     installed = [finding for finding in found if finding is not None]
     return installed or [ok("hooks", "none: agents in terminals ask there alone; trunkline hooks install AGENT changes that")]
 
@@ -111,3 +115,18 @@ def _others(installed: list[Installed], known: int) -> list[Finding]:
         return [note("agents", f"none of the {rest} others that are known is installed",
                      "trunkline agents says what installs each")]
     return [ok("agents", f"{rest} others are known and not installed (trunkline agents lists them)")] if rest else []
+
+
+def _line_of(spec: AgentSpec, scene: Scene) -> Finding | None:
+    """Of one that is listened to by a live line; None where nobody agreed to that."""
+    if not LineConsent(spec, scene.settings.data).is_given():
+        return None
+    path = socket_of(spec, scene.environ)
+    try:
+        took_ms = greet(path) * 1e3
+    except OSError:
+        return note("hooks", f"{spec.name}: nobody answers at {path}; its sessions are followed by their files",
+                    f"start it in a terminal; it needs {spec.line.needs}")
+    if scene.endpoint is None:
+        return note("hooks", f"{spec.name}: installed, and no hub runs that would listen", "trunkline serve")
+    return ok("hooks", f"{spec.name}: its program answers at {path} in {took_ms:.0f} ms")

@@ -1,0 +1,75 @@
+"""The sessions of programs in terminals, by the programs' own ids: followed by their files from the first time they are wanted.
+
+Rule: as if somebody had attached to it. One that the hub runs itself asks its own driver, and is left alone here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final
+
+from trunkline.adapters import CatalogAdapter
+from trunkline.agents.catalog import AgentSpec
+from trunkline.errors import NotFound, TrunklineError
+from trunkline.hub import Hub
+from trunkline.journal.base import RowFilter
+
+if TYPE_CHECKING:
+    from trunkline.hub import Session
+
+FOUND_S: Final = 5.0
+"""How long a session may take to have a file; the program writes one with the first prompt."""
+FOUND_LOOK_S: Final = 0.2
+LISTED_MOST: Final = 500
+"""Sessions of the hub among which it is looked whether one is its own."""
+
+log = logging.getLogger("trunkline.reach")
+
+
+class TerminalSessions:
+    """Those of one hub."""
+
+    def __init__(self, hub: Hub, by: str) -> None:
+        """``by``: who attached, in the journal."""
+        self._hub = hub
+        self._by = by
+        self._known: dict[tuple[str, str], str] = {}
+        """The hub's ids, by agent and its own id."""
+
+    async def find(self, spec: AgentSpec, session_id: str) -> Session | None:
+        """The session, followed from now on where it was not; None where there is none, or the hub runs it itself."""
+        try:
+            async with asyncio.timeout(FOUND_S * 4):
+                if await self._is_run_here(session_id):
+                    return None
+                session = await self._find(spec, session_id)
+        except (TrunklineError, TimeoutError) as error:
+            log.info("a session of %s is not followed: %s", spec.name, error)
+            return None
+        return session if session.fold.watches is not None else None
+
+    async def _is_run_here(self, session_id: str) -> bool:
+        """Whether an agent of ours has it, whichever: several speak for one program."""
+        views = await self._hub.list(RowFilter(limit=LISTED_MOST))
+        return any(view.agent_session_id == session_id and not view.watch_only for view in views)
+
+    async def _find(self, spec: AgentSpec, session_id: str) -> Session:
+        key = spec.name, session_id
+        known = self._known.get(key)
+        if known is not None:
+            try:
+                return await self._hub.session(known)
+            except NotFound:
+                del self._known[key]
+        adapter, tries = CatalogAdapter(spec, self._hub), int(FOUND_S / FOUND_LOOK_S)
+        for left in range(tries, -1, -1):
+            try:
+                joined = await adapter.attach_to_session(session_id, watch=True, by=self._by)
+                break
+            except NotFound:
+                if not left:
+                    raise
+                await asyncio.sleep(FOUND_LOOK_S)
+        self._known[key] = joined.session_id
+        return await self._hub.session(joined.session_id)
