@@ -11,11 +11,12 @@ from difflib import get_close_matches
 
 from trunkline.agents.catalog import Catalog
 from trunkline.agents.catalog.own import FOLDER, OwnFolder
-from trunkline.client import Client, SessionView
+from trunkline.client import Client, FoundView, SessionView
 from trunkline.errors import Invalid, NotFound, SessionNotFound
 from trunkline.settings import Settings
 
 PAGE = 200
+FOUND = 1_000
 SESSION = "ses_"
 """How the id of a session begins; it may be left out."""
 
@@ -46,6 +47,22 @@ async def named(hub: Client, name: str) -> SessionView:
     if len(found) > 1:
         raise Invalid(f"{len(found)} sessions have an id that begins with {name!r}: {', '.join(view.id for view in found[:5])}")
     return await hub.session(found[0].id)
+
+
+async def named_anywhere(hub: Client, name: str) -> SessionView | FoundView:
+    """The same, or else the session that another program wrote whose own id is this, or begins so alone."""
+    try:
+        return await named(hub, name)
+    except SessionNotFound as unknown:
+        page = await hub.found(limit=FOUND)
+        found = [view for view in page.sessions if view.id.startswith(name)]
+        found = [view for view in found if view.id == name] or found
+        if not found:
+            raise unknown
+    if len(found) > 1:
+        raise Invalid(f"{len(found)} sessions of other programs have an id that begins with {name!r}: "
+                      f"{', '.join(view.id for view in found[:5])}")
+    return found[0]
 
 
 async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[str, SessionView | None]:

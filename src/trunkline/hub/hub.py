@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -229,6 +229,18 @@ class Hub:
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
         """Watch a session that another program runs, by the file that it writes."""
         return await self._starts.follow(agent, found, by=by)
+
+    async def take_over(self, session: Session, check: Callable[[], Awaitable[None]], *, by: str) -> None:
+        """Go on here with a session that was followed, under the same id; ``check`` raises where somebody else has it."""
+        await self._starts.take_over(session, check, by=by)
+
+    async def can_fork(self, agent: str) -> bool:
+        """Whether sessions with this agent can be forked, as far as is known."""
+        return await self._agents.can_fork(agent)
+
+    def own_agents(self) -> frozenset[int]:
+        """The processes of the agents that this hub runs. It looks at the disk."""
+        return frozenset(record.pid for record in self._pids.left_behind())
 
     # Sessions by id.
 

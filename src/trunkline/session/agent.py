@@ -101,6 +101,10 @@ class AgentSide:
         """The file that this session follows has these, up to that position."""
         self._watched.on_signals(signals, position)
 
+    def followed_part(self, name: str, position: int) -> None:
+        """The same of a file beside it; told right before what it has."""
+        self._recorder.at().lifecycle.followed_part_to(name, position)
+
     def acted(self, words: Sequence[str]) -> None:
         """The agent had a file written or a command run by us, in these words."""
         self._finder.acted(words)

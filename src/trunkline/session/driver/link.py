@@ -71,6 +71,19 @@ class AgentLink:
             self._starting.add_done_callback(_noted)
         await asyncio.shield(self._starting)
 
+    async def read_to_end(self) -> None:
+        """Follow a file no more, once all that it holds now is read: as after a restart, from where it was stored to be."""
+        await self.stop()
+        if self._closed:
+            raise HubStopping("the session is being closed")
+        driver = self._make_driver()
+        self._recorder.backpressure.attach(driver)
+        try:
+            await driver.start(self._recorder.fold.agent_session_id)
+        finally:
+            self._recorder.backpressure.detach()
+            await driver.stop()
+
     async def stop(self) -> None:
         """Stop the agent, also one that is still starting."""
         await asyncio.shield(self.stop_soon())

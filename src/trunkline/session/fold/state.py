@@ -128,6 +128,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The file that this session follows, where somebody else runs the agent: there is nobody here to say anything to."""
     watch_position: int = 0
     """The bytes of that file that are in the journal."""
+    watch_parts: dict[str, int] = msgspec.field(default_factory=dict)
+    """The same for the files beside it, by their names: those of sub-agents."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     failed: Failure | None = None
@@ -181,7 +183,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 TABLES: Final = frozenset({"calls", "sub_agents", "approvals", "decided", "questions", "sent", "other_costs", "artifacts",
-                           "commands", "chosen_options", "files"})
+                           "commands", "chosen_options", "files", "watch_parts"})
 """The fields that are tables, so that a change in one costs what changed and not what is there."""
 
 _encoder = msgspec.json.Encoder()

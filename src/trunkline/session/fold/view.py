@@ -63,6 +63,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """What its agent and commands run in; None: as the hub's own user, with all that this one may."""
     watch_only: bool = False
     """Whether somebody else runs the agent, so that this session can only be watched."""
+    resume_command: str | None = None
+    """What goes on with it in the agent's own program, in a terminal; in lists and in the view of a single session."""
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
     changes: Changes = msgspec.field(default_factory=Changes)

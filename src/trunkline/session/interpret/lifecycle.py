@@ -7,6 +7,7 @@ Rule 3: the environment is emitted again only when something about it is new.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -32,7 +33,7 @@ from trunkline.dialects.context.types import (
     TokenUsage,
 )
 from trunkline.dialects.outside import BROKEN
-from trunkline.session.fold import Fold, Pause
+from trunkline.session.fold import Fold, Pause, Waits
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.text import TextInterpreter
 from trunkline.session.interpret.usage import breakdown_of, other_costs
@@ -124,6 +125,23 @@ class LifecycleInterpreter:
     def followed_to(self, position: int) -> None:
         """So many bytes of the file that the session follows are taken."""
         self._writer.fold.watch_position = position
+
+    def followed_part_to(self, name: str, position: int) -> None:
+        """The same of a file beside it."""
+        self._writer.fold.watch_parts[name] = position
+
+    def taken_over(self) -> None:
+        """The agent is ours from now on: the file is followed no more. That it came is written when it has."""
+        self._writer.fold.watches = None
+        self._writer.fold.waits = Waits()
+
+    def given_back(self, path: str, position: int, parts: Mapping[str, int], waits: Waits) -> None:
+        """The agent is somebody else's from now on: the file is followed, from there on."""
+        fold = self._writer.fold
+        fold.watches, fold.watch_position, fold.waits = path, position, waits
+        fold.watch_parts.clear()
+        for name, taken in parts.items():
+            fold.watch_parts[name] = taken
 
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""
