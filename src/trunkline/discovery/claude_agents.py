@@ -31,6 +31,9 @@ META_MOST = 64 << 10
 TAKEN_MOST = 2_000
 """Lines of sub-agents that are handed over in one go."""
 
+TASK = b'"prompt"'
+"""Is in every line that gives a sub-agent its task."""
+
 Timed = tuple[int, Signal]
 
 _NAME = re.compile(r"agent-[0-9A-Za-z_-]{1,100}")
@@ -54,6 +57,8 @@ class ClaudeFollower(Follower):
         self._positions = dict(parts)
         self._on_part = on_part
         self._parts: dict[str, _Part] = {}
+        self._unplaced = False
+        """Whether there are files whose calls are not known yet."""
 
     async def catch_up(self) -> None:
         """Hand over every whole line of the session's file, with what its sub-agents did meanwhile, and what they did since."""
@@ -83,6 +88,9 @@ class ClaudeFollower(Follower):
                 told += self._take_parts(self._main.at, sizes)[0]
                 due = self._next_at(sizes)
             told += read
+            if self._unplaced and TASK in raw:
+                sizes = self._look()
+                due = self._next_at(sizes)
         return told
 
     async def _hand_over(self, signals: list[Timed], position: int) -> None:
@@ -101,12 +109,14 @@ class ClaudeFollower(Follower):
     def _look(self) -> dict[str, int]:
         """Which files of sub-agents there are, and how long each is."""
         sizes: dict[str, int] = {}
-        for name, path in parts_of(self._path).items():
+        found = parts_of(self._path)
+        for name, path in found.items():
             part = self._parts.get(name)
             if part is None and (parent := self._parent_of(path)) is not None:
                 part = self._parts[name] = _Part(path, parent, self._positions.get(name, 0))
             if part is not None:
                 sizes[name] = part.size()
+        self._unplaced = len(sizes) < len(found)
         return sizes
 
     def _parent_of(self, path: str) -> str | None:

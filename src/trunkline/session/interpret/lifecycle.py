@@ -73,8 +73,9 @@ class LifecycleInterpreter:
 
     def resumed(self, previous: str | None, how: str, **more: Any) -> None:
         """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
-        self._tools.agent_gone()
         fold = self._writer.fold
+        if fold.watches is None:  # who writes a file that we follow was never gone
+            self._tools.agent_gone()
         if fold.token_reports is not None:
             fold.token_reports = msgspec.structs.replace(fold.token_reports, began_anew=True)
         forgets = how == "new" and fold.turns > (fold.turn is not None)
