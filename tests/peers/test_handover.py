@@ -4,18 +4,27 @@ forked while somebody has, given back to the program in its terminal."""
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.peers.claude import NATIVE, Json, bash, program, tool
+from tests.peers.install import node
+from tests.peers.recipes import OPEN_CODE, QWEN_CODE, Recipe
 from tests.peers.test_terminal import Person, person
-from tests.tooling.hub_process import Session
+from tests.tooling.hub_process import HubProcess, Session, own_environment
 from tests.tooling.messages_api import script
 from tests.tooling.processes import eventually
+from tests.tooling.scripted_model import ScriptedModel
 from tests.tooling.tmux import Terminal
+from trunkline.agents import catalog
 
 pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
@@ -131,3 +140,110 @@ def test_left_in_the_terminal_it_goes_on_here_under_its_id_and_is_given_back(som
         eventually(lambda: "Back in the terminal." in said(somebody, view["id"], "assistant"), "that is followed", 30)
         assert said(somebody, view["id"], "user") == [*prompts, script({"text": "Back in the terminal."})]
         somebody.hub.wire.post(f"/sessions/{view['id']}/take-over", {}, 409)
+
+
+class Coder:
+    """A program of npm's in one folder, and a hub beside it that runs it over the Agent Client Protocol."""
+
+    def __init__(self, recipe: Recipe, root: Path, model: ScriptedModel) -> None:
+        self.recipe = recipe
+        self.model = model
+        self.root = root
+        self.hub = HubProcess(root / "hub")
+        self.work = root / "work"
+        self.work.mkdir()
+        spec = catalog.load()[recipe.entry]
+        settings = self.hub.home / "config" / "trunkline" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        entry, own = recipe.settings(self.hub.home, model.url).split("\n", 1)
+        settings.write_text(f'{entry}\nstore = "{spec.store}"\nresume = {json.dumps(spec.resume)}\n{own}')
+        program = recipe.command()[2]
+        self.words = [str(program)]
+        self.env = {**own_environment(self.hub.home), "TERM": "xterm-256color",
+                    "PATH": f"{Path(program).parent}:{node().parent}:/usr/local/bin:/usr/bin:/bin",
+                    **{name: value.replace("MODEL", model.url) for name, value in recipe.env.items()}}
+
+    def found(self) -> list[Json]:
+        return [each for each in self.hub.wire.get("/found")["sessions"] if each["cwd"] == str(self.work)]
+
+    def follow(self) -> str:
+        """The hub's id of the session that the program wrote."""
+        eventually(self.found, "the session is found", 60)
+        (one,) = self.found()
+        return str(self.hub.wire.post(f"/adapters/{self.recipe.name}/sessions/{one['id']}/attach", {"watch": True})["id"])
+
+    def said(self, session_id: str, role: str) -> list[str]:
+        found = self.hub.wire.get(f"/sessions/{session_id}/history?limit=500&types=message:complete")["events"]
+        texts = ["".join(part.get("text", "") for part in event["content"]) for event in found if event["role"] == role]
+        return [text.strip().strip('"') for text in texts]  # one of them puts what is typed in quotes
+
+    def goes_on(self, session_id: str) -> Json:
+        """Take it over, and say something in it here."""
+        before = self.said(session_id, "user")
+        taken = self.hub.wire.post(f"/sessions/{session_id}/take-over", {}, 200)
+        assert taken["id"] == session_id and not taken["watchOnly"] and self.said(session_id, "user") == before
+        Session(self.hub, session_id, self.work).say("think: in the hub", wait_s=90)
+        assert "say hello" in self.model.told[-1], "it remembers"
+        assert self.said(session_id, "user") == [*before, "think: in the hub"]
+        return dict(taken)
+
+    def give_back(self, session_id: str) -> list[str]:
+        """The command that goes on with it in a terminal, without the folder."""
+        given = self.hub.wire.post(f"/sessions/{session_id}/give-back", {}, 200)
+        assert not given["here"]
+        folder, _, command = given["resumeCommand"].partition(" && ")
+        assert folder == f"cd {self.work}"
+        return shlex.split(command)
+
+
+@contextmanager
+def coder(recipe: Recipe) -> Iterator[Coder]:
+    root = Path(tempfile.mkdtemp(prefix="tl-"))
+    with ScriptedModel() as model:
+        one = Coder(recipe, root, model)
+        with one.hub:
+            yield one
+    shutil.rmtree(root, ignore_errors=True)
+
+
+def test_a_session_of_opencodes_goes_on_here_and_there_again() -> None:
+    with coder(OPEN_CODE) as one:
+        def types(*words: str) -> None:
+            done = subprocess.run([*one.words, "run", *words], cwd=one.work, env=one.env, capture_output=True, text=True,
+                                  timeout=120, check=False)
+            assert done.returncode == 0, done.stderr
+
+        types("say hello")
+        session_id = one.follow()
+        assert one.said(session_id, "user") == ["say hello"] and "Hello from the fake model." in one.said(session_id, "assistant")
+        taken = one.goes_on(session_id)
+        command = one.give_back(session_id)
+        assert command == ["opencode", "-s", taken["agentSessionId"]]
+        types(*command[1:], "long 3")
+        assert "think: in the hub" in one.model.told[-1], "its own program knows what was done here"
+        eventually(lambda: one.said(session_id, "user") == ["say hello", "think: in the hub", "long 3"], "that is followed", 30)
+
+
+def test_a_session_of_qwens_is_left_alone_while_it_runs_and_goes_on_here_and_there_again() -> None:
+    with coder(QWEN_CODE) as one:
+        with Terminal(one.root, one.words, one.env, one.work) as terminal:
+            terminal.sees("Type your message", 60)
+            terminal.type("say hello")
+            terminal.sees("Hello from the fake model.", 60)
+            session_id = one.follow()
+            error = one.hub.wire.post(f"/sessions/{session_id}/take-over", {}, 409)
+            assert error["code"] == "session_in_use" and "wait" in error["details"]["can"]
+            assert one.hub.wire.get(f"/sessions/{session_id}/handover")["running"]
+        eventually(lambda: not one.hub.wire.get(f"/sessions/{session_id}/handover?wait=5")["running"], "it has ended", 60)
+        taken = one.goes_on(session_id)
+        command = one.give_back(session_id)
+        assert command == ["qwen", "--resume", taken["agentSessionId"]]
+        folder = one.root / "again"
+        folder.mkdir()
+        with Terminal(folder, [*one.words, *command[1:]], one.env, one.work) as terminal:
+            terminal.sees("in the hub", 60)
+            terminal.type("long 3")
+            terminal.sees("chunk 2", 60)
+            assert "think: in the hub" in one.model.told[-1], "its own program knows what was done here"
+            eventually(lambda: one.said(session_id, "user")[-1] == "long 3", "that is followed", 30)
+            assert one.said(session_id, "user") == ["say hello", "think: in the hub", "long 3"]

@@ -48,10 +48,12 @@ TEXT_KEYS = ("content", "contents", "file_text", "text", "new_string")
 
 
 class ScriptedModel:
-    """The server; a context manager. ``url`` is its address, ``requests`` what it was asked to do."""
+    """The server; a context manager. ``url`` is its address, ``requests`` what it was asked to do, ``told``
+    all that it was sent."""
 
     def __init__(self) -> None:
         self.requests: list[str] = []
+        self.told: list[str] = []
         handler = type("Handler", (_Reply,), {"model": self})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         self._server.daemon_threads = True
@@ -458,7 +460,9 @@ class _Reply(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """A conversation."""
-        request = json.loads(self._body() or b"{}")
+        body = self._body() or b"{}"
+        self.model.told.append(body.decode("utf-8", "replace"))
+        request = json.loads(body)
         path = self.path.split("?")[0]
         for suffix, (read, answer) in DIALECTS.items():
             if path.endswith(suffix):

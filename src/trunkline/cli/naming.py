@@ -50,19 +50,20 @@ async def named(hub: Client, name: str) -> SessionView:
 
 
 async def named_anywhere(hub: Client, name: str) -> SessionView | FoundView:
-    """The same, or else the session that another program wrote whose own id is this, or begins so alone."""
+    """The same, or else the one session that its agent calls so: one of the hub's, or one that another program wrote."""
     try:
         return await named(hub, name)
     except SessionNotFound as unknown:
-        page = await hub.found(limit=FOUND)
-        found = [view for view in page.sessions if view.id.startswith(name)]
-        found = [view for view in found if view.id == name] or found
-        if not found:
+        page = await hub.sessions(limit=PAGE)
+        listed = (await hub.found(limit=FOUND)).sessions
+        found: dict[str, SessionView | FoundView] = {view.id: view for view in listed}
+        found |= {view.agent_session_id: view for view in page.sessions if view.agent_session_id}
+        fitting = [name] if name in found else [each for each in found if each.startswith(name)]
+        if not fitting:
             raise unknown
-    if len(found) > 1:
-        raise Invalid(f"{len(found)} sessions of other programs have an id that begins with {name!r}: "
-                      f"{', '.join(view.id for view in found[:5])}")
-    return found[0]
+    if len(fitting) > 1:
+        raise Invalid(f"{len(fitting)} sessions have an id that begins with {name!r}: {', '.join(fitting[:5])}")
+    return found[fitting[0]]
 
 
 async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[str, SessionView | None]:
