@@ -82,6 +82,7 @@ def test_one_that_runs_elsewhere_is_a_conflict_that_says_what_can_be_done(place:
                        (f"/adapters/{AGENT}/sessions/{place.made.session_id}/attach", {"watch": False})):
         error = place.hub.wire.post(path, body, 409)
         assert error["code"] == "session_in_use" and error["details"]["pid"] == pid and "wait" in error["details"]["can"]
+    place.hub.wire.ask("GET", f"/sessions/{session_id}/handover?wait=61").expect(400)
     place.hub.wire.post(f"/sessions/{session_id}/take-over", {"how": "fork"}, 501)  # nobody has seen it fork yet
     place.hub.new_session(AGENT, place.project)
     error = place.hub.wire.post(f"/sessions/{session_id}/take-over", {}, 409)

@@ -18,9 +18,9 @@ from tests.adapters.test_catalog_adapter import history, kind_of, said, types_of
 from tests.aio import eventually, run
 from tests.tooling.stores import RESUMED, STORES, Made, add_prompt, move, state_of
 from trunkline.adapters import HubSession, Library
-from trunkline.adapters.handover import Handover
+from trunkline.adapters.handover import Handover, _is_below
 from trunkline.dialects.context.commands import SendMessageCommand
-from trunkline.errors import AgentError, Invalid, NotFound, SessionInUse, TurnInProgress, Unsupported
+from trunkline.errors import AgentError, Invalid, NotFound, SessionInUse, TooLarge, TurnInProgress, Unsupported
 from trunkline.hub import Hub, NewSession, Session
 from trunkline.journal.base import RowFilter
 
@@ -362,3 +362,22 @@ def test_a_session_that_its_agent_does_not_list_is_opened_by_its_id_and_folder(t
                 await line.adapter("own").attach_to_session("own-8", project_path=str(tmp_path / "project"))
 
     run(scenario())
+
+
+def test_a_file_that_is_too_large_is_not_copied_and_nothing_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = store_at_home("gemini", tmp_path)
+    monkeypatch.setattr("trunkline.adapters.handover.KEPT_MOST", 10)
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            _, session = await followed(line, made)
+            with pytest.raises(TooLarge):
+                await handover_of(line, made).take_over(session, "summary", by="test")
+            assert len(await hub_of(line).list(RowFilter(limit=10))) == 1
+
+    run(scenario())
+
+
+def test_processes_that_the_hub_started_itself_have_nothing_open_elsewhere() -> None:
+    assert _is_below(os.getpid(), [os.getppid()]) and _is_below(os.getpid(), [os.getpid()])
+    assert not _is_below(os.getppid(), [os.getpid()]) and not _is_below(None, [1]) and not _is_below(1, [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 from pathlib import Path
@@ -15,7 +16,7 @@ from tests.adapters.test_handover import heard
 from tests.aio import run
 from trunkline.adapters import HubSession, Library
 from trunkline.discovery.claude import ClaudeStore
-from trunkline.discovery.claude_agents import PARTS_MOST, parts_of
+from trunkline.discovery.claude_agents import parts_of
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "sub-agents"
 SESSION = "919d3b31-a0fe-4816-8517-e91471bda8a9"
@@ -115,8 +116,6 @@ def test_it_is_told_live_though_its_call_comes_only_just_before(tmp_path: Path) 
 
 
 async def _until(joined: HubSession, count: int) -> list[Any]:
-    import asyncio
-
     changed = asyncio.Event()
     stop = joined.on_event(lambda event: changed.set())
     while True:
@@ -147,8 +146,7 @@ def test_one_that_goes_on_in_the_background_ends_when_its_end_is_notified(tmp_pa
             assert told(events) == [("tool:start", PARENT), ("subagent:spawned", PARENT), ("tool:result", PARENT),
                                     ("tool:start", CALL), ("subagent:progress", PARENT), ("tool:result", CALL),
                                     ("subagent:completed", PARENT)]
-            ended = events[-1] if kind_of(events[-1]) == "subagent:completed" else next(
-                event for event in events if kind_of(event) == "subagent:completed")
+            (ended,) = [event for event in events if kind_of(event) == "subagent:completed"]
             assert ended.result == 'Agent "d" finished' and not ended.meta
 
     run(scenario())
@@ -165,7 +163,30 @@ def test_a_file_whose_call_nobody_knows_and_files_of_other_names_are_left_alone(
             assert told(await history(await followed(line))) == ALL
 
     run(scenario())
-    assert list(parts_of(str(main))) == ["agent-ac9c090a9e38c6d73", "agent-lost", "agent-torn"] and PARTS_MOST >= 1000
+    assert list(parts_of(str(main))) == ["agent-ac9c090a9e38c6d73", "agent-lost", "agent-torn"]
+
+
+def test_only_so_many_sub_agents_of_a_session_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    main, part = files(tmp_path)
+    for number in range(5):
+        (part.parent / f"agent-z{number}.jsonl").write_text("")
+    monkeypatch.setattr("trunkline.discovery.claude_agents.PARTS_MOST", 3)
+    assert list(parts_of(str(main))) == ["agent-ac9c090a9e38c6d73", "agent-z0", "agent-z1"]
+
+
+def test_many_lines_of_a_sub_agent_are_handed_over_some_at_a_time_and_each_once(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, part = files(tmp_path)
+    monkeypatch.setattr("trunkline.discovery.claude_agents.TAKEN_MOST", 1)
+    monkeypatch.setattr("trunkline.discovery.claude_agents.PIECE", 200)
+    lines = part.read_text().splitlines(keepends=True)
+    part.write_text("".join([lines[0], *['{"type":"attachment","timestamp":"2026-11-18T06:33:43.790Z"}\n'] * 20, *lines[1:]]))
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            assert told(await history(await followed(line))) == ALL
+
+    run(scenario())
 
 
 def test_where_a_session_ends_is_said_of_each_of_its_files_by_whole_lines(tmp_path: Path) -> None:
