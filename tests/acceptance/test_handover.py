@@ -53,7 +53,7 @@ def test_it_is_continued_and_released_over_http_under_one_id_with_nothing_lost_o
     Session(place.hub, session_id, place.project).say(words)
     assert place.hub.wire.post(f"/sessions/{session_id}/take-over", {}, 200)["id"] == session_id, "it is here already"
     who = place.hub.wire.post(f"/sessions/{session_id}/give-back", {}, 200)
-    assert not who["here"] and [way["how"] for way in who["ways"]][0] == "resume"
+    assert not who["here"] and who["ways"][0]["how"] == "resume"
     place.hub.wire.post(f"/sessions/{session_id}/send-message", {"content": "x"}, 501)
     add_prompt(place.made, "Elsewhere again.")
     eventually(lambda: prompts(place, session_id)[-1] == "Elsewhere again.", "it is followed")

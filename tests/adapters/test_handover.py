@@ -1,4 +1,4 @@
-"""Sessions that change hands: taken over from another program under the same id, refused or forked while that runs, given back."""
+"""Sessions that change hands: taken over from another program under their id, refused or forked while that runs, given back."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ def store_at_home(vendor: str, tmp_path: Path) -> Made:
 def install(tmp_path: Path, made: Made, *offers: str, told: list[dict[str, Any]] | None = None) -> None:
     """An agent of that name, which has the session and tells it again when it loads it."""
     store = tmp_path / "agent.json"
-    store.write_text(json.dumps({"offers": offers, "sessions": [], "history": {made.session_id: HISTORY if told is None else told}}))
+    known = {made.session_id: HISTORY if told is None else told}
+    store.write_text(json.dumps({"offers": offers, "sessions": [], "history": known}))
     program = tmp_path / "bin" / ("codex-acp" if made.agent == "codex-acp" else made.agent)
     program.parent.mkdir(exist_ok=True)
     program.write_text(f"#!/bin/sh\nexec {PUPPET} --store {shlex.quote(str(store))}\n")
@@ -191,7 +192,7 @@ def _registered(made: Made, pid: int) -> Path:
     return record
 
 
-def test_one_that_runs_elsewhere_is_refused_before_anything_is_started_and_goes_on_when_that_has_ended(tmp_path: Path) -> None:
+def test_one_that_runs_elsewhere_is_refused_before_anything_starts_and_goes_on_when_that_has_ended(tmp_path: Path) -> None:
     made = store_at_home("qwen", tmp_path)
     install(tmp_path, made, "load")
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
@@ -201,7 +202,7 @@ def test_one_that_runs_elsewhere_is_refused_before_anything_is_started_and_goes_
         async with at_home(tmp_path) as line:
             with pytest.raises(SessionInUse):
                 await line.adapter(made.agent).attach_to_session(made.session_id, watch=False)
-            assert not [view for view in await hub_of(line).list(RowFilter(limit=100)) if view.agent_session_id == made.session_id]
+            assert not await hub_of(line).list(RowFilter(limit=100)), "it never was"
             joined, session = await followed(line, made)
             handover = handover_of(line, made)
             view = await handover.view(session)
@@ -251,9 +252,10 @@ def test_one_that_runs_elsewhere_is_forked_where_its_agent_can_and_stays_as_it_i
             await heard(first, "Here I am.")
             record = _registered(made, os.getpid())
             before = state_of(tmp_path / "home")
-            joined, session = await followed(line, made)
+            _, session = await followed(line, made)
             handover = handover_of(line, made)
-            assert [(way.how, way.possible) for way in (await handover.view(session)).ways] == [("resume", False), ("fork", True)]
+            ways = [(way.how, way.possible) for way in (await handover.view(session)).ways]
+            assert ways == [("resume", False), ("fork", True)]
             branch = await handover.take_over(session, "fork", by="test")
             assert branch.id != session.id and branch.fold.agent_session_id == f"{made.session_id}-fork"
             assert session.fold.watches is not None

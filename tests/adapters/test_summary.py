@@ -22,7 +22,8 @@ def test_both_sides_are_in_it_in_order_and_calls_by_their_titles() -> None:
 
 
 def test_a_long_one_is_shortened_in_the_middle_and_says_by_how_much() -> None:
-    signals = [said(("user_message_chunk", "agent_message_chunk")[number % 2], f"{number}: " + "x" * 500) for number in range(200)]
+    kinds = ("user_message_chunk", "agent_message_chunk")
+    signals = [said(kinds[number % 2], f"{number}: " + "x" * 500) for number in range(200)]
     text = summary_of(signals)
     assert "Person: 0: " in text and "Agent: 199: " in text and "Person: 100: " not in text
     assert "messages are left out here" in text

@@ -1,4 +1,4 @@
-"""Claude Code's sub-agents, in files of their own beside their session's: told under the call that started each, in order, once."""
+"""Claude Code's sub-agents, in files of their own beside their session's: told under the call that started each, once."""
 
 from __future__ import annotations
 
@@ -134,8 +134,8 @@ def test_one_that_goes_on_in_the_background_ends_when_its_end_is_notified(tmp_pa
     result = next(line for line in lines if line["type"] == "user" and PARENT in json.dumps(line.get("message")))
     result["toolUseResult"] = {"isAsync": True, "status": "async_launched"}
     result["timestamp"] = own[0]["timestamp"]  # before all that it did
-    notice = ("<task-notification>\n<task-id>a</task-id>\n<tool-use-id>%s</tool-use-id>\n<status>completed</status>\n"
-              "<summary>Agent \"d\" finished</summary>\n<result>M2.</result>\n</task-notification>" % PARENT)
+    notice = (f"<task-notification>\n<task-id>a</task-id>\n<tool-use-id>{PARENT}</tool-use-id>\n<status>completed</status>\n"
+              "<summary>Agent \"d\" finished</summary>\n<result>M2.</result>\n</task-notification>")
     lines.append({"type": "user", "uuid": "u9", "timestamp": "2026-11-18T06:34:00.000Z", "cwd": "/home/dev/project",
                   "message": {"role": "user", "content": notice}})
     main.write_text("".join(json.dumps(line) + "\n" for line in lines))

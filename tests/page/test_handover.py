@@ -79,7 +79,8 @@ def shown(place: Place, person: Person, session_id: str) -> Page:
 
 
 @pytest.mark.parametrize("size", ["desk", "phone"])
-def test_one_that_runs_elsewhere_says_so_and_can_be_continued_when_that_has_ended(place: Place, make_person: MakePerson, size: str) -> None:
+def test_one_that_runs_elsewhere_says_so_and_can_be_continued_when_that_has_ended(
+        place: Place, make_person: MakePerson, size: str) -> None:
     pid = place.begin_elsewhere()
     page = shown(place, make_person(place.hub.url, size), place.follow())
     here = page.get_by_role("button", name="Continue here")

@@ -127,7 +127,8 @@ def add_prompt(made: Made, text: str) -> None:
         return
     words = {"type": "text", "text": text}
     line: dict[str, Any] = {
-        "claude-agent-acp": {"type": "user", "uuid": f"u-{text}", "timestamp": stamp, "message": {"role": "user", "content": [words]}},
+        "claude-agent-acp": {"type": "user", "uuid": f"u-{text}", "timestamp": stamp,
+                             "message": {"role": "user", "content": [words]}},
         "codex-acp": {"timestamp": stamp, "type": "event_msg", "payload": {"type": "user_message", "message": text}},
         "qwen": {"uuid": f"u-{text}", "sessionId": made.session_id, "timestamp": stamp, "type": "user",
                  "message": {"role": "user", "parts": [{"text": text}]}},
@@ -139,7 +140,8 @@ def add_prompt(made: Made, text: str) -> None:
 
 STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen,
                                            "copilot": copilot}
-RESUMED: dict[str, Callable[[Path], Made]] = {"claude": claude, **{name: made for name, made in STORES.items() if name != "gemini"}}
+RESUMED: dict[str, Callable[[Path], Made]] = {"claude": claude, "codex": codex, "opencode": opencode, "qwen": qwen,
+                                            "copilot": copilot}
 """Those whose program goes on with a session that it is to resume."""
 
 

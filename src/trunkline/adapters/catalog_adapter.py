@@ -235,8 +235,8 @@ class CatalogAdapter:
         for listed in await self._hub.agent_sessions(self.name, await self._folders()):
             if listed.session_id == session_id:
                 return listed.cwd, (listed.title or "")[:TITLE_MOST]
-        raise NotFound(f"{self._spec.display_name} has no session {session_id} that it lists; one that it does not list is opened "
-                       "where its folder is named", details={"sessionId": session_id})
+        raise NotFound(f"{self._spec.display_name} has no session {session_id} that it lists; one that it does not list is "
+                       "opened where its folder is named", details={"sessionId": session_id})
 
     async def _follow(self, session_id: str, found: FoundSession | None, by: str) -> Session:
         if await self._hub.lane.run(self._store) is None:

@@ -334,7 +334,7 @@ def _own_variables(where: str, variables: tuple[str, ...]) -> tuple[str, ...]:
 
 def _resume(where: str, words: tuple[str, ...]) -> tuple[str, ...]:
     if words and not any(SESSION in word for word in words):
-        raise Invalid(f"{where}: resume: no word has {SESSION} in it, which stands for the session's id", details={"source": where})
+        raise Invalid(f"{where}: resume: no word has {SESSION} in it, for the session's id", details={"source": where})
     return words
 
 
