@@ -18,10 +18,11 @@ from tests.adapters.test_catalog_adapter import history, kind_of, said, types_of
 from tests.aio import eventually, run
 from tests.tooling.stores import RESUMED, STORES, Made, add_prompt, move, state_of
 from trunkline.adapters import HubSession, Library
-from trunkline.adapters.handover import Handover, _is_below
+from trunkline.adapters.handover import Handover
 from trunkline.dialects.context.commands import SendMessageCommand
 from trunkline.errors import AgentError, Invalid, NotFound, SessionInUse, TooLarge, TurnInProgress, Unsupported
 from trunkline.hub import Hub, NewSession, Session
+from trunkline.hub.elsewhere import is_below
 from trunkline.journal.base import RowFilter
 
 PROMPT = json.dumps([["say", "Here I am."]])
@@ -381,5 +382,26 @@ def test_a_file_that_is_too_large_is_not_copied_and_nothing_begins(tmp_path: Pat
 
 
 def test_processes_that_the_hub_started_itself_have_nothing_open_elsewhere() -> None:
-    assert _is_below(os.getpid(), [os.getppid()]) and _is_below(os.getpid(), [os.getpid()])
-    assert not _is_below(os.getppid(), [os.getpid()]) and not _is_below(None, [1]) and not _is_below(1, [])
+    assert is_below(os.getpid(), [os.getppid()]) and is_below(os.getpid(), [os.getpid()])
+    assert not is_below(os.getppid(), [os.getpid()]) and not is_below(None, [1]) and not is_below(1, [])
+
+
+def test_an_agent_of_the_hubs_does_not_come_back_to_a_session_that_is_open_elsewhere(tmp_path: Path) -> None:
+    made = store_at_home("qwen", tmp_path)
+    install(tmp_path, made, "load")
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            joined = await line.adapter(made.agent).attach_to_session(made.session_id, watch=False)
+            session = await hub_of(line).session(joined.session_id)
+            await said_here(joined)
+            await session.agent._link.stop()  # as after a while without a prompt
+            record = _registered(made, os.getpid())  # somebody opened it in a terminal, without a word to the hub
+            await joined.execute(SendMessageCommand(message=PROMPT))
+            events = await until(joined, "session:error")
+            error = next(event for event in events if kind_of(event) == "session:error")
+            assert error.error.code == "session_in_use" and not session.agent.running
+            record.unlink()
+            await said_here(joined, "Back again.")
+
+    run(scenario())

@@ -14,23 +14,21 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
-
-import msgspec
 
 from trunkline import discovery
 from trunkline.adapters.summary import summary_of
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.agents.process_table import parent_of, start_time
+from trunkline.agents.process_table import start_time
 from trunkline.discovery.base import AgentStore, FoundSession
 from trunkline.discovery.processes import is_running
 from trunkline.disk.reading import open_plain
 from trunkline.errors import Invalid, NotFound, SessionInUse, StorageError, TooLarge, Unsupported
 from trunkline.hub import Hub, NewSession
 from trunkline.hub.drivers import read_past
+from trunkline.hub.elsewhere import in_use_words
 from trunkline.hub.shapes import HandoverView, Way
 from trunkline.session.driver.elsewhere import FileEnd
 
@@ -43,7 +41,6 @@ KEPT: Final = "kept"
 """The folder, in the data folder, of copies that are put aside."""
 KEPT_MOST: Final = 256 << 20
 """Bytes of a session's file that is copied."""
-ANCESTORS_MOST: Final = 32
 LOOK_S: Final = 1.0
 """How far apart it is looked whether a program that has a session still runs."""
 
@@ -117,7 +114,8 @@ class Handover:
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet: there is nothing to go on with elsewhere")
         async with self._hub.attach_lock(self._spec.name, fold.agent_session_id):
-            await session.lifecycle.give_back(lambda: self._hub.lane.run(self._end_of, fold.agent_session_id or ""), by=by)
+            giving = session.lifecycle.give_back(lambda: self._hub.lane.run(self._end_of, fold.agent_session_id or ""), by=by)
+            await asyncio.shield(asyncio.ensure_future(giving))  # whoever asked may leave: it is done whole
 
     async def _ways(self, found: FoundSession | None) -> list[Way]:
         name, can_fork = self._spec.display_name, await self._hub.can_fork(self._spec.name)
@@ -137,11 +135,8 @@ class Handover:
 
     async def _in_use(self, found: FoundSession) -> SessionInUse:
         can = ["fork", "wait"] if await self._hub.can_fork(self._spec.name) else ["wait"]
-        where = f"process {found.pid}" if found.pid is not None else "another program"
-        return SessionInUse(
-            f"this session is open in {self._spec.display_name} elsewhere ({where}), and two programs that write into one "
-            f"session spoil it: end it there{', or fork it' if 'fork' in can else ''}",
-            details={"sessionId": found.id, "pid": found.pid, "can": can})
+        return SessionInUse(f"{in_use_words(self._spec, found)}: end it there{', or fork it' if 'fork' in can else ''}",
+                            details={"sessionId": found.id, "pid": found.pid, "can": can})
 
     async def _begin_anew(self, session: Session, by: str) -> Session:
         if await self._hub.lane.run(self._resumes):
@@ -166,12 +161,7 @@ class Handover:
         return path, summary_of(read_past(store, reading, found.id) if reading is not None and store is not None else [])
 
     async def _find(self, session_id: str) -> FoundSession | None:
-        return await self._hub.lane.run(self._look_for, session_id)
-
-    def _look_for(self, session_id: str) -> FoundSession | None:
-        store = self._store()
-        found = store.find(session_id) if store is not None else None
-        return _freed(found) if found is not None and _is_below(found.pid, self._hub.own_agents()) else found
+        return await self._hub.elsewhere.find(self._spec, session_id)
 
     def _end_of(self, session_id: str) -> FileEnd | None:
         store, kind = self._store(), discovery.store_type(self._spec.store)
@@ -183,23 +173,7 @@ class Handover:
         return store is None or store.resumes
 
     def _store(self) -> AgentStore | None:
-        return discovery.store_of(self._spec.store, catalog.expand(self._spec.paths.sessions, self._hub.environ))
-
-
-def _freed(found: FoundSession) -> FoundSession:
-    return msgspec.structs.replace(found, in_use=False, pid=None)
-
-
-def _is_below(pid: int | None, above: Iterable[int]) -> bool:
-    """Whether a process is one of these, or was started by one: some stores know only that a program works in the same folder."""
-    ours = frozenset(above)
-    for _ in range(ANCESTORS_MOST):
-        if pid is None or pid <= 1:
-            return False
-        if pid in ours:
-            return True
-        pid = parent_of(pid)
-    return False
+        return self._hub.elsewhere.store(self._spec)
 
 
 def _copied(path: str, folder: Path, name: str) -> str:

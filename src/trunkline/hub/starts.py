@@ -108,7 +108,8 @@ class Starts:
         self._sessions.check_open()
         await self._real(session.fold.cwd)
         await open_nursery()
-        await session.lifecycle.take_over(check, by=by)
+        # Whoever asked may leave: it is done whole.
+        await asyncio.shield(asyncio.ensure_future(session.lifecycle.take_over(check, by=by)))
         self._agents.on_started(session.fold)
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:

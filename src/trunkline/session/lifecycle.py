@@ -107,19 +107,21 @@ class Lifecycle:
             await self._link.read_to_end()
             await check()
             path, parts = fold.watches, dict(fold.watch_parts)
-            self._close_followed(by)
+            self._close_followed()
             recorder.at().lifecycle.taken_over()
             await self._link.ensure(adopt=True)
         except BaseException:
+            await self._link.stop()
             recorder.at().lifecycle.given_back(path, fold.watch_position, parts, waits_elsewhere())
-            await self.watch(by=by)
+            if self._admission.is_open:
+                await self.watch(by=by)
             raise
         recorder.at().writer.custom("session_taken_over", {"agentSessionId": fold.agent_session_id}, meta={"by": by})
         recorder.at().writer.status("idle")
         await recorder.write_and_store()
         self._player.rest()
 
-    def _close_followed(self, by: str) -> None:
+    def _close_followed(self) -> None:
         """Whoever wrote the file is gone: nothing more comes of what is open in it."""
         self._approvals.leave_to_terminal("taken_over")
         interpret = self._recorder.at()
