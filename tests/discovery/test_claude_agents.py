@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import random
 import shutil
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,13 @@ from tests.adapters.agents import library
 from tests.adapters.test_catalog_adapter import history, kind_of, types_of
 from tests.adapters.test_handover import heard
 from tests.aio import run
+from tests.fuzz.mutate import mutated
+from tests.tooling.story import Player
 from trunkline.adapters import HubSession, Library
+from trunkline.dialects.notes import AgentNote, CustomNote
+from trunkline.dialects.signals import Malformed, Update
 from trunkline.discovery.claude import ClaudeStore
-from trunkline.discovery.claude_agents import parts_of
+from trunkline.discovery.claude_agents import ClaudeFollower, parts_of
 
 DATA = Path(__file__).parents[1] / "data" / "claude" / "sub-agents"
 SESSION = "919d3b31-a0fe-4816-8517-e91471bda8a9"
@@ -196,3 +201,26 @@ def test_where_a_session_ends_is_said_of_each_of_its_files_by_whole_lines(tmp_pa
     ending = ClaudeStore.ending(str(main), SESSION)
     assert ending.position == main.stat().st_size
     assert ending.parts == {part.stem: part.stat().st_size - len('{"half":')}
+
+
+@pytest.mark.parametrize("count", [pytest.param(30), pytest.param(2_000, marks=pytest.mark.slow)])
+def test_damaged_files_of_sub_agents_raise_nothing_and_come_to_an_end(tmp_path: Path, count: int) -> None:
+    main, part = files(tmp_path)
+    meta = part.with_suffix(".meta.json")
+    whole = {path: path.read_bytes() for path in (main, part, meta)}
+    for number in range(count):
+        dice = random.Random(number)
+        for path in (main, part, meta):
+            path.write_bytes(mutated(dice, [whole[path]]) if dice.random() < 0.6 else whole[path])
+        taken: dict[str, int] = {}
+        follower = ClaudeFollower(str(main), 0, lambda signals, position: None, folder=str(tmp_path), prepare=None, parts={},
+                                  on_part=taken.__setitem__)
+        player = Player()
+        told = follower._read_lines(main.read_bytes())
+        moved = True
+        while moved:
+            more, moved = follower._take_parts(None, follower._look())
+            told += more
+        for _, signal in told:
+            if isinstance(signal, Update | AgentNote | CustomNote | Malformed):
+                player.play(signal)
