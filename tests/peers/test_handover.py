@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.peers.claude import NATIVE, Json, bash, program, tool
+from tests.peers.claude import NATIVE, PLAIN, Json, bash, program, tool
 from tests.peers.install import node
 from tests.peers.recipes import OPEN_CODE, QWEN_CODE, Recipe
 from tests.peers.test_terminal import Person, person
@@ -29,9 +29,14 @@ from trunkline.agents import catalog
 pytestmark = [pytest.mark.peers, pytest.mark.slow]
 
 
+@pytest.fixture(scope="module", params=(NATIVE, PLAIN))
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
 @pytest.fixture(scope="module")
-def somebody() -> Iterator[Person]:
-    with person(NATIVE) as one:
+def somebody(version: str) -> Iterator[Person]:
+    with person(version) as one:
         yield one
 
 
@@ -89,9 +94,10 @@ def test_a_running_session_is_refused_with_what_can_be_done_and_forked(somebody:
     Session(somebody.hub, branch["id"], somebody.work).delete()
 
 
-def test_a_sub_agents_calls_are_shown_under_the_call_that_started_it_and_its_asks_find_them(somebody: Person) -> None:
+def test_a_sub_agents_calls_are_shown_under_the_call_that_started_it_and_its_asks_find_them(
+        somebody: Person, version: str) -> None:
     view = found(somebody)
-    somebody.says(tool("Agent", description="make it", subagent_type="general-purpose",
+    somebody.says(tool("Agent" if version == NATIVE else "Task", description="make it", subagent_type="general-purpose",
                        prompt=script(bash("touch made1"), {"text": "Made."})), {"text": "It is on its way."})
     ask = somebody.asked()
 
@@ -110,7 +116,8 @@ def test_a_sub_agents_calls_are_shown_under_the_call_that_started_it_and_its_ask
     assert any("touch made1" in event["message"] for event in progress)
 
 
-def test_left_in_the_terminal_it_goes_on_here_under_its_id_and_is_given_back(somebody: Person) -> None:
+def test_left_in_the_terminal_it_goes_on_here_under_its_id_and_is_given_back(
+        somebody: Person, version: str) -> None:
     view = found(somebody)
     before = said(somebody, view["id"], "user")
     own_file = transcript(somebody, view["agentSessionId"])
@@ -128,7 +135,7 @@ def test_left_in_the_terminal_it_goes_on_here_under_its_id_and_is_given_back(som
     given = somebody.hub.wire.post(f"/sessions/{view['id']}/give-back", {}, 200)
     assert not given["here"] and given["resumeCommand"] == f"cd {somebody.work} && claude --resume {view['agentSessionId']}"
     prompts = said(somebody, view["id"], "user")
-    words = [str(program(NATIVE)), "--permission-mode", "default", "--resume", view["agentSessionId"]]
+    words = [str(program(version)), "--permission-mode", "default", "--resume", view["agentSessionId"]]
     folder = somebody.work.parent / "again"
     folder.mkdir()
     with Terminal(folder, words, somebody.terminal._env, somebody.work) as terminal:
