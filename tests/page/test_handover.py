@@ -15,9 +15,10 @@ from playwright.sync_api import Page, expect
 
 from tests.adapters.agents import HISTORY
 from tests.page.conftest import MakePerson
+from tests.page.journal import texts
 from tests.page.person import Person
 from tests.page.test_steering import composer
-from tests.tooling.hub_process import PUPPET, HubProcess
+from tests.tooling.hub_process import PUPPET, HubProcess, Session
 from tests.tooling.stores import Made, add_prompt, move, qwen
 
 AGENT = "coder"
@@ -131,11 +132,13 @@ def test_a_session_that_is_not_listed_is_opened_by_its_id(place: Place, make_per
     page = person.log_in(place.hub)
     page.get_by_role("button", name="Open by id").click()
     dialog = page.get_by_role("dialog")
-    dialog.get_by_label("Agent", exact=True).select_option(AGENT)
+    dialog.get_by_role("combobox").select_option(AGENT)
     dialog.get_by_label("Its id").fill("nothing-1")
     dialog.get_by_label("Folder").fill(str(place.project))
     dialog.get_by_role("button", name="Open", exact=True).click()
     expect(dialog.get_by_role("alert")).to_contain_text("no such session")
     dialog.get_by_label("Its id").fill("hidden-1")
     dialog.get_by_role("button", name="Open", exact=True).click()
-    expect(page.get_by_text("Make it blue.")).to_be_visible()
+    expect(composer(page)).to_be_visible()
+    opened = Session(place.hub, page.url.rpartition("/")[2], place.project)
+    assert texts(opened, "user") == ["Make it blue.", "And red?"]
