@@ -405,3 +405,21 @@ def test_an_agent_of_the_hubs_does_not_come_back_to_a_session_that_is_open_elsew
             await said_here(joined, "Back again.")
 
     run(scenario())
+
+
+def test_who_looks_for_a_session_that_is_still_being_begun_gets_that_one_and_no_second(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    install(tmp_path, Made("own", tmp_path, "own-7", tmp_path / "none"), "load", told=HISTORY * 300)
+
+    async def scenario() -> None:
+        command = f"{PUPPET} --store {shlex.quote(str(tmp_path / 'agent.json'))}"
+        async with library(tmp_path, own=command) as line:
+            opening = asyncio.create_task(line.adapter("own").attach_to_session("own-7", project_path=str(tmp_path / "project")))
+            while not (views := await hub_of(line).list(RowFilter(limit=5))):
+                await asyncio.sleep(0)
+            early = await hub_of(line).session(views[0].id)
+            joined = await opening
+            assert early is joined._session and await hub_of(line).session(early.id) is early
+            assert len(said(await history(joined), "user")) == 600
+
+    run(scenario())
