@@ -15,6 +15,7 @@
     │   ├── AlreadyResolved        409  already_resolved
     │   ├── Expired                409  expired
     │   ├── KeyReused              409  key_reused
+    │   ├── SessionInUse           409  session_in_use
     │   ├── Conflict               412  conflict
     │   ├── TooLarge               413  too_large
     │   ├── UnsupportedMediaType   415  unsupported_media_type
@@ -160,6 +161,13 @@ class KeyReused(LocalError):
     """The ``Idempotency-Key`` was used for something else before; nothing was done."""
 
     code = "key_reused"
+    http_status = 409
+
+
+class SessionInUse(LocalError):
+    """Another program has the session open; ``details`` name it, and what can be done."""
+
+    code = "session_in_use"
     http_status = 409
 
 

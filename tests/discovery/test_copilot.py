@@ -56,3 +56,12 @@ def test_what_is_no_session_is_not_listed(made: Made) -> None:
     assert store.session_of(str(made.file)) == made.session_id
     assert store.session_of(str(made.file.with_name("other.jsonl"))) is None
     assert store.session_of(str(made.folder / "notes" / "events.jsonl")) is None
+
+
+def test_a_lock_that_is_older_than_the_process_of_its_number_is_of_another_one(tmp_path: Path) -> None:
+    made = copilot(tmp_path)
+    lock = made.file.with_name(f"inuse.{os.getpid()}.lock")
+    lock.write_text(str(os.getpid()))
+    assert CopilotStore(str(made.folder)).sessions()[0].in_use
+    os.utime(lock, (1_000_000_000, 1_000_000_000))
+    assert not CopilotStore(str(made.folder)).sessions()[0].in_use

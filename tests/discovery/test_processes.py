@@ -59,3 +59,11 @@ def test_records_of_programs_that_run_count(tmp_path: Path) -> None:
     (tmp_path / "3.json").write_text("{")
     (tmp_path / "4.txt").write_text(json.dumps({"pid": os.getpid(), "sessionId": "c"}))
     assert registered(str(tmp_path)) == {"a": os.getpid()} and registered(str(tmp_path / "missing")) == {}
+
+
+def test_a_record_that_is_older_than_the_process_of_its_number_is_of_another_one(tmp_path: Path) -> None:
+    now_ms = time.time() * 1000
+    (tmp_path / "1.json").write_text(json.dumps({"pid": os.getpid(), "sessionId": "now", "startedAt": now_ms}))
+    assert registered(str(tmp_path)) == {"now": os.getpid()}
+    (tmp_path / "1.json").write_text(json.dumps({"pid": os.getpid(), "sessionId": "old", "startedAt": 1_000_000_000_000}))
+    assert registered(str(tmp_path)) == {}

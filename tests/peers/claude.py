@@ -52,7 +52,7 @@ def settings(version: str, home: Path, url: str, *, key: str = "sk-fake", config
     if key:
         variables["ANTHROPIC_API_KEY"] = key
     lines = [f"[agents.{AGENT}]", 'driver = "stream-json"', 'display_name = "Claude Code"', f"command = {json.dumps(command)}",
-             'store = "claude"', 'hooks = "claude"',
+             'store = "claude"', 'hooks = "claude"', 'resume = ["claude", "--resume", "{session}"]',
              'login_hint = "run `claude` once and log in"', 'parent_call = "claudeCode.parentToolUseId"',
              f"paths.config = {json.dumps(str(config))}",
              f"paths.sessions = {json.dumps(str(config / 'projects'))}",

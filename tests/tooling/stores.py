@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 DATA = Path(__file__).parents[1] / "data" / "stores"
+RECORDED = "/home/dev/project"
+"""The folder that recorded sessions were in."""
 
 
 class Made(NamedTuple):
@@ -113,8 +115,58 @@ def goose(home: Path) -> Made:
     return Made("goose", folder, "20261116_1", folder / "sessions.db")
 
 
+def claude(home: Path) -> Made:
+    """Claude Code's: a file."""
+    folder = home / ".claude" / "projects"
+    shutil.copytree(DATA.parent / "claude" / "projects", folder)
+    session_id = "11111111-2222-4333-8444-555555555555"
+    return Made("claude-agent-acp", folder, session_id, folder / "-home-dev-project" / f"{session_id}.jsonl")
+
+
+def move(made: Made, project: Path) -> None:
+    """Let a recorded session have been in a folder that is there."""
+    if made.file.suffix == ".db":
+        with sqlite3.connect(made.file) as connection:
+            connection.execute("UPDATE session SET directory = ?", (str(project),))
+        connection.close()
+        return
+    for path in (made.file, *made.folder.parent.glob("projects.json")):
+        path.write_text(path.read_text().replace(RECORDED, str(project)))
+
+
+def add_prompt(made: Made, text: str) -> None:
+    """Write a prompt into the session, as its own program would."""
+    stamp = "2026-11-19T10:00:00.000Z"
+    if made.file.suffix == ".db":
+        with sqlite3.connect(made.file) as connection:
+            (newest,) = connection.execute("SELECT max(time_updated) FROM part").fetchone()
+            at, number = newest + 60_000, abs(hash(text)) % 10**9
+            data = {"role": "user", "time": {"created": at}}
+            connection.execute("INSERT INTO message (id, session_id, time_created, time_updated, data) VALUES (?, ?, ?, ?, ?)",
+                               (f"msg_z{number}", made.session_id, at, at, json.dumps(data)))
+            connection.execute("INSERT INTO part (id, message_id, session_id, time_created, time_updated, data) "
+                               "VALUES (?, ?, ?, ?, ?, ?)", (f"prt_z{number}", f"msg_z{number}", made.session_id, at, at,
+                                                             json.dumps({"type": "text", "text": text})))
+        connection.close()
+        return
+    words = {"type": "text", "text": text}
+    line: dict[str, Any] = {
+        "claude-agent-acp": {"type": "user", "uuid": f"u-{text}", "timestamp": stamp,
+                             "message": {"role": "user", "content": [words]}},
+        "codex-acp": {"timestamp": stamp, "type": "event_msg", "payload": {"type": "user_message", "message": text}},
+        "qwen": {"uuid": f"u-{text}", "sessionId": made.session_id, "timestamp": stamp, "type": "user",
+                 "message": {"role": "user", "parts": [{"text": text}]}},
+        "copilot": {"type": "user.message", "id": f"u-{text}", "timestamp": stamp, "data": {"content": text}},
+    }[made.agent]
+    with made.file.open("a") as file:
+        file.write(json.dumps(line) + "\n")
+
+
 STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen,
                                            "copilot": copilot, "goose": goose}
+RESUMED: dict[str, Callable[[Path], Made]] = {"claude": claude, "codex": codex, "opencode": opencode, "qwen": qwen,
+                                            "copilot": copilot}
+"""Those whose program goes on with a session that it is to resume."""
 
 
 def state_of(folder: Path) -> dict[str, tuple[int, int, bytes]]:

@@ -3,7 +3,8 @@
 Rule 1: a session is listed once. One that the hub has goes by the hub's id, also where the agent or its files know it too.
 Rule 2: what cannot be asked (an agent that is not installed, wants a login, does not start) has nothing to say: the rest is
 still listed, and the log names what was not.
-Rule 3: an agent's session that another program has open is only watched, unless somebody insists: two writers would spoil it.
+Rule 3: an agent's session that another program has open is only watched: two writers would spoil it. Who insists is refused.
+Rule 4: what is in a file is read from there, and then gone on with (``handover.py``): the history is the file's, with its times.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import msgspec
 from trunkline import discovery
 from trunkline.adapters.base import LIBRARY, Stop
 from trunkline.adapters.capabilities import agent_capabilities
+from trunkline.adapters.handover import Handover
 from trunkline.adapters.hub_session import HubSession
 from trunkline.adapters.listing import LISTED_MOST, from_agent, from_hub, from_store, merged
 from trunkline.adapters.watching import watch_hub
@@ -111,27 +113,51 @@ class CatalogAdapter:
         task.cancel()
         self._watching.pop(task, _nothing)()
 
-    async def attach_to_session(self, session_id: str, *, watch: bool | None = None, by: str = LIBRARY) -> HubSession:
-        """Join the hub's session of that id, or take over (else: follow) the agent's own one."""
+    async def attach_to_session(self, session_id: str, *, watch: bool | None = None, project_path: str | None = None,
+                                by: str = LIBRARY) -> HubSession:
+        """Join the hub's session of that id, or take over (else: follow) the agent's own one. ``project_path`` is for one that
+        the agent has and does not list: the folder that it is opened in."""
         async with self._hub.attach_lock(self.name, session_id):
-            return await self._attach(session_id, watch, by)
+            return self._session(await self._attach(session_id, watch, project_path, by))
 
-    async def _attach(self, session_id: str, watch: bool | None, by: str) -> HubSession:
+    async def _attach(self, session_id: str, watch: bool | None, project_path: str | None, by: str) -> Session:
         views = await self._views()
-        ours = next((view.id for view in views if session_id in (view.id, view.agent_session_id)), None)
+        ours = next((view for view in views if session_id in (view.id, view.agent_session_id)), None)
         if ours is not None:
-            return self._session(await self._hub.session(ours))
+            return await self._ours(ours, session_id, watch, by)
         found = await self._find(session_id)
-        if found is not None and not await self._hub.lane.run(self._resumes):
-            if watch is False:
-                raise Unsupported(f"{self._spec.display_name} may delete a session that it is to resume; it can be followed")
-            watch = True
-        if watch is None:
-            watch = found is not None and (found.in_use or not await self.is_installed())
-        if watch:
-            return self._session(await self._follow(session_id, found, by))
-        cwd, title = await self._place_of(session_id, found)
-        return self._session(await self._hub.attach(self.name, session_id, cwd, title=title, by=by))
+        if found is None and not watch:
+            cwd, title = await self._place_of(session_id, project_path)
+            return await self._hub.attach(self.name, session_id, cwd, title=title, by=by)
+        if watch is None and found is not None:
+            watch = found.in_use or not await self.is_installed() or not await self._hub.lane.run(self._resumes)
+        if not watch:
+            await self._handover.check(session_id)
+        session = await self._follow(session_id, found, by)
+        if not watch:
+            await self._resume(session, by)
+        return session
+
+    async def _ours(self, view: SessionView, session_id: str, watch: bool | None, by: str) -> Session:
+        """A session that the hub has; one that is followed is taken over, where somebody insists on that."""
+        session = await self._hub.session(view.id)
+        if watch is False and session_id == view.agent_session_id:
+            await self._handover.resume(session, by=by)
+        elif watch is False:
+            await self._handover.take_over(session, "resume", by=by)
+        return session
+
+    async def _resume(self, session: Session, by: str) -> None:
+        """Go on with a session that was just begun to be followed; where that fails, it never was."""
+        try:
+            await self._handover.resume(session, by=by)
+        except BaseException:
+            await self._hub.delete(session.id)
+            raise
+
+    @property
+    def _handover(self) -> Handover:
+        return Handover(self._hub, self._spec)
 
     async def latest(self, project_path: str) -> str:
         """The id of the session that was used last in that folder, wherever it was begun."""
@@ -202,14 +228,15 @@ class CatalogAdapter:
         store = self._store()
         return store is None or store.resumes
 
-    async def _place_of(self, session_id: str, found: FoundSession | None) -> tuple[str, str]:
-        """The folder and the title of a session that the agent has."""
-        if found is not None:
-            return found.cwd, found.title
+    async def _place_of(self, session_id: str, project_path: str | None) -> tuple[str, str]:
+        """The folder and the title of a session that the agent has: as it lists it, else as whoever knows its id says."""
+        if project_path is not None:
+            return project_path, ""
         for listed in await self._hub.agent_sessions(self.name, await self._folders()):
             if listed.session_id == session_id:
                 return listed.cwd, (listed.title or "")[:TITLE_MOST]
-        raise NotFound(f"{self._spec.display_name} has no session {session_id}", details={"sessionId": session_id})
+        raise NotFound(f"{self._spec.display_name} has no session {session_id} that it lists; one that it does not list is "
+                       "opened where its folder is named", details={"sessionId": session_id})
 
     async def _follow(self, session_id: str, found: FoundSession | None, by: str) -> Session:
         if await self._hub.lane.run(self._store) is None:

@@ -70,7 +70,7 @@ class FoundSessions:
         ours = {view.agent_session_id for view in await self._hub.list(RowFilter(limit=LISTED_MOST))}
         stores = [spec for spec in await self._stores() if agent in (None, spec.name)]
         looked = await asyncio.gather(*(self._look(spec) for spec in stores))
-        views = [_view(spec.name, found) for spec, sessions in zip(stores, looked, strict=True) for found in sessions
+        views = [_view(spec, found) for spec, sessions in zip(stores, looked, strict=True) for found in sessions
                  if found.id not in ours and _fits(found, spec.name, text)]
         views.sort(key=lambda view: view.updated_at, reverse=True)
         if agent is None and text is None:
@@ -170,8 +170,10 @@ def _fits(found: FoundSession, agent: str, text: str | None) -> bool:
     return text is None or any(text.lower() in each.lower() for each in (found.title, found.cwd, agent))
 
 
-def _view(agent: str, found: FoundSession) -> FoundView:
+def _view(spec: AgentSpec, found: FoundSession) -> FoundView:
     return FoundView(
-        id=found.id, agent=agent, cwd=found.cwd, project=os.path.basename(found.cwd.rstrip("/")) or found.cwd, title=found.title,
+        id=found.id, agent=spec.name, cwd=found.cwd, project=os.path.basename(found.cwd.rstrip("/")) or found.cwd,
+        title=found.title,
         created_at=iso_ms(found.created_at), updated_at=iso_ms(found.updated_at), last_text=found.last_message,
-        running=found.in_use, pid=found.pid, model=found.model or None, tokens=found.tokens)
+        running=found.in_use, pid=found.pid, model=found.model or None, tokens=found.tokens,
+        resume_command=spec.resume_command(found.id, found.cwd))

@@ -11,11 +11,12 @@ from difflib import get_close_matches
 
 from trunkline.agents.catalog import Catalog
 from trunkline.agents.catalog.own import FOLDER, OwnFolder
-from trunkline.client import Client, SessionView
+from trunkline.client import Client, FoundView, SessionView
 from trunkline.errors import Invalid, NotFound, SessionNotFound
 from trunkline.settings import Settings
 
 PAGE = 200
+FOUND = 1_000
 SESSION = "ses_"
 """How the id of a session begins; it may be left out."""
 
@@ -46,6 +47,23 @@ async def named(hub: Client, name: str) -> SessionView:
     if len(found) > 1:
         raise Invalid(f"{len(found)} sessions have an id that begins with {name!r}: {', '.join(view.id for view in found[:5])}")
     return await hub.session(found[0].id)
+
+
+async def named_anywhere(hub: Client, name: str) -> SessionView | FoundView:
+    """The same, or else the one session that its agent calls so: one of the hub's, or one that another program wrote."""
+    try:
+        return await named(hub, name)
+    except SessionNotFound as unknown:
+        page = await hub.sessions(limit=PAGE)
+        listed = (await hub.found(limit=FOUND)).sessions
+        found: dict[str, SessionView | FoundView] = {view.id: view for view in listed}
+        found |= {view.agent_session_id: view for view in page.sessions if view.agent_session_id}
+        fitting = [name] if name in found else [each for each in found if each.startswith(name)]
+        if not fitting:
+            raise unknown
+    if len(fitting) > 1:
+        raise Invalid(f"{len(fitting)} sessions have an id that begins with {name!r}: {', '.join(fitting[:5])}")
+    return found[fitting[0]]
 
 
 async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[str, SessionView | None]:

@@ -51,6 +51,7 @@ from trunkline.client.views import (
     FileList,
     FilesFound,
     FoundView,
+    HandoverView,
     OptionView,
     PendingAsk,
     QuestionView,
@@ -60,6 +61,7 @@ from trunkline.client.views import (
     Snapshot,
     Todo,
     TurnView,
+    WayView,
 )
 
 __all__ = [
@@ -86,6 +88,7 @@ __all__ = [
     "FolderPage",
     "FoundPage",
     "FoundView",
+    "HandoverView",
     "Link",
     "MessagePage",
     "Numbered",
@@ -113,4 +116,5 @@ __all__ = [
     "Waits",
     "Watch",
     "WatchSnapshot",
+    "WayView",
 ]

@@ -206,6 +206,7 @@ class FoundView(View):
     pid: int | None = None
     model: str | None = None
     tokens: int | None = None
+    resume_command: str | None = None
     where: str = "elsewhere"
 
 
@@ -244,10 +245,32 @@ class SessionView(View):
     sandbox: SandboxView | None = None
     resources: ResourcesView = msgspec.field(default_factory=ResourcesView)
     watch_only: bool = False
+    resume_command: str | None = None
+    """What goes on with it in the agent's own program, in a terminal."""
     last_text: str = ""
     changes: Changes = msgspec.field(default_factory=Changes)
     failed: Failure | None = None
     missed: str | None = None
+
+
+class WayView(View):
+    """One way to go on with a session here: resume, fork or summary."""
+
+    how: str
+    possible: bool = False
+    words: str = ""
+
+
+class HandoverView(View):
+    """Who has a session, and how it changes hands."""
+
+    session_id: str
+    here: bool = True
+    running: bool = False
+    pid: int | None = None
+    ways: list[WayView] = []
+    resume_command: str | None = None
+    can_give_back: bool = False
 
 
 class Accepted(View):

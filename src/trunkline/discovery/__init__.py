@@ -3,6 +3,7 @@
     base.py     what a store offers            watch.py      reports when a session appears, changes, goes away
     files.py    stores of a file per session   sqlite.py     a database that another program has open
     notice.py   what the kernel says           follow.py     one session's file, from its beginning and on as it grows
+    claude_agents.py  a session and its sub-agents' files
     processes.py  which program has a session  follow_rows.py  the same for rows of a database
 
 A catalog entry names its store by the module's name (``store = "…"``).
@@ -11,12 +12,13 @@ A catalog entry names its store by the module's name (``store = "…"``).
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Protocol, cast
 
-from trunkline.discovery.base import AgentStore, FoundSession, TranscriptReading
+from trunkline.discovery.base import AgentStore, Ending, FoundSession, TranscriptReading
 from trunkline.discovery.files import FileStore
-from trunkline.discovery.follow import Following, OnSignals, Prepare
+from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
 from trunkline.threads import check_off_loop
 
 __all__ = ["AgentStore", "FoundSession", "StoreType", "TranscriptReading", "features_of", "reading_of", "store_of", "store_type"]
@@ -38,8 +40,13 @@ class StoreType(Protocol):
         """The store in that folder."""
 
     def following(self, path: str, session_id: str, position: int, on_signals: OnSignals, *, folder: str,
-                  prepare: Prepare | None = None) -> Following:
-        """What reads one session, from a position on, and goes on doing so. ``folder`` is what is watched."""
+                  prepare: Prepare | None = None, parts: Mapping[str, int] | None = None,
+                  on_part: OnPart | None = None) -> Following:
+        """What reads one session, from a position on, and goes on doing so. ``folder`` is what is watched. ``parts`` are the
+        positions in the files beside it, for stores that have such; ``on_part`` takes the next ones."""
+
+    def ending(self, path: str, session_id: str) -> Ending:
+        """Where one session ends now. It looks at the disk."""
 
 
 def store_of(name: str, folder: str | None) -> AgentStore | None:

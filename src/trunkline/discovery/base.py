@@ -7,7 +7,8 @@ Rule 3: methods of a store may block on the disk; callers run them in a thread.
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from collections.abc import Mapping
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import msgspec
 
@@ -31,6 +32,13 @@ class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
     model: str = ""
     tokens: int | None = None
     """What it has taken so far, where the store says so without being read through."""
+
+
+class Ending(NamedTuple):
+    """Where a session's file ends now: the position behind all that is in it, and in the files beside it by their names."""
+
+    position: int
+    parts: Mapping[str, int]
 
 
 class TranscriptReading(Protocol):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from trunkline.dialects.claude.transcript import (
     TITLES,
@@ -20,8 +20,10 @@ from trunkline.dialects.claude.transcript import (
     prompt_text,
     read_line,
 )
-from trunkline.discovery.base import FoundSession, ProgramState, TranscriptReading
+from trunkline.discovery.base import Ending, FoundSession, ProgramState, TranscriptReading
+from trunkline.discovery.claude_agents import ClaudeFollower, parts_of
 from trunkline.discovery.files import Ends, FileStore, PlainFile, entries, folders, found_session, plain
+from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare, whole_lines
 from trunkline.discovery.processes import registered, state_of
 
 _NAME = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -43,6 +45,19 @@ class ClaudeStore(FileStore):
     def reading() -> TranscriptReading:
         """A reader for one session's file."""
         return ClaudeTranscript()
+
+    @classmethod
+    def following(cls, path: str, session_id: str, position: int, on_signals: OnSignals, *, folder: str,
+                  prepare: Prepare | None = None, parts: Mapping[str, int] | None = None,
+                  on_part: OnPart | None = None) -> Following:
+        """What reads one session's file, and those of its sub-agents."""
+        return ClaudeFollower(path, position, on_signals, folder=folder, prepare=prepare, parts=parts or {},
+                              on_part=on_part or (lambda name, position: None))
+
+    @classmethod
+    def ending(cls, path: str, session_id: str) -> Ending:
+        """Where the session ends now, and its sub-agents."""
+        return Ending(whole_lines(path), {name: whole_lines(part) for name, part in parts_of(path).items()})
 
     def _is_id(self, text: str) -> bool:
         return _NAME.fullmatch(text) is not None

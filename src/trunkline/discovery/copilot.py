@@ -1,7 +1,8 @@
 """GitHub Copilot CLI's sessions on this machine: a folder each, ``session-state/<session id>/``, with ``events.jsonl`` in it.
 
 Rule 1: what a session is called is in ``workspace.yaml`` beside it, a few plain lines. A line that is not plain says nothing.
-Rule 2: a process that has a session open has put ``inuse.<pid>.lock`` there; it may be left from one that was killed.
+Rule 2: a process that has a session open has put ``inuse.<pid>.lock`` there; it may be left from one that was killed, and its
+number be another's by now: one that began after the lock was written does not count.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from trunkline.dialects.copilot.events import CopilotEvents, answer_of, model_of
 from trunkline.dialects.transcripts import instant, object_of, read_object, text_of
 from trunkline.discovery.base import FoundSession, TranscriptReading
 from trunkline.discovery.files import TITLE_MOST, Ends, FileStore, PlainFile, entries, folders, found_session, plain
-from trunkline.discovery.processes import is_running
+from trunkline.discovery.processes import is_running, was_there
 from trunkline.disk.reading import read_beginning
 
 EVENTS = "events.jsonl"
@@ -56,8 +57,8 @@ class CopilotStore(FileStore):
     def _known(self, found: FoundSession) -> FoundSession:
         """With its name, and with who has it open."""
         folder = os.path.dirname(found.path)
-        locks = (lock for entry in entries(folder) if (lock := _LOCK.fullmatch(entry.name)))
-        pid = next((pid for lock in locks if is_running(pid := int(lock[1]))), None)
+        locks = [(int(named[1]), entry) for entry in entries(folder) if (named := _LOCK.fullmatch(entry.name))]
+        pid = next((pid for pid, lock in locks if is_running(pid) and was_there(pid, _written(lock.path))), None)
         name = _name_in(os.path.join(folder, "workspace.yaml"))
         return msgspec.structs.replace(found, title=name[:TITLE_MOST] or found.title, in_use=pid is not None, pid=pid)
 
@@ -73,6 +74,14 @@ class CopilotStore(FileStore):
             last_message=next((text for line in reversed(lines) if (text := answer_of(line))), ""),
             model=next((text for line in reversed(lines) if (text := model_of(line))), ""),
             tokens=sum(map(tokens_of, lines)) or None if ends.whole else None)
+
+
+def _written(path: str) -> int:
+    """When a lock was put there; 0, before everything, where it is gone again."""
+    try:
+        return os.lstat(path).st_mtime_ns // 1000
+    except OSError:
+        return 0
 
 
 def _name_in(path: str) -> str:

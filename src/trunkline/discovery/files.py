@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from trunkline.discovery.base import FoundSession, TranscriptReading
-from trunkline.discovery.follow import Follower, Following, OnSignals, Prepare
+from trunkline.discovery.base import Ending, FoundSession, TranscriptReading
+from trunkline.discovery.follow import Follower, Following, OnPart, OnSignals, Prepare, whole_lines
 from trunkline.disk.reading import open_plain
 
 HEAD = 64 << 10
@@ -77,9 +77,15 @@ class FileStore(ABC):
 
     @classmethod
     def following(cls, path: str, session_id: str, position: int, on_signals: OnSignals, *, folder: str,
-                  prepare: Prepare | None = None) -> Following:
+                  prepare: Prepare | None = None, parts: Mapping[str, int] | None = None,
+                  on_part: OnPart | None = None) -> Following:
         """What reads one session's file and goes on doing so."""
         return Follower(path, cls.reading(), position, on_signals, folder=folder, prepare=prepare)
+
+    @classmethod
+    def ending(cls, path: str, session_id: str) -> Ending:
+        """Where the session ends now. It looks at the disk."""
+        return Ending(whole_lines(path), {})
 
     @abstractmethod
     def _is_id(self, text: str) -> bool:

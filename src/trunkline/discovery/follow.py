@@ -36,6 +36,8 @@ LINE_MOST = 64 << 20
 OnSignals = Callable[[list[tuple[int, Signal]], int], None]
 """Takes signals with their times, and the position behind them."""
 Prepare = Callable[[list[Signal]], Awaitable[None]]
+OnPart = Callable[[str, int], None]
+"""Takes the name of a file beside the session's own, and the position in it behind the signals that are handed over next."""
 
 
 class Following(ABC):
@@ -176,7 +178,9 @@ class Follower(Following):
                 piece = file.read(self.position - begin)
         except OSError:
             return
-        self._read_lines(piece if begin == 0 else piece.partition(b"\n")[2])
+        for line in (piece if begin == 0 else piece.partition(b"\n")[2]).split(b"\n"):
+            if line.strip():
+                self._reading.line(line)
         self._reading.settle()
 
     def _skip(self, piece: bytes) -> bytes:
@@ -205,3 +209,20 @@ def _read(path: str, position: int) -> bytes | int:
             return file.read(PIECE)
     except OSError:
         return 0
+
+
+def whole_lines(path: str) -> int:
+    """How many bytes of a file are whole lines; 0 where it cannot be read."""
+    try:
+        with open_plain(path) as file:
+            end = os.fstat(file.fileno()).st_size
+            while end > 0:
+                begin = max(0, end - PIECE)
+                file.seek(begin)
+                at = file.read(end - begin).rfind(b"\n")
+                if at >= 0:
+                    return begin + at + 1
+                end = begin
+    except OSError:
+        return 0
+    return 0

@@ -70,7 +70,7 @@ class RowFollower(Following):
             told, count = await self._lane.run(self._page)
             if not count and not self._mark:
                 return  # there is nothing yet
-            await self._hand_over(told, self.position - count if count else self._mark * _SAME_TIME + _SAME_TIME - 1)
+            await self._hand_over(told, self.position - count if count else behind_all_of(self._mark))
         while True:
             await self._flowing.wait()
             told, position = await self._lane.run(self._changes)
@@ -125,3 +125,8 @@ class RowFollower(Following):
         told = [timed for row, parts in messages for timed in self._reading.message(row, parts)]
         position = newest * _SAME_TIME + count
         return told, position if told or newest > since else self.position
+
+
+def behind_all_of(newest: int) -> int:
+    """The position behind all rows up to a time, those of that very time included."""
+    return newest * _SAME_TIME + _SAME_TIME - 1

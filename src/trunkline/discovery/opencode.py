@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 
 import msgspec
@@ -16,10 +17,10 @@ import msgspec
 from trunkline.dialects.opencode.rows import OpencodeRows, Row, answer_of
 from trunkline.dialects.outside import Json
 from trunkline.dialects.transcripts import count_of, instant, read_object, text_of
-from trunkline.discovery.base import FoundSession
+from trunkline.discovery.base import Ending, FoundSession
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
-from trunkline.discovery.follow import Following, OnSignals, Prepare
-from trunkline.discovery.follow_rows import RowFollower
+from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
+from trunkline.discovery.follow_rows import RowFollower, behind_all_of
 from trunkline.discovery.processes import began_at, folder_of, lock_holders
 from trunkline.discovery.sqlite import Look, look_at
 
@@ -71,10 +72,16 @@ class OpencodeStore:
 
     @staticmethod
     def following(path: str, session_id: str, position: int, on_signals: OnSignals, *, folder: str,
-                  prepare: Prepare | None = None) -> Following:
+                  prepare: Prepare | None = None, parts: Mapping[str, int] | None = None,
+                  on_part: OnPart | None = None) -> Following:
         """What reads one session and goes on doing so."""
         files = frozenset({path, f"{path}-wal"})
         return RowFollower(OpencodeRowsOf(path, session_id), OpencodeRows(), files, folder, position, on_signals, prepare=prepare)
+
+    @staticmethod
+    def ending(path: str, session_id: str) -> Ending:
+        """Where the session ends now. It looks at the disk, and raises OSError where that fails."""
+        return Ending(behind_all_of(OpencodeRowsOf(path, session_id).newest()), {})
 
     def _look(self, which: str, values: tuple[str, ...]) -> list[FoundSession]:
         try:

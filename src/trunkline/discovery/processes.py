@@ -25,6 +25,9 @@ LOCKS_MOST = 4 << 20
 RECORD_MOST = 64 << 10
 """Bytes of a program's record of itself that are read."""
 
+CLOCKS_US = 2_000_000
+"""How far the times of the kernel and of a program's clock may be apart."""
+
 WORDS_MOST = 4096
 """Bytes of a command line that are looked at."""
 
@@ -37,18 +40,28 @@ def is_running(pid: int, began: str = "") -> bool:
     return ticks is not None and (not began or began == str(ticks))
 
 
+def was_there(pid: int, at: int) -> bool:
+    """Whether a process that is there had begun by then (UTC, microseconds): what was written of it before is of another one."""
+    return began_at(pid) <= at + CLOCKS_US
+
+
 class _Record(msgspec.Struct, rename="camel"):
     """What a program writes of itself while it runs. ``procStart`` ends in when it began, in the kernel's ticks."""
 
     pid: Annotated[int, msgspec.Meta(ge=1)]
     session_id: str
     proc_start: str = ""
+    started_at: int | float = 0
+    """When it began by its own clock, in milliseconds."""
     status: str = ""
 
     @property
     def runs(self) -> bool:
-        """Whether it is about a process that is there."""
-        return is_running(self.pid, self.proc_start.rpartition(":")[2])
+        """Whether it is about a process that is there. Older programs do not write when it began as the kernel counts it."""
+        began = self.proc_start.rpartition(":")[2]
+        if not is_running(self.pid, began):
+            return False
+        return bool(began) or not self.started_at or was_there(self.pid, int(self.started_at * 1000))
 
 
 def registered(folder: str) -> dict[str, int]:

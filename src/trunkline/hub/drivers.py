@@ -98,7 +98,7 @@ class Drivers:
             calls=EditorCalls(session.editors, session.id, agent.workspace, env, spec.quirks, agent.permits,
                               agent.acted, agent.printed, agent.prints, session.confine, session.fold.resources),
             mcp_servers=session.fold.mcp_servers, sink=agent, new_id=lambda: self._new_id("req"), version=__version__,
-            fork=_forks(session.fold), confine=session.confine, resources=session.fold.resources)
+            fork=_forks(session.fold), is_known=session.fold.turns > 0, confine=session.confine, resources=session.fold.resources)
 
     def confine(self, fold: Fold, more: Mapping[str, str]) -> Confine:
         """How what runs for a session is kept in its sandbox. (Its agent's entry may be gone; its sandbox is not.)"""
@@ -159,8 +159,10 @@ class Drivers:
         from trunkline.session.driver.watch import WatchDriver
 
         fold = session.fold
-        return WatchDriver(store.following(path, fold.agent_session_id or "", fold.watch_position, session.agent.followed,
-                                           folder=folder, prepare=session.agent.reading.prepare), self._asks)
+        source = store.following(path, fold.agent_session_id or "", fold.watch_position, session.agent.followed, folder=folder,
+                                 prepare=session.agent.reading.prepare, parts=dict(fold.watch_parts),
+                                 on_part=session.agent.followed_part)
+        return WatchDriver(source, self._asks)
 
     def _env_in(self, spec: AgentSpec | None, more: Mapping[str, str]) -> dict[str, str]:
         return self._env_for(spec, more) if spec is not None else clean_env((), self._environ)
@@ -206,7 +208,7 @@ class _Past:
 
     def _read_all(self, session_id: str) -> list[Signal]:
         store, reading = self._store(), discovery.reading_of(self._name)
-        return _read_all(store, reading, session_id) if store is not None and reading is not None else []
+        return read_past(store, reading, session_id) if store is not None and reading is not None else []
 
     def _store(self) -> AgentStore | None:
         """Where they are. It looks at the disk, as all that is done with it does."""
@@ -223,7 +225,8 @@ class _Past:
         return disk.f_bavail * disk.f_frsize
 
 
-def _read_all(store: AgentStore, reading: TranscriptReading, session_id: str) -> list[Signal]:
+def read_past(store: AgentStore, reading: TranscriptReading, session_id: str) -> list[Signal]:
+    """All that the file of a session says. It looks at the disk."""
     found = store.find(session_id)
     if found is None:
         return []

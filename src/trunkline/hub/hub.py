@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -32,6 +32,7 @@ from trunkline.hub.agents import Agents, lend_env
 from trunkline.hub.audit import AuditNotes, audit_log, chain_key
 from trunkline.hub.away import Away
 from trunkline.hub.drivers import Drivers
+from trunkline.hub.elsewhere import Elsewhere
 from trunkline.hub.folders import folder_lane, guarded_folders
 from trunkline.hub.in_memory import SessionsInMemory
 from trunkline.hub.loading import load_for_sessions
@@ -88,6 +89,8 @@ class Hub:
         """What programs ask that others run in terminals, through hooks of ours."""
         self.away = Away(options.file("away.json"))
         """Whether the person is away from all terminals."""
+        self.elsewhere = Elsewhere(self.agents, self.environ, self._pids, self.lane)
+        """Who else has the agents' sessions open."""
         drivers = Drivers(self.agents, self.environ, self._pids, _new_id, hidden_places(options), self.asks_elsewhere)
         services = self._services(drivers, key)
         self._agents = Agents(self.agents, self.environ, self._journal, self._memory, drivers)
@@ -105,7 +108,8 @@ class Hub:
             policies=self.policies, chain_key=key, raw_as_sent=options.packets_raw == "agent", guarded=guarded_folders(options),
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
             tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider,
-            hold_readers=self.everything.hold, let_readers_go=self.everything.let_go, home=self.environ.get("HOME"))
+            hold_readers=self.everything.hold, let_readers_go=self.everything.let_go, home=self.environ.get("HOME"),
+            check_free=self.elsewhere.check_free)
 
     async def __aenter__(self) -> Self:
         if self.options.keeps_files:
@@ -229,6 +233,14 @@ class Hub:
     async def follow(self, agent: str, found: FoundSession, *, by: str) -> Session:
         """Watch a session that another program runs, by the file that it writes."""
         return await self._starts.follow(agent, found, by=by)
+
+    async def take_over(self, session: Session, check: Callable[[], Awaitable[None]], *, by: str) -> None:
+        """Go on here with a session that was followed, under the same id; ``check`` raises where somebody else has it."""
+        await self._starts.take_over(session, check, by=by)
+
+    async def can_fork(self, agent: str) -> bool:
+        """Whether sessions with this agent can be forked, as far as is known."""
+        return await self._agents.can_fork(agent)
 
     # Sessions by id.
 

@@ -138,6 +138,9 @@ class Sessions:
         rows = await self._journal.rows(RowFilter(id=session_id, limit=1))
         if not rows or session_id in self._deleted:
             raise _not_found(session_id)
+        begun = await self._begun(session_id)
+        if begun is not None:
+            return begun
         session = await self.restored(rows[0])
         await session.lifecycle.reread_open_text(self._journal)
         if session_id in self._deleted:
@@ -146,6 +149,18 @@ class Sessions:
         if session.fold.watches is not None:
             await _follow_on(session)
         return session
+
+    async def _begun(self, session_id: str) -> Session | None:
+        """A session that has its first entries and is still being begun, once it is: there is one of it, not a second out of the
+        journal. None for any other."""
+        for session, done in [*self._beginning.items()]:
+            if session.id == session_id:
+                await done.wait()
+                if session_id in self._deleted:
+                    raise _not_found(session_id)
+                await asyncio.sleep(0)  # whoever begins it hands it to memory right behind that
+                return session
+        return None
 
     async def _undo(self, session: Session) -> None:
         self._deleted.add(session.id)

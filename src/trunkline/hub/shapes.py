@@ -76,7 +76,33 @@ class FoundView(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
     model: str | None = None
     tokens: int | None = None
     """What it has taken, where its files say so without being read through."""
+    resume_command: str | None = None
+    """What goes on with it in the agent's own program, in a terminal."""
     where: Literal["elsewhere"] = "elsewhere"
+
+
+class Way(msgspec.Struct, frozen=True):
+    """One way to go on here with a session that another program wrote, and what it does or why it is not possible now."""
+
+    how: Literal["resume", "fork", "summary"]
+    possible: bool
+    words: str
+
+
+class HandoverView(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
+    """Who has a session, and how it changes hands."""
+
+    session_id: str
+    here: bool
+    """Whether the hub runs its agent; else it is followed by its file."""
+    running: bool
+    """Whether another program has it open."""
+    pid: int | None = None
+    ways: list[Way] = msgspec.field(default_factory=list)
+    """How it can be continued here; none for one that is here."""
+    resume_command: str | None = None
+    """What goes on with it in the agent's own program, in a terminal."""
+    can_give_back: bool = False
 
 
 class AgentInfo(msgspec.Struct, rename="camel", kw_only=True):

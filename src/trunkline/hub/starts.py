@@ -28,8 +28,8 @@ from trunkline.hub.shapes import NewSession, content_blocks
 from trunkline.hub.start_keys import StartKeys, digest_of
 from trunkline.journal.base import Journal
 from trunkline.session.commands.requests import check_title
-from trunkline.session.driver.elsewhere import ASK_S
-from trunkline.session.fold import Fold, Waits
+from trunkline.session.driver.elsewhere import waits_elsewhere
+from trunkline.session.fold import Fold
 from trunkline.session.services import Services
 from trunkline.threads import Lane
 
@@ -79,12 +79,12 @@ class Starts:
         source = await self._sessions.find(session_id)
         fold = source.fold
         spec = self._agents.spec(fold.agent)
-        if not await self._agents.can_fork(fold.agent) or fold.watches is not None:
+        if not await self._agents.can_fork(fold.agent):
             raise Unsupported(f"sessions with {spec.display_name} cannot be forked")
         if fold.turns == 0 or fold.agent_session_id is None:
             raise Invalid("nothing was said in this session yet; start a new one instead of a fork")
         now = self._services.clock()
-        place = await self._real(cwd) if cwd is not None else fold.cwd
+        place = await self._real(cwd or fold.cwd) if cwd is not None or fold.watches is not None else fold.cwd
         branch = await self._make(Fold(
             session_id=self._services.new_id("ses"), agent=fold.agent, cwd=place, created_at=now, updated_at=now,
             title=title or fold.title, agent_session_id=fold.agent_session_id, fork_of=fold.agent_session_id,
@@ -100,8 +100,17 @@ class Starts:
         check_place(found.cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path,
-                    waits=Waits(approval_s=ASK_S, on_timeout="cancel"))
+                    waits=waits_elsewhere(), resources=spec.resources)
         return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.watch(by=by))
+
+    async def take_over(self, session: Session, check: Callable[[], Awaitable[None]], *, by: str) -> None:
+        """Go on here with a session that was followed. ``check`` raises where somebody else has it."""
+        self._sessions.check_open()
+        await self._real(session.fold.cwd)
+        await open_nursery()
+        # Whoever asked may leave: it is done whole.
+        await asyncio.shield(asyncio.ensure_future(session.lifecycle.take_over(check, by=by)))
+        self._agents.on_started(session.fold)
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:
         """Held by whoever looks for a session and attaches to it, so that nobody else does the same meanwhile."""

@@ -190,10 +190,8 @@ class TerminalDesk:
                 waiting.end(went_on(waiting.request_id))
 
     async def _call_in(self, session: Session, call: HookCall) -> str | None:
-        """The id of the call that is asked about, in the session's own file; None where it is not found there in time. Calls of
-        sub-agents are in files of their own."""
-        tries = 0 if call.part else int(JOIN_S / JOIN_LOOK_S)
-        for left in range(tries, -1, -1):
+        """The id of the call that is asked about, in the session's files; None where it is not found there in time."""
+        for left in range(int(JOIN_S / JOIN_LOOK_S), -1, -1):
             asked = {view.tool_call_id for view in session.fold.approvals.values()}
             for call_id, known in session.fold.calls.items():
                 if not known.finished and call_id not in asked and _input(known.state.raw_input) == call.given:

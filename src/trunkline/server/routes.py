@@ -18,6 +18,7 @@ from trunkline.dialects.context.commands import CommandEnvelope
 from trunkline.errors import TrunklineError
 from trunkline.hub import Accepted, AgentInfo, Answer, Decision, NewSession, SessionView
 from trunkline.hub.rule_preview import RulePreview
+from trunkline.hub.shapes import HandoverView
 from trunkline.server import page
 from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.call import HttpCall, Reply
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from trunkline.server.files import diff, files, folders, images, preview, uploads
     from trunkline.server.ops import journal
     from trunkline.server.packets import history, packets
-    from trunkline.server.sessions import adapters, approvals, away, export, limits, policies, prompt, search, sessions
+    from trunkline.server.sessions import adapters, approvals, away, export, handover, limits, policies, prompt, search, sessions
 else:
     acp_http = Later("trunkline.server.acp.transport.http")
     devices, login = Later("trunkline.server.auth.devices"), Later("trunkline.server.auth.login")
@@ -45,9 +46,9 @@ else:
         Later(f"trunkline.server.files.{name}") for name in ("diff", "files", "folders", "images", "preview", "uploads"))
     journal = Later("trunkline.server.ops.journal")
     history, packets = Later("trunkline.server.packets.history"), Later("trunkline.server.packets.packets")
-    adapters, approvals, away, export, limits, policies, prompt, search, sessions = (
+    adapters, approvals, away, export, handover, limits, policies, prompt, search, sessions = (
         Later(f"trunkline.server.sessions.{name}")
-        for name in ("adapters", "approvals", "away", "export", "limits", "policies", "prompt", "search", "sessions"))
+        for name in ("adapters", "approvals", "away", "export", "handover", "limits", "policies", "prompt", "search", "sessions"))
 
 Handler = Callable[[HttpCall], Awaitable[Reply]]
 STREAM = ("text/event-stream",)
@@ -184,6 +185,16 @@ ROUTES: tuple[Route, ...] = (
           gives=STREAM, query=(AGENT,), headers=(CONNECTION_ID, SESSION_ID, LAST_EVENT_ID)),
     Route("DELETE", "/acp", acp_http.end, "view", "End an editor's connection; its sessions go on.", status=202,
           headers=(CONNECTION_ID,)),
+    Route("GET", "/sessions/{id}/handover", handover.show, "view",
+          "Who has a session, how it can be continued here, and the command that does so in the agent's own program.",
+          response=HandoverView,
+          query=(Query("wait", "Seconds, up to 60: answer once the program that has it open has ended, at the latest then.",
+                       "integer"),)),
+    Route("POST", "/sessions/{id}/take-over", handover.take_over, "control",
+          "Go on here with a session that is followed; `201` where that is a session of its own.", request=handover.TakeOver,
+          response=SessionView),
+    Route("POST", "/sessions/{id}/give-back", handover.give_back, "control",
+          "End the agent here, so that its own program can go on; the session is followed from then on.", response=HandoverView),
     Route("POST", "/sessions/{id}/fork", sessions.fork, "control",
           "Branch a session off this one, with all that was said so far, where its agent can.", request=sessions.Fork,
           response=SessionView, status=201),

@@ -131,6 +131,9 @@ class AgentSide:
     def told(self, whole: str | None = None) -> None:
         """That text is whole; this is what the file will say of it, where that is known."""
         self._live.end(whole)
+    def followed_part(self, name: str, position: int) -> None:
+        """The same of a file beside it; told right before what it has."""
+        self._recorder.at().lifecycle.followed_part_to(name, position)
 
     def acted(self, words: Sequence[str]) -> None:
         """The agent had a file written or a command run by us, in these words."""

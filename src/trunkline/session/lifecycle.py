@@ -1,20 +1,21 @@
 """How a session begins: with a new conversation, with one that the agent has already, with a file that somebody else's agent
-writes; and again after a crash. How it rests, and how it ends.
+writes; and again after a crash. How it changes hands, rests, and ends.
 
 Rule: these are the hub's. What clients do is reached through the session's properties, which check whether they may.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 
-from trunkline.errors import StorageError, TrunklineError
+from trunkline.errors import StorageError, TrunklineError, TurnInProgress
 from trunkline.journal.base import Journal
 from trunkline.session.admission import Admission
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.deadlines import Alarms
+from trunkline.session.driver.elsewhere import FileEnd, waits_elsewhere
 from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.intake.intake import Intake
@@ -97,6 +98,65 @@ class Lifecycle:
         self._line.reset()
         await self._link.ensure(adopt=begins)
         await recorder.write_and_store()
+
+    async def take_over(self, check: Callable[[], Awaitable[None]], *, by: str) -> None:
+        """Go on here with what was followed: its file is read to the end, then its own agent opens it, or all stays as it was.
+        ``check`` is asked right before that, and raises where somebody else has it."""
+        recorder, fold = self._recorder, self._recorder.fold
+        assert fold.watches is not None, "only what is followed is taken over"
+        path, parts = fold.watches, dict(fold.watch_parts)
+        self._finder.learn()
+        try:
+            await self._link.read_to_end()
+            await check()
+            path, parts = fold.watches, dict(fold.watch_parts)
+            self._close_followed()
+            recorder.at().lifecycle.taken_over()
+            await self._link.ensure(adopt=True)
+        except BaseException:
+            await self._link.stop()
+            recorder.at().lifecycle.given_back(path, fold.watch_position, parts, waits_elsewhere())
+            if self._admission.is_open:
+                await self.watch(by=by)
+            raise
+        recorder.at().writer.custom("session_taken_over", {"agentSessionId": fold.agent_session_id}, meta={"by": by})
+        recorder.at().writer.status("idle")
+        await recorder.write_and_store()
+        self._player.rest()
+
+    def _close_followed(self) -> None:
+        """Whoever wrote the file is gone: nothing more comes of what is open in it."""
+        self._approvals.leave_to_terminal("taken_over")
+        interpret = self._recorder.at()
+        if interpret.fold.turn is not None:
+            interpret.turns.end("cancelled")
+        interpret.lifecycle.agent_left()
+        self._recorder.write()
+
+    async def give_back(self, find: Callable[[], Awaitable[FileEnd | None]], *, by: str) -> bool:
+        """End the agent, and follow its file from where that ends then. ``find`` looks for it; where there is none that we can
+        read, the agent is ended and that is all: returns whether it is followed."""
+        recorder, fold = self._recorder, self._recorder.fold
+        self._check_rests()
+        await self._link.stop()
+        await self._intake.hurry()
+        end = await find()
+        self._check_rests()
+        self._alarms.clear("idle")
+        recorder.at().lifecycle.agent_left()
+        if end is not None:
+            recorder.at().lifecycle.given_back(end.path, end.position, end.parts, waits_elsewhere())
+        data = {"agentSessionId": fold.agent_session_id, "watches": fold.watches}
+        recorder.at().writer.custom("session_given_back", data, meta={"by": by})
+        recorder.write()
+        if end is not None:
+            await self._link.ensure()
+        await recorder.write_and_store()
+        return end is not None
+
+    def _check_rests(self) -> None:
+        if self._recorder.fold.turn is not None:
+            raise TurnInProgress("a turn is running; cancel it, or wait for its end, and give the session back then")
 
     async def reread_open_text(self, journal: Journal) -> None:
         """Fill in the open message after a restart: the checkpoint names it, the journal has its words."""

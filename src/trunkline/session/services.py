@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import msgspec
@@ -30,6 +30,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     agent_idle_stop: Seconds = _DEFAULTS.agent_idle_stop
     cancel_grace: Seconds = _DEFAULTS.cancel_grace
     silence_grace: Seconds = _DEFAULTS.silence_grace
+
+
+async def _free(fold: Fold) -> None:
+    """Nobody else has it."""
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,5 +70,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     hold_readers: Callable[[], None] = lambda: None
     let_readers_go: Callable[[], None] = lambda: None
     """Within this, readers of the whole hub are not written to."""
+    check_free: Callable[[Fold], Awaitable[None]] = _free
+    """Raises where another program has the session open that an agent is to come back to."""
     home: str | None = None
     """The person's home folder, by which paths are judged."""

@@ -78,7 +78,7 @@ class Session:
         alarms, background, watch = Alarms(), BackgroundTasks(), SilenceWatch(fold.waits_for_person)
         recorder = self._recorder = Recorder(fold, services, alarms)
         inside = AgentsWorkspace(self.workspace, partial(services.hider, fold, self.env))
-        link = AgentLink(recorder, partial(make_driver, self), services.pids, inside)
+        link = AgentLink(recorder, partial(make_driver, self), services.pids, inside, partial(services.check_free, fold))
         gate, grants = Gatekeeper(fold, services.policies, services.clock, inside), Grants(recorder, inside)
         approvals = Approvals(recorder, link, alarms, background, watch, gate, grants, services.limits.approval_timeout)
         finder = ArtifactFinder(recorder, fold.cwd, self.workspace.lane, services.preview_url, services.clock, services.makers)

@@ -125,7 +125,7 @@ export interface AskedCall {
   about?: PolicyAsk | null;
 }
 
-/** How to attach. `watch`: only follow what the agent writes elsewhere; without it, whichever is safe. `projectPath` goes */
+/** How to attach. `watch`: only follow what the agent writes elsewhere (false: go on with it here, or be refused); without */
 export interface Attach {
   watch?: boolean | null;
   projectPath?: string | null;
@@ -422,7 +422,19 @@ export interface FoundView {
   pid: number | null;
   model: string | null;
   tokens: number | null;
+  resumeCommand: string | null;
   where: 'elsewhere';
+}
+
+/** Who has a session, and how it changes hands. */
+export interface HandoverView {
+  sessionId: string;
+  here: boolean;
+  running: boolean;
+  pid: number | null;
+  ways: Way[];
+  resumeCommand: string | null;
+  canGiveBack: boolean;
 }
 
 /** Somebody is there. */
@@ -911,6 +923,7 @@ export interface SessionState {
   sandbox: Sandboxed | null;
   watchOnly: boolean;
   line: boolean;
+  resumeCommand: string | null;
   commands: AvailableCommand[] | null;
   changes: Changes;
   resources: Resources;
@@ -953,6 +966,7 @@ export interface SessionView {
   sandbox: Sandboxed | null;
   watchOnly: boolean;
   line: boolean;
+  resumeCommand: string | null;
   commands: AvailableCommand[] | null;
   changes: Changes;
   resources: Resources;
@@ -1002,6 +1016,11 @@ export interface SubscriptionView {
   endpoint: string;
   kinds: ('approval' | 'failed' | 'finished' | 'question')[];
   createdAt: number;
+}
+
+/** How to go on: with the very session, with a branch of it, or with a new one that begins with what was said. */
+export interface TakeOver {
+  how?: 'fork' | 'resume' | 'summary';
 }
 
 /** Plain or markdown text. */
@@ -1059,6 +1078,13 @@ export interface Usage {
 export interface Waits {
   approvalS?: number | null;
   onTimeout?: 'cancel' | 'reject';
+}
+
+/** One way to go on here with a session that another program wrote, and what it does or why it is not possible now. */
+export interface Way {
+  how: 'fork' | 'resume' | 'summary';
+  possible: boolean;
+  words: string;
 }
 
 /** What to type on the hub's machine for a link that logs a browser in. */

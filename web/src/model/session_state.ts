@@ -10,7 +10,7 @@ import { readText } from './timeline/event_fields';
 /** Events that have only a part of what changed: the rest is in the next snapshot. */
 const INCOMPLETE = new Set([
   'acp/available_commands_update', 'acp/config_option_update', 'trunkline/config_option_update', 'trunkline/rule_added', 'trunkline/limits_set',
-  'trunkline/permission_policy_set', 'trunkline/session_attached', 'trunkline/artifact_created', 'agent/agent_session_changed',
+  'trunkline/permission_policy_set', 'trunkline/session_attached', 'trunkline/session_taken_over', 'trunkline/session_given_back', 'trunkline/artifact_created', 'agent/agent_session_changed',
 ]);
 
 /** What the hub keeps of a title that an agent gives. */
@@ -37,7 +37,7 @@ export function emptyState(sessionId: string): SessionState {
     id: sessionId, status: 'starting', agent: '', cwd: '', title: '', createdAt: '', updatedAt: '', lastSeq: 0, turn: null, pendingApprovals: [],
     pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null, configOptions: null, artifacts: 0, paused: null,
     caps: null, waits: {}, rules: [], permissionPolicy: null, tokens: null, agentInfo: null, agentStart: null, lastText: '', agentSessionId: null,
-    watchOnly: false, line: false, commands: null, failed: null, missed: null,
+    watchOnly: false, line: false, resumeCommand: null, commands: null, failed: null, missed: null,
   } as unknown as SessionState;
 }
 

@@ -9,7 +9,7 @@ function view(id: string, more: Partial<SessionView> = {}): SessionView {
     id, status: 'idle', agent: 'demo', cwd: '/p', title: id, createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', lastSeq: 10,
     turn: null, pendingApprovals: [], pendingQuestions: [], queue: [], todos: [], usage: null, cost: null, mode: null, modes: null,
     configOptions: null, artifacts: 0, paused: null, caps: null, waits: {}, rules: [], permissionPolicy: null, tokens: null, agentInfo: null,
-    agentStart: null, lastText: '', agentSessionId: null, sandbox: null, resources: {}, watchOnly: false, line: false, commands: null, changes: { files: 0, linesAdded: 0, linesRemoved: 0 }, failed: null, missed: null,
+    agentStart: null, lastText: '', agentSessionId: null, sandbox: null, resources: {}, watchOnly: false, line: false, resumeCommand: null, commands: null, changes: { files: 0, linesAdded: 0, linesRemoved: 0 }, failed: null, missed: null,
     ...more,
   };
 }

@@ -48,6 +48,8 @@ VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
 
 PYTHON: Final = "{python}"
+SESSION: Final = "{session}"
+"""Stands for a session's id in the command that goes on with it."""
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _MEMBER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,63}")
@@ -80,6 +82,7 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     store: str = ""
     hooks: str = ""
     line: LineEntry = LineEntry()
+    resume: tuple[str, ...] = ()
     tools: dict[str, ToolRole] = {}
     members: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
@@ -95,6 +98,13 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
     def asks_permission(self) -> bool:
         """Whether a run has shown that the agent asks before it acts. Where none has, nobody should count on it."""
         return "approval.toolCalls" in self.features
+
+    def resume_command(self, session_id: str | None, folder: str) -> str | None:
+        """What a person types to go on with a session in the agent's own program; None where nothing does."""
+        if not self.resume or not session_id:
+            return None
+        words = shlex.join(word.replace(SESSION, session_id) for word in self.resume)
+        return f"cd {shlex.quote(folder)} && {words}"
 
     @property
     def tool_names(self) -> ToolNames:
@@ -188,6 +198,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
         features=_known_features(where, entry.features),
         paths=entry.paths,
         store=entry.store, hooks=entry.hooks, line=entry.line,
+        resume=_resume(where, entry.resume),
         tools=entry.tools,
         members=_harmless_members(where, entry.members),
         variables=_own_variables(where, entry.variables),
@@ -320,6 +331,12 @@ def _own_variables(where: str, variables: tuple[str, ...]) -> tuple[str, ...]:
         if why is not None:
             raise Invalid(f"{where}: variables: {pair[:64]!r} cannot be listed: {why}", details={"source": where})
     return variables
+
+
+def _resume(where: str, words: tuple[str, ...]) -> tuple[str, ...]:
+    if words and not any(SESSION in word for word in words):
+        raise Invalid(f"{where}: resume: no word has {SESSION} in it, for the session's id", details={"source": where})
+    return words
 
 
 def _resources(where: str, table: dict[str, int]) -> Resources:

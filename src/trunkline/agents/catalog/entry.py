@@ -96,6 +96,9 @@ class AgentEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     hooks: Annotated[str, About(
         description="whose hooks its program calls in a terminal: a vendor's folder of `trunkline.dialects` that has some")] = ""
     line: LineEntry = LineEntry()
+    resume: Annotated[tuple[str, ...], About(
+        description="the command by which its own program goes on with a session in a terminal, with `{session}` for its id; "
+                    "absent: there is none, or it is not safe")] = ()
     tools: Annotated[dict[str, ToolRole], About(
         description="its names for its tools, each with the tool's role: `run_shell_command = \"terminal\"`")] = {}
     members: Annotated[tuple[str, ...], About(

@@ -6,6 +6,7 @@ folder; its ``command`` is what is called.
     send.py · tail.py · approve.py · deny.py · answer.py       a session from a script or another terminal
     acp/        an agent to an editor             check/       whether an agent keeps to the protocol
     agents/     what can be run, and more of it   doctor/      what is wrong, and what mends it
+    take_over.py · release.py                     a session that changes hands
     sessions.py · policy.py · hooks.py · away.py · here.py · pair.py · devices.py · audit.py · journal.py
     status.py · stop.py · completion.py
 
@@ -38,6 +39,8 @@ COMMANDS: dict[str, Lazy] = {
     "acp": Lazy("trunkline.cli.commands.acp", "Be an agent to an editor, on stdin and stdout."),
     "agents": Lazy("trunkline.cli.commands.agents", "List the agents that can be run, or add one."),
     "sessions": Lazy("trunkline.cli.commands.sessions", "List sessions, or look into one."),
+    "continue": Lazy("trunkline.cli.commands.take_over", "Go on here with a session of another program."),
+    "release": Lazy("trunkline.cli.commands.release", "Give a session back to its own program."),
     "send": Lazy("trunkline.cli.commands.send", "Send a prompt to a session."),
     "tail": Lazy("trunkline.cli.commands.tail", "Show a session's packets as they come, until Ctrl-C."),
     "approve": Lazy("trunkline.cli.commands.approve", "Approve what an agent asks for."),

@@ -180,7 +180,7 @@ def _state(view: SessionView | FoundView) -> str:
 def _show(view: SessionView) -> None:
     facts = {"id": view.id, "status": view.status, "agent": view.agent, "folder": view.cwd, "title": view.title,
              "created": view.created_at, "updated": view.updated_at, "entries": str(view.last_seq), "mode": view.mode or "",
-             "sandbox": str(view.sandbox or ""),
+             "sandbox": str(view.sandbox or ""), "elsewhere": view.resume_command or "",
              "artifacts": str(view.artifacts), "queued": str(len(view.queue))}
     for key, value in facts.items():
         if value:

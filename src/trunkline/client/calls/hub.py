@@ -132,9 +132,11 @@ class HubCalls(HubRequests):
         response = await self._ask(HttpRequest("GET", path_of("adapters", name, "sessions")), timeout_s=START_TIMEOUT_S)
         return read(response, DiscoveredSessions).sessions
 
-    async def attach(self, name: str, session_id: str, *, watch: bool | None = None) -> SessionView:
-        """Join one of them. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe."""
-        request = post(path_of("adapters", name, "sessions", session_id, "attach"), _given(watch=watch))
+    async def attach(self, name: str, session_id: str, *, watch: bool | None = None, project_path: str | None = None
+                     ) -> SessionView:
+        """Join one of them. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe.
+        ``project_path``: the folder of one that the agent has and does not list."""
+        request = post(path_of("adapters", name, "sessions", session_id, "attach"), _given(watch=watch, projectPath=project_path))
         return read(await self._ask(request, timeout_s=START_TIMEOUT_S), SessionView)
 
 

@@ -18,6 +18,7 @@ from trunkline.client.hub_views import (
 )
 from trunkline.client.views import (
     FoundView,
+    HandoverView,
     SessionView,
 )
 
@@ -84,6 +85,20 @@ class SessionCalls(HubRequests):
         body = {name: value for name, value in (("cwd", cwd), ("title", title)) if value is not None}
         request = post(path_of("sessions", session_id, "fork"), body)
         return read(await self._ask(request), SessionView)
+
+    async def handover(self, session_id: str, *, wait: int = 0) -> HandoverView:
+        """Who has a session, and how it can be continued. ``wait``: once the program that has it has ended, or after so long."""
+        return await self._get(path_of("sessions", session_id, "handover", wait=wait or None), HandoverView)
+
+    async def take_over(self, session_id: str, how: Literal["resume", "fork", "summary"] = "resume") -> SessionView:
+        """Go on here with a session that is followed; by ``fork`` and ``summary`` in one of its own."""
+        request = post(path_of("sessions", session_id, "take-over"), {"how": how})
+        return read(await self._ask(request, timeout_s=START_TIMEOUT_S), SessionView)
+
+    async def give_back(self, session_id: str) -> HandoverView:
+        """End the agent here, so that its own program can go on with the session."""
+        request = post(path_of("sessions", session_id, "give-back"), {})
+        return read(await self._ask(request, timeout_s=START_TIMEOUT_S), HandoverView)
 
     async def delete(self, session_id: str) -> None:
         """Stop the session's agent and forget the session."""

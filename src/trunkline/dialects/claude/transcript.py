@@ -2,13 +2,15 @@
 
 Rule 1: lines are emitted in the order in which they were written. A branch that was left later was lived through, and is emitted.
 Rule 2: nothing raises. A line that is no JSON is ``Malformed``; kinds of lines that say nothing to a reader (attachments with
-the system prompt, snapshots, queues) are left out, and so is what sub-agents wrote into their parent's file.
+the system prompt, snapshots, queues) are left out, and so is what sub-agents wrote into their parent's file. The files that
+they have of their own are read under the call that started each.
 Rule 3: a message is spread over several lines with the same id, a block each, and each repeats the usage of the whole. The usage
 is emitted once, and the turn ends once, when another message begins or ``settle`` is called since nothing follows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +18,10 @@ from typing import Any
 import msgspec
 
 from trunkline.dialects.claude.calls import results, tools
+from trunkline.dialects.claude.calls.calls import under
 from trunkline.dialects.claude.conversation.usage import count_of
 from trunkline.dialects.jsonrpc.lines import utf8_fault
-from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, RedactedThinking, SubAgentReport
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import Malformed, Signal, StopReason, TurnEnd, Update
 
@@ -26,6 +29,9 @@ Timed = tuple[int, Signal]
 """A signal and when it was: UTC, microseconds."""
 
 INTERRUPTED = "[Request interrupted by user"
+NOTIFIES = "<task-notification>"
+TOLD_CHARS = 16 << 10
+"""Characters of such a notification that are looked at."""
 HIDDEN = ("<command-", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "Caveat: The messages below")
 """Beginnings of user lines that no person wrote."""
 
@@ -35,6 +41,12 @@ TITLES = ("custom-title", "ai-title", "summary")
 """Lines that name the session, the kind that counts most first."""
 
 _encode = msgspec.json.Encoder().encode
+
+
+class AgentMeta(msgspec.Struct, rename="camel"):
+    """What lies beside a sub-agent's file: the call that started it, in newer versions."""
+
+    tool_use_id: str = ""
 
 
 class TranscriptLine(msgspec.Struct, rename="camel"):
@@ -90,6 +102,11 @@ def prompt_text(line: TranscriptLine) -> str:
     return "" if not text.strip() or text.lstrip().startswith((INTERRUPTED, *HIDDEN)) else text
 
 
+def task_text(line: TranscriptLine) -> str:
+    """The task that a sub-agent's file begins with."""
+    return "\n".join(_text(block) for block in _blocks(line.message)) if line.type == "user" else ""
+
+
 def answer_text(line: TranscriptLine) -> str:
     """What the agent answered in this line; "" for anything else."""
     if line.type != "assistant" or line.is_sidechain:
@@ -106,7 +123,10 @@ def model_of(line: TranscriptLine) -> str:
 class ClaudeTranscript:
     """Reads one session's lines, from the first one on."""
 
-    def __init__(self) -> None:
+    def __init__(self, parent: str | None = None) -> None:
+        """``parent``: the file is a sub-agent's, which this call started: its words and calls are told under that, and whatever
+        is the session's own (prompts, turns, the plan, usage) is not."""
+        self._parent = parent
         self._at = 0
         self._answered_at = 0
         """When the agent's newest message was written."""
@@ -117,6 +137,17 @@ class ClaudeTranscript:
         self._end: TurnEnd | None = None
         self._model = ""
         self._calls: dict[str, tuple[str, Json]] = {}
+        self._sent_off: set[str] = set()
+        """Calls whose sub-agents go on in the background."""
+
+    @property
+    def at(self) -> int:
+        """The time of the newest line that had one."""
+        return self._at
+
+    def task_of(self, prompt: str) -> str | None:
+        """The open call that gave a sub-agent this task."""
+        return next((call_id for call_id, (_, given) in self._calls.items() if given.get("prompt") == prompt), None)
 
     def line(self, raw: bytes) -> list[Timed]:
         """What a line means, and when; the time is 0 where no line has had one yet."""
@@ -130,37 +161,46 @@ class ClaudeTranscript:
 
     def settle(self) -> list[Timed]:
         """Nothing follows for now: what was held back until it was sure, as of the line that had it."""
-        return [(self._answered_at, signal) for signal in self._usage_note() + self._turn_end()]
+        held = self._usage_note() + self._turn_end()
+        return [(self._answered_at, signal) for signal in held] if self._parent is None else []
 
     def _is_news(self, line: TranscriptLine) -> bool:
         """Whether this line shows that the message before it is complete."""
-        if line.is_sidechain or line.is_meta or line.type not in ("user", "assistant"):
+        if self._is_aside(line) or line.type not in ("user", "assistant"):
             return False
         return line.type == "user" or _message_id(line) != self._message_id
 
     def _signals_of(self, line: TranscriptLine) -> list[Signal]:
-        if line.is_sidechain or line.is_meta:
+        if self._is_aside(line):
             return []
         match line.type:
             case "user":
                 return self._user(line)
             case "assistant":
                 return self._assistant(line)
-            case "system":
+            case "system" if self._parent is None:
                 return self._system(line)
-        title = given_title(line)
+        title = given_title(line) if self._parent is None else ""
         return [_update({"sessionUpdate": "session_info_update", "title": title})] if title else []
+
+    def _is_aside(self, line: TranscriptLine) -> bool:
+        """Whether the line is not of the conversation that this file is about."""
+        return line.is_meta or (line.is_sidechain and self._parent is None)
 
     def _user(self, line: TranscriptLine) -> list[Signal]:
         results = [block for block in _blocks(line.message) if block.get("type") == "tool_result"]
         if results:
             return [signal for block in results for signal in self._result(block, line.tool_use_result)]
+        if self._parent is not None:
+            return []  # the task, which its call has
         if line.is_compact_summary:
             return [CustomNote("compact_summary", _encode({"uuid": line.uuid}))]
         blocks = [content for block in _blocks(line.message) if (content := _content(block)) is not None]
         text = "".join(block.get("text", "") for block in blocks)
         if text.lstrip().startswith(INTERRUPTED):
             return [TurnEnd(stop="cancelled")]
+        if text.lstrip().startswith(NOTIFIES):
+            return self._notified(text)
         if not blocks or text.lstrip().startswith(HIDDEN):
             return []
         return [_update({"sessionUpdate": "user_message_chunk", "content": block, "messageId": line.uuid or "user"})
@@ -198,7 +238,10 @@ class ClaudeTranscript:
             return []
         given = given if isinstance(given, dict) else {}
         self._calls[call_id] = (name, given)
-        update = tools.plan(given) if name == tools.TODOS else tools.announced(call_id, name, given)
+        if name == tools.TODOS:
+            update = tools.plan(given) if self._parent is None else None
+        else:
+            update = under(tools.announced(call_id, name, given), self._parent)
         return [_update(update)] if update is not None else []
 
     def _result(self, block: Json, record: Any) -> list[Signal]:
@@ -206,7 +249,27 @@ class ClaudeTranscript:
         name, given = self._calls.pop(call_id, ("", {})) if isinstance(call_id, str) else ("", {})
         if not isinstance(call_id, str) or name == tools.TODOS:
             return []
-        return [_update(results.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True))]
+        ended = results.ended(call_id, name, given, block.get("content"), record, block.get("is_error") is True)
+        return [*self._background(call_id, name, record), _update(under(ended, self._parent))]
+
+    def _background(self, call_id: str, name: str, record: Any) -> list[Signal]:
+        """That a sub-agent goes on without the call that ends now."""
+        if not results.is_sent_off(name, record):
+            return []
+        self._sent_off.add(call_id)
+        return [AgentNote(SubAgentReport(sub_agent_id=call_id, state="background", parent_tool_call_id=call_id))]
+
+    def _notified(self, text: str) -> list[Signal]:
+        """A sub-agent in the background has ended."""
+        told = {name: found[1].strip() for name in ("tool-use-id", "status", "summary")
+                if (found := re.search(rf"<{name}>([^<]{{0,4000}})</{name}>", text[:TOLD_CHARS]))}
+        call_id = told.get("tool-use-id", "")
+        if call_id not in self._sent_off:
+            return []
+        self._sent_off.discard(call_id)
+        return [AgentNote(SubAgentReport(
+            sub_agent_id=call_id, state="completed", parent_tool_call_id=call_id, result=told.get("summary", ""),
+            failed=told.get("status", "completed") != "completed"))]
 
     def _system(self, line: TranscriptLine) -> list[Signal]:
         if line.subtype in ("compact_boundary", "api_error"):
@@ -214,7 +277,7 @@ class ClaudeTranscript:
         return []
 
     def _model_note(self, model: Any) -> list[Signal]:
-        if not isinstance(model, str) or model in (self._model, "", "<synthetic>"):
+        if not isinstance(model, str) or model in (self._model, "", "<synthetic>") or self._parent is not None:
             return []
         self._model = model
         return [AgentNote(ModelUsed(model, provider="anthropic"))]
@@ -232,7 +295,8 @@ class ClaudeTranscript:
         return [end] if end is not None else []
 
     def _chunk(self, kind: str, text: str) -> Signal:
-        return _update({"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": self._message_id})
+        chunk = {"sessionUpdate": kind, "content": {"type": "text", "text": text}, "messageId": self._message_id}
+        return _update(under(chunk, self._parent))
 
 
 def _message_id(line: TranscriptLine) -> str:

@@ -41,6 +41,7 @@ async def snapshot_of(hub: Hub, session: Session) -> Snapshot:
     spec = hub.agents.get(view.agent)
     capabilities = session_capabilities(spec, session.fold) if spec is not None else UNSET
     fields = {name: getattr(view, name) for name in view.__struct_fields__}
+    fields["resume_command"] = spec.resume_command(view.agent_session_id, view.cwd) if spec is not None else None
     return Snapshot(session.id, view.last_seq, SessionState(**fields, capabilities=capabilities))
 
 

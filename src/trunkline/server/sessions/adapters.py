@@ -52,8 +52,9 @@ class FoundPage(msgspec.Struct):
 
 
 class Attach(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """How to attach. ``watch``: only follow what the agent writes elsewhere; without it, whichever is safe. ``projectPath`` goes
-    with the id ``latest``: the session that was used last in that folder."""
+    """How to attach. ``watch``: only follow what the agent writes elsewhere (false: go on with it here, or be refused); without
+    it, whichever is safe. ``projectPath`` goes with the id ``latest``: the session that was used last in that folder; and with
+    the id of a session that the agent has and does not list: the folder to open it in."""
 
     watch: bool | None = None
     project_path: str | None = None
@@ -87,7 +88,10 @@ async def attach(call: HttpCall) -> Reply:
         if how.project_path is None:
             raise Invalid("the latest session of which folder? projectPath is needed", details={"field": "projectPath"})
         session_id = await adapter.latest(how.project_path)
-    joined = await adapter.attach_to_session(session_id, watch=how.watch, by=call.caller.name)
+    elif how.project_path is not None and not how.project_path.startswith("/"):
+        raise Invalid("projectPath must be an absolute path", details={"field": "projectPath"})
+    joined = await adapter.attach_to_session(
+        session_id, watch=how.watch, project_path=None if call.part("id") == LATEST else how.project_path, by=call.caller.name)
     session = await call.hub.session(joined.session_id)
     return reply(await session.snapshot(), headers={"Location": f"/sessions/{session.id}"})
 

@@ -93,7 +93,15 @@ async def listing(call: HttpCall) -> Reply:
     ))
     more = len(views) > skipped + limit
     found = await _found(call, limit) if call.flag("found") and not skipped and not status else msgspec.UNSET
-    return reply(SessionPage(views[skipped:skipped + limit], str(skipped + limit) if more else None, found))
+    page = [_with_command(call, view) for view in views[skipped:skipped + limit]]
+    return reply(SessionPage(page, str(skipped + limit) if more else None, found))
+
+
+def _with_command(call: HttpCall, view: SessionView) -> SessionView:
+    """With what goes on with it in its agent's own program."""
+    spec = call.hub.agents.get(view.agent)
+    view.resume_command = spec.resume_command(view.agent_session_id, view.cwd) if spec is not None else None
+    return view
 
 
 async def _found(call: HttpCall, limit: int) -> list[FoundView] | msgspec.UnsetType:
@@ -110,7 +118,7 @@ async def show(call: HttpCall) -> Reply:
     session = await call.session()
     view = await session.snapshot()
     view.commands = await session.commands()
-    return reply(view)
+    return reply(_with_command(call, view))
 
 
 async def rename(call: HttpCall) -> Reply:

@@ -91,7 +91,8 @@ class Driver(Protocol):
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the agent and open a session: the previous one where the agent can, else a new one.
 
-        With ``adopt`` the previous one was begun by somebody else: it is opened or that fails, and its replay is emitted."""
+        With ``adopt`` the previous one was begun by somebody else: it is opened or that fails, and its replay is emitted, unless
+        the journal has it already."""
 
     async def list_sessions(self, folders: Sequence[str] = ()) -> list[AgentSession]:
         """The sessions of the agent's own store, and those of these folders; none where it does not list them."""

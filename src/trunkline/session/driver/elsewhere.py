@@ -1,4 +1,5 @@
-"""What programs ask that others run in terminals: open asks by their ids, and who is handed each answer.
+"""What programs ask that others run in terminals: open asks by their ids, and who is handed each answer. And how a session that
+is theirs waits, and is followed.
 
 Rule 1: an ask is answered once. Whoever answers one that is not open does nothing: its hook is gone, or was answered.
 Rule 2: no option, no answer: that is "no opinion", and its program goes on asking its own person.
@@ -6,10 +7,26 @@ Rule 2: no option, no answer: that is "no opinion", and its program goes on aski
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple, Protocol
+
+from trunkline.session.fold import Waits
 
 ASK_S: Final = 3540.0
 """How long such an ask can be answered here: a minute less than its program lets a hook wait."""
+
+
+def waits_elsewhere() -> Waits:
+    """How a session that is followed waits: nobody who sits at its terminal is denied by our clock."""
+    return Waits(approval_s=ASK_S, on_timeout="cancel")
+
+
+class FileEnd(NamedTuple):
+    """Where a session's file ends now, from where it is followed; and those beside it, by their names."""
+
+    path: str
+    position: int
+    parts: Mapping[str, int]
 
 
 class Decided(NamedTuple):

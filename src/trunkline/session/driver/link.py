@@ -2,13 +2,14 @@
 
 Rule 1: at most one agent process per session; one that is being stopped is waited for, and nobody can call the stopping off.
 Rule 2: starting is done once; whoever needs the agent meanwhile waits for the same start.
-Rule 3: how the agent came (new, resumed, loaded) is written down before anything it says.
+Rule 3: an agent comes back to its session only if no other program has it: looked at right before it is started.
+Rule 4: how the agent came (new, resumed, loaded) is written down before anything it says.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from trunkline.agents.pid_files import PidFiles
@@ -25,11 +26,14 @@ STOP_AGAIN_S = 0.2
 class AgentLink:
     """Holds the driver of one session."""
 
-    def __init__(self, recorder: Recorder, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace) -> None:
+    def __init__(self, recorder: Recorder, make_driver: Callable[[], Driver], pids: PidFiles, workspace: Workspace,
+                 check_free: Callable[[], Awaitable[None]]) -> None:
+        """``check_free`` raises where another program has the session that the agent is to come back to."""
         self._recorder = recorder
         self._workspace = workspace
         self._make_driver = make_driver
         self._pids = pids
+        self._check_free = check_free
         self._driver: Driver | None = None
         self._half_started: Driver | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -70,6 +74,19 @@ class AgentLink:
             self._starting = asyncio.create_task(self._start(adopt))
             self._starting.add_done_callback(_noted)
         await asyncio.shield(self._starting)
+
+    async def read_to_end(self) -> None:
+        """Follow a file no more, once all that it holds now is read: as after a restart, from where it was stored to be."""
+        await self.stop()
+        if self._closed:
+            raise HubStopping("the session is being closed")
+        driver = self._make_driver()
+        self._recorder.backpressure.attach(driver)
+        try:
+            await driver.start(self._recorder.fold.agent_session_id)
+        finally:
+            self._recorder.backpressure.detach()
+            await driver.stop()
 
     async def stop(self) -> None:
         """Stop the agent, also one that is still starting."""
@@ -118,6 +135,11 @@ class AgentLink:
             self._stopping = None
 
     async def _start(self, adopt: bool) -> None:
+        try:
+            await self._check_free()
+        except BaseException:
+            self._starting = None
+            raise
         driver = self._half_started = self._make_driver()
         self._recorder.backpressure.attach(driver)
         self._died_early = False

@@ -125,7 +125,7 @@ class WatchDriver:
 
 def refuse() -> NoReturn:
     """What is only watched takes no orders."""
-    raise Unsupported("this session is only watched: its agent was started by another program; use it there")
+    raise Unsupported("this session is only watched: another program began it; use it there, or continue it here first")
 
 
 class _UserChunk(msgspec.Struct, rename="camel"):

@@ -132,6 +132,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     line: bool = False
     """Whether a live line to the program is open that runs the agent elsewhere: it takes prompts, and can be interrupted."""
     ahead: Ahead | None = None
+    watch_parts: dict[str, int] = msgspec.field(default_factory=dict)
+    """The same for the files beside it, by their names: those of sub-agents."""
     mcp_servers: list[msgspec.Raw] = msgspec.field(default_factory=list)
     last_text: str = ""
     failed: Failure | None = None
@@ -185,7 +187,7 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
 
 
 TABLES: Final = frozenset({"calls", "sub_agents", "approvals", "decided", "questions", "sent", "other_costs", "artifacts",
-                           "commands", "chosen_options", "files"})
+                           "commands", "chosen_options", "files", "watch_parts"})
 """The fields that are tables, so that a change in one costs what changed and not what is there."""
 
 _encoder = msgspec.json.Encoder()

@@ -65,6 +65,8 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """Whether somebody else runs the agent, so that this session can only be watched."""
     line: bool = False
     """Whether it takes prompts all the same, and can be interrupted: a live line to its program is open."""
+    resume_command: str | None = None
+    """What goes on with it in the agent's own program, in a terminal; in lists and in the view of a single session."""
     commands: list[dict[str, Any]] | None = None
     """Only in the view of a single session."""
     changes: Changes = msgspec.field(default_factory=Changes)

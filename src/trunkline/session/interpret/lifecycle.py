@@ -7,6 +7,7 @@ Rule 3: the environment is emitted again only when something about it is new.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -32,7 +33,7 @@ from trunkline.dialects.context.types import (
     TokenUsage,
 )
 from trunkline.dialects.outside import BROKEN
-from trunkline.session.fold import Fold, Pause
+from trunkline.session.fold import Fold, Pause, Waits
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.text import TextInterpreter
 from trunkline.session.interpret.usage import breakdown_of, other_costs
@@ -72,8 +73,9 @@ class LifecycleInterpreter:
 
     def resumed(self, previous: str | None, how: str, **more: Any) -> None:
         """The agent is there again; ``how`` it came to its session: resumed, loaded or new. ``more`` rides in ``_meta``."""
-        self._tools.agent_gone()
         fold = self._writer.fold
+        if fold.watches is None:  # who writes a file that we follow was never gone
+            self._tools.agent_gone()
         if fold.token_reports is not None:
             fold.token_reports = msgspec.structs.replace(fold.token_reports, began_anew=True)
         forgets = how == "new" and fold.turns > (fold.turn is not None)
@@ -120,6 +122,23 @@ class LifecycleInterpreter:
         if self._writer.fold.turn is None:
             self._text.close()
             self._tools.close_turn(cancelled=False)
+
+    def followed_part_to(self, name: str, position: int) -> None:
+        """The same of a file beside it."""
+        self._writer.fold.watch_parts[name] = position
+
+    def taken_over(self) -> None:
+        """The agent is ours from now on: the file is followed no more. That it came is written when it has."""
+        self._writer.fold.watches = None
+        self._writer.fold.waits = Waits()
+
+    def given_back(self, path: str, position: int, parts: Mapping[str, int], waits: Waits) -> None:
+        """The agent is somebody else's from now on: the file is followed, from there on."""
+        fold = self._writer.fold
+        fold.watches, fold.watch_position, fold.waits = path, position, waits
+        fold.watch_parts.clear()
+        for name, taken in parts.items():
+            fold.watch_parts[name] = taken
 
     def environment(self, environment: EnvironmentContext) -> None:
         """Where the session runs, and on what; nothing is written where that is known already."""

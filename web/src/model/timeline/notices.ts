@@ -21,6 +21,7 @@ export interface Notice {
 /** Custom events of the hub that people care about. Others are asides. */
 const HUB_NEWS: Record<string, NoticeTone> = {
   cancel_requested: 'quiet', agent_exited: 'warning', agent_stopped: 'quiet', rule_added: 'quiet', session_attached: 'quiet',
+  session_taken_over: 'quiet', session_given_back: 'quiet', continued_in: 'info',
   permission_policy_set: 'quiet', limits_set: 'quiet', artifact_created: 'info', malformed: 'quiet',
   gap: 'warning', state_rebuilt: 'warning',
 };

@@ -16,8 +16,9 @@ import { t } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
-import { actStates } from '../controls/availability';
+import { actStates, type Why } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
+import { Elsewhere } from './elsewhere';
 import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
 import { useFieldHeight } from './field_height';
 import { isToBeWrittenIn } from './next_field';
@@ -38,9 +39,14 @@ export function Composer({ session, onSent }: { session: OpenSession; onSent?: (
   return (
     <div class="composer">
       <Queue key={session.sessionId} session={session} editable={editable} onLeft={(words) => takeBack.current(words)} />
-      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} onSent={onSent} /> : <p class="composer-cannot"><Icon name="eye" size={16} /> {t(can.why === 'watchOnly' ? 'composer.watchOnly' : 'composer.noScope')}</p>}
+      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} onSent={onSent} /> : <Cannot session={session} why={can.why} />}
     </div>
   );
+}
+
+function Cannot({ session, why }: { session: OpenSession; why: Why }): JSX.Element {
+  if (why === 'watchOnly') return <Elsewhere key={session.sessionId} session={session} />;
+  return <p class="composer-cannot"><Icon name="eye" size={16} /> {t('composer.noScope')}</p>;
 }
 
 interface WritingProps {

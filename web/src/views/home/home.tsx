@@ -22,6 +22,7 @@ import type { Discovered } from './discovered';
 import { DiscoveredList, FoundRow, runningElsewhere } from './discovered_list';
 import { agentsToFilter, distinct, grouped, GROUPS, projectOf, filterOf, wanted, type Group, type Wanted } from './groups';
 import { HomeSearchHits } from './search_hits';
+import { OpenById } from './open_by_id';
 import { filters, listState, keepListState, useListState } from './list_state';
 import { SessionRow } from './session_row';
 import { isSearchable, search, searchAgain, searchFor } from './search';
@@ -144,6 +145,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
       {searching && <HomeSearchHits listed={new Set(fitting.map((view) => view.id))} />}
       {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
       <DiscoveredList want={want} />
+      <OpenById />
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
     </>
   );

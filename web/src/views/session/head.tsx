@@ -11,6 +11,8 @@ import type { OpenSession } from '../../model/open_session';
 import { isKnown } from '../../model/session_state';
 import { write } from '../../route';
 import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
+import { mayDo } from '../controls/availability';
+import { GiveBack } from './give_back';
 import { useSessionView } from './view_state';
 import { nameOfPath } from './rows/labels';
 import { copyLink } from './rows/copy_link';
@@ -21,6 +23,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
   const { session } = useSessionView();
   const view = session.state.value;
   const [renaming, setRenaming] = useState(false);
+  const [givingBack, setGivingBack] = useState(false);
   return (
     <header class="session-head">
       <div class="session-head-line">
@@ -37,10 +40,11 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
         </div>
         {isKnown(view) && <Status />}
         <SpendingSummary />
-        <HeadMenu onRename={() => setRenaming(true)} />
+        <HeadMenu onRename={() => setRenaming(true)} onGiveBack={() => setGivingBack(true)} />
       </div>
       {tabs}
       {renaming && <Rename onClose={() => setRenaming(false)} />}
+      {givingBack && view.resumeCommand && <GiveBack sessionId={session.sessionId} command={view.resumeCommand} isHere={!view.watchOnly} onClose={() => setGivingBack(false)} />}
     </header>
   );
 }
@@ -95,15 +99,17 @@ function Status(): JSX.Element {
   );
 }
 
-function HeadMenu({ onRename }: { onRename: () => void }): JSX.Element {
+function HeadMenu({ onRename, onGiveBack }: { onRename: () => void; onGiveBack: () => void }): JSX.Element {
   const { session, openRows } = useSessionView();
   const { sessionId } = session;
+  const { resumeCommand } = session.state.value;
   const exportAs = (format: string): void => download(pathOf(['sessions', sessionId, 'export'], { format }));
   const items: MenuItem[] = [
     { label: t('session.copyLink'), icon: 'link', onSelect: () => void copyLink(sessionId) },
     { label: t('common.rename'), icon: 'edit', onSelect: onRename },
     { label: t('session.exportMarkdown'), icon: 'download', onSelect: () => exportAs('markdown') },
     { label: t('session.exportJson'), icon: 'download', onSelect: () => exportAs('json') },
+    ...(resumeCommand && mayDo(connection.scope.value, 'control') ? [{ label: t('session.giveBack'), icon: 'terminal' as const, onSelect: onGiveBack }] : []),
     {
       label: openRows.details.value ? t('session.hideDetails') : t('session.showDetails'), icon: 'list',
       onSelect: () => (openRows.details.value = !openRows.details.peek()),

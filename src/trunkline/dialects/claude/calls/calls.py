@@ -60,7 +60,7 @@ class ToolCalls:
         if not call_id or call_id in self._open:
             return []
         self._open[call_id] = OpenToolCall(name, {}, parent)
-        return [_update(_under(tools.begun(call_id, name), parent))]
+        return [_update(under(tools.begun(call_id, name), parent))]
 
     def delta(self, call_id: str, piece: str) -> list[Signal]:
         """The next piece of a call's input."""
@@ -82,7 +82,7 @@ class ToolCalls:
             update["title"] = title
         plan = tools.plan(given) if name == tools.TODOS and parent is None else None
         self._has_plan = self._has_plan or plan is not None
-        return [*([_update(plan)] if plan is not None else []), _update(_under(update, parent))]
+        return [*([_update(plan)] if plan is not None else []), _update(under(update, parent))]
 
     def edited(self, call_id: str, given: Json) -> None:
         """A person allowed a call with another input."""
@@ -97,7 +97,7 @@ class ToolCalls:
         if call.edited:
             changed = tools.described(call_id, call.name, call.given)
             update |= {"rawInput": call.given, "title": changed["title"]}
-        signals: list[Signal] = [_update(_under(update, call.parent))]
+        signals: list[Signal] = [_update(under(update, call.parent))]
         return signals if failed or call.parent is not None else signals + self._planned(call, record)
 
     def break_off(self, call_ids: list[str]) -> list[Signal]:
@@ -108,7 +108,7 @@ class ToolCalls:
             if call is not None and not call.is_whole:
                 del self._open[call_id]
                 update = results.ended(call_id, call.name, {}, BROKEN_OFF, None, True)
-                signals.append(_update(_under(update, call.parent)))
+                signals.append(_update(under(update, call.parent)))
         return signals
 
     def turn_ended(self) -> None:
@@ -166,7 +166,7 @@ class ToolCalls:
                        for task in listed if isinstance(task, dict) and tools.text_in(task, "id")}
 
 
-def _under(update: Json, parent: str | None) -> Json:
+def under(update: Json, parent: str | None) -> Json:
     """An update of a call that a sub-agent makes, under the call that started the sub-agent."""
     if parent is not None:
         meta: Json = update.setdefault("_meta", {})

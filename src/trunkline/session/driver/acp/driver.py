@@ -53,13 +53,16 @@ class AcpDriver:
 
     def __init__(self, spec: AgentSpec, *, cwd: str, env: Mapping[str, str], calls: ClientCalls,
                  mcp_servers: Sequence[msgspec.Raw], sink: DriverSink, new_id: Callable[[], str], version: str,
-                 fork: bool = False, confine: Confine = as_is, resources: Resources | None = None) -> None:
-        """``fork``: the session that it begins with is a branch of the previous one. ``confine``: the session's sandbox."""
+                 fork: bool = False, is_known: bool = False, confine: Confine = as_is,
+                 resources: Resources | None = None) -> None:
+        """``fork``: the session that it begins with is a branch of the previous one. ``is_known``: it has a history here, so that
+        a replay is no news. ``confine``: the session's sandbox."""
         self._spec = spec
         self._cwd = cwd
         self._env = env
         self._sink = sink
         self._fork = fork
+        self._is_known = is_known
         self._confine = confine
         self._resources = resources or spec.resources
         self._inbox = Inbox()
@@ -78,7 +81,7 @@ class AcpDriver:
 
     async def start(self, previous: str | None, *, adopt: bool = False) -> Started:
         """Start the agent and open a session: the previous one where the agent can, else a new one; or adopt one."""
-        if adopt:
+        if adopt and not self._is_known:
             self._emit_signals, self._is_live = self._sink.on_signals, True
         try:
             hello, how, opened = await self._in_time(self._open(previous, adopt))
@@ -104,8 +107,9 @@ class AcpDriver:
     async def _open(self, previous: str | None, adopt: bool) -> tuple[InitializeResponse, How, Opened]:
         hello = await self._launch()
         if adopt and previous is not None:
-            way_in = self._opening.fork if self._fork else self._opening.adopt
-            return hello, *await way_in(hello, previous)
+            if self._fork:
+                return hello, *await self._opening.fork(hello, previous)
+            return hello, *await self._opening.adopt(hello, previous, known=self._is_known)
         return hello, *await self._opening.open(hello, previous)
 
     async def _in_time(self, starting: Coroutine[Any, Any, T]) -> T:

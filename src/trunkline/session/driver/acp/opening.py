@@ -205,19 +205,22 @@ class AcpOpening:
         params = {"cwd": self._cwd, "mcpServers": self._mcp_servers}
         return "new", await self._logged_in(hello, SESSION_NEW, params)
 
-    async def adopt(self, hello: InitializeResponse, session_id: str) -> tuple[How, Opened]:
-        """Open a session that somebody else began, or fail. By load, whose replay is news to us, else by resume."""
-        ways = _ways_back(hello)[::-1]
+    async def adopt(self, hello: InitializeResponse, session_id: str, *, known: bool) -> tuple[How, Opened]:
+        """Open a session that somebody else began, or fail. By load, whose replay is news to us, else by resume; where its
+        history is ``known``, by resume first, and a replay is no news."""
+        ways = _ways_back(hello) if known else _ways_back(hello)[::-1]
         if not ways:
             raise Unsupported(f"{self._spec.display_name} can neither load nor resume a session that it did not begin here")
         refused: AgentError | None = None
         for how, method in ways:
-            self._inbox.session_id = session_id
+            self._inbox.session_id, self._inbox.replaying = session_id, known
             try:
                 return how, await self._logged_in(hello, method, self._params_for(session_id))
             except AgentError as error:
                 refused = refused or error
                 self._inbox.session_id = None
+            finally:
+                self._inbox.replaying = False
         assert refused is not None, "a way back was refused or led back"
         raise refused
 

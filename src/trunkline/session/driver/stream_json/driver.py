@@ -59,8 +59,8 @@ class StreamJsonDriver:
                  verdict: ToolVerdict | None = None, fork: bool = False, is_known: bool = False,
                  waits: Callable[[], bool] = lambda: False, confine: Confine = as_is, resources: Resources | None = None) -> None:
         """``verdict`` is what the rules say of a tool and its input. ``fork``: the session begins as a branch of
-        ``previous``. ``is_known``: it has a history. ``waits``: a tool runs or a person is asked, so that silence
-        means nothing. ``confine``: the session's sandbox."""
+        ``previous``. ``is_known``: it has a history here, which is not told again. ``waits``: a tool runs or a person is
+        asked, so that silence means nothing. ``confine``: the session's sandbox."""
         self._spec = spec
         self._sink = sink
         self._daemons_left = DaemonsLeft(sink)
@@ -88,7 +88,7 @@ class StreamJsonDriver:
         if self._opening.lost is not None and self._is_known:
             # Why it begins anew. That it does, the session reports.
             self._emit_signals([CustomNote("conversation_lost", _encode({"message": self._opening.lost.message}))])
-        if is_wanted and previous is not None:
+        if is_wanted and previous is not None and not self._is_known:
             await self._replay(previous)
         self._is_open = True
         asyncio.get_running_loop().call_soon(self._deliver_early)
