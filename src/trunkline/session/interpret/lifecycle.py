@@ -129,8 +129,8 @@ class LifecycleInterpreter:
 
     def taken_over(self) -> None:
         """The agent is ours from now on: the file is followed no more. That it came is written when it has."""
-        self._writer.fold.watches = None
-        self._writer.fold.waits = Waits()
+        fold = self._writer.fold
+        fold.watches, fold.ahead, fold.waits = None, None, Waits()
 
     def given_back(self, path: str, position: int, parts: Mapping[str, int], waits: Waits) -> None:
         """The agent is somebody else's from now on: the file is followed, from there on."""
