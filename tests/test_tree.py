@@ -64,7 +64,7 @@ def test_a_file_that_a_module_names_is_there() -> None:
 def is_of_one_vendor(path: Path) -> bool:
     """What may name a vendor: its dialect, its driver, its store, the list of stores, and where agents keep their credentials."""
     parts = path.relative_to(ROOT / "src" / "trunkline").parts
-    own = ("claude", "codex", "opencode", "gemini", "qwen", "copilot", "risk")
+    own = ("claude", "codex", "opencode", "gemini", "goose", "qwen", "copilot", "risk")
     return (parts[0] == "discovery" or (parts[0] == "dialects" and parts[1] in own)
             or parts[:3] == ("session", "driver", "stream_json"))
 

@@ -17,6 +17,7 @@ from typing import Final, NamedTuple
 
 from trunkline.agents.process import ChildCommand
 from trunkline.agents.process_table import parent_of
+from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import TrunklineError
 from trunkline.threads import Lane
 
@@ -83,7 +84,7 @@ async def find_pane(pid: int, environ: Mapping[str, str], lane: Lane) -> Pane | 
     above = await lane.run(_with_ancestors, pid)
     for line in (await _run(program, "-S", socket, "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}")).splitlines():
         pane, _, started = line.partition(" ")
-        if started.isdigit() and int(started) in above:
+        if is_whole_number(started) and int(started) in above:
             return Pane(program, socket, pane, int(started))
     return None
 
