@@ -188,7 +188,7 @@ class _Talk:
         match event:
             case Send():
                 self.send(event.message)
-            case Appeared():
+            case Appeared() if event.session_id not in self._lines:  # one that could not be joined at once appears again
                 waiting = self._lines[event.session_id] = _Waiting()
                 waiting.task = asyncio.create_task(self._join(event.session_id, waiting))
             case Vanished():
@@ -214,8 +214,10 @@ class _Talk:
     async def _join(self, session_id: str, waiting: _Waiting) -> None:
         """Find the session that a thread is, and hand it what was told meanwhile."""
         session = await self._sessions.find(self._spec, session_id)
-        if session is None or self._lines.get(session_id) is not waiting:
-            self._lines.pop(session_id, None)
+        if self._lines.get(session_id) is not waiting:
+            return
+        if session is None:
+            del self._lines[session_id]
             return
         self._lines[session_id] = LiveLine(self._hub, session, _End(self, self._line, session_id), waiting.told)
 
