@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,9 @@ class Daemon:
 
     def calls(self, method: str) -> list[Any]:
         return [each for each in self.heard if each.get("method") == method]
+
+    def was_called(self, method: str, times: int) -> bool:
+        return len(self.calls(method)) == times
 
     async def _serve(self, client: ServerConnection) -> None:
         self.clients.append(client)
@@ -133,7 +137,7 @@ def test_a_thread_that_has_no_file_yet_is_joined_when_it_has_one() -> None:
         there.daemon.refusals = 2
         await there.daemon.start()
         for joins in (1, 2, 3):
-            await eventually(lambda joins=joins: len(there.daemon.calls("thread/resume")) == joins)
+            await eventually(partial(there.daemon.was_called, "thread/resume", joins))
             await there.daemon.says("thread/status/changed", status={"type": "active", "activeFlags": []})
         there.file.write_text(written)
         await there.is_listened_to()

@@ -39,7 +39,7 @@ MESSAGE_MOST: Final = 16 << 20
 OUT_MOST: Final = 1000
 """Messages that wait to be sent."""
 AGAIN_S: Final = 0.5
-AGAIN_MOST_S: Final = 10.0
+AGAIN_MOST_S: Final = 2.0
 """How long it waits after a failure, and after many."""
 OPEN_S: Final = 5.0
 STOPPED: Final = "the hub no longer listens; it asks in its terminal"
@@ -76,6 +76,7 @@ class ServerConnection:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(min(AGAIN_S * 2 ** min(failures, 10), AGAIN_MOST_S)):
                         await self._again.wait()
+                        failures = 0  # it is coming: the next look is soon
         finally:
             unlisten()
 
