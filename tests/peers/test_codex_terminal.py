@@ -185,7 +185,7 @@ def test_a_session_is_in_the_hub_by_itself_and_is_given_back(capsys: pytest.Capt
 def test_a_daemon_that_is_killed_leaves_the_hub_its_file() -> None:
     with person() as somebody:
         somebody.says("say hello")
-        eventually(lambda: somebody.session()["line"], "the line is open", 10)
+        eventually(lambda: somebody.session()["line"], "the line is open", 40)
         end_daemon(somebody.home)
         eventually(lambda: not somebody.session()["line"], "the line is lost", 10)
         assert ("assistant", "Hello from the fake model.") in somebody.messages()

@@ -7,6 +7,7 @@ import json
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,8 @@ class Daemon:
         self.clients: list[ServerConnection] = []
         self.server: Server | None = None
         self.answers = True
+        self.refusals = 0
+        """How often it refuses that somebody joins."""
 
     async def start(self) -> None:
         self.place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -52,12 +55,18 @@ class Daemon:
     def calls(self, method: str) -> list[Any]:
         return [each for each in self.heard if each.get("method") == method]
 
+    def was_called(self, method: str, times: int) -> bool:
+        return len(self.calls(method)) == times
+
     async def _serve(self, client: ServerConnection) -> None:
         self.clients.append(client)
         async for raw in client:
             message = json.loads(raw)
             self.heard.append(message)
-            if self.answers and "method" in message and "id" in message:
+            if message.get("method") == "thread/resume" and self.refusals:
+                self.refusals -= 1
+                await client.send(json.dumps({"id": message["id"], "error": {"code": -32600, "message": "no rollout found"}}))
+            elif self.answers and "method" in message and "id" in message:
                 await client.send(json.dumps({"id": message["id"], "result": self._result(message["method"])}))
 
     def _result(self, method: str) -> Any:
@@ -117,6 +126,24 @@ def test_a_daemon_that_comes_is_listened_to_and_answered() -> None:
         ask = await there.asked()
         await there.session.approvals.decide(ask.approval.request_id, Decision(decision="allow"), by="somebody")
         await eventually(lambda: {"id": 7, "result": {"decision": "accept"}} in there.daemon.heard)
+
+    check(scenario)
+
+
+def test_a_thread_that_has_no_file_yet_is_joined_when_it_has_one() -> None:
+    async def scenario(there: Scene) -> None:
+        written = there.file.read_text()
+        there.file.unlink()
+        there.daemon.refusals = 2
+        await there.daemon.start()
+        for joins in (1, 2, 3):
+            await eventually(partial(there.daemon.was_called, "thread/resume", joins))
+            await there.daemon.says("thread/status/changed", status={"type": "active", "activeFlags": []})
+        there.file.write_text(written)
+        await there.is_listened_to()
+        await asks(there)
+        await there.asked()
+        assert len(there.daemon.calls("thread/resume")) == 3
 
     check(scenario)
 

@@ -39,7 +39,7 @@ MESSAGE_MOST: Final = 16 << 20
 OUT_MOST: Final = 1000
 """Messages that wait to be sent."""
 AGAIN_S: Final = 0.5
-AGAIN_MOST_S: Final = 10.0
+AGAIN_MOST_S: Final = 2.0
 """How long it waits after a failure, and after many."""
 OPEN_S: Final = 5.0
 STOPPED: Final = "the hub no longer listens; it asks in its terminal"
@@ -76,6 +76,7 @@ class ServerConnection:
                 with suppress(TimeoutError):
                     async with asyncio.timeout(min(AGAIN_S * 2 ** min(failures, 10), AGAIN_MOST_S)):
                         await self._again.wait()
+                        failures = 0  # it is coming: the next look is soon
         finally:
             unlisten()
 
@@ -188,7 +189,7 @@ class _Talk:
         match event:
             case Send():
                 self.send(event.message)
-            case Appeared():
+            case Appeared() if event.session_id not in self._lines:  # one that could not be joined at once appears again
                 waiting = self._lines[event.session_id] = _Waiting()
                 waiting.task = asyncio.create_task(self._join(event.session_id, waiting))
             case Vanished():
@@ -214,8 +215,10 @@ class _Talk:
     async def _join(self, session_id: str, waiting: _Waiting) -> None:
         """Find the session that a thread is, and hand it what was told meanwhile."""
         session = await self._sessions.find(self._spec, session_id)
-        if session is None or self._lines.get(session_id) is not waiting:
-            self._lines.pop(session_id, None)
+        if self._lines.get(session_id) is not waiting:
+            return
+        if session is None:
+            del self._lines[session_id]
             return
         self._lines[session_id] = LiveLine(self._hub, session, _End(self, self._line, session_id), waiting.told)
 

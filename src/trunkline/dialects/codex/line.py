@@ -23,6 +23,8 @@ THREADS_MOST: Final = 64
 KEPT_MOST: Final = 256
 """Asks, edits and requests of ours that are remembered."""
 LISTED: Final = 100
+SIGNS: Final = frozenset({"thread/status/changed", "thread/name/updated", "turn/started"})
+"""What is said to everybody when something happens in a thread: it may be listed by now."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -180,7 +182,7 @@ class CodexLine:
         thread = self._threads.get(thread_id)
         if thread is not None:
             return [Told(thread_id, event) for event in self._on_item(thread, method, params)]
-        return self._on_stranger(thread_id) if method in ("thread/status/changed", "turn/started") else []
+        return self._on_stranger(thread_id) if method in SIGNS else []
 
     def _on_started(self, thread: Json) -> None:
         """A thread is begun. It has a file with its first prompt; one that the daemon runs for itself, or for an agent, never is
