@@ -41,6 +41,9 @@ LOOK_S: Final = 0.02
 """How often the loop beats, and how often the thread looks: often enough for what is looked for; a look takes 0.2 ms."""
 FRAMES: Final = 12
 """Frames of a stack that are logged, from the innermost outwards."""
+WALK_S: Final = 1.0
+"""How long nobody else gets the interpreter while a stack is walked, which takes microseconds: CPython 3.11 once crashed where
+the loop went on between two frames."""
 
 HELD: Final = "the loop is held for"
 GOES_ON: Final = "the loop goes on, after"
@@ -128,11 +131,16 @@ class LoopGuard:
         that is late: the interpreter makes an object of each frame, and of a loop in full run that is no small thing to do."""
         if time.monotonic() - self._beat_at < 2 * BEAT_S:
             return []
-        frame = sys._current_frames().get(self._loop_thread.ident or 0)
-        stack: list[FrameType] = []
-        while frame is not None and frame.f_code.co_filename not in _LOOP_FILES:
-            stack.append(frame)
-            frame = frame.f_back
+        usual_s = sys.getswitchinterval()
+        sys.setswitchinterval(WALK_S)
+        try:
+            frame = sys._current_frames().get(self._loop_thread.ident or 0)
+            stack: list[FrameType] = []
+            while frame is not None and frame.f_code.co_filename not in _LOOP_FILES:
+                stack.append(frame)
+                frame = frame.f_back
+        finally:
+            sys.setswitchinterval(usual_s)
         return stack if frame is not None else []
 
 
