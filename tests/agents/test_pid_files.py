@@ -23,6 +23,21 @@ def test_a_record_is_found_until_it_is_forgotten_and_only_its_owner_may_read_it(
     assert pids.left_behind() == []
 
 
+def test_whoever_looks_while_a_record_is_written_sees_it_whole_or_not_at_all(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[list[PidRecord]] = []
+    pids, write = PidFiles(tmp_path), Path.write_bytes
+
+    def look_and_write(path: Path, data: bytes) -> int:
+        seen.append(pids.left_behind())
+        assert not list(tmp_path.glob("*.json"))
+        return write(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", look_and_write)
+    pids.record(RECORD)
+    assert (seen, pids.left_behind()) == ([[]], [RECORD])
+
+
 def test_a_folder_that_vanished_is_made_again(tmp_path: Path) -> None:
     pids = PidFiles(tmp_path / "gone" / "agents")
     pids.record(RECORD)

@@ -50,10 +50,12 @@ class PidFiles:
         if self._folder is None:
             return
         path = self._folder / f"{record.session_id}.json"
+        fresh = path.with_suffix(".new")  # a hub that is killed in between leaves no record that names nobody
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch(mode=0o600)
-            path.write_bytes(msgspec.json.encode(record))
+            fresh.touch(mode=0o600)
+            fresh.write_bytes(msgspec.json.encode(record))
+            fresh.replace(path)
         except OSError as error:
             raise StorageError(f"cannot put the running agent on record in {self._folder}: {error.strerror}") from error
 
