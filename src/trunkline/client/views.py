@@ -245,6 +245,7 @@ class SessionView(View):
     sandbox: SandboxView | None = None
     resources: ResourcesView = msgspec.field(default_factory=ResourcesView)
     watch_only: bool = False
+    line: bool = False
     resume_command: str | None = None
     """What goes on with it in the agent's own program, in a terminal."""
     last_text: str = ""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,7 +22,7 @@ from trunkline.dialects.outside import Json
 from trunkline.dialects.transcripts import Timed, count_of, instant, read_object, text_of
 from trunkline.discovery.base import FoundSession
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
-from trunkline.discovery.follow import Following, OnSignals, Prepare
+from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
 from trunkline.discovery.processes import programs
 from trunkline.discovery.sqlite import Look, look_at
 
@@ -76,7 +77,8 @@ class GooseStore:
 
     @staticmethod
     def following(path: str, session_id: str, position: int, on_signals: OnSignals, *, folder: str,
-                  prepare: Prepare | None = None) -> Following:
+                  prepare: Prepare | None = None, parts: Mapping[str, int] | None = None,
+                  on_part: OnPart | None = None) -> Following:
         """What reads one session and goes on doing so."""
         return GooseFollower(path, session_id, folder, position, on_signals, prepare)
 
