@@ -125,15 +125,20 @@ def spent(message_id: str | None, *, taken: int, given: int, read: int = 0, writ
 
 def begun(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "", title: str = "") -> Update:
     """A ``tool_call`` for a call whose input is known."""
-    call: Json = {"sessionUpdate": "tool_call", "toolCallId": call_id, "status": "in_progress", "name": name, "kind": kind,
-                  "title": title or title_of(name, given), "rawInput": given}
+    return update({"sessionUpdate": "tool_call", "status": "in_progress",
+                   **called(call_id, name, kind, given, cwd=cwd, title=title)})
+
+
+def called(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "", title: str = "") -> Json:
+    """A call by its input."""
+    call: Json = {"toolCallId": call_id, "name": name, "kind": kind, "title": title or title_of(name, given), "rawInput": given}
     path = text_of(given, *_PATHS)
     if path:
         call["locations"] = [{"path": posixpath.join(cwd, path)}]
     diff = planned_diff(given, cwd) if kind == "edit" else None
     if diff is not None:
         call["content"] = [diff]
-    return update(call)
+    return call
 
 
 def ended(call_id: str, text: str, *, failed: bool = False, exit_code: int | None = None, diffs: Iterable[Json] = (),
