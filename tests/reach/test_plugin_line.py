@@ -12,6 +12,8 @@ from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.aio import eventually, run
 from tests.reach.test_desk import data_folder
 from tests.tooling.stores import opencode
@@ -20,6 +22,7 @@ from trunkline.dialects.context.envelope import decode_event
 from trunkline.discovery.told import TOLD
 from trunkline.hub import Answer, Decision, Hub, HubOptions, Session
 from trunkline.journal.base import RowFilter
+from trunkline.reach import plugin_line
 from trunkline.reach.door import Door
 from trunkline.reach.socket import SOCKET_FILE
 
@@ -320,4 +323,36 @@ def test_junk_is_passed_over_and_a_session_that_is_nowhere_is_nobodys() -> None:
         ask = await there.pending()
         assert ask.approval.about.command == "touch a1"
 
+    check(scenario)
+
+
+def test_what_is_not_stored_in_time_is_asked_as_the_plugin_told_it() -> None:
+    async def scenario(there: Program) -> None:
+        there.prompts("please")
+        there.asks("per_1", "touch a1")
+        ask = await there.pending()
+        assert ask.approval.about.command == "touch a1" and ask.approval.tool_call_id == "call_per_1"
+
+    check(scenario)
+
+
+def test_a_program_with_too_many_sessions_has_its_line_in_the_newest(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(there: Program) -> None:
+        there.tells("trunkline.shows")
+        session = await there.followed()
+        for number in range(2):
+            there.tells("session.status", f"ses_other{number}", status={"type": "busy"})
+        await eventually(lambda: not session.fold.line)
+
+    monkeypatch.setattr(plugin_line, "SESSIONS_MOST", 2)
+    check(scenario)
+
+
+def test_a_plugin_that_tells_too_much_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario(there: Program) -> None:
+        for number in range(20):
+            there.tells("trunkline.words", "ses_nowhere", partID="prt_1", text=f"{number}", thinking=False)
+        assert await there._reader.read() == b""
+
+    monkeypatch.setattr(plugin_line, "EVENTS_MOST", 10)
     check(scenario)
