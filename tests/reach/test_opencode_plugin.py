@@ -191,7 +191,7 @@ def test_an_order_that_is_none_does_nothing_and_always_is_never_told() -> None:
         assert host.printed("does") == {"does": "session.abort", "sessionID": "ses_9"}, "a line may come in pieces"
 
 
-def test_a_text_is_told_from_its_beginning_and_never_ends_in_what_it_may_lose() -> None:
+def test_a_text_is_told_from_its_beginning_and_never_by_half_a_character() -> None:
     with plugged() as (hub, host):
         part = {"id": "prt_1", "type": "text", "sessionID": SESSION, "messageID": "msg_1", "text": "", "time": {"start": 1}}
         delta = {"sessionID": SESSION, "partID": "prt_1", "field": "text"}
@@ -201,13 +201,13 @@ def test_a_text_is_told_from_its_beginning_and_never_ends_in_what_it_may_lose() 
         for words in ("Hello ", " ", "you", " there. "):
             host.event("message.part.delta", **delta, delta=words)
         host.event("message.part.updated", part={**part, "text": "Hello  you there.", "time": {"start": 1, "end": 2}})
-        heard = [hub.hears("trunkline.words", "trunkline.whole") for _ in range(4)]
-        assert [each["text"] for each in heard] == ["Hello", "  you", " there.", "Hello  you there."]
-        assert heard[0] == {"sessionID": SESSION, "partID": "prt_1", "text": "Hello", "thinking": False}
+        heard = [hub.hears("trunkline.words", "trunkline.whole") for _ in range(5)]
+        assert [each["text"] for each in heard] == ["Hello ", " ", "you", " there. ", "Hello  you there."]
+        assert heard[0] == {"sessionID": SESSION, "partID": "prt_1", "text": "Hello ", "thinking": False}
         host.event("message.part.updated", part={**part, "id": "prt_2", "type": "reasoning"})
         host.event("message.part.delta", **{**delta, "partID": "prt_2"}, delta="hm \ud83d")
         host.event("message.part.delta", **{**delta, "partID": "prt_2"}, delta="\ude00 so")
-        assert [hub.hears("trunkline.words")["text"] for _ in range(2)] == ["hm", " \U0001f600 so"]
+        assert [hub.hears("trunkline.words")["text"] for _ in range(2)] == ["hm ", "\U0001f600 so"]
 
 
 def test_a_hub_that_comes_back_is_told_what_waits_and_what_is_shown() -> None:

@@ -28,8 +28,8 @@ const PATH_MOST = 100
 /** Texts of which the beginning was told: what is told of a part from its middle on could not be known again. */
 const TEXTS_MOST = 64
 
-/** What a text may not end in while it grows: blanks, which its end may lose, and half a character. */
-const UNSURE = /[\s\ud800-\udbff]+$/
+/** What words may not end in: half a character. */
+const HALF = /[\ud800-\udbff]$/
 
 const ASKED = ["permission.asked", "question.asked"]
 const ANSWERED = ["permission.replied", "question.replied", "question.rejected"]
@@ -168,7 +168,7 @@ class Asks {
   }
 }
 
-/** Texts that are being written, as far as they were told. What they may not end in is told with what comes behind it. */
+/** Texts that are being written, as far as they were told. Half a character is told with its other half. */
 class Texts {
   #told = new Map()
 
@@ -182,16 +182,16 @@ class Texts {
 
   began(id, thinking) {
     if (this.#told.size >= TEXTS_MOST) this.#told.delete(this.#told.keys().next().value)
-    this.#told.set(id, { length: 0, unsure: "", thinking })
+    this.#told.set(id, { length: 0, half: "", thinking })
   }
 
   /** What is to be told of more words; nothing where the beginning was not told. */
   more(id, words) {
     const told = this.#told.get(id)
     if (told === undefined) return undefined
-    const all = told.unsure + words
-    const text = all.replace(UNSURE, "")
-    told.unsure = all.slice(text.length)
+    const all = told.half + words
+    const text = all.replace(HALF, "")
+    told.half = all.slice(text.length)
     told.length += text.length
     return text || undefined
   }
