@@ -58,8 +58,8 @@ from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
 from trunkline.journal.stores.sqlite import block
 from trunkline.journal.stores.sqlite.database import storage_errors
-from trunkline.reach.install import is_our_command
 from trunkline.reach.settings_file import missing_lists, our_commands, with_entries, without_entries
+from trunkline.reach.shapes import is_our_command
 from trunkline.reach.socket import read_head
 from trunkline.server.auth.credentials import NOBODY, RequestGate
 from trunkline.server.auth.tokens import Tokens

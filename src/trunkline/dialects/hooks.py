@@ -3,13 +3,15 @@
 Rule 1: pure, as every dialect: bytes in, values out. What cannot be read is None, and then nobody has an opinion.
 Rule 2: an answer is the text that the hook prints. Nothing (``b""``) is no opinion: the program asks its person as ever. Only
 what a person or a rule of ours has decided is anything else.
-Rule 3: an agent's catalog entry names its hooks (``hooks = "…"``); the module of that name is in the vendor's own dialect.
+Rule 3: an agent's catalog entry names its hooks (``hooks = "…"``); the module of that name is in the vendor's own dialect. A
+program that has no hooks but runs plugins has its plugin in there (``plugins.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
 import msgspec
@@ -107,10 +109,15 @@ class InPlugin(Protocol):
 
 def hook_dialect(name: str) -> HookDialect | None:
     """The hooks of that name; loaded when they are first wanted. None where that vendor's dialect has none."""
+    return cast(HookDialect | None, getattr(module_of(name), "HOOKS", None))
+
+
+def module_of(name: str) -> ModuleType | None:
+    """The module with a vendor's hooks, or with its plugin; None where there is none."""
     if not name.isidentifier():
         return None
     try:
-        return cast(HookDialect, import_module(f"trunkline.dialects.{name}.hooks").HOOKS)
+        return import_module(f"trunkline.dialects.{name}.hooks")
     except ModuleNotFoundError:
         return None
 

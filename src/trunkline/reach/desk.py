@@ -23,14 +23,16 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, hook_dialect
 from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.plugins import plugin_dialect
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Signal, Update
 from trunkline.discovery.base import AgentStore
 from trunkline.disk.reading import open_plain
 from trunkline.hub import Hub
 from trunkline.reach.ending import Program, went_on
-from trunkline.reach.install import is_our_command
+from trunkline.reach.plugin_line import PluginLine
 from trunkline.reach.sessions import TerminalSessions
-from trunkline.reach.socket import Call, Gone
+from trunkline.reach.shapes import is_our_command
+from trunkline.reach.socket import Call, Gone, Wire
 from trunkline.reach.there import AsksThere
 from trunkline.session.driver.elsewhere import Answered, Decided
 from trunkline.threads import Lane
@@ -117,6 +119,13 @@ class TerminalDesk:
             case "report", "goes_on" | "waits":
                 self._on_report(spec, read)
         return NO_OPINION
+
+    async def hold(self, call: Call, wire: Wire) -> None:
+        """Serve the line of a plugin."""
+        spec = self._hub.agents[call.agent] if call.agent in self._hub.agents else None
+        dialect = plugin_dialect(spec.hooks) if spec is not None else None
+        if spec is not None and dialect is not None:
+            await PluginLine(self._hub, spec, dialect, call.pid, wire, self._sessions, self._lane).serve()
 
     async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int, gone: Gone) -> bytes:
         if not dialect.races and not self._hub.away.is_away:

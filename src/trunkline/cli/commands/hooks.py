@@ -47,7 +47,7 @@ class _Group(GuessingGroup):
 def command(ctx: click.Context, /, **flags: Any) -> None:
     """Answer agents that you run in terminals.
 
-    A hook in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins.
+    A hook or plugin in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins.
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
@@ -71,7 +71,8 @@ def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
         elif _agreed(change, yes):
             DataDir(settings.data).make()
             hooks.install(change)
-            click.echo(f"{hooks.spec.name}: installed; what runs already has it within seconds, or with its next start")
+            runs = "what runs already has it within seconds, or with its next start"
+            click.echo(f"{hooks.spec.name}: installed; {runs if hooks.is_program else 'programs that start from now on have it'}")
 
 
 @command.command()
@@ -120,7 +121,7 @@ def _status(hooks: Hooks | LineConsent) -> dict[str, Any]:
     except TrunklineError as error:
         state, problem = "unreadable", error.message
     return {"agent": hooks.spec.name, "state": state, "path": hooks.path, "problem": problem, "measured": "the hook takes",
-            "ms": _measured(hooks.words("ping")) if state != "absent" else None}
+            "ms": _measured(hooks.words("ping")) if state != "absent" and hooks.is_program else None}
 
 
 def _line_status(line: LineConsent) -> dict[str, Any]:
