@@ -164,7 +164,7 @@ def note_outside(call: ProgramCall, is_known: bool = True) -> None:
             _word(call, at, arg, is_known, wraps)
 
 
-_PLAIN: Final = re.compile(r"\w[\w@+%,-]*+(?:(?:/|\.(?!\.)|/\.(?![./]))[\w@+%,-]*+)*+", re.ASCII)
+_PLAIN: Final = re.compile(r"\w[\w@+%,-]*+(?>(?:(?:/|\.(?!\.)|/\.(?![./]))[\w@+%,-]*+)*)", re.ASCII)
 """A path that begins with a name and goes nowhere up: as most are that are written."""
 
 
