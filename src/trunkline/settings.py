@@ -120,6 +120,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     approval_timeout: Annotated[Seconds, Info(TIME, "how long a permission waits before it is denied")] = 600.0
     terminal_rules: Annotated[bool, Info(
         FLAG, "let rules that allow answer sessions in terminals, too; rules that deny always do")] = False
+    away_after: Annotated[Seconds, Info(
+        TIME, "count as away who pressed no key in a terminal for this long; 0 = only who says so")] = 0.0
     idle_timeout: Annotated[Seconds, Info(TIME, "how long an agent may be silent in a turn")] = 900.0
     tool_timeout: Annotated[Seconds, Info(TIME, "the same while a tool is running")] = 7200.0
     cancel_grace: Annotated[Seconds, Info(

@@ -35,6 +35,7 @@ from trunkline.dialects.context.commands import decode_command, decode_command_e
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.filters import encoded_type, parse_types
 from trunkline.dialects.copilot.events import CopilotEvents
+from trunkline.dialects.copilot.hooks import HOOKS as COPILOT_HOOKS
 from trunkline.dialects.gemini.chat import GeminiChat
 from trunkline.dialects.jsonrpc import Peer
 from trunkline.dialects.jsonrpc.lines import utf8_fault
@@ -332,6 +333,11 @@ def hook_calls(data: bytes) -> None:
         assert HOOKS.decided(call, None, None, None) == b"" == HOOKS.answered(call, "cancel", None), "silence is no opinion"
         for answer in (HOOKS.decided(call, "reject", "why", None), HOOKS.answered(call, "accept", data)):
             assert json.loads(answer)["hookSpecificOutput"]["decision"]["behavior"] in ("allow", "deny")
+    COPILOT_HOOKS.has_foreign(data, is_our_command)
+    call = COPILOT_HOOKS.read(data)
+    if call is not None and call.does == "asks":
+        msgspec.json.encode(COPILOT_HOOKS.ask(call, "r", "c"))
+        assert COPILOT_HOOKS.decided(call, None, None, None) == b"", "silence is no opinion"
 
 
 def settings_files(data: bytes) -> None:

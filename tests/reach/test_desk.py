@@ -17,6 +17,7 @@ from trunkline.dialects.context.envelope import decode_event
 from trunkline.hub import Answer, Decision, Hub, HubOptions
 from trunkline.reach.desk import SETTINGS_MOST
 from trunkline.reach.door import Door
+from trunkline.reach.install import RECORDS
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.session.driver.elsewhere import ASK_S
 
@@ -110,6 +111,9 @@ def data_folder(root: str, policy: str = "") -> Path:
     data = Path(root, "data")
     data.mkdir(mode=0o700)
     (data / "policy.toml").write_text(policy)
+    (data / RECORDS).mkdir()
+    for agent in (AGENT, "copilot"):
+        (data / RECORDS / f"{agent}.json").write_text("{}")
     return data
 
 

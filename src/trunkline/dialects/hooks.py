@@ -54,11 +54,24 @@ class HookDialect(Protocol):
     def settings(self) -> str:
         """The settings file, below the program's own folder."""
 
+    @property
+    def blank(self) -> str:
+        """What such a file begins with, where there is none."""
+
+    @property
+    def limit_s(self) -> int:
+        """How long the program lets the hook wait."""
+
+    @property
+    def reloads(self) -> bool:
+        """Whether sessions that run already take up what is installed."""
+
     def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
         """What is added to the settings: an entry for each event, by the event's name."""
 
     def watched_files(self, folder: str, cwd: str) -> list[str]:
-        """Every settings file that may have hooks of others for a session in ``cwd``; ``folder`` is the program's own."""
+        """Every settings file that may have hooks of others for a session in ``cwd``, or the folder with such files; ``folder``
+        is the program's own."""
 
     def has_foreign(self, text: bytes, is_ours: Callable[[str], bool]) -> bool:
         """Whether a settings file has a permission hook that is not ours. What cannot be read may have one."""

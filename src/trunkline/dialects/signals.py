@@ -52,6 +52,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     """The hub itself is to do it for the agent: this is what will be done, whatever was reported of it before."""
     rules_allow: bool = True
     """Whether a rule may allow it; where none may, rules can still deny it."""
+    only_rules: bool = False
+    """No person is asked here: what no rule decides is left to whoever is asked elsewhere, and not even written down."""
 
 
 OTHER_WORDS = "_other"

@@ -125,15 +125,24 @@ def spent(message_id: str | None, *, taken: int, given: int, read: int = 0, writ
 
 def begun(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "", title: str = "") -> Update:
     """A ``tool_call`` for a call whose input is known."""
-    call: Json = {"sessionUpdate": "tool_call", "toolCallId": call_id, "status": "in_progress", "name": name, "kind": kind,
-                  "title": title or title_of(name, given), "rawInput": given}
+    described = _described(call_id, name, kind, given, cwd, title)
+    return update({"sessionUpdate": "tool_call", "status": "in_progress", **described})
+
+
+def asked(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "") -> bytes:
+    """The same call as a permission is asked about it."""
+    return _encode(_described(call_id, name, kind, given, cwd, ""))
+
+
+def _described(call_id: str, name: str, kind: str, given: Json, cwd: str, title: str) -> Json:
+    call: Json = {"toolCallId": call_id, "name": name, "kind": kind, "title": title or title_of(name, given), "rawInput": given}
     path = text_of(given, *_PATHS)
     if path:
         call["locations"] = [{"path": posixpath.join(cwd, path)}]
     diff = planned_diff(given, cwd) if kind == "edit" else None
     if diff is not None:
         call["content"] = [diff]
-    return update(call)
+    return call
 
 
 def ended(call_id: str, text: str, *, failed: bool = False, exit_code: int | None = None, diffs: Iterable[Json] = (),

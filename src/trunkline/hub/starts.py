@@ -18,6 +18,7 @@ from trunkline.agents.resources import check_resources
 from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer
 from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.hooks import hook_dialect
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub.agents import Agents, env_for_agent, lend_env
@@ -28,7 +29,7 @@ from trunkline.hub.shapes import NewSession, content_blocks
 from trunkline.hub.start_keys import StartKeys, digest_of
 from trunkline.journal.base import Journal
 from trunkline.session.commands.requests import check_title
-from trunkline.session.driver.elsewhere import ASK_S
+from trunkline.session.driver.elsewhere import ask_s
 from trunkline.session.fold import Fold, Waits
 from trunkline.session.services import Services
 from trunkline.threads import Lane
@@ -98,9 +99,10 @@ class Starts:
         self._sessions.check_open()
         spec = self._agents.spec(agent)
         check_place(found.cwd)
+        dialect = hook_dialect(spec.hooks)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path,
-                    waits=Waits(approval_s=ASK_S, on_timeout="cancel"))
+                    waits=Waits(approval_s=ask_s(dialect.limit_s if dialect is not None else 0), on_timeout="cancel"))
         return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.watch(by=by))
 
     def attach_lock(self, agent: str, agent_session_id: str) -> asyncio.Lock:

@@ -16,6 +16,7 @@ import secrets
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
@@ -48,6 +49,8 @@ class Record(msgspec.Struct, kw_only=True):
     """The digest of what was written."""
     made: list[str]
     """Lists that came with our entries."""
+    made_folder: bool = False
+    """Whether the file's folder came with it."""
 
 
 class Change(NamedTuple):
@@ -94,8 +97,7 @@ class Hooks:
         """What installing changes; nothing, where it is installed."""
         real, before = self._read()
         text = without_entries(_text(before), is_our_command) if self._ours(before) else _text(before)
-        entries = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
-        after = before if self._state(before) == "installed" else with_entries(text, entries).encode()
+        after = before if self._state(before) == "installed" else self._with_ours(text).encode()
         return Change(self.path, real, before, after)
 
     def removing(self) -> Change:
@@ -116,7 +118,8 @@ class Hooks:
         if record is None or record.path != change.real or change.before is None or digest(change.before) != record.after:
             clean = without_entries(_text(change.before), is_our_command) if self._ours(change.before) else _text(change.before)
             before = change.before if clean == _text(change.before) else clean.encode()
-            record = Record(path=change.real, before=before, after="", made=missing_lists(clean, events))
+            record = Record(path=change.real, before=before, after="", made=missing_lists(clean, events),
+                            made_folder=not os.path.exists(os.path.dirname(change.real)))
         record.after = digest(change.after)
         try:
             self._record_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -127,7 +130,11 @@ class Hooks:
 
     def remove(self, change: Change) -> None:
         """Write it, as it was shown."""
+        record = self._record()
         _write(change)
+        if record is not None and record.made_folder and change.after is None:
+            with suppress(OSError):  # somebody put something else there
+                os.rmdir(os.path.dirname(change.real))
         self._record_path.unlink(missing_ok=True)
 
     def state(self) -> State:
@@ -136,14 +143,15 @@ class Hooks:
 
     def _state(self, before: bytes | None) -> State:
         found = self._ours(before)
-        wanted = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
+        wanted = our_commands(self._with_ours(""), is_our_command)
         if not found:
             return "absent"
-        is_current = {shlex.join(self.words(kind)) for kind in ("ask", "report")}.issuperset(
-            command for commands in found.values() for command in commands)
-        if not is_current:
+        if any(not set(commands).issubset(wanted.get(event, ())) for event, commands in found.items()):
             return "outdated"
         return "installed" if all(len(found.get(event, ())) == 1 for event in wanted) else "partly"
+
+    def _with_ours(self, text: str) -> str:
+        return with_entries(text, self.dialect.entries(lambda kind: shlex.join(self.words(kind))), self.dialect.blank)
 
     def _ours(self, before: bytes | None) -> dict[str, list[str]]:
         return our_commands(_text(before), is_our_command) if before else {}
@@ -157,6 +165,11 @@ class Hooks:
             return msgspec.json.decode(self._record_path.read_bytes(), type=Record)
         except (OSError, *BROKEN):
             return None
+
+
+def is_installed(data: Path, agent: str) -> bool:
+    """Whether the person had hooks of this agent installed for this hub, and not taken out since."""
+    return (data / RECORDS / f"{agent}.json").exists()
 
 
 def is_our_command(command: str) -> bool:

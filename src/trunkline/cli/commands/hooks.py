@@ -47,7 +47,8 @@ class _Group(GuessingGroup):
 def command(ctx: click.Context, /, **flags: Any) -> None:
     """Answer agents that you run in terminals.
 
-    A hook in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins.
+    A hook in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins. Of
+    agents whose hook would hide that question, the hub asks you only while you are away.
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
@@ -71,7 +72,10 @@ def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
         elif _agreed(change, yes):
             DataDir(settings.data).make()
             hooks.install(change)
-            click.echo(f"{hooks.spec.name}: installed; sessions that run already have it within seconds")
+            when = "that run already have it within seconds" if hooks.dialect.reloads else "have it that begin from now on"
+            click.echo(f"{hooks.spec.name}: installed; sessions {when}")
+            if not hooks.dialect.races:
+                click.echo("its terminal asks you; only while you are away (`trunkline away`) it is the hub that asks instead")
 
 
 @command.command()

@@ -9,7 +9,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple, Protocol
 
 ASK_S: Final = 3540.0
-"""How long such an ask can be answered here: a minute less than its program lets a hook wait."""
+"""How long such an ask can be answered here, where its program does not say how long a hook may wait."""
+BEFORE_LIMIT: Final = 60
+"""Which part of that time, at its end, is left: a hook that ends by itself does so better than one that is ended."""
+
+
+def ask_s(limit_s: float) -> float:
+    """How long an ask can be answered here whose program lets a hook wait that long; 0: it does not say."""
+    return limit_s * (1 - 1 / BEFORE_LIMIT) if limit_s else ASK_S
 
 
 class Decided(NamedTuple):
