@@ -88,6 +88,9 @@ class ServerLine(Protocol):
     def opening(self) -> list[bytes]:
         """What is said first."""
 
+    def missed(self) -> None:
+        """What was received until now is old: of a text that has begun already nothing is told."""
+
     def receive(self, message: bytes) -> list[ServerEvent]:
         """What a message of the program means."""
 

@@ -91,6 +91,15 @@ class LiveLine:
         self._more.set()
         return True
 
+    def settle(self) -> None:
+        """An ask about a call that has ended, by the session's file, was answered: not every program says so."""
+        fold = self.session.fold
+        for key, request_id in list(self._open.items()):
+            view = fold.approvals.get(request_id)
+            call = fold.calls.get(view.tool_call_id) if view is not None else None
+            if call is not None and call.finished:
+                self._withdraw(key, not_allowed_there("") if call.state.status == "failed" else allowed_there(""))
+
     async def close(self, why: str = LOST) -> None:
         """The line is gone, or is not wanted any more: what it told is taken, what it asked is left to the terminal."""
         with suppress(TimeoutError):

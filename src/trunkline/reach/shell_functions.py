@@ -57,7 +57,7 @@ def _posix_pair(given: Paired) -> str:
     flags = map(shlex.quote, (*given.flags, *given.alone))
     flagged = "|".join(pattern for flag in flags for pattern in (flag, f"{flag}=*"))
     template = f"{shlex.quote(f'{given.folder}/')}$$.XXXXXXXX"
-    events, reads = given.flags
+    events, reads = map(shlex.quote, given.flags)
     return f'''\
 function {given.program} {{
   local trunkline_word trunkline_pair trunkline_code=0
@@ -82,7 +82,7 @@ function {given.program} {{
 def _fish_pair(given: Paired) -> str:
     flagged = " ".join(pattern for flag in (*given.flags, *given.alone) for pattern in (_fish(flag), _fish(f"{flag}=*")))
     made = f'umask 077; p=$(mktemp -d "$1") && : > "$p/{EVENTS}" && : > "$p/{INPUT}" && printf %s "$p"'
-    events, reads = given.flags
+    events, reads = map(_fish, given.flags)
     return f'''\
 function {given.program} --wraps {given.program}
     if set -q argv[1]; and not string match -q -- '-*' $argv[1]
