@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,7 +13,6 @@ from typing import Any
 from tests.aio import eventually, run
 from trunkline.agents import catalog
 from trunkline.dialects.context.envelope import decode_event
-from trunkline.dialects.acp.content import TextContent
 from trunkline.hub import Decision, Hub, HubOptions
 from trunkline.reach.consent import LineConsent
 from trunkline.reach.door import Door

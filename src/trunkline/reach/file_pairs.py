@@ -165,6 +165,7 @@ class _Pair:
 
     async def look(self) -> bool:
         """Take what there is and write what waits; False: its program is gone, and so is the pair."""
+        self.lines.begin_reading()
         for _ in range(PIECES):
             piece = await self._lane.run(_piece, self._folder / EVENTS, self._position)
             if not piece:

@@ -59,6 +59,12 @@ class SessionLines:
         """Whether a session is found, or looked for."""
         return session_id in self._lines
 
+    def begin_reading(self) -> None:
+        """What the program tells is read now; it is no older than the reading before."""
+        for line in self._lines.values():
+            if isinstance(line, LiveLine):
+                line.begin_reading()
+
     def settle(self) -> None:
         """Take back what was asked about calls that have ended, by the sessions' files."""
         for line in self._lines.values():

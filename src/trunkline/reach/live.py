@@ -32,8 +32,8 @@ from trunkline.session.driver.live_text import Begun
 if TYPE_CHECKING:
     from trunkline.hub import Session
 
-FILE_S: Final = 1.0
-"""How long the session's file may take to be read before what the line tells is written."""
+FILE_S: Final = 3.0
+"""How long the session's file may take to be read before what the line asks is written; text is left to it then."""
 EVENTS_MOST: Final = 20_000
 """What a line may tell before it is taken; one that tells more is lost, and the file says the rest."""
 LOST: Final = "the line to its program was lost; it asks in its terminal"
@@ -76,6 +76,8 @@ class LiveLine:
         self._open: dict[str, str] = {}
         """The request ids of what is asked, by the program's keys."""
         self._piece: tuple[str, bool] | None = None
+        self._read_since: int | None = None
+        self._read_at = 0
         self._is_late = False
         """Whether the file was first with this piece."""
         session.agent.line.connect(program)
@@ -86,7 +88,7 @@ class LiveLine:
         """The program told this; False: it told too much, and the line should be closed."""
         if len(self._events) >= EVENTS_MOST:
             return False
-        self._events.append((event, self.session.agent.texts_said))
+        self._events.append((event, self.session.agent.texts_said if self._read_since is None else self._read_since))
         self._at_rest.clear()
         self._more.set()
         return True
@@ -99,6 +101,10 @@ class LiveLine:
             call = fold.calls.get(view.tool_call_id) if view is not None else None
             if call is not None and call.finished:
                 self._withdraw(key, not_allowed_there("") if call.state.status == "failed" else allowed_there(""))
+
+    def begin_reading(self) -> None:
+        """Of a line that is read now and then: what is told next is no older than the reading before this one."""
+        self._read_since, self._read_at = self._read_at, self.session.agent.texts_said
 
     async def close(self, why: str = LOST) -> None:
         """The line is gone, or is not wanted any more: what it told is taken, what it asked is left to the terminal."""
@@ -150,10 +156,10 @@ class LiveLine:
 
     async def _begin(self, event: Says, since: int) -> None:
         """A text begins: behind what the file has, and not at all where that is it."""
-        await self._file_first()
+        is_read = await self._file_first()
         self._piece = event.message_id, event.thinking
         begun = Begun(event.message_id, event.text, event.thinking, since, self._whole_of(event))
-        self._is_late = self.session.agent.was_said(begun)
+        self._is_late = not is_read or self.session.agent.was_said(begun)
 
     def _whole_of(self, begin: Says) -> str | None:
         """All of a text that has just begun, where its end is here, too."""
@@ -168,11 +174,14 @@ class LiveLine:
                     return None
         return None
 
-    async def _file_first(self) -> None:
-        """What the file has by now stands before what the line tells next."""
-        with suppress(TimeoutError):
+    async def _file_first(self) -> bool:
+        """What the file has by now stands before what the line tells next; False: it could not be read in time."""
+        try:
             async with asyncio.timeout(FILE_S):
                 await self.session.agent.caught_up()
+        except TimeoutError:
+            return False
+        return True
 
     def _ask(self, event: Asks) -> None:
         if event.key in self._open:
