@@ -44,7 +44,8 @@ def seat(*flags: str) -> Iterator[Seat]:
         settings["ui"] = {"enableFollowupSuggestions": False}
         (hub.home / ".qwen").mkdir()
         (hub.home / ".qwen" / "settings.json").write_text(json.dumps(settings))
-        env = {"PATH": f"{program().parent}:{node().parent}:/usr/local/bin:/usr/bin:/bin", "HOME": str(hub.home), "LANG": "C.UTF-8",
+        path = f"{program().parent}:{node().parent}:/usr/local/bin:/usr/bin:/bin"
+        env = {"PATH": path, "HOME": str(hub.home), "LANG": "C.UTF-8",
                "TERM": "xterm-256color", "OPENAI_API_KEY": "sk-fake", "OPENAI_BASE_URL": f"{model.url}/v1",
                "OPENAI_MODEL": "fake-model"}
         with hub:

@@ -1,4 +1,4 @@
-"""The functions for shells, in the shells themselves: a program is started as ever, and with its pair of files where that is wanted."""
+"""The functions for shells, in the shells themselves: a program is started as ever, or with its pair of files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from trunkline.reach.shell_functions import Chatted, Paired, Shell, function_of
 FAKE = """\
 import json, os, signal, sys
 given = sys.argv[1:]
-told = {"pid": os.getpid(), "words": given, "modes": [oct(os.stat(word).st_mode & 0o777) for word in given if word.endswith(".jsonl")],
+told = {"pid": os.getpid(), "words": given,
+        "modes": [oct(os.stat(word).st_mode & 0o777) for word in given if word.endswith(".jsonl")],
         "folder": [oct(os.stat(os.path.dirname(word)).st_mode & 0o777) for word in given if word.endswith("events.jsonl")]}
 open(os.environ["TOLD"], "w").write(json.dumps(told))
 if "--wait" in given:
@@ -177,7 +178,8 @@ def test_ctrl_c_ends_the_program_and_not_the_shell(there: There) -> None:
 
 
 def test_the_text_is_right_by_the_shell_itself(there: There) -> None:
-    done = subprocess.run([there._path, "-n", str(there.file(Chatted("claude", ["chat", "it's"])))], capture_output=True, check=False)
+    file = there.file(Chatted("claude", ["chat", "it's"]))
+    done = subprocess.run([there._path, "-n", str(file)], capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

@@ -104,7 +104,7 @@ class ServerLine(Protocol):
         """Begin a turn."""
 
     def cancel(self, session_id: str) -> bytes | None:
-        """Interrupt the turn; None where none is known."""
+        """Interrupt the turn; None where none is known, Unsupported where that cannot be done."""
 
 
 def server_line(name: str) -> ServerLine | None:

@@ -173,8 +173,9 @@ def _by_files(line: LineConsent) -> str:
     shell = os.path.basename(os.environ.get("SHELL", ""))
     program, folder = os.path.basename(line.spec.command[0]), one_line(str(pairs_folder(line.data, line.spec.name)))
     return (f"No settings file is changed. A function for your shell starts `{program}` with {events} and {reads},\n"
-            f"two files of its own for each start, in {folder}.\nBy these the hub shows its sessions as they go, answers what they "
-            "ask, and sends prompts to them. Without a hub\nthe program is started as ever. The line for your shell's own file:\n\n"
+            f"two files of its own for each start, in {folder}.\n"
+            "By these the hub shows its sessions as they go, answers what they ask, and sends prompts to them. Without a\n"
+            "hub the program is started as ever. The line for your shell's own file:\n\n"
             f"  {INIT_LINES.get(shell, INIT_LINES['bash'])}\n")
 
 

@@ -4,7 +4,7 @@ Rule 1: of a text only what the session's file will say in one go: one answer's 
 were there is the file's.
 Rule 2: a no ends its turn, and no reason goes with it: the reason is the next prompt.
 Rule 3: not every end of an ask is told. Whatever the program does next says that nothing waits any more.
-Rule 4: nothing raises, whatever comes; what is kept is bounded. Sub-agents' words are nobody's but theirs.
+Rule 4: nothing that comes raises; what is kept is bounded. Sub-agents' words are nobody's but theirs.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from trunkline.dialects.lines import Appeared, AskOver, Asks, LineEvent, Said, S
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import PermissionAsk, PermissionOption
 from trunkline.dialects.transcripts import asked, object_of, text_of
+from trunkline.errors import Unsupported
 
 ALLOW: Final = PermissionOption("allow", "Allow", "allow_once")
 ALWAYS: Final = PermissionOption("always", "Always allow", "allow_always")
@@ -112,7 +113,7 @@ class QwenLine:
 
     def cancel(self, session_id: str) -> bytes | None:
         """It cannot be interrupted from here."""
-        return None
+        raise Unsupported("this program takes no interrupt from elsewhere: press Escape in its terminal")
 
     def _on_session(self, session_id: str) -> list[ServerEvent]:
         """Another session than before: the person began one, or went back to one."""
