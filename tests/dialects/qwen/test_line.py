@@ -98,6 +98,18 @@ def test_what_began_before_we_were_there_and_what_sub_agents_say_is_not_told() -
     assert told(line, {**stream("message_start", message={"id": "n"}), "parent_tool_use_id": "c"}, delta) == []
 
 
+def test_words_behind_a_blocks_end_are_another_answers_and_left_to_the_file() -> None:
+    line = new_line()
+    delta = {"type": "text_delta", "text": "Done."}
+    events = told(line, stream("message_start", message={"id": "m"}),
+                  stream("content_block_start", content_block={"type": "text", "text": ""}),
+                  stream("content_block_delta", delta=delta), stream("content_block_stop"),
+                  stream("content_block_delta", delta={"type": "text_delta", "text": "I will use a tool. "}),
+                  stream("content_block_start", content_block={"type": "text", "text": ""}),
+                  stream("content_block_delta", delta=delta), stream("content_block_stop"), stream("message_stop"))
+    assert events == [Appeared("s"), Says("m", "Done."), Said()]
+
+
 def test_another_session_takes_the_place_of_the_one_before() -> None:
     line = new_line()
     told(line, asks("k"))

@@ -58,7 +58,7 @@ class QwenLine:
         self._message_id = ""
         """Of the answer whose words are told; empty: none, or its beginning was not seen."""
         self._block = ""
-        """The kind of the newest block of that answer."""
+        """The kind of the block of that answer that is being written; empty: none is."""
         self._told: set[str] = set()
         """The kinds of blocks of that answer that were told."""
         self._asks: dict[str, str] = {}
@@ -143,12 +143,19 @@ class QwenLine:
             case "content_block_start":
                 self._block = text_of(object_of(event, "content_block"), "type")
                 return self._words(object_of(event, "content_block"), first=True)
-            case "content_block_delta":
+            case "content_block_delta" if self._block:
                 return self._words(object_of(event, "delta"), first=False)
-            case "message_stop" if self._told:
-                self._message_id, self._told = "", set()
-                return [Said()]
+            case "content_block_stop":
+                self._block = ""
+            case "content_block_delta" | "message_stop":
+                # Words behind a block's end are another answer's, to a prompt that was typed meanwhile: the file tells them apart.
+                return self._end()
         return []
+
+    def _end(self) -> list[LineEvent]:
+        """What was told of this answer is all that is told of it."""
+        was_told, self._message_id, self._told = bool(self._told), "", set()
+        return [Said()] if was_told else []
 
     def _words(self, block: Json, *, first: bool) -> list[LineEvent]:
         """More words. A second block of the same kind is a further line of what the file will say."""
