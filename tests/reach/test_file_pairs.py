@@ -21,7 +21,7 @@ from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.errors import Unsupported
 from trunkline.hub import Decision, Hub, HubOptions
-from trunkline.reach import file_pairs
+from trunkline.reach import file_pairs, live
 from trunkline.reach.consent import LineConsent
 from trunkline.reach.door import Door
 from trunkline.reach.file_pairs import LINE_MOST, PIECE, STOPPED, pairs_folder
@@ -415,3 +415,16 @@ def test_programs_beyond_the_bound_wait_until_another_has_ended(monkeypatch: pyt
         await there.session()
 
     check(scenario, before=before)
+
+
+def test_an_ask_whose_call_is_not_in_the_file_is_shown_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "WRITTEN_S", 0.2)
+
+    async def scenario(there: Program) -> None:
+        there.starts()
+        there.is_prompted("Please.")
+        there.tells({"type": "control_request", "request_id": "k1", "request": {
+            "subtype": "can_use_tool", "tool_name": "run_shell_command", "tool_use_id": "c", "input": {"command": "touch a1"}}})
+        assert (await there.pending()).approval.about.command == "touch a1"
+
+    check(scenario)

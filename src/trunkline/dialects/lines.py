@@ -35,6 +35,8 @@ class Asks(msgspec.Struct, frozen=True):
 
     key: str
     ask: PermissionAsk | QuestionAsk
+    call_id: str = ""
+    """The call that it is about, where the session's file has it by now, or in a moment; it is waited for."""
 
 
 class AskOver(msgspec.Struct, frozen=True):

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 FILE_S: Final = 3.0
 """How long the session's file may take to be read before what the line asks is written; text is left to it then."""
+WRITTEN_S: Final = 5.0
+"""How long a program may take to write into the session's file what it has told already: the turn that a text is in, and the call
+that it asks about."""
+WRITTEN_LOOK_S: Final = 0.05
 EVENTS_MOST: Final = 20_000
 """What a line may tell before it is taken; one that tells more is lost, and the file says the rest."""
 LOST: Final = "the line to its program was lost; it asks in its terminal"
@@ -144,6 +148,8 @@ class LiveLine:
                 self._piece = None
             case Asks():
                 await self._file_first()
+                if event.call_id:
+                    await self._until(lambda: event.call_id in self.session.fold.calls)
                 self._ask(event)
             case AskOver(approved=True):
                 self._withdraw(event.key, allowed_there(""))
@@ -156,7 +162,7 @@ class LiveLine:
 
     async def _begin(self, event: Says, since: int) -> None:
         """A text begins: behind what the file has, and not at all where that is it."""
-        is_read = await self._file_first()
+        is_read = await self._file_first() and await self._until(lambda: self.session.fold.turn is not None)
         self._piece = event.message_id, event.thinking
         begun = Begun(event.message_id, event.text, event.thinking, since, self._whole_of(event))
         self._is_late = not is_read or self.session.agent.was_said(begun)
@@ -173,6 +179,16 @@ class LiveLine:
                 case _:
                     return None
         return None
+
+    async def _until(self, is_there: Callable[[], bool]) -> bool:
+        """Wait until the file has something that its program writes in a moment; whether it came."""
+        for left in range(int(WRITTEN_S / WRITTEN_LOOK_S), -1, -1):
+            if is_there():
+                return True
+            if left:
+                await asyncio.sleep(WRITTEN_LOOK_S)
+                await self._file_first()
+        return False
 
     async def _file_first(self) -> bool:
         """What the file has by now stands before what the line tells next; False: it could not be read in time."""

@@ -178,7 +178,7 @@ class QwenLine:
             return []
         self._asks[key] = call_id
         described = asked(call_id or key, tool, KINDS.get(tool, "other"), object_of(request, "input"), cwd=self._cwd)
-        return [Asks(key, PermissionAsk(key, described, (ALLOW, ALWAYS, DENY), beyond_turn=True))]
+        return [Asks(key, PermissionAsk(key, described, (ALLOW, ALWAYS, DENY), beyond_turn=True), call_id)]
 
     def _on_answer(self, response: Json) -> list[LineEvent]:
         key = text_of(response, "request_id")
