@@ -148,7 +148,7 @@ class QwenLine:
             case "content_block_stop":
                 self._block = ""
             case "content_block_delta" | "message_stop":
-                # Words behind a block's end are another answer's, to a prompt that was typed meanwhile: the file tells them apart.
+                # Words behind a block's end answer a prompt that was typed meanwhile: the file tells them apart.
                 return self._end()
         return []
 
