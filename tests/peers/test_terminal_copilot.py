@@ -173,7 +173,7 @@ def test_an_interpreter_that_is_gone_leaves_the_terminal_to_its_person() -> None
 
 
 def test_nobody_sits_at_a_terminal_without_keys_for_long() -> None:
-    with seat("--away-after", "0.2") as one:
+    with seat("--away-after", "0.001") as one:
         one.terminal.type("run: touch c1")
         one.decide(one.asked(), decision="allow")
         one.made("c1")
