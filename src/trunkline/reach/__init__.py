@@ -7,6 +7,8 @@
     live.py             a session's live line, whatever carries it          sessions.py   sessions by their programs' ids
     plugins/            what runs in programs that have plugins and no hooks    plugin_line.py    the hub's end of their lines
     install.py          hooks put into a vendor's settings file, and taken out again      shapes.py   what is put there
+    shell_functions.py  what a shell starts a program with, so that it has a line by two files      file_pairs.py  such lines
+    line_sessions.py    the sessions that a program tells of by its line
     settings_file.py    such a file as text: members put in and taken out, all else as it was
 
 Rule: the terminal stays in charge. Whatever goes wrong in here, its program asks its person as if we were not there.

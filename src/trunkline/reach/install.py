@@ -47,6 +47,8 @@ class Record(msgspec.Struct, kw_only=True):
     """The digest of what was written."""
     made: list[str]
     """Lists that came with our entries."""
+    made_folder: bool = False
+    """Whether the file's folder came with it."""
 
 
 class Change(NamedTuple):
@@ -75,7 +77,7 @@ class Hooks:
 
     def __init__(self, spec: AgentSpec, data: Path, environ: Mapping[str, str]) -> None:
         hooks, plugin = hook_dialect(spec.hooks), plugin_dialect(spec.hooks)
-        self._plugin = hooks if isinstance(hooks, InPlugin) else None
+        self._plugin: InPlugin | None = hooks if isinstance(hooks, InPlugin) else None
         folder = catalog.expand(self._plugin.folder if self._plugin is not None else spec.paths.config, environ)
         dialect = hooks or plugin
         if dialect is None or folder is None:
@@ -84,6 +86,10 @@ class Hooks:
         self.path = os.path.join(folder, dialect.settings)
         self.is_program = hooks is not None
         """Whether a program of ours is started for each call; a plugin runs in the agent's own."""
+        self.reloads = hooks is not None and hooks.reloads
+        """Whether sessions that run already take it up."""
+        self.waits_for_away = hooks is not None and not hooks.races and hooks.limit_s > 0
+        """Whether the hub is asked only while the person is away."""
         self._folder = folder
         self._variable = hooks.variable if hooks is not None else ""
         self._data = data
@@ -137,7 +143,8 @@ class Hooks:
         if record is None or record.path != change.real or change.before is None or digest(change.before) != record.after:
             clean = self._clean(change.before)
             before = change.before if clean == _text(change.before) else clean.encode()
-            record = Record(path=change.real, before=before, after="", made=self._shape.missing(clean))
+            record = Record(path=change.real, before=before, after="", made=self._shape.missing(clean),
+                            made_folder=not os.path.exists(os.path.dirname(change.real)))
         record.after = digest(change.after)
         try:
             self._record_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -147,13 +154,19 @@ class Hooks:
         _write_all(change)
 
     def remove(self, change: Change) -> None:
-        """Write it, as it was shown. A plugin's folders go with it, where nothing else is in them."""
+        """Write it, as it was shown. Folders that came with it go with it, where nothing else is in them."""
+        record = self._record()
         _write_all(change)
         self._record_path.unlink(missing_ok=True)
-        folders: list[str] = [os.path.dirname(self.path), self._folder] if self._plugin is not None else []
-        for folder in folders:
-            with suppress(OSError):
+        for folder in self._made_folders(record, change):
+            with suppress(OSError):  # somebody put something else there
                 os.rmdir(folder)
+
+    def _made_folders(self, record: Record | None, change: Change) -> list[str]:
+        if self._plugin is not None:
+            return [os.path.dirname(self.path), self._folder]
+        is_made = record is not None and record.made_folder and change.after is None
+        return [os.path.dirname(change.real)] if is_made else []
 
     def state(self) -> State:
         """Whether our entries are in the file."""
@@ -185,6 +198,11 @@ class Hooks:
             return msgspec.json.decode(self._record_path.read_bytes(), type=Record)
         except (OSError, *BROKEN):
             return None
+
+
+def is_installed(data: Path, agent: str) -> bool:
+    """Whether the person had hooks of this agent installed for this hub, and not taken out since."""
+    return (data / RECORDS / f"{agent}.json").exists()
 
 
 def digest(content: bytes) -> str:

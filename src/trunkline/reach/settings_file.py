@@ -46,10 +46,10 @@ class Member(NamedTuple):
     comma: int | None
 
 
-def with_entries(text: str, entries: Mapping[str, Json]) -> str:
-    """The text with one more entry for each event."""
+def with_entries(text: str, entries: Mapping[str, Json], blank: str = "{}\n") -> str:
+    """The text with one more entry for each event; ``blank`` is what it begins with, where it is nothing yet."""
     if not text.strip("\ufeff" + _BLANK):
-        text = "{}\n"
+        text = blank
     for event, entry in entries.items():
         root = _object(parse(text), "the file")
         hooks = _last(root, HOOKS)
@@ -232,12 +232,17 @@ def _entries_of(text: str, event: str) -> Value | None:
 
 def _hooks_of(text: str, event: str) -> list[Value]:
     entries = _entries_of(text, event)
-    listed = [_last(entry.value, HOOKS) for entry in entries.inside if entry.value.kind == "{"] if entries is not None else []
-    return [hook.value for each in listed if each is not None for hook in each.value.inside]
+    objects = [entry.value for entry in entries.inside if entry.value.kind == "{"] if entries is not None else []
+    found: list[Value] = []
+    for entry in objects:
+        listed = _last(entry, HOOKS)
+        found += [entry] if listed is None else [hook.value for hook in listed.value.inside]
+    return found
 
 
 def _command(text: str, hook: Value) -> str | None:
-    member = _last(hook, "command") if hook.kind == "{" else None
+    """What a hook runs; an entry without a list of hooks is one itself."""
+    member = (_last(hook, "command") or _last(hook, "bash")) if hook.kind == "{" else None
     read: Any = _decode(text, member.value.start)[0] if member is not None and member.value.kind == "." else None
     return read if isinstance(read, str) else None
 
@@ -247,8 +252,12 @@ def _next_of_ours(text: str, is_ours: IsOurs) -> tuple[Value, Member] | None:
     for event in _events(text):
         entries = _entries_of(text, event)
         for entry in entries.inside if entries is not None else ():
-            hooks = _last(entry.value, HOOKS) if entry.value.kind == "{" else None
-            if entries is None or hooks is None:
+            if entries is None or entry.value.kind != "{":
+                continue
+            hooks = _last(entry.value, HOOKS)
+            if hooks is None:
+                if (line := _command(text, entry.value)) and is_ours(line):
+                    return entries, entry
                 continue
             ours = [hook for hook in hooks.value.inside if (command := _command(text, hook.value)) and is_ours(command)]
             if ours:

@@ -9,7 +9,7 @@ import os
 import shlex
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, Protocol
 
 from trunkline.dialects.hooks import HookDialect, HookKind
 from trunkline.dialects.outside import Json
@@ -51,12 +51,12 @@ class HookCommands:
 
     def __init__(self, dialect: HookDialect, words: Callable[[HookKind], list[str]]) -> None:
         self._dialect = dialect
-        self._commands = {kind: shlex.join(words(kind)) for kind in get_args(HookKind)}
-        self._entries = dialect.entries(self._commands.__getitem__)
+        self._entries = dialect.entries(lambda kind: shlex.join(words(kind)))
+        self._wanted = our_commands(self.put(""), is_our_command)
 
     def put(self, text: str) -> str:
         """One entry more for each event."""
-        return with_entries(text, self._entries)
+        return with_entries(text, self._entries, self._dialect.blank)
 
     def cut(self, text: str, made: Collection[str] | None = None) -> str:
         """Without our hooks."""
@@ -71,9 +71,9 @@ class HookCommands:
         found = our_commands(text, is_our_command)
         if not found:
             return "absent"
-        if not {*self._commands.values()}.issuperset(command for commands in found.values() for command in commands):
+        if any(not set(commands).issubset(self._wanted.get(event, ())) for event, commands in found.items()):
             return "outdated"
-        return "installed" if all(len(found.get(event, ())) == 1 for event in self._entries) else "partly"
+        return "installed" if all(len(found.get(event, ())) == 1 for event in self._wanted) else "partly"
 
 
 class NamedPlugin:
