@@ -24,6 +24,7 @@ from trunkline.hub import Answer, Decision, Hub, HubOptions, Session
 from trunkline.journal.base import RowFilter
 from trunkline.reach import plugin_line
 from trunkline.reach.door import Door
+from trunkline.reach.install import RECORDS
 from trunkline.reach.socket import SOCKET_FILE
 
 SESSION = "ses_e1b22f15bffeR27A7NwqznbVUo"
@@ -355,4 +356,15 @@ def test_a_plugin_that_tells_too_much_is_hung_up_on(monkeypatch: pytest.MonkeyPa
         assert await there._reader.read() == b""
 
     monkeypatch.setattr(plugin_line, "EVENTS_MOST", 10)
+    check(scenario)
+
+
+def test_a_plugin_that_was_taken_out_is_hung_up_on_when_it_connects() -> None:
+    async def scenario(there: Program) -> None:
+        there.hangs_up()
+        (there._data / RECORDS / "opencode.json").unlink()
+        await there.connect()
+        there.asks("per_1", "touch a1")
+        assert await there._reader.read() == b"" and not there.hub.pending()
+
     check(scenario)
