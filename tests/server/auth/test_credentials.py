@@ -262,7 +262,7 @@ NEEDED = {
              "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
              "GET /policy", "GET /journal", "GET /away", "POST /approvals/{requestId}/always-preview",
-             "POST /policy/explain", "GET /sessions/{id}/images/{seq}",
+             "POST /policy/explain", "GET /sessions/{id}/images/{seq}", "GET /sessions/{id}/handover",
              "GET /sessions/{id}/export", "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push",
              "DELETE /push"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",
@@ -272,7 +272,8 @@ NEEDED = {
                 "POST /sessions/{id}/cancel", "POST /sessions/{id}/mode", "POST /sessions/{id}/config",
                 "PATCH /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue/{turnId}", "DELETE /sessions/{id}/queue",
                 "POST /sessions/{id}/files", "GET /folders", "GET /folders/find", "GET /found", "GET /adapters/{name}/sessions",
-                "POST /adapters/{name}/sessions/{id}/attach", "POST /sessions/{id}/limits"},
+                "POST /adapters/{name}/sessions/{id}/attach", "POST /sessions/{id}/limits",
+                "POST /sessions/{id}/take-over", "POST /sessions/{id}/give-back"},
     "admin": {"POST /auth/codes", "GET /auth/tokens", "POST /auth/tokens", "DELETE /auth/tokens/{tokenId}", "PUT /policy",
               "POST /pair"},
 }
