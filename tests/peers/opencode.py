@@ -20,7 +20,8 @@ from tests.tooling.tmux import Terminal
 Json = dict[str, Any]
 
 AGENT = "opencode"
-PACKAGE = "opencode-ai@1.18.33"
+VERSION = "1.18.33"
+PACKAGE = f"opencode-ai@{VERSION}"
 PROMPT = "Permission required"
 READY = "Ask anything"
 RULE = '[[rules]]\ncommand = ["touch forbidden*"]\nreason = "not that one"\naction = "deny"\n'

@@ -20,9 +20,9 @@ from tests.tooling.processes import eventually
 from tests.tooling.scripted_model import ScriptedModel
 from tests.tooling.tmux import Terminal
 
-pytestmark = [pytest.mark.peers, pytest.mark.slow]
-
 VERSION = "1.0.102"
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Copilot CLI", VERSION)]
+
 PROMPT = "Do you want to run this command?"
 RULE = '[[rules]]\ncommand = ["touch forbidden*"]\nreason = "not that one"\naction = "deny"\n'
 
@@ -72,6 +72,7 @@ def returns(one: Seat) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.shows("shown as waiting for an answer in the terminal")
 def test_who_sits_there_is_asked_in_the_terminal_alone_and_the_hub_says_that_it_waits(somebody: Seat) -> None:
     somebody.terminal.type("run: touch a1")
     somebody.terminal.sees(PROMPT)
@@ -91,12 +92,14 @@ def followed(one: Seat) -> list[str]:
     return listed()
 
 
+@pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_who_sits_there_too(somebody: Seat) -> None:
     somebody.terminal.type("run: touch forbidden1")
     somebody.is_told("not that one")
     assert not (somebody.work / "forbidden1").exists() and PROMPT not in somebody.terminal.screen
 
 
+@pytest.mark.shows("allowed from the hub", "asked in the hub only while the person is away")
 def test_who_is_away_allows_it_in_the_hub_and_the_terminal_never_asks(somebody: Seat) -> None:
     leaves(somebody)
     somebody.terminal.type("run: touch a2")
@@ -107,6 +110,7 @@ def test_who_is_away_allows_it_in_the_hub_and_the_terminal_never_asks(somebody: 
     assert somebody.ended(ask)["approved"] is True
 
 
+@pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Seat) -> None:
     somebody.terminal.type("run: touch never1")
     somebody.decide(somebody.asked(), decision="deny", reason="use a3 instead")
@@ -121,6 +125,7 @@ def stops(one: Seat) -> None:
     one.terminal.key("Escape")
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_what_is_stopped_in_the_terminal_is_taken_back_from_the_hub(somebody: Seat) -> None:
     somebody.terminal.type("run: touch never2")
     ask = somebody.asked()
@@ -130,6 +135,7 @@ def test_what_is_stopped_in_the_terminal_is_taken_back_from_the_hub(somebody: Se
     assert not (somebody.work / "never2").exists() and not somebody.pending()
 
 
+@pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Seat) -> None:
     somebody.terminal.type("run: touch a4")
     ask = somebody.asked()
@@ -143,6 +149,7 @@ def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_perso
     assert somebody.ended(ask)["approved"] is False and not somebody.pending()
 
 
+@pytest.mark.shows("hooks removed: settings as before")
 def test_removed_hooks_leave_the_files_as_they_were_and_ask_nobody_here(somebody: Seat) -> None:
     leaves(somebody)
     done = somebody.hub.command("hooks", "remove", "--yes", "copilot")
@@ -153,6 +160,7 @@ def test_removed_hooks_leave_the_files_as_they_were_and_ask_nobody_here(somebody
     assert not somebody.pending()
 
 
+@pytest.mark.shows("history equal to its store")
 def test_history_is_what_the_store_says(somebody: Seat) -> None:
     (session,) = followed(somebody)
     (store,) = (somebody.hub.home / ".copilot" / "session-state").glob("*/events.jsonl")

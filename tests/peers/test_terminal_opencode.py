@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.peers.install import npm_package
-from tests.peers.opencode import AGENT, PACKAGE, PROMPT, READY, Person, begun, person, place, text_in
+from tests.peers.opencode import AGENT, PACKAGE, PROMPT, READY, VERSION, Person, begun, person, place, text_in
 from tests.tooling.hub_process import own_environment
 from tests.tooling.processes import eventually
 from tests.tooling.tmux import Terminal
 
-pytestmark = [pytest.mark.peers, pytest.mark.slow]
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("opencode", VERSION)]
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +26,7 @@ def somebody() -> Iterator[Person]:
         yield one
 
 
+@pytest.mark.shows("allowed from the hub")
 def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Person) -> None:
     somebody.says("run: touch a1")
     ask = somebody.asked()
@@ -37,6 +38,7 @@ def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: P
     assert somebody.ended(ask)["approved"] is True
 
 
+@pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person) -> None:
     somebody.says("run: touch never1")
     ask = somebody.asked()
@@ -46,6 +48,7 @@ def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person)
     assert not (somebody.work / "never1").exists()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
     somebody.says("run: touch a3")
     ask = somebody.asked()
@@ -55,6 +58,7 @@ def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person)
     assert (end["approved"], end["reason"]) == (True, "answered in the terminal: allowed") and not somebody.pending()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
     somebody.says("run: touch never2")
     ask = somebody.asked()
@@ -75,6 +79,7 @@ def test_a_late_answer_does_nothing(somebody: Person) -> None:
     somebody.made("a4")
 
 
+@pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_at_once(somebody: Person) -> None:
     somebody.says("run: touch forbidden1")
     somebody.is_told("not that one")
@@ -113,6 +118,7 @@ def test_always_is_a_rule_of_the_hub_and_the_program_is_told_once(somebody: Pers
     somebody.made("always2")
 
 
+@pytest.mark.shows("prompted from the hub")
 def test_a_prompt_from_the_hub_appears_in_the_terminal(somebody: Person) -> None:
     somebody.is_idle()
     session_id = somebody.session["id"]
@@ -123,6 +129,7 @@ def test_a_prompt_from_the_hub_appears_in_the_terminal(somebody: Person) -> None
     assert [text_in(event) for event in prompts].count("long 3") == 1
 
 
+@pytest.mark.shows("shown live")
 def test_what_is_typed_there_is_shown_here_meanwhile_and_can_be_stopped_from_here(somebody: Person) -> None:
     session_id = somebody.session["id"]
     somebody.says("slow")
@@ -145,6 +152,7 @@ def stored_text(home: Path) -> str:
         return "".join(row[0] for row in store.execute("SELECT data FROM part WHERE json_extract(data, '$.type') = 'text'"))
 
 
+@pytest.mark.shows("history equal to its store")
 def test_the_history_is_what_the_store_has(somebody: Person) -> None:
     somebody.is_idle()
     session_id = somebody.session["id"]
@@ -156,6 +164,7 @@ def test_the_history_is_what_the_store_has(somebody: Person) -> None:
     assert [(event["role"], text_in(event)) for event in events] == [tuple(row) for row in rows]
 
 
+@pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Person) -> None:
     somebody.says("run: touch c1")
     ask = somebody.asked()
@@ -197,6 +206,7 @@ def test_rules_that_allow_answer_only_where_the_person_wants_that() -> None:
         assert not one.pending() and one.events(one.session["id"], "approval:resolved")[-1]["resolvedBy"] == "policy"
 
 
+@pytest.mark.shows("hooks removed: settings as before")
 def test_a_removed_plugin_leaves_the_settings_as_they_were(somebody: Person) -> None:
     config = somebody.hub.home / "config" / "opencode"
     assert (config / "tui.jsonc").exists()

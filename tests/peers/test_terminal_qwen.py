@@ -21,9 +21,9 @@ from tests.tooling.processes import eventually
 from tests.tooling.scripted_model import ScriptedModel
 from tests.tooling.tmux import Terminal
 
-pytestmark = [pytest.mark.peers, pytest.mark.slow]
-
 VERSION = "0.24.4"
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Qwen Code", VERSION)]
+
 PROMPT = "Allow execution of:"
 READY = "Type your message"
 RULE = '[[rules]]\ncommand = ["touch forbidden*"]\nreason = "not that one"\naction = "deny"\n'
@@ -85,6 +85,7 @@ def said(one: Seat) -> list[str]:
     return ["".join(block["text"] for block in event["content"]) for event in told]
 
 
+@pytest.mark.shows("allowed from the hub")
 def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Seat) -> None:
     types(somebody, "run: touch a1")
     ask = somebody.asked()
@@ -96,6 +97,7 @@ def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: S
     somebody.terminal.unsees(PROMPT)
 
 
+@pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_ends_the_turn_and_its_reason_is_the_next_prompt(somebody: Seat) -> None:
     types(somebody, "run: touch never1")
     somebody.decide(somebody.asked(), decision="deny", reason="use a2 instead")
@@ -103,6 +105,7 @@ def test_a_denial_in_the_hub_ends_the_turn_and_its_reason_is_the_next_prompt(som
     assert not (somebody.work / "never1").exists()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Seat) -> None:
     types(somebody, "run: touch a3")
     ask = somebody.asked()
@@ -112,6 +115,7 @@ def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Seat) -
     assert (end["approved"], end["reason"]) == (True, "answered in the terminal: allowed") and not somebody.pending()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Seat) -> None:
     types(somebody, "run: touch never2")
     ask = somebody.asked()
@@ -121,12 +125,14 @@ def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Seat) ->
     assert not (somebody.work / "never2").exists()
 
 
+@pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_at_once(somebody: Seat) -> None:
     types(somebody, "run: touch forbidden1")
     somebody.is_told("not that one")
     assert not (somebody.work / "forbidden1").exists() and not somebody.pending()
 
 
+@pytest.mark.shows("prompted from the hub")
 def test_a_prompt_sent_from_the_hub_is_typed_in_the_terminal(somebody: Seat) -> None:
     somebody.terminal.sees(READY)
     session = session_of(somebody)
@@ -136,6 +142,7 @@ def test_a_prompt_sent_from_the_hub_is_typed_in_the_terminal(somebody: Seat) -> 
     eventually(lambda: said(somebody)[-1:] == ["Hello from the fake model."], "the answer is told", 30)
 
 
+@pytest.mark.shows("shown live")
 def test_text_is_shown_while_the_terminal_shows_it(somebody: Seat) -> None:
     types(somebody, "slow")
     session = session_of(somebody)
@@ -151,6 +158,7 @@ def test_text_is_shown_while_the_terminal_shows_it(somebody: Seat) -> None:
     somebody.terminal.key("C-u")  # the program puts the prompt back where it was typed
 
 
+@pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Seat) -> None:
     types(somebody, "run: touch a4")
     ask = somebody.asked()
@@ -170,6 +178,7 @@ def test_what_is_asked_when_a_hub_starts_is_asked_there_too(somebody: Seat) -> N
     somebody.made("a5")
 
 
+@pytest.mark.shows("history equal to its store")
 def test_history_is_what_the_store_says_and_nothing_twice(somebody: Seat) -> None:
     session = session_of(somebody)
     (chat,) = (somebody.hub.home / ".qwen" / "projects").glob("*/chats/*.jsonl")
