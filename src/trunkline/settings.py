@@ -122,6 +122,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         FLAG, "let rules that allow answer sessions in terminals, too; rules that deny always do")] = False
     terminal_keys: Annotated[bool, Info(
         FLAG, "answer programs that take no other answer by a key in their tmux pane")] = False
+    away_after: Annotated[Seconds, Info(
+        TIME, "count as away who pressed no key in a terminal for this long; 0 = only who says so")] = 0.0
     idle_timeout: Annotated[Seconds, Info(TIME, "how long an agent may be silent in a turn")] = 900.0
     tool_timeout: Annotated[Seconds, Info(TIME, "the same while a tool is running")] = 7200.0
     cancel_grace: Annotated[Seconds, Info(

@@ -22,6 +22,7 @@ from trunkline.dialects.signals import Signal, Update
 from trunkline.discovery import opencode as store_module
 from trunkline.discovery.follow import Following
 from trunkline.discovery.opencode import OpencodeStore
+from trunkline.discovery.told import TOLD
 from trunkline.discovery.watch import watch_store
 
 
@@ -240,3 +241,27 @@ def test_of_very_many_sessions_the_newest_have_their_last_words(made: Made, monk
     monkeypatch.setattr(store_module, "PREVIEWED", 0)
     assert OpencodeStore(str(made.folder)).sessions()[0].last_message == ""
     assert os.getpid() not in [pid for pid, _, _ in OpencodeStore(str(made.folder))._running()]
+
+
+def test_a_program_that_says_what_it_has_is_not_guessed_at(made: Made, owner: Owner) -> None:
+    store = OpencodeStore(str(made.folder))
+    assert store.root_of(made.session_id) == made.session_id and store.root_of("ses_none") is None
+    TOLD.has(4711, {made.session_id})
+    try:
+        (found,) = store.sessions()
+        assert (found.in_use, found.pid) == (True, 4711)
+        TOLD.has(4711, set())
+        (found,) = store.sessions()
+        assert not found.in_use and TOLD.tells(4711)
+    finally:
+        TOLD.forget(4711)
+    assert not TOLD.tells(4711) and TOLD.holder_of(made.session_id) is None
+
+
+def test_the_session_of_a_sub_agent_leads_to_the_one_that_it_works_for(made: Made, owner: Owner) -> None:
+    family = ("ses_child", made.session_id), ("ses_grandchild", "ses_child"), ("ses_a", "ses_b"), ("ses_b", "ses_a")
+    for child, parent in family:
+        owner.does(f"INSERT INTO session (id, parent_id, directory) VALUES ('{child}', '{parent}', '/home/dev/project')")
+    store = OpencodeStore(str(made.folder))
+    assert store.root_of("ses_grandchild") == made.session_id
+    assert store.root_of("ses_a") in ("ses_a", "ses_b"), "a ring has an end"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import pty
+import signal
 import subprocess
 import sys
 import time
@@ -12,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.tooling.processes import eventually
 from trunkline.agents.process_table import start_time
 from trunkline.discovery import processes
-from trunkline.discovery.processes import began_at, folder_of, is_running, lock_holders, programs, registered
+from trunkline.discovery.processes import began_at, folder_of, idle_seconds, is_running, lock_holders, programs, registered
 
 
 def test_a_process_is_known_by_its_number_and_when_it_began() -> None:
@@ -67,3 +70,28 @@ def test_a_record_that_is_older_than_the_process_of_its_number_is_of_another_one
     assert registered(str(tmp_path)) == {"now": os.getpid()}
     (tmp_path / "1.json").write_text(json.dumps({"pid": os.getpid(), "sessionId": "old", "startedAt": 1_000_000_000_000}))
     assert registered(str(tmp_path)) == {}
+
+
+def test_how_long_no_key_was_pressed_is_known_by_the_terminal() -> None:
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execlp("sh", "sh", "-c", "read line; read line")
+    try:
+        eventually(lambda: idle_seconds(pid) is not None, "it has its terminal")
+        name = os.readlink(f"/proc/{pid}/fd/0")
+        os.utime(name, (time.time() - 100, time.time()))
+        found = idle_seconds(pid)
+        assert found is not None and 99 < found < 200
+        os.write(terminal, b"a key\n")
+        eventually(lambda: (idle_seconds(pid) or 99) < 50, "the key counts")
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        os.close(terminal)
+    assert idle_seconds(pid) is None and idle_seconds(0) is None
+
+
+def test_who_has_no_terminal_is_not_idle() -> None:
+    with subprocess.Popen(["sleep", "60"], start_new_session=True) as alone:
+        assert idle_seconds(alone.pid) is None
+        alone.kill()

@@ -36,6 +36,7 @@ from trunkline.dialects.context.commands import decode_command, decode_command_e
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.filters import encoded_type, parse_types
 from trunkline.dialects.copilot.events import CopilotEvents
+from trunkline.dialects.copilot.hooks import HOOKS as COPILOT_HOOKS
 from trunkline.dialects.gemini import hooks as gemini_hooks
 from trunkline.dialects.gemini.chat import GeminiChat
 from trunkline.dialects.goose import hooks as goose_hooks
@@ -58,8 +59,8 @@ from trunkline.journal.search.texts import passage_of
 from trunkline.journal.search.words import expression_of
 from trunkline.journal.stores.sqlite import block
 from trunkline.journal.stores.sqlite.database import storage_errors
-from trunkline.reach.install import is_our_command
 from trunkline.reach.settings_file import missing_lists, our_commands, with_entries, without_entries
+from trunkline.reach.shapes import is_our_command
 from trunkline.reach.socket import read_head
 from trunkline.server.auth.credentials import NOBODY, RequestGate
 from trunkline.server.auth.tokens import Tokens
@@ -345,6 +346,11 @@ def hook_calls(data: bytes) -> None:
     with suppress(UnicodeDecodeError):
         asked = HookCall(does="asks_there", session_id="s", cwd="/", tool="run_shell_command", given={"command": "touch a1"})
         gemini_hooks.HOOKS.is_shown(data.decode(), asked)
+    COPILOT_HOOKS.has_foreign(data, is_our_command)
+    call = COPILOT_HOOKS.read(data)
+    if call is not None and call.does == "asks":
+        msgspec.json.encode(COPILOT_HOOKS.ask(call, "r", "c"))
+        assert COPILOT_HOOKS.decided(call, None, None, None) == b"", "silence is no opinion"
 
 
 def settings_files(data: bytes) -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.peers.codex import AGENT, PROMPT, Person, end_daemon, person, program
+from tests.peers.codex import AGENT, PROMPT, VERSION, Person, end_daemon, person, program
 from tests.tooling.processes import eventually
 from tests.tooling.tmux import Terminal
 
-pytestmark = [pytest.mark.peers, pytest.mark.slow]
+pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Codex", VERSION)]
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,7 @@ def somebody() -> Iterator[Person]:
         yield one
 
 
+@pytest.mark.shows("allowed from the hub")
 def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Person) -> None:
     somebody.says("run: touch a1")
     ask = somebody.asked()
@@ -35,6 +36,7 @@ def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: P
     assert somebody.ended(ask)["approved"] is True
 
 
+@pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person) -> None:
     somebody.says("run: touch never1")
     somebody.decide(somebody.asked(), decision="deny", reason="use another name")
@@ -44,6 +46,7 @@ def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person)
     somebody.is_idle()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_yes_in_the_terminal_withdraws_it_here(somebody: Person) -> None:
     somebody.says("run: touch b1")
     ask = somebody.asked()
@@ -55,6 +58,7 @@ def test_a_yes_in_the_terminal_withdraws_it_here(somebody: Person) -> None:
     somebody.is_idle()
 
 
+@pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_no_in_the_terminal_withdraws_it_here(somebody: Person) -> None:
     somebody.says("run: touch never2")
     ask = somebody.asked()
@@ -65,6 +69,7 @@ def test_a_no_in_the_terminal_withdraws_it_here(somebody: Person) -> None:
     assert not (somebody.work / "never2").exists()
 
 
+@pytest.mark.shows("deny rule answers")
 def test_a_deny_rule_answers_at_once(somebody: Person) -> None:
     somebody.says("run: touch forbidden1")
     eventually(lambda: any("not that one" in heard for heard in somebody.model.told[-2:]), "the model is told why", 30)
@@ -82,6 +87,7 @@ def test_an_edit_shows_its_text_and_is_allowed_here(somebody: Person) -> None:
     somebody.is_idle()
 
 
+@pytest.mark.shows("prompted from the hub")
 def test_a_prompt_sent_here_appears_in_the_terminal_and_is_the_senders(somebody: Person) -> None:
     view = somebody.session()
     assert view["watchOnly"] and view["line"]
@@ -93,6 +99,7 @@ def test_a_prompt_sent_here_appears_in_the_terminal_and_is_the_senders(somebody:
     assert [event["_meta"]["by"] for event in begun if event["eventName"] == "turn_started"][-1] != "elsewhere"
 
 
+@pytest.mark.shows("shown live")
 def test_words_are_here_while_they_are_written_and_the_turn_can_be_interrupted(somebody: Person) -> None:
     session = somebody.session()["id"]
     somebody.says("slow")
@@ -103,6 +110,7 @@ def test_words_are_here_while_they_are_written_and_the_turn_can_be_interrupted(s
     somebody.terminal.sees("interrupted")
 
 
+@pytest.mark.shows("history equal to its store")
 def test_the_history_is_that_of_the_programs_own_file(somebody: Person) -> None:
     somebody.says("think: deep things")
     somebody.hears("Thought.")
@@ -134,6 +142,7 @@ def test_a_hub_that_is_killed_while_it_waits_leaves_the_terminal_and_finds_the_a
     assert somebody.messages()[-3:] == [("user", "run: touch d1"), ("assistant", "I will use a tool. "), ("assistant", "Done.")]
 
 
+@pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_leaves_the_answer_to_the_terminal(somebody: Person) -> None:
     somebody.says("run: touch d2")
     somebody.asked()

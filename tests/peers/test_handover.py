@@ -74,6 +74,8 @@ def leaves(one: Person) -> None:
     one.terminal.key("C-c")
 
 
+@pytest.mark.program("Claude Code")
+@pytest.mark.shows("found, and shown as running", "forked or refused while it runs")
 def test_a_running_session_is_refused_with_what_can_be_done_and_forked(somebody: Person) -> None:
     somebody.says({"text": "I know xyzzy."})
     somebody.hears("I know xyzzy.")
@@ -116,6 +118,8 @@ def test_a_sub_agents_calls_are_shown_under_the_call_that_started_it_and_its_ask
     assert any("touch made1" in event["message"] for event in progress)
 
 
+@pytest.mark.program("Claude Code")
+@pytest.mark.shows("taken over while idle", "given back")
 def test_left_in_the_terminal_it_goes_on_here_under_its_id_and_is_given_back(
         somebody: Person, version: str) -> None:
     view = found(somebody)
@@ -213,6 +217,8 @@ def coder(recipe: Recipe) -> Iterator[Coder]:
     shutil.rmtree(root, ignore_errors=True)
 
 
+@pytest.mark.program("opencode", "1.18.33")
+@pytest.mark.shows("taken over while idle", "given back")
 def test_a_session_of_opencodes_goes_on_here_and_there_again() -> None:
     with coder(OPEN_CODE) as one:
         def types(*words: str) -> None:
@@ -231,6 +237,8 @@ def test_a_session_of_opencodes_goes_on_here_and_there_again() -> None:
         eventually(lambda: one.said(session_id, "user") == ["say hello", "think: in the hub", "long 3"], "that is followed", 30)
 
 
+@pytest.mark.program("Qwen Code", "0.24.4")
+@pytest.mark.shows("found, and shown as running", "forked or refused while it runs", "taken over while idle", "given back")
 def test_a_session_of_qwens_is_left_alone_while_it_runs_and_goes_on_here_and_there_again() -> None:
     with coder(QWEN_CODE) as one:
         with Terminal(one.root, one.words, one.env, one.work) as terminal:

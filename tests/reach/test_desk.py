@@ -24,6 +24,7 @@ from trunkline.hub import Answer, Decision, Hub, HubOptions
 from trunkline.reach import trunkline_hook
 from trunkline.reach.desk import SETTINGS_MOST, TerminalDesk
 from trunkline.reach.door import Door
+from trunkline.reach.install import RECORDS
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.session.driver.elsewhere import ASK_S
 
@@ -124,6 +125,9 @@ def data_folder(root: str, policy: str = "") -> Path:
     data = Path(root, "data")
     data.mkdir(mode=0o700)
     (data / "policy.toml").write_text(policy)
+    (data / RECORDS).mkdir()
+    for agent in (AGENT, "copilot", "gemini", "goose", "opencode"):
+        (data / RECORDS / f"{agent}.json").write_text("{}")
     return data
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from trunkline.agents import catalog
 from trunkline.errors import Conflict, Invalid, Unsupported
-from trunkline.reach.install import FILE_MOST, Hooks, is_our_command
+from trunkline.reach.install import FILE_MOST, Hooks
+from trunkline.reach.shapes import PLUGINS, is_our_command
 
 EVENTS = {"PermissionRequest", "UserPromptSubmit", "Stop", "Notification"}
 BEFORE = '{\n  "model": "opus",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}\n}\n'
@@ -189,3 +190,66 @@ def test_the_record_of_what_was_there_is_the_owners_alone(tmp_path: Path) -> Non
     install(tmp_path)
     record = tmp_path / "data" / "hooks" / "claude-code.json"
     assert record.stat().st_mode & 0o777 == 0o600 and record.parent.stat().st_mode & 0o777 == 0o700
+
+
+def plugin(tmp_path: Path) -> Hooks:
+    return Hooks(catalog.load()["opencode"], tmp_path / "data", {"HOME": str(tmp_path)})
+
+
+def tui(tmp_path: Path, text: str | None) -> Path:
+    path = tmp_path / ".config" / "opencode" / "tui.jsonc"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if text is not None:
+        path.write_text(text)
+    return path
+
+
+def test_a_plugin_is_named_in_the_programs_list_with_what_it_is_to_know(tmp_path: Path) -> None:
+    path = tui(tmp_path, None)
+    change = plugin(tmp_path).installing()
+    assert not path.exists() and change.diff.startswith("--- /dev/null") and "opencode.js" in change.diff
+    assert plugin(tmp_path).state() == "absent" and not plugin(tmp_path).is_program
+    plugin(tmp_path).install(change)
+    (item,) = json.loads(path.read_text())["plugin"]
+    assert item == [str(PLUGINS / "opencode.js"), {"agent": "opencode", "socket": str(tmp_path / "data" / "hooks.sock")}]
+    assert Path(item[0]).is_file() and plugin(tmp_path).state() == "installed"
+    again = plugin(tmp_path).installing()
+    assert again.before == again.after
+
+
+OTHERS = ["{}", "", None, '{"theme": "dark"}', '{\n  // mine\n  "plugin": ["other@1.2.3"], // and this\n}\n', '{"plugin": []}',
+          '{"plugin": [["./own.js", {"a": 1}]], "keybinds": {"leader": "ctrl+x"}}']
+
+
+@pytest.mark.parametrize("before", OTHERS)
+def test_a_plugin_that_is_removed_leaves_the_file_byte_for_byte_as_it_was(tmp_path: Path, before: str | None) -> None:
+    path = tui(tmp_path, before)
+    plugin(tmp_path).install(plugin(tmp_path).installing())
+    assert plugin(tmp_path).state() == "installed" and "opencode.js" in path.read_text()
+    plugin(tmp_path).remove(plugin(tmp_path).removing())
+    assert (path.read_text() if path.exists() else None) == before
+
+
+def test_of_a_list_that_others_changed_exactly_our_plugin_goes(tmp_path: Path) -> None:
+    path = tui(tmp_path, '{"plugin": ["first"]}')
+    plugin(tmp_path).install(plugin(tmp_path).installing())
+    path.write_text(path.read_text().replace('"first"', '"first", // a remark\n "second"'))
+    plugin(tmp_path).remove(plugin(tmp_path).removing())
+    assert '"first", // a remark\n "second"' in path.read_text() and "trunkline" not in path.read_text()
+    assert plugin(tmp_path).state() == "absent"
+
+
+def test_a_plugin_of_another_place_is_outdated_and_replaced(tmp_path: Path) -> None:
+    old = json.dumps({"plugin": [["/old/lib/trunkline/reach/plugins/opencode.js", {"agent": "opencode", "socket": "/old"}], "x"]})
+    path = tui(tmp_path, old)
+    assert plugin(tmp_path).state() == "outdated"
+    plugin(tmp_path).install(plugin(tmp_path).installing())
+    assert plugin(tmp_path).state() == "installed" and "/old" not in path.read_text()
+
+
+@pytest.mark.parametrize("text", ['{"plugin": {}}', "[]", "{", '{"plugin": "x"}'])
+def test_a_list_of_plugins_that_is_none_is_left_alone(tmp_path: Path, text: str) -> None:
+    path = tui(tmp_path, text)
+    with pytest.raises(Invalid):
+        plugin(tmp_path).installing()
+    assert path.read_text() == text

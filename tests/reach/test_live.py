@@ -55,6 +55,10 @@ def test_a_text_that_the_file_says_while_it_is_told_gets_its_rest_from_there() -
         await there.has_read()
         assert await there.messages() == [("user", "Please."), ("assistant", "Hello.")]
         assert await there.deltas() == "Hello."
+        there.line.take(Says("m1", "lo."))  # of which the line is told a moment later
+        there.line.take(Said("Hello."))
+        await there.has_read()
+        assert await there.deltas() == "Hello."
 
     check(scenario)
 

@@ -22,8 +22,9 @@ from trunkline.errors import Unsupported
 from trunkline.hub import Decision
 from trunkline.reach.consent import LineConsent
 from trunkline.reach.door import Door
+from trunkline.reach.line_sessions import text_of
 from trunkline.reach.live import LOST
-from trunkline.reach.server_line import MESSAGE_MOST, OUT_MOST, STOPPED, text_of
+from trunkline.reach.server_line import MESSAGE_MOST, OUT_MOST, STOPPED
 
 
 class Daemon:
@@ -275,9 +276,9 @@ def test_a_daemon_that_does_not_read_is_hung_up_on() -> None:
     async def scenario(there: Scene) -> None:
         await there.daemon.start()
         await there.is_listened_to()
-        talk = there.session.agent.line.line._talk
+        send = there.session.agent.line.line._out
         for _ in range(OUT_MOST + 1):
-            talk.send(b"{}")
+            send(b"{}")
         await eventually(lambda: not there.session.fold.line)
 
     check(scenario)

@@ -16,7 +16,7 @@ import pytest
 from tests.aio import eventually, run
 from tests.tooling.rows import every_row
 from trunkline.reach import socket as hook_socket
-from trunkline.reach.socket import SOCKET_FILE, Call, Gone, HookSocket, is_same_user, read_head
+from trunkline.reach.socket import SOCKET_FILE, UNREAD_MOST, Call, Gone, HookSocket, Wire, is_same_user, read_head
 
 
 class Desk:
@@ -26,6 +26,8 @@ class Desk:
         self.calls: list[Call] = []
         self.may = asyncio.Event()
         self.hung_up = 0
+        self.lines: list[bytes] = []
+        self.says = b""
 
     async def take(self, call: Call, gone: Gone) -> bytes:
         self.calls.append(call)
@@ -36,11 +38,19 @@ class Desk:
         return call.body
 
 
+    async def hold(self, call: Call, wire: Wire) -> None:
+        self.calls.append(call)
+        async for line in wire.lines():
+            self.lines.append(line)
+            wire.send(self.says or line + b"\n")
+        self.hung_up += 1
+
+
 @asynccontextmanager
 async def listening(desk: Desk, folder: str = "") -> AsyncIterator[Path]:
     with tempfile.TemporaryDirectory(prefix="tl-") as name:
         path = await asyncio.to_thread(_made, name, folder)
-        hooks = HookSocket(path, desk.take)
+        hooks = HookSocket(path, desk.take, desk.hold)
         await hooks.start()
         try:
             yield path / SOCKET_FILE
@@ -175,11 +185,48 @@ def test_a_socket_that_a_killed_hub_left_is_replaced() -> None:
         desk = Desk()
         desk.may.set()
         async with listening(desk) as path:
-            again = HookSocket(path.parent, desk.take)
+            again = HookSocket(path.parent, desk.take, desk.hold)
             await again.start()
             reader, writer = await called(path, HEAD + b"{}")
             assert await reader.read() == b"trunkline 1 2\n{}"
             writer.close()
             await again.close()
 
+    run(check())
+
+
+LINE = b"trunkline 1 opencode line 7 0\n"
+
+
+def test_a_line_goes_both_ways_until_somebody_hangs_up_and_its_process_is_the_kernels_word() -> None:
+    async def check() -> None:
+        desk = Desk()
+        async with listening(desk) as path:
+            reader, writer = await called(path, LINE + b"one\nt")
+            assert await reader.readline() == b"one\n"
+            writer.write(b"wo\n\n" + b"x" * 200_000 + b"\n")
+            assert [await reader.readline() for _ in range(2)] == [b"two\n", b"\n"]
+            assert await reader.readexactly(200_001) == b"x" * 200_000 + b"\n"
+            assert desk.calls == [Call("opencode", "line", os.getpid(), b"")]
+            writer.close()
+            await eventually(lambda: desk.hung_up)
+
+    run(check())
+
+
+def test_a_line_without_an_end_and_one_that_nobody_reads_are_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def check() -> None:
+        desk = Desk()
+        async with listening(desk) as path:
+            _, writer = await called(path, LINE + b"x" * 70_000)
+            await eventually(lambda: desk.hung_up)
+            writer.close()
+            desk.says = b"y" * UNREAD_MOST
+            reader, writer = await called(path, LINE + b"1\n2\n3\n")
+            await eventually(lambda: desk.hung_up == 2)
+            with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+                await reader.readexactly(UNREAD_MOST * 3)
+            writer.close()
+
+    monkeypatch.setattr(hook_socket, "INPUT_MOST", 65_536)
     run(check())

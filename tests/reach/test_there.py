@@ -29,6 +29,7 @@ from trunkline.reach.door import Door
 from trunkline.reach.ending import Program
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.reach.there import CHECKED_MOST, SESSIONS_MOST, AsksThere
+from trunkline.session.driver.elsewhere import ASK_S
 from trunkline.threads import Lane
 
 
@@ -145,6 +146,15 @@ def test_a_prompt_is_shown_and_cannot_be_answered_here() -> None:
         await there.ran("touch a1")
         end = await there.end(ask.session_id)
         assert (end.approved, end.reason, end.meta["by"]) == (True, "answered in the terminal: allowed", "terminal")
+
+    check(scenario)
+
+
+def test_a_prompt_waits_for_its_person_however_soon_its_hook_has_to_end() -> None:
+    async def scenario(there: There) -> None:
+        await there.asks("touch a1")
+        ask = await there.pending()
+        assert (await there.hub.session(ask.session_id)).fold.waits.approval_s == ASK_S
 
     check(scenario)
 

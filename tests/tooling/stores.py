@@ -127,7 +127,8 @@ def move(made: Made, project: Path) -> None:
     """Let a recorded session have been in a folder that is there."""
     if made.file.suffix == ".db":
         with sqlite3.connect(made.file) as connection:
-            connection.execute("UPDATE session SET directory = ?", (str(project),))
+            told = "sessions SET working_dir" if made.agent == "goose" else "session SET directory"
+            connection.execute(f"UPDATE {told} = ?", (str(project),))
         connection.close()
         return
     for path in (made.file, *made.folder.parent.glob("projects.json")):
@@ -137,6 +138,13 @@ def move(made: Made, project: Path) -> None:
 def add_prompt(made: Made, text: str) -> None:
     """Write a prompt into the session, as its own program would."""
     stamp = "2026-11-19T10:00:00.000Z"
+    if made.agent == "goose":
+        with sqlite3.connect(made.file) as connection:
+            connection.execute("INSERT INTO messages (message_id, session_id, role, content_json, created_timestamp) "
+                               "VALUES (?, ?, 'user', ?, 1795082400)", (f"u-{text}", made.session_id,
+                                                                        json.dumps([{"type": "text", "text": text}])))
+        connection.close()
+        return
     if made.file.suffix == ".db":
         with sqlite3.connect(made.file) as connection:
             (newest,) = connection.execute("SELECT max(time_updated) FROM part").fetchone()
@@ -165,7 +173,7 @@ def add_prompt(made: Made, text: str) -> None:
 STORES: dict[str, Callable[[Path], Made]] = {"codex": codex, "opencode": opencode, "gemini": gemini, "qwen": qwen,
                                            "copilot": copilot, "goose": goose}
 RESUMED: dict[str, Callable[[Path], Made]] = {"claude": claude, "codex": codex, "opencode": opencode, "qwen": qwen,
-                                            "copilot": copilot}
+                                            "copilot": copilot, "goose": goose}
 """Those whose program goes on with a session that it is to resume."""
 
 

@@ -22,6 +22,7 @@ from trunkline.adapters.summary import summary_of
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.process_table import start_time
+from trunkline.dialects.hooks import hook_limit_s
 from trunkline.discovery.base import AgentStore, FoundSession
 from trunkline.discovery.processes import is_running
 from trunkline.disk.reading import open_plain
@@ -30,7 +31,7 @@ from trunkline.hub import Hub, NewSession
 from trunkline.hub.drivers import read_past
 from trunkline.hub.elsewhere import in_use_words
 from trunkline.hub.shapes import HandoverView, Way
-from trunkline.session.driver.elsewhere import FileEnd
+from trunkline.session.driver.elsewhere import FileEnd, waits_elsewhere
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -166,7 +167,9 @@ class Handover:
     def _end_of(self, session_id: str) -> FileEnd | None:
         store, kind = self._store(), discovery.store_type(self._spec.store)
         found = store.find(session_id) if store is not None else None
-        return FileEnd(found.path, *kind.ending(found.path, session_id)) if found is not None and kind is not None else None
+        if found is None or kind is None:
+            return None
+        return FileEnd(found.path, *kind.ending(found.path, session_id), waits_elsewhere(hook_limit_s(self._spec.hooks)))
 
     def _resumes(self) -> bool:
         store = self._store()

@@ -3,13 +3,15 @@
 Rule 1: pure, as every dialect: bytes in, values out. What cannot be read is None, and then nobody has an opinion.
 Rule 2: an answer is the text that the hook prints. Nothing (``b""``) is no opinion: the program asks its person as ever. Only
 what a person or a rule of ours has decided is anything else.
-Rule 3: an agent's catalog entry names its hooks (``hooks = "…"``); the module of that name is in the vendor's own dialect.
+Rule 3: an agent's catalog entry names its hooks (``hooks = "…"``); the module of that name is in the vendor's own dialect. A
+program that has no hooks but runs plugins has its plugin in there (``plugins.py``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any, Final, Literal, Protocol, cast, runtime_checkable
 
 import msgspec
@@ -58,11 +60,24 @@ class HookDialect(Protocol):
     def settings(self) -> str:
         """The settings file, below the program's own folder."""
 
+    @property
+    def blank(self) -> str:
+        """What such a file begins with, where there is none."""
+
+    @property
+    def limit_s(self) -> int:
+        """How long the program lets a hook wait for somebody's answer; 0 where none of its hooks does."""
+
+    @property
+    def reloads(self) -> bool:
+        """Whether sessions that run already take up what is installed."""
+
     def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
         """What is added to the settings: an entry for each event, by the event's name."""
 
     def watched_files(self, folder: str, cwd: str) -> list[str]:
-        """Every settings file that may have hooks of others for a session in ``cwd``; ``folder`` is the program's own."""
+        """Every settings file that may have hooks of others for a session in ``cwd``, or the folder with such files; ``folder``
+        is the program's own."""
 
     def has_foreign(self, text: bytes, is_ours: Callable[[str], bool]) -> bool:
         """Whether a settings file has a permission hook that is not ours. What cannot be read may have one."""
@@ -107,10 +122,21 @@ class InPlugin(Protocol):
 
 def hook_dialect(name: str) -> HookDialect | None:
     """The hooks of that name; loaded when they are first wanted. None where that vendor's dialect has none."""
+    return cast(HookDialect | None, getattr(module_of(name), "HOOKS", None))
+
+
+def hook_limit_s(name: str) -> int:
+    """How long those hooks wait for somebody's answer; 0 where none does."""
+    dialect = hook_dialect(name)
+    return dialect.limit_s if dialect is not None else 0
+
+
+def module_of(name: str) -> ModuleType | None:
+    """The module with a vendor's hooks, or with its plugin; None where there is none."""
     if not name.isidentifier():
         return None
     try:
-        return cast(HookDialect, import_module(f"trunkline.dialects.{name}.hooks").HOOKS)
+        return import_module(f"trunkline.dialects.{name}.hooks")
     except ModuleNotFoundError:
         return None
 

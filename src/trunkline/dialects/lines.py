@@ -35,6 +35,8 @@ class Asks(msgspec.Struct, frozen=True):
 
     key: str
     ask: PermissionAsk | QuestionAsk
+    call_id: str = ""
+    """The call that it is about, where the session's file has it by now, or in a moment; it is waited for."""
 
 
 class AskOver(msgspec.Struct, frozen=True):
@@ -88,6 +90,9 @@ class ServerLine(Protocol):
     def opening(self) -> list[bytes]:
         """What is said first."""
 
+    def missed(self) -> None:
+        """What was received until now is old: of a text that has begun already nothing is told."""
+
     def receive(self, message: bytes) -> list[ServerEvent]:
         """What a message of the program means."""
 
@@ -101,7 +106,7 @@ class ServerLine(Protocol):
         """Begin a turn."""
 
     def cancel(self, session_id: str) -> bytes | None:
-        """Interrupt the turn; None where none is known."""
+        """Interrupt the turn; None where none is known, Unsupported where that cannot be done."""
 
 
 def server_line(name: str) -> ServerLine | None:

@@ -54,6 +54,8 @@ class PermissionAsk(msgspec.Struct, frozen=True):
     """Whether a rule may allow it; where none may, rules can still deny it."""
     answer_there: bool = False
     """It is asked in a terminal, and takes no answer from here: neither a person's nor a rule's."""
+    only_rules: bool = False
+    """No person is asked here: what no rule decides is left to whoever is asked elsewhere, and not even written down."""
 
 
 OTHER_WORDS = "_other"

@@ -129,6 +129,11 @@ def begun(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "", tit
     return update({"sessionUpdate": "tool_call", "status": "in_progress", **call})
 
 
+def asked(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "", title: str = "") -> bytes:
+    """The same call as a permission is asked about it."""
+    return _encode(called(call_id, name, kind, given, cwd=cwd, title=title))
+
+
 def called(call_id: str, name: str, kind: str, given: Json, *, cwd: str = "", title: str = "") -> Json:
     """A call by its input: what it is about, as far as that is known before it runs."""
     call: Json = {"toolCallId": call_id, "name": name, "kind": kind, "title": title or title_of(name, given), "rawInput": given}

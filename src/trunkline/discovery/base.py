@@ -91,6 +91,14 @@ class TellsState(Protocol):
         """What the program of that process id does; None where it does not run. It looks at the disk."""
 
 
+@runtime_checkable
+class HasParts(Protocol):
+    """A store in which sub-agents have sessions of their own."""
+
+    def root_of(self, session_id: str) -> str | None:
+        """The session that one works for, itself where it works for none; None where it is not there. It looks at the disk."""
+
+
 class RowStore(AgentStore, Protocol):
     """A store whose files say nothing of which session they are about."""
 

@@ -20,7 +20,7 @@ import msgspec
 from trunkline.dialects.goose.messages import GooseMessages, Row, answer_of, prompt_of
 from trunkline.dialects.outside import Json
 from trunkline.dialects.transcripts import Timed, count_of, instant, read_object, text_of
-from trunkline.discovery.base import FoundSession
+from trunkline.discovery.base import Ending, FoundSession
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
 from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
 from trunkline.discovery.processes import programs
@@ -81,6 +81,13 @@ class GooseStore:
                   on_part: OnPart | None = None) -> Following:
         """What reads one session and goes on doing so."""
         return GooseFollower(path, session_id, folder, position, on_signals, prepare)
+
+    @staticmethod
+    def ending(path: str, session_id: str) -> Ending:
+        """Where the session ends now. It looks at the disk, and raises OSError where that fails."""
+        with look_at(path) as look:
+            rows = look.rows("SELECT max(id) FROM messages WHERE session_id = ?", (session_id,))
+        return Ending(rows[0][0] if rows and type(rows[0][0]) is int else 0, {})
 
     def _look(self, which: str, values: tuple[str, ...]) -> list[FoundSession]:
         try:

@@ -1,8 +1,9 @@
 """OpenCode's sessions on this machine: rows of one database, ``opencode.db``.
 
 Rule 1: only the tables of sessions are read. The same database has credentials.
-Rule 2: no process says which session it has. One that has the database open is taken to have each session of the folder that it
-works in which was written to since it began: that a session is free must be sure, not that it is taken.
+Rule 2: a process that has our plugin says which sessions it has. Of any other that has the database open it is not known: it is
+taken to have each session of the folder that it works in which was written to since it began: that a session is free must be
+sure, not that it is taken.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
 from trunkline.discovery.follow_rows import RowFollower, behind_all_of
 from trunkline.discovery.processes import began_at, folder_of, lock_holders
 from trunkline.discovery.sqlite import Look, look_at
+from trunkline.discovery.told import TOLD
 
 DATABASE = "opencode.db"
 PREVIEWED = 50
@@ -30,6 +32,9 @@ PREVIEWED = 50
 
 LOOKED_BACK = 20
 """Parts of a session that are looked through for its last words."""
+
+PARENTS_MOST = 16
+"""Sub-agents of sub-agents."""
 
 Message = tuple[Row, list[Row]]
 
@@ -61,6 +66,20 @@ class OpencodeStore:
     def session_of(self, path: str) -> str | None:
         """No file is one session's."""
         return None
+
+    def root_of(self, session_id: str) -> str | None:
+        """The session at the beginning of those that work for one another; None where it is not stored."""
+        known, parent = None, session_id
+        try:
+            with look_at(self._path) as look:
+                for _ in range(PARENTS_MOST):
+                    rows = look.rows("SELECT parent_id FROM session WHERE id = ?", (parent,))
+                    if not rows:
+                        break
+                    known, parent = parent, rows[0][0]
+        except OSError:
+            return known
+        return known
 
     def states(self) -> dict[str, int]:
         """When each session was written to last, as the database counts it."""
@@ -108,9 +127,9 @@ class OpencodeStore:
             tokens=sum(count_of(row, name) for name in _TOKENS) or None)
 
     def _running(self) -> list[tuple[int, str, int]]:
-        """Processes that have the database open: pid, the folder that each works in, and when it began."""
+        """Processes that have the database open and do not say for what: pid, the folder of each, and when it began."""
         pids = lock_holders([f"{self._path}-shm"]).get(f"{self._path}-shm", [])
-        return [(pid, folder_of(pid), began_at(pid)) for pid in pids if pid != os.getpid()]
+        return [(pid, folder_of(pid), began_at(pid)) for pid in pids if pid != os.getpid() and not TOLD.tells(pid)]
 
 
 def _with_last(look: Look, found: FoundSession) -> FoundSession:
@@ -121,6 +140,9 @@ def _with_last(look: Look, found: FoundSession) -> FoundSession:
 
 
 def _in_use(found: FoundSession, running: list[tuple[int, str, int]]) -> FoundSession:
+    told = TOLD.holder_of(found.id)
+    if told is not None:
+        return msgspec.structs.replace(found, in_use=True, pid=told)
     for pid, folder, began in running:
         if folder == found.cwd and found.updated_at >= began:
             return msgspec.structs.replace(found, in_use=True, pid=pid)

@@ -27,6 +27,8 @@ RECORD_MOST = 64 << 10
 
 CLOCKS_US = 2_000_000
 """How far the times of the kernel and of a program's clock may be apart."""
+PSEUDO_TERMINALS = range(136, 144)
+"""The kernel's numbers for devices ``/dev/pts/N``."""
 
 WORDS_MOST = 4096
 """Bytes of a command line that are looked at."""
@@ -127,6 +129,20 @@ def began_at(pid: int) -> int:
     except (AttributeError, OSError):
         return 0
     return int((time.time() - up_s + ticks / os.sysconf("SC_CLK_TCK")) * 1e6)
+
+
+def idle_seconds(pid: int) -> float | None:
+    """How long no key was pressed in the terminal of a process, as the terminal's own device says; None where it has none, or
+    that is not known. The kernel counts in steps of eight seconds."""
+    try:
+        with open_plain(f"/proc/{pid}/stat") as file:
+            device = int(file.read(WORDS_MOST).rpartition(b")")[2].split()[4])
+        if os.major(device) not in PSEUDO_TERMINALS:
+            return None
+        number = (os.major(device) - PSEUDO_TERMINALS.start) * 256 + os.minor(device)
+        return max(0.0, time.time() - os.stat(f"/dev/pts/{number}").st_atime)
+    except (OSError, ValueError, IndexError, OverflowError):
+        return None
 
 
 def programs(names: frozenset[str]) -> Iterator[tuple[int, str, int]]:

@@ -18,6 +18,7 @@ from trunkline.agents.resources import check_resources
 from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer
 from trunkline.dialects.acp.shape import encode_acp
+from trunkline.dialects.hooks import hook_limit_s
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub.agents import Agents, env_for_agent, lend_env
@@ -100,7 +101,7 @@ class Starts:
         check_place(found.cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=found.cwd, created_at=found.created_at,
                     updated_at=found.created_at, title=found.title, agent_session_id=found.id, watches=found.path,
-                    waits=waits_elsewhere(), resources=spec.resources)
+                    waits=waits_elsewhere(hook_limit_s(spec.hooks)), resources=spec.resources)
         return await self._begin(await self._sessions.make(fold), lambda session: session.lifecycle.watch(by=by))
 
     async def take_over(self, session: Session, check: Callable[[], Awaitable[None]], *, by: str) -> None:

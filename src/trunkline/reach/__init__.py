@@ -5,7 +5,10 @@
     door.py             opens it; the desk is loaded by the first call                    ending.py    how an ask ends there
     there.py            asks that only their terminals can answer: watched, and told      panes.py     a key in a tmux pane
     live.py             a session's live line, whatever carries it          sessions.py   sessions by their programs' ids
-    install.py          hooks put into a vendor's settings file, and taken out again
+    plugins/            what runs in programs that have plugins and no hooks    plugin_line.py    the hub's end of their lines
+    install.py          hooks put into a vendor's settings file, and taken out again      shapes.py   what is put there
+    shell_functions.py  what a shell starts a program with, so that it has a line by two files      file_pairs.py  such lines
+    line_sessions.py    the sessions that a program tells of by its line
     settings_file.py    such a file as text: members put in and taken out, all else as it was
 
 Rule: the terminal stays in charge. Whatever goes wrong in here, its program asks its person as if we were not there.

@@ -36,7 +36,13 @@ class LineConsent:
 
     def __init__(self, spec: AgentSpec, data: Path) -> None:
         self.spec = spec
+        self.data = data
         self._path = data / FOLDER / f"{spec.name}{_END}"
+
+    @property
+    def path(self) -> Path:
+        """The file that says so."""
+        return self._path
 
     def is_given(self) -> bool:
         """Whether the hub may connect."""

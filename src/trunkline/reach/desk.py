@@ -5,7 +5,9 @@ to a hook. A rule that denies answers at once; one that allows only where the pe
 Rule 2: no opinion is the answer to all that goes wrong, and to what nobody answers here.
 Rule 3: an ask ends in one of four ways: answered here, allowed in the terminal, not allowed there, its program gone. Its card
 says which. Whatever is answered later does nothing.
-Rule 4: a session that asks is followed by its file from then on, as if somebody had attached to it. One that the hub runs itself
+Rule 4: a program whose hook hides its own prompt is left to its person while that one is there: only rules answer it, at once.
+Rule 5: hooks that were taken out are not answered: a program may call what it read when it started.
+Rule 6: a session that asks is followed by its file from then on, as if somebody had attached to it. One that the hub runs itself
 asks its own driver, and is left alone here.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,15 +25,20 @@ from trunkline import discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, hook_dialect
-from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.outside import BROKEN, Json
+from trunkline.dialects.plugins import plugin_dialect
 from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Signal, Update
 from trunkline.discovery.base import AgentStore
+from trunkline.discovery.processes import idle_seconds
 from trunkline.disk.reading import open_plain
+from trunkline.errors import Unavailable
 from trunkline.hub import Hub
 from trunkline.reach.ending import Program, went_on
-from trunkline.reach.install import is_our_command
-from trunkline.reach.sessions import TerminalSessions
-from trunkline.reach.socket import Call, Gone
+from trunkline.reach.install import is_installed
+from trunkline.reach.plugin_line import PluginLine
+from trunkline.reach.sessions import WAIT_S, TerminalSessions
+from trunkline.reach.shapes import is_our_command
+from trunkline.reach.socket import Call, Gone, Wire
 from trunkline.reach.there import AsksThere
 from trunkline.session.driver.elsewhere import Answered, Decided
 from trunkline.threads import Lane
@@ -43,6 +51,8 @@ BY: Final = "hook"
 JOIN_S: Final = 1.0
 """How long it is looked for the call that an ask is about; the program writes it down right before it asks."""
 JOIN_LOOK_S: Final = 0.05
+HERE_S: Final = 2.0
+"""How long the session of an ask is looked for while somebody sits at a terminal whose prompt waits for that."""
 FOLLOWING_MOST: Final = 32
 """Sessions that are being attached to because they were prompted."""
 READ_ON_LOOP: Final = 64 << 10
@@ -102,7 +112,7 @@ class TerminalDesk:
         """Serve one call of a hook."""
         spec = self._hub.agents[call.agent] if call.agent in self._hub.agents else None
         dialect = hook_dialect(spec.hooks) if spec is not None else None
-        if spec is None or dialect is None:
+        if spec is None or dialect is None or not await self._is_installed(spec):
             return NO_OPINION
         read = dialect.read(call.body) if len(call.body) <= READ_ON_LOOP else await self._lane.run(dialect.read, call.body)
         if read is None:
@@ -118,18 +128,25 @@ class TerminalDesk:
                 self._on_report(spec, read)
         return NO_OPINION
 
+    async def hold(self, call: Call, wire: Wire) -> None:
+        """Serve the line of a plugin."""
+        spec = self._hub.agents[call.agent] if call.agent in self._hub.agents else None
+        dialect = plugin_dialect(spec.hooks) if spec is not None else None
+        if spec is not None and dialect is not None and await self._is_installed(spec):
+            await PluginLine(self._hub, spec, dialect, call.pid, wire, self._sessions, self._lane).serve()
+
     async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int, gone: Gone) -> bytes:
-        if not dialect.races and not self._hub.away.is_away:
-            return NO_OPINION
-        session = await self._sessions.find(spec, call.session_id)
+        only_rules = not dialect.races and not await self._is_away(pid)
+        session = await self._sessions.find(spec, call.session_id, HERE_S if only_rules else WAIT_S)
         if session is None:
             return NO_OPINION
         request_id = f"req_{secrets.token_hex(8)}"
         call_id = await self._call_in(session, call) or request_id
         ask = dialect.ask(call, request_id, call_id)
         if isinstance(ask, PermissionAsk):
-            ask = msgspec.structs.replace(ask, rules_allow=await self._rules_allow(spec, dialect, call))
-        if gone.done():
+            allow = await self._rules_allow(spec, dialect, call)
+            ask = msgspec.structs.replace(ask, rules_allow=allow, only_rules=only_rules)
+        if gone.done() or (only_rules and not isinstance(ask, PermissionAsk)):
             return NO_OPINION
         self._go_on(session.id, call.part)
         answer = await self._wait(_Open(request_id, session, call, call_id), ask, pid, spec, gone)
@@ -189,12 +206,29 @@ class TerminalDesk:
             if is_meant and (asked is None or waiting.request_id in asked):
                 waiting.end(went_on(waiting.request_id))
 
+    async def _is_installed(self, spec: AgentSpec) -> bool:
+        return await self._lane.run(is_installed, self._hub.options.data, spec.name)
+
+    async def _is_away(self, pid: int) -> bool:
+        """Whether nobody sits at the terminal that asks: somebody said so, or no key was pressed there for as long as the setting
+        says."""
+        if self._hub.away.is_away:
+            return True
+        after_s = self._hub.options.away_after
+        if not after_s or not pid:
+            return False
+        try:
+            idle_s = await self._lane.run(idle_seconds, pid)
+        except Unavailable:
+            return False
+        return idle_s is not None and idle_s >= after_s
+
     async def _call_in(self, session: Session, call: HookCall) -> str | None:
         """The id of the call that is asked about, in the session's files; None where it is not found there in time."""
         for left in range(int(JOIN_S / JOIN_LOOK_S), -1, -1):
             asked = {view.tool_call_id for view in session.fold.approvals.values()}
             for call_id, known in session.fold.calls.items():
-                if not known.finished and call_id not in asked and _input(known.state.raw_input) == call.given:
+                if not known.finished and call_id not in asked and _has(_input(known.state.raw_input), call.given):
                     return call_id
             if left:
                 session.agent.look_again()
@@ -217,7 +251,7 @@ class TerminalDesk:
 
 def _has_foreign(dialect: HookDialect, folder: str, cwd: str) -> bool:
     """Whether somebody else's hook may decide as well. What cannot be read may be one."""
-    for path in dialect.watched_files(folder, cwd):
+    for path in [file for place in dialect.watched_files(folder, cwd) for file in _files_at(place)]:
         try:
             with open_plain(path) as file:
                 text = file.read(SETTINGS_MOST + 1)
@@ -228,6 +262,19 @@ def _has_foreign(dialect: HookDialect, folder: str, cwd: str) -> bool:
         if len(text) > SETTINGS_MOST or dialect.has_foreign(text, is_our_command):
             return True
     return False
+
+
+def _files_at(path: str) -> list[str]:
+    """A file, or those in a folder."""
+    try:
+        return [os.path.join(path, name) for name in os.listdir(path)]
+    except OSError:
+        return [path]
+
+
+def _has(known: Any, given: Json) -> bool:
+    """Whether a call's input has all that is asked about; some programs leave out of the ask what changes nothing."""
+    return known == given or (bool(given) and isinstance(known, dict) and given.items() <= known.items())
 
 
 def _input(raw: bytes | None) -> Any:

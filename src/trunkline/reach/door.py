@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trunkline.reach.lines import Lines
-from trunkline.reach.socket import Call, Gone, HookSocket
+from trunkline.reach.socket import Call, Gone, HookSocket, Wire
 
 if TYPE_CHECKING:
     from trunkline.hub import Hub
@@ -26,7 +26,7 @@ class Door:
 
     def __init__(self, hub: Hub, folder: Path) -> None:
         self._hub = hub
-        self._socket = HookSocket(folder, self._take)
+        self._socket = HookSocket(folder, self._take, self._hold)
         self._desk: TerminalDesk | None = None
         self._lines = Lines(hub, folder)
         self._looking: asyncio.Task[None] | None = None
@@ -52,10 +52,16 @@ class Door:
         if call.kind == "lines":  # the person agreed to one, or does not any more
             await self._lines.look()
             return b"looked"
+        return await (await self._opened()).take(call, gone)
+
+    async def _hold(self, call: Call, wire: Wire) -> None:
+        await (await self._opened()).hold(call, wire)
+
+    async def _opened(self) -> TerminalDesk:
         if self._desk is None:
             made = await asyncio.to_thread(_new_desk, self._hub)
             self._desk = self._desk or made
-        return await self._desk.take(call, gone)
+        return self._desk
 
 
 def _new_desk(hub: Hub) -> TerminalDesk:

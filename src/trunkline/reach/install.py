@@ -13,12 +13,11 @@ import difflib
 import hashlib
 import os
 import secrets
-import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple
 
 import msgspec
 
@@ -26,17 +25,16 @@ from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.hooks import HookDialect, HookKind, InPlugin, hook_dialect
 from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.plugins import PluginDialect, plugin_dialect
 from trunkline.disk.private_file import write_private
 from trunkline.errors import Conflict, Invalid, StorageError, Unsupported
 from trunkline.reach import trunkline_hook
-from trunkline.reach.settings_file import missing_lists, our_commands, with_entries, without_entries
+from trunkline.reach.shapes import HookCommands, NamedPlugin, Shape, State
 from trunkline.reach.socket import SOCKET_FILE
 
 RECORDS: Final = "hooks"
 """The folder, in the data folder, with what was in each file before."""
 FILE_MOST: Final = 4 << 20
-
-State = Literal["installed", "partly", "outdated", "absent"]
 
 
 class Record(msgspec.Struct, kw_only=True):
@@ -49,6 +47,8 @@ class Record(msgspec.Struct, kw_only=True):
     """The digest of what was written."""
     made: list[str]
     """Lists that came with our entries."""
+    made_folder: bool = False
+    """Whether the file's folder came with it."""
 
 
 class Change(NamedTuple):
@@ -76,17 +76,25 @@ class Hooks:
     """The hooks of one agent on this machine."""
 
     def __init__(self, spec: AgentSpec, data: Path, environ: Mapping[str, str]) -> None:
-        dialect = hook_dialect(spec.hooks)
-        self._plugin = dialect if isinstance(dialect, InPlugin) else None
+        hooks, plugin = hook_dialect(spec.hooks), plugin_dialect(spec.hooks)
+        self._plugin: InPlugin | None = hooks if isinstance(hooks, InPlugin) else None
         folder = catalog.expand(self._plugin.folder if self._plugin is not None else spec.paths.config, environ)
+        dialect = hooks or plugin
         if dialect is None or folder is None:
             raise Unsupported(f"{spec.display_name} has no hooks that Trunkline knows")
         self.spec = spec
-        self.dialect: HookDialect = dialect
         self.path = os.path.join(folder, dialect.settings)
+        self.is_program = hooks is not None
+        """Whether a program of ours is started for each call; a plugin runs in the agent's own."""
+        self.reloads = hooks is not None and hooks.reloads
+        """Whether sessions that run already take it up."""
+        self.waits_for_away = hooks is not None and not hooks.races and hooks.limit_s > 0
+        """Whether the hub is asked only while the person is away."""
         self._folder = folder
+        self._variable = hooks.variable if hooks is not None else ""
         self._data = data
         self._record_path = data / RECORDS / f"{spec.name}.json"
+        self._shape = self._shape_of(hooks, plugin)
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -95,15 +103,12 @@ class Hooks:
 
     def words(self, kind: HookKind | Literal["ping"]) -> list[str]:
         """The whole command, for one kind of call."""
-        variable = [self.dialect.variable] if self.dialect.variable else []
-        return [*self.command, self.spec.name, kind, str(self._data / SOCKET_FILE), *variable]
+        return [*self.command, self.spec.name, kind, self._socket, *([self._variable] if self._variable else [])]
 
     def installing(self) -> Change:
         """What installing changes; nothing, where it is installed."""
         real, before = self._read()
-        text = without_entries(_text(before), is_our_command) if self._ours(before) else _text(before)
-        entries = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
-        after = before if self._state(before) == "installed" else with_entries(text, entries).encode()
+        after = before if self._state(before) == "installed" else self._shape.put(self._clean(before)).encode()
         return Change(self.path, real, before, after, self._beside(there=True))
 
     def removing(self) -> Change:
@@ -114,7 +119,7 @@ class Hooks:
         if record is not None and before is not None and record.path == real and digest(before) == record.after:
             return Change(self.path, real, before, record.before, beside)
         made = record.made if record is not None and record.path == real else None
-        after = without_entries(_text(before), is_our_command, made).encode() if self._ours(before) else before
+        after = self._shape.cut(_text(before), made).encode() if self._state(before) != "absent" else before
         return Change(self.path, real, before, after, beside)
 
     def _beside(self, *, there: bool) -> tuple[Change, ...]:
@@ -134,12 +139,12 @@ class Hooks:
     def install(self, change: Change) -> None:
         """Write it, as it was shown."""
         assert change.after is not None
-        events = self.dialect.entries(lambda kind: "")
         record = self._record()
         if record is None or record.path != change.real or change.before is None or digest(change.before) != record.after:
-            clean = without_entries(_text(change.before), is_our_command) if self._ours(change.before) else _text(change.before)
+            clean = self._clean(change.before)
             before = change.before if clean == _text(change.before) else clean.encode()
-            record = Record(path=change.real, before=before, after="", made=missing_lists(clean, events))
+            record = Record(path=change.real, before=before, after="", made=self._shape.missing(clean),
+                            made_folder=not os.path.exists(os.path.dirname(change.real)))
         record.after = digest(change.after)
         try:
             self._record_path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -149,31 +154,40 @@ class Hooks:
         _write_all(change)
 
     def remove(self, change: Change) -> None:
-        """Write it, as it was shown. A plugin's folders go with it, where nothing else is in them."""
+        """Write it, as it was shown. Folders that came with it go with it, where nothing else is in them."""
+        record = self._record()
         _write_all(change)
         self._record_path.unlink(missing_ok=True)
-        folders: list[str] = [os.path.dirname(self.path), self._folder] if self._plugin is not None else []
-        for folder in folders:
-            with suppress(OSError):
+        for folder in self._made_folders(record, change):
+            with suppress(OSError):  # somebody put something else there
                 os.rmdir(folder)
+
+    def _made_folders(self, record: Record | None, change: Change) -> list[str]:
+        if self._plugin is not None:
+            return [os.path.dirname(self.path), self._folder]
+        is_made = record is not None and record.made_folder and change.after is None
+        return [os.path.dirname(change.real)] if is_made else []
 
     def state(self) -> State:
         """Whether our entries are in the file."""
         return self._state(self._read()[1])
 
-    def _state(self, before: bytes | None) -> State:
-        found = self._ours(before)
-        wanted = self.dialect.entries(lambda kind: shlex.join(self.words(kind)))
-        if not found:
-            return "absent"
-        is_current = {shlex.join(self.words(kind)) for kind in get_args(HookKind)}.issuperset(
-            command for commands in found.values() for command in commands)
-        if not is_current:
-            return "outdated"
-        return "installed" if all(len(found.get(event, ())) == 1 for event in wanted) else "partly"
+    @property
+    def _socket(self) -> str:
+        return str(self._data / SOCKET_FILE)
 
-    def _ours(self, before: bytes | None) -> dict[str, list[str]]:
-        return our_commands(_text(before), is_our_command) if before else {}
+    def _shape_of(self, hooks: HookDialect | None, plugin: PluginDialect | None) -> Shape:
+        if hooks is not None:
+            return HookCommands(hooks, self.words)
+        assert plugin is not None
+        return NamedPlugin(plugin, {"agent": self.spec.name, "socket": self._socket})
+
+    def _state(self, before: bytes | None) -> State:
+        return self._shape.state(_text(before)) if before else "absent"
+
+    def _clean(self, before: bytes | None) -> str:
+        """What is there of others."""
+        return self._shape.cut(_text(before)) if self._state(before) != "absent" else _text(before)
 
     def _read(self) -> tuple[str, bytes | None]:
         real = os.path.realpath(self.path)
@@ -186,9 +200,9 @@ class Hooks:
             return None
 
 
-def is_our_command(command: str) -> bool:
-    """Whether a hook's command runs our program."""
-    return os.path.basename(trunkline_hook.__file__) in command
+def is_installed(data: Path, agent: str) -> bool:
+    """Whether the person had hooks of this agent installed for this hub, and not taken out since."""
+    return (data / RECORDS / f"{agent}.json").exists()
 
 
 def digest(content: bytes) -> str:

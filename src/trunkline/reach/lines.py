@@ -47,7 +47,7 @@ class Lines:
             for name in [each for each in self._open if each not in wanted]:
                 await self._open.pop(name).close()
             for name, spec in wanted.items():
-                if name not in self._open and spec.line.socket:
+                if name not in self._open and (spec.line.socket or spec.line.flags):
                     self._open[name] = self._carrier(spec)
 
     async def close(self) -> None:
@@ -56,7 +56,13 @@ class Lines:
         await self.look()
 
     def _carrier(self, spec: AgentSpec) -> Carrier:
-        from trunkline.reach.server_line import ServerConnection
         from trunkline.reach.sessions import TerminalSessions
 
-        return ServerConnection(self._hub, spec, TerminalSessions(self._hub, BY))
+        sessions = TerminalSessions(self._hub, BY)
+        if spec.line.flags:
+            from trunkline.reach.file_pairs import FilePairs, pairs_folder
+
+            return FilePairs(self._hub, spec, sessions, pairs_folder(self._data, spec.name))
+        from trunkline.reach.server_line import ServerConnection
+
+        return ServerConnection(self._hub, spec, sessions)

@@ -13,7 +13,7 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
@@ -32,8 +32,12 @@ from trunkline.session.driver.live_text import Begun
 if TYPE_CHECKING:
     from trunkline.hub import Session
 
-FILE_S: Final = 1.0
-"""How long the session's file may take to be read before what the line tells is written."""
+FILE_S: Final = 3.0
+"""How long the session's file may take to be read before what the line asks is written; text is left to it then."""
+WRITTEN_S: Final = 5.0
+"""How long a program may take to write into the session's file what it has told already: the turn that a text is in, and the call
+that it asks about."""
+WRITTEN_LOOK_S: Final = 0.05
 EVENTS_MOST: Final = 20_000
 """What a line may tell before it is taken; one that tells more is lost, and the file says the rest."""
 LOST: Final = "the line to its program was lost; it asks in its terminal"
@@ -76,6 +80,8 @@ class LiveLine:
         self._open: dict[str, str] = {}
         """The request ids of what is asked, by the program's keys."""
         self._piece: tuple[str, bool] | None = None
+        self._read_since: int | None = None
+        self._read_at = 0
         self._is_late = False
         """Whether the file was first with this piece."""
         session.agent.line.connect(program)
@@ -86,10 +92,23 @@ class LiveLine:
         """The program told this; False: it told too much, and the line should be closed."""
         if len(self._events) >= EVENTS_MOST:
             return False
-        self._events.append((event, self.session.agent.texts_said))
+        self._events.append((event, self.session.agent.texts_said if self._read_since is None else self._read_since))
         self._at_rest.clear()
         self._more.set()
         return True
+
+    def settle(self) -> None:
+        """An ask about a call that has ended, by the session's file, was answered: not every program says so."""
+        fold = self.session.fold
+        for key, request_id in list(self._open.items()):
+            view = fold.approvals.get(request_id)
+            call = fold.calls.get(view.tool_call_id) if view is not None else None
+            if call is not None and call.finished:
+                self._withdraw(key, not_allowed_there("") if call.state.status == "failed" else allowed_there(""))
+
+    def begin_reading(self) -> None:
+        """Of a line that is read now and then: what is told next is no older than the reading before this one."""
+        self._read_since, self._read_at = self._read_at, self.session.agent.texts_said
 
     async def close(self, why: str = LOST) -> None:
         """The line is gone, or is not wanted any more: what it told is taken, what it asked is left to the terminal."""
@@ -129,6 +148,8 @@ class LiveLine:
                 self._piece = None
             case Asks():
                 await self._file_first()
+                if event.call_id:
+                    await self._until(lambda: event.call_id in self.session.fold.calls)
                 self._ask(event)
             case AskOver(approved=True):
                 self._withdraw(event.key, allowed_there(""))
@@ -141,10 +162,10 @@ class LiveLine:
 
     async def _begin(self, event: Says, since: int) -> None:
         """A text begins: behind what the file has, and not at all where that is it."""
-        await self._file_first()
+        is_read = await self._file_first() and await self._until(lambda: self.session.fold.turn is not None)
         self._piece = event.message_id, event.thinking
         begun = Begun(event.message_id, event.text, event.thinking, since, self._whole_of(event))
-        self._is_late = self.session.agent.was_said(begun)
+        self._is_late = not is_read or self.session.agent.was_said(begun)
 
     def _whole_of(self, begin: Says) -> str | None:
         """All of a text that has just begun, where its end is here, too."""
@@ -159,11 +180,24 @@ class LiveLine:
                     return None
         return None
 
-    async def _file_first(self) -> None:
-        """What the file has by now stands before what the line tells next."""
-        with suppress(TimeoutError):
+    async def _until(self, is_there: Callable[[], bool]) -> bool:
+        """Wait until the file has something that its program writes in a moment; whether it came."""
+        for left in range(int(WRITTEN_S / WRITTEN_LOOK_S), -1, -1):
+            if is_there():
+                return True
+            if left:
+                await asyncio.sleep(WRITTEN_LOOK_S)
+                await self._file_first()
+        return False
+
+    async def _file_first(self) -> bool:
+        """What the file has by now stands before what the line tells next; False: it could not be read in time."""
+        try:
             async with asyncio.timeout(FILE_S):
                 await self.session.agent.caught_up()
+        except TimeoutError:
+            return False
+        return True
 
     def _ask(self, event: Asks) -> None:
         if event.key in self._open:

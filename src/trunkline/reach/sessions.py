@@ -23,6 +23,8 @@ FOUND_S: Final = 5.0
 FOUND_LOOK_S: Final = 0.2
 LISTED_MOST: Final = 500
 """Sessions of the hub among which it is looked whether one is its own."""
+WAIT_S: Final = 20.0
+"""How long a session may take to be followed, its file's reading included."""
 
 log = logging.getLogger("trunkline.reach")
 
@@ -37,10 +39,10 @@ class TerminalSessions:
         self._known: dict[tuple[str, str], str] = {}
         """The hub's ids, by agent and its own id."""
 
-    async def find(self, spec: AgentSpec, session_id: str) -> Session | None:
+    async def find(self, spec: AgentSpec, session_id: str, wait_s: float = WAIT_S) -> Session | None:
         """The session, followed from now on where it was not; None where there is none, or the hub runs it itself."""
         try:
-            async with asyncio.timeout(FOUND_S * 4):
+            async with asyncio.timeout(wait_s):
                 if await self._is_run_here(session_id):
                     return None
                 session = await self._find(spec, session_id)

@@ -1,4 +1,5 @@
-"""A program's settings file as text: entries of hooks put in and taken out, and all else left as it was, comments included.
+"""A program's settings file as text: entries of hooks, or items of a list, put in and taken out, and all else left as it was,
+comments included.
 
 Rule 1: pure. The text is read as JSON with comments, as several of these programs read it, and changed where it has to be.
 Rule 2: what is not of the shape that is expected is refused (Invalid), and nothing is changed.
@@ -23,6 +24,8 @@ _decode = json.JSONDecoder().raw_decode
 
 IsOurs = Callable[[str], bool]
 """Says of a hook's command whether it is ours."""
+IsOurItem = Callable[[Any], bool]
+"""The same of an item of a list."""
 
 
 class Value(NamedTuple):
@@ -43,10 +46,10 @@ class Member(NamedTuple):
     comma: int | None
 
 
-def with_entries(text: str, entries: Mapping[str, Json]) -> str:
-    """The text with one more entry for each event."""
+def with_entries(text: str, entries: Mapping[str, Json], blank: str = "{}\n") -> str:
+    """The text with one more entry for each event; ``blank`` is what it begins with, where it is nothing yet."""
     if not text.strip("\ufeff" + _BLANK):
-        text = "{}\n"
+        text = blank
     for event, entry in entries.items():
         root = _object(parse(text), "the file")
         hooks = _last(root, HOOKS)
@@ -95,6 +98,57 @@ def our_commands(text: str, is_ours: IsOurs) -> dict[str, list[str]]:
             if command is not None and is_ours(command):
                 found.setdefault(event, []).append(command)
     return found
+
+
+def with_item(text: str, name: str, item: Any) -> str:
+    """The text with one more item in the list of that name."""
+    if not text.strip("\ufeff" + _BLANK):
+        text = "{}\n"
+    root = _object(parse(text), "the file")
+    known = _last(root, name)
+    if known is None:
+        return _put(text, root, name, [item])
+    if known.value.kind != "[":
+        raise Invalid(f"{name} is no list: it is left as it is")
+    return _put(text, known.value, None, item)
+
+
+def without_items(text: str, name: str, is_ours: IsOurItem, made: bool = True) -> str:
+    """The text without our items in that list; the list itself goes where it came with them (``made``) and is empty then."""
+    while (found := _next_item(text, name, is_ours)) is not None:
+        text = _cut(text, *found)
+    root = _object(parse(text), "the file")
+    left = _last(root, name)
+    if made and left is not None and left.value.kind == "[" and not left.value.inside:
+        text = _cut(text, root, left)
+    return text
+
+
+def items_in(text: str, name: str) -> list[Any] | None:
+    """The items of the list of that name; None where there is no such list."""
+    if not text.strip("\ufeff" + _BLANK):
+        return None
+    known = _last(_object(parse(text), "the file"), name)
+    if known is None or known.value.kind != "[":
+        return None
+    return [_read_value(text, member.value) for member in known.value.inside]
+
+
+def _next_item(text: str, name: str, is_ours: IsOurItem) -> tuple[Value, Member] | None:
+    known = _last(_object(parse(text), "the file"), name)
+    if known is None or known.value.kind != "[":
+        return None
+    return next(((known.value, member) for member in known.value.inside if is_ours(_read_value(text, member.value))), None)
+
+
+def _read_value(text: str, value: Value) -> Any:
+    """What a value says; it may have remarks in it."""
+    match value.kind:
+        case "{":
+            return {member.name: _read_value(text, member.value) for member in value.inside}
+        case "[":
+            return [_read_value(text, member.value) for member in value.inside]
+    return _decode(text, value.start)[0]
 
 
 def parse(text: str) -> Value:
@@ -178,12 +232,17 @@ def _entries_of(text: str, event: str) -> Value | None:
 
 def _hooks_of(text: str, event: str) -> list[Value]:
     entries = _entries_of(text, event)
-    listed = [_last(entry.value, HOOKS) for entry in entries.inside if entry.value.kind == "{"] if entries is not None else []
-    return [hook.value for each in listed if each is not None for hook in each.value.inside]
+    objects = [entry.value for entry in entries.inside if entry.value.kind == "{"] if entries is not None else []
+    found: list[Value] = []
+    for entry in objects:
+        listed = _last(entry, HOOKS)
+        found += [entry] if listed is None else [hook.value for hook in listed.value.inside]
+    return found
 
 
 def _command(text: str, hook: Value) -> str | None:
-    member = _last(hook, "command") if hook.kind == "{" else None
+    """What a hook runs; an entry without a list of hooks is one itself."""
+    member = (_last(hook, "command") or _last(hook, "bash")) if hook.kind == "{" else None
     read: Any = _decode(text, member.value.start)[0] if member is not None and member.value.kind == "." else None
     return read if isinstance(read, str) else None
 
@@ -193,8 +252,12 @@ def _next_of_ours(text: str, is_ours: IsOurs) -> tuple[Value, Member] | None:
     for event in _events(text):
         entries = _entries_of(text, event)
         for entry in entries.inside if entries is not None else ():
-            hooks = _last(entry.value, HOOKS) if entry.value.kind == "{" else None
-            if entries is None or hooks is None:
+            if entries is None or entry.value.kind != "{":
+                continue
+            hooks = _last(entry.value, HOOKS)
+            if hooks is None:
+                if (line := _command(text, entry.value)) and is_ours(line):
+                    return entries, entry
                 continue
             ours = [hook for hook in hooks.value.inside if (command := _command(text, hook.value)) and is_ours(command)]
             if ours:

@@ -1,9 +1,10 @@
-"""The hub's socket for hooks: one connection for each call, closed by whoever has nothing more to say.
+"""The hub's socket for hooks and plugins: one connection for each call, closed by whoever has nothing more to say.
 
 Rule 1: the file is its owner's alone (0600, in a folder that is 0700), and whoever connects has to be the same user.
 Rule 2: a call is a line and a body of the length that the line says; an answer is the same. End of file is the end of an ask,
 from either side: what is not answered has no answer.
 Rule 3: bounded in number, size and time: what is beyond is closed at once, and that is "no opinion".
+Rule 4: a call of the kind ``line`` stays open: behind it lines go both ways, for as long as the program runs that holds it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import logging
 import os
 import socket
 import struct
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -27,6 +28,11 @@ HEAD_MOST: Final = 400
 """Bytes of a call's first line."""
 READ_S: Final = 5.0
 """How long a call may take to say all that it says; a hook writes it in one go."""
+
+LINE: Final = "line"
+PIECE: Final = 64 << 10
+UNREAD_MOST: Final = 4 << 20
+"""Bytes that whoever holds a line has not read yet; one that reads nothing is hung up on."""
 
 log = logging.getLogger("trunkline.reach")
 
@@ -47,12 +53,48 @@ Take = Callable[[Call, Gone], Awaitable[bytes]]
 """Serves a call; what it returns is the answer, where it is anything."""
 
 
+class Wire:
+    """A line that is open: whole lines in, whole lines out."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Each as it comes, without its end, until the other end hangs up or says one that is too long."""
+        rest = bytearray()
+        try:
+            while piece := await self._reader.read(PIECE):
+                *whole, last = piece.split(b"\n")
+                for line in whole:
+                    yield bytes(rest + line)
+                    rest.clear()
+                rest += last
+                if len(rest) > INPUT_MOST:
+                    return
+        except OSError:
+            return
+
+    def send(self, line: bytes) -> None:
+        """Say this; nothing, where nobody listens any more."""
+        if self._writer.is_closing():
+            return
+        self._writer.write(line)
+        if self._writer.transport.get_write_buffer_size() > UNREAD_MOST:
+            self._writer.transport.abort()
+
+
+Hold = Callable[[Call, Wire], Awaitable[None]]
+"""Serves a line until it ends."""
+
+
 class HookSocket:
     """Listens in a data folder."""
 
-    def __init__(self, folder: Path, take: Take) -> None:
+    def __init__(self, folder: Path, take: Take, hold: Hold) -> None:
         self.path = folder / SOCKET_FILE
         self._take = take
+        self._hold = hold
         self._server: asyncio.Server | None = None
         self._calls: set[asyncio.Task[None]] = set()
 
@@ -82,7 +124,9 @@ class HookSocket:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             call = await _read_call(reader)
-            if call is not None:
+            if call is not None and call.kind == LINE:
+                await self._hold(call._replace(pid=peer_of(writer)[0] or call.pid), Wire(reader, writer))
+            elif call is not None:
                 answer = await self._answer(call, reader)
                 if answer:
                     writer.write(b"trunkline %s %d\n" % (VERSION.encode(), len(answer)) + answer)
@@ -133,15 +177,20 @@ def read_head(line: bytes) -> tuple[str, str, int, int] | None:
 
 def is_same_user(writer: asyncio.StreamWriter) -> bool:
     """Whether whoever connected is our own user; where the system does not say, the file's mode has to do."""
+    return peer_of(writer)[1] in (None, os.getuid())
+
+
+def peer_of(writer: asyncio.StreamWriter) -> tuple[int, int | None]:
+    """The process that connected, and its user: 0 and None where the system does not say, a user that is none where it fails."""
     option = getattr(socket, "SO_PEERCRED", None)
     if option is None:
-        return True
+        return 0, None
     link = writer.get_extra_info("socket")
     try:
-        _, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
+        pid, user, _ = struct.unpack("3i", link.getsockopt(socket.SOL_SOCKET, option, struct.calcsize("3i")))
     except OSError:
-        return False
-    return bool(user == os.getuid())
+        return 0, -1
+    return pid, user
 
 
 def _bound(path: Path) -> socket.socket:

@@ -75,14 +75,14 @@ class AsksThere:
                     return NO_OPINION
                 request_id = _new_id()
                 ask = dialect.ask(call, request_id, request_id)
-                if not isinstance(ask, PermissionAsk) or not await session.rules.denies(ask):
+                if not isinstance(ask, PermissionAsk):
                     return NO_OPINION
-                return await self._denied(session, dialect, call, ask)
+                return await self._by_rule(session, dialect, call, msgspec.structs.replace(ask, only_rules=True))
         except TimeoutError:
             return NO_OPINION
 
-    async def _denied(self, session: Session, dialect: HookDialect, call: HookCall, ask: PermissionAsk) -> bytes:
-        """Have it denied where everything is written down."""
+    async def _by_rule(self, session: Session, dialect: HookDialect, call: HookCall, ask: PermissionAsk) -> bytes:
+        """Have it denied where everything is written down; what no rule denies is not."""
         answer: asyncio.Future[Decided | Answered] = asyncio.get_running_loop().create_future()
         self._hub.asks_elsewhere.open(ask.request_id, lambda given: None if answer.done() else answer.set_result(given))
         try:

@@ -15,7 +15,7 @@ from trunkline.session.admission import Admission
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.background import BackgroundTasks
 from trunkline.session.deadlines import Alarms
-from trunkline.session.driver.elsewhere import FileEnd, waits_elsewhere
+from trunkline.session.driver.elsewhere import FileEnd
 from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.intake.intake import Intake
@@ -104,7 +104,7 @@ class Lifecycle:
         ``check`` is asked right before that, and raises where somebody else has it."""
         recorder, fold = self._recorder, self._recorder.fold
         assert fold.watches is not None, "only what is followed is taken over"
-        path, parts = fold.watches, dict(fold.watch_parts)
+        path, parts, waits = fold.watches, dict(fold.watch_parts), fold.waits
         self._finder.learn()
         try:
             await self._link.read_to_end()
@@ -115,7 +115,7 @@ class Lifecycle:
             await self._link.ensure(adopt=True)
         except BaseException:
             await self._link.stop()
-            recorder.at().lifecycle.given_back(path, fold.watch_position, parts, waits_elsewhere())
+            recorder.at().lifecycle.given_back(path, fold.watch_position, parts, waits)
             if self._admission.is_open:
                 await self.watch(by=by)
             raise
@@ -145,7 +145,7 @@ class Lifecycle:
         self._alarms.clear("idle")
         recorder.at().lifecycle.agent_left()
         if end is not None:
-            recorder.at().lifecycle.given_back(end.path, end.position, end.parts, waits_elsewhere())
+            recorder.at().lifecycle.given_back(end.path, end.position, end.parts, end.waits)
         data = {"agentSessionId": fold.agent_session_id, "watches": fold.watches}
         recorder.at().writer.custom("session_given_back", data, meta={"by": by})
         recorder.write()

@@ -97,7 +97,7 @@ class Session:
         self.lifecycle = Lifecycle(
             recorder, link, admission=self._admission, env=self.env, finder=finder, player=player, hold=hold, spending=spending,
             approvals=approvals, intake=intake, background=background, alarms=alarms, line=line)
-        self.rules = SessionRules(recorder, approvals, gate, self._admission, reading)
+        self.rules = SessionRules(fold, approvals, gate, self._admission)
         self._finder = finder
         self._turns = Turns(PromptsHere(recorder, link, player, services.new_id), player, hold, self._admission)
         self._turns_elsewhere = TurnsElsewhere(elsewhere, recorder, self._admission)

@@ -80,3 +80,24 @@ def test_status_says_what_is_installed_and_whether_the_hub_answers(place: Place,
     assert read["hub"]["answers"] is True and claude["state"] == "installed" and claude["ms"] > 0
     assert b"you are away" in place.call_here("away", env=home).stdout
     assert b"you are here" in place.call_here("here", env=home).stdout
+
+
+def test_a_program_with_a_pair_of_files_is_agreed_to_and_the_shells_line_is_told(place: Place, home: dict[str, str]) -> None:
+    done = place.call_here("hooks", "install", "--yes", "qwen", env={**home, "SHELL": "/usr/bin/fish"})
+    assert done.returncode == 0 and b"No settings file is changed" in done.stdout
+    assert b"--json-file and --input-file" in done.stdout and b"trunkline shell-init fish | source" in done.stdout
+    folder = place.data.path / "terminals" / "qwen"
+    assert folder.stat().st_mode & 0o777 == 0o700 and (place.data.path / "hooks" / "qwen.line.json").exists()
+    status = json.loads(place.call_here("hooks", "status", "--json", env=home).stdout)
+    (row,) = [each for each in status["agents"] if each["agent"] == "qwen"]
+    assert (row["state"], row["path"], row["problem"]) == ("installed", str(folder), "")
+    assert place.call_here("hooks", "remove", "qwen", env=home).returncode == 0
+    assert not folder.exists() and not (place.data.path / "hooks" / "qwen.line.json").exists()
+
+
+def test_a_file_of_our_own_is_shown_and_when_it_counts_is_told(place: Place, home: dict[str, str]) -> None:
+    done = place.call_here("hooks", "install", "--yes", "copilot", env=home)
+    assert done.returncode == 0 and b'+  "version": 1' in done.stdout and b"begin from now on" in done.stdout
+    assert b"only while you are away" in done.stdout
+    assert place.call_here("hooks", "remove", "--yes", "copilot", env=home).returncode == 0
+    assert not Path(home["HOME"], ".copilot", "hooks").exists()

@@ -32,7 +32,7 @@ def data(tmp_path: Path) -> Path:
 
 
 def called(data: Path, *words: str) -> Result:
-    return CliRunner().invoke(command, [words[0], "--data", str(data), *words[1:]])
+    return CliRunner().invoke(command, [words[0], "--data", str(data), *words[1:]], help_option_names=["-h", "--help"])
 
 
 def stored(path: Path) -> Sequence[int]:

@@ -57,3 +57,20 @@ def test_what_nobody_knows_is_passed_over_and_junk_is_named() -> None:
     signals = told(b"{", line("ghost"), line("user.message"), b'{"type":7}', line("tool.execution_start"), line("session.error"),
                    line("tool.execution_complete"), line("session.compaction_complete"))
     assert [type(signal) for signal in signals] == [Malformed, CustomNote, CustomNote]
+
+
+def test_a_prompt_that_still_waits_when_all_is_read_is_a_notice_once() -> None:
+    ask = {"requestId": "r", "permissionRequest": {"kind": "shell", "fullCommandText": "touch a1"}}
+    reading = CopilotEvents()
+    reading.line(line("permission.requested", **ask))
+    (notice,) = updates([signal for _, signal in reading.settle()])
+    assert (notice["sessionUpdate"], notice["description"]) == ("notice", "touch a1") and "in its terminal" in notice["title"]
+    assert not reading.settle()
+    reading.line(line("permission.completed", requestId="r", result={"kind": "approved"}))
+    assert not reading.settle()
+
+
+def test_a_prompt_that_a_hook_decided_is_no_notice() -> None:
+    signals = told(line("permission.requested", requestId="r", permissionRequest={"kind": "shell"}),
+                   line("permission.completed", requestId="r", result={"kind": "denied-by-permission-request-hook"}))
+    assert [type(signal) for signal in signals] == [CustomNote, CustomNote]

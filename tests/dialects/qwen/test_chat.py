@@ -57,3 +57,20 @@ def test_what_no_person_typed_is_no_prompt_and_junk_is_named() -> None:
                    b"[", line("ghost"), line("system", subtype="chat_compression"), line("system", subtype="api_error"),
                    line("tool_result"))
     assert [type(signal) for signal in signals] == [Malformed, CustomNote, CustomNote]
+
+
+def test_a_call_that_was_not_allowed_ends_the_turn_where_no_other_of_its_answer_ran() -> None:
+    def call(name: str) -> dict[str, Any]:
+        return {"functionCall": {"id": name, "name": "run_shell_command", "args": {}}}
+
+    def result(name: str, status: str) -> bytes:
+        return line("tool_result", toolCallResult={"callId": name, "status": status})
+
+    def ends(*lines: bytes) -> list[Signal]:
+        return [signal for signal in told(*lines) if isinstance(signal, TurnEnd)]
+
+    assert ends(line("assistant", call("a")), result("a", "cancelled")) == [TurnEnd(stop="cancelled")]
+    both = line("assistant", call("a"), call("b"))
+    assert ends(both, result("a", "cancelled"), result("b", "cancelled")) == [TurnEnd(stop="cancelled")]
+    assert not ends(both, result("a", "cancelled")) and not ends(both, result("a", "success"), result("b", "cancelled"))
+    assert not ends(result("unknown", "cancelled"))

@@ -262,7 +262,7 @@ NEEDED = {
              "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot", "GET /sessions/{id}/handover",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
              "GET /policy", "GET /journal", "GET /away", "POST /approvals/{requestId}/always-preview",
-             "POST /policy/explain", "GET /sessions/{id}/images/{seq}",
+             "POST /policy/explain", "GET /sessions/{id}/images/{seq}", "GET /sessions/{id}/handover",
              "GET /sessions/{id}/export", "GET /devices", "DELETE /devices/{deviceId}", "GET /push", "POST /push",
              "DELETE /push"},
     "approve": {"POST /sessions/{id}/commands", "POST /sessions/{id}/permissions/{requestId}",

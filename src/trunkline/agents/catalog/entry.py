@@ -59,6 +59,11 @@ class LineEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     socket: Annotated[str, About(
         description="the Unix socket of a program that serves all its terminals and takes WebSockets, written as "
                     "`paths.sessions`")] = ""
+    flags: Annotated[tuple[str, ...], About(
+        description="of a program that has it by two files: its flags for the file that it writes events into, and for the one "
+                    "that it reads from; `trunkline shell-init` gives it both")] = ()
+    alone: Annotated[tuple[str, ...], About(
+        description="further flags with which it is no session in a terminal, so that it is started without them")] = ()
     needs: Annotated[str, About(description="which of its programs have it, in a few words")] = ""
 
 

@@ -7,7 +7,7 @@ folder; its ``command`` is what is called.
     acp/        an agent to an editor             check/       whether an agent keeps to the protocol
     agents/     what can be run, and more of it   doctor/      what is wrong, and what mends it
     take_over.py · release.py                     a session that changes hands
-    sessions.py · policy.py · hooks.py · away.py · here.py · pair.py · devices.py · audit.py · journal.py
+    sessions.py · policy.py · hooks.py · shell_init.py · away.py · here.py · pair.py · devices.py · audit.py · journal.py
     status.py · stop.py · completion.py
 
 Rule: this module (not those beside it) imports click and nothing of ours; ``--help`` and ``--version`` need no more.
@@ -48,6 +48,7 @@ COMMANDS: dict[str, Lazy] = {
     "answer": Lazy("trunkline.cli.commands.answer", "Answer a question of an agent's."),
     "policy": Lazy("trunkline.cli.commands.policy", "See, explain and edit the rules that answer for you."),
     "hooks": Lazy("trunkline.cli.commands.hooks", "Answer agents that you run in terminals."),
+    "shell-init": Lazy("trunkline.cli.commands.shell_init", "Print functions for your shell."),
     "away": Lazy("trunkline.cli.commands.away", "Say that you leave your terminals."),
     "here": Lazy("trunkline.cli.commands.here", "Say that you are back at your terminals."),
     "pair": Lazy("trunkline.cli.commands.pair", "Pair a phone or another device by a code."),

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
 import click
@@ -25,12 +26,15 @@ from trunkline.cli.read_settings import load
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.reach.consent import LineConsent
+from trunkline.reach.file_pairs import pairs_folder
 from trunkline.reach.install import Change, Hooks
 from trunkline.reach.program_socket import greet, socket_of
 from trunkline.reach.socket import SOCKET_FILE, Short
 from trunkline.settings import Settings
 
 PING_S: Final = 2.0
+INIT_LINES: Final = {"bash": 'eval "$(trunkline shell-init bash)"', "zsh": 'eval "$(trunkline shell-init zsh)"',
+                     "fish": "trunkline shell-init fish | source"}
 MEASURED: Final = 10
 """Times that the hook is run to see how long it takes."""
 
@@ -47,7 +51,8 @@ class _Group(GuessingGroup):
 def command(ctx: click.Context, /, **flags: Any) -> None:
     """Answer agents that you run in terminals.
 
-    A hook in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins.
+    A hook or plugin in the agent's own settings asks the hub; your terminal asks you at the same time, and the first answer wins.
+    Of agents whose hook would hide that question, the hub asks you only while you are away.
     """
     ctx.obj = flags
     if ctx.invoked_subcommand is None:
@@ -71,7 +76,10 @@ def install(agents: tuple[str, ...], yes: bool, **flags: Any) -> None:
         elif _agreed(change, yes):
             DataDir(settings.data).make()
             hooks.install(change)
-            click.echo(f"{hooks.spec.name}: installed; what runs already has it within seconds, or with its next start")
+            when = "that run already have it within seconds" if hooks.reloads else "have it that begin from now on"
+            click.echo(f"{hooks.spec.name}: installed; sessions {when}")
+            if hooks.waits_for_away:
+                click.echo("its terminal asks you; only while you are away (`trunkline away`) it is the hub that asks instead")
 
 
 @command.command()
@@ -120,12 +128,14 @@ def _status(hooks: Hooks | LineConsent) -> dict[str, Any]:
     except TrunklineError as error:
         state, problem = "unreadable", error.message
     return {"agent": hooks.spec.name, "state": state, "path": hooks.path, "problem": problem, "measured": "the hook takes",
-            "ms": _measured(hooks.words("ping")) if state != "absent" else None}
+            "ms": _measured(hooks.words("ping")) if state != "absent" and hooks.is_program else None}
 
 
 def _line_status(line: LineConsent) -> dict[str, Any]:
     path, problem, took = socket_of(line.spec), "", None
-    if line.is_given():
+    if line.spec.line.flags:
+        path = str(pairs_folder(line.data, line.spec.name))
+    elif line.is_given():
         try:
             took = greet(path) * 1e3
         except OSError as error:
@@ -140,19 +150,41 @@ def _agree(line: LineConsent, settings: Settings, yes: bool) -> None:
     if line.is_given():
         click.echo(f"{line.spec.name}: installed already")
         return
-    click.echo(f"No settings file is changed. The hub connects to {one_line(socket_of(line.spec))},\n"
-               "by which the program serves your terminals: their sessions are shown as they go, what they ask can be answered,\n"
-               f"and prompts can be sent to them. It needs {line.spec.line.needs}.")
+    by_files = bool(line.spec.line.flags)
+    click.echo(_by_files(line) if by_files else _by_socket(line))
     if _is_agreed(yes, f"Let the hub connect to {line.spec.display_name}?"):
         DataDir(settings.data).make()
+        if by_files:
+            pairs_folder(settings.data, line.spec.name).mkdir(mode=0o700, parents=True, exist_ok=True)
         line.give()
         _call_hub(settings, "lines")
-        click.echo(f"{line.spec.name}: installed; sessions that run already are there within seconds")
+        when = "begin from now on, in shells that have the function" if by_files else "run already are there within seconds"
+        click.echo(f"{line.spec.name}: installed; sessions that {when}")
+
+
+def _by_socket(line: LineConsent) -> str:
+    return (f"No settings file is changed. The hub connects to {one_line(socket_of(line.spec))},\n"
+            "by which the program serves your terminals: their sessions are shown as they go, what they ask can be answered,\n"
+            f"and prompts can be sent to them. It needs {line.spec.line.needs}.")
+
+
+def _by_files(line: LineConsent) -> str:
+    events, reads = line.spec.line.flags
+    shell = os.path.basename(os.environ.get("SHELL", ""))
+    program, folder = os.path.basename(line.spec.command[0]), one_line(str(pairs_folder(line.data, line.spec.name)))
+    return (f"No settings file is changed. A function for your shell starts `{program}` with {events} and {reads},\n"
+            f"two files of its own for each start, in {folder}.\n"
+            "By these the hub shows its sessions as they go, answers what they ask, and sends prompts to them. Without a\n"
+            "hub the program is started as ever. The line for your shell's own file:\n\n"
+            f"  {INIT_LINES.get(shell, INIT_LINES['bash'])}\n")
 
 
 def _disagree(line: LineConsent, settings: Settings) -> None:
     was_given = line.is_given()
     line.take_back()
+    if line.spec.line.flags:
+        with suppress(OSError):  # there is none, or a program still has its files there
+            pairs_folder(settings.data, line.spec.name).rmdir()
     _call_hub(settings, "lines")
     click.echo(f"{line.spec.name}: " + ("removed; the hub listens to it no more" if was_given else "nothing is installed"))
 
@@ -213,11 +245,12 @@ def _hooks(name: str, settings: Settings) -> Hooks | LineConsent:
 
 def _channel(spec: AgentSpec, settings: Settings) -> Hooks | LineConsent:
     """By what an agent can be reached."""
-    return LineConsent(spec, settings.data) if spec.line.socket else Hooks(spec, settings.data, os.environ)
+    is_line = spec.line.socket or spec.line.flags
+    return LineConsent(spec, settings.data) if is_line else Hooks(spec, settings.data, os.environ)
 
 
 def _with_hooks(settings: Settings) -> list[AgentSpec]:
-    return [spec for spec in Catalog(settings.agents).values() if spec.hooks or spec.line.socket]
+    return [spec for spec in Catalog(settings.agents).values() if spec.hooks or spec.line.socket or spec.line.flags]
 
 
 def _settings(flags: Mapping[str, Any]) -> Settings:

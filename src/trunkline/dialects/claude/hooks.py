@@ -56,6 +56,9 @@ class ClaudeHooks:
     variable = "CLAUDE_PID"
     races = True
     settings = "settings.json"
+    blank = "{}\n"
+    limit_s = LIMIT_S
+    reloads = True
 
     def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
         """The permission hook, which waits, and reports, which do not."""

@@ -76,6 +76,9 @@ class CodexLine:
                  "capabilities": {"experimentalApi": True}}
         return [self._call("initialize", about, "begin")]
 
+    def missed(self) -> None:
+        """Nothing is older than the connection."""
+
     def receive(self, message: bytes) -> list[ServerEvent]:
         """What a message of the daemon means."""
         try:

@@ -1,7 +1,8 @@
 """A session's file of Copilot CLI (``events.jsonl``), line by line, as the signals that the fold takes.
 
 Rule 1: what it calls a turn is one answer of the model. Ours is over when an answer that asks for no tool has ended.
-Rule 2: the file has the terminal's permission prompts. Nobody can answer them here, so they are told as notes, not as asks.
+Rule 2: the file has the terminal's permission prompts. Nobody can answer them here, so they are told as notes, not as asks; one
+that still waits when all is read is a notice. Where a hook decided, prompt and answer are written at once, and nobody waited.
 Rule 3: nothing raises. A line that is no JSON is ``Malformed``; kinds of lines that say nothing to a reader are left out.
 """
 
@@ -30,6 +31,7 @@ from trunkline.dialects.transcripts import (
     said,
     spent,
     text_of,
+    update,
 )
 
 KINDS: Final[dict[str, str]] = {
@@ -39,6 +41,8 @@ KINDS: Final[dict[str, str]] = {
 }
 TODOS: Final = "update_todo"
 _TEXT_MOST: Final = 4096
+NOTICE_MOST: Final = 1000
+PROMPTS_MOST: Final = 100
 
 _encode = msgspec.json.Encoder().encode
 
@@ -76,6 +80,8 @@ class CopilotEvents:
         self._calls = OpenCalls()
         self._is_last = False
         """Whether the newest answer asks for no tool."""
+        self._prompts: dict[str, Json] = {}
+        """The terminal's prompts that nobody was told of yet, by their ids."""
 
     def line(self, raw: bytes) -> list[Timed]:
         """What a line means, and when."""
@@ -86,8 +92,9 @@ class CopilotEvents:
         return [(self._at, signal) for signal in self._signals_of(line, object_of(line, "data"))]
 
     def settle(self) -> list[Timed]:
-        """Nothing is held back."""
-        return []
+        """Tell of prompts that nobody has answered by now."""
+        waiting, self._prompts = list(self._prompts.values()), {}
+        return [(self._at, _waits(ask)) for ask in waiting]
 
     def _signals_of(self, line: Json, data: Json) -> list[Signal]:
         match line.get("type"):
@@ -109,7 +116,7 @@ class CopilotEvents:
             case "session.usage_record":
                 return _spent(object_of(data, "usage"))
             case "permission.requested" | "permission.completed" as kind:
-                return [_permission(kind, data)]
+                return self._permission(kind, data)
             case "session.error":
                 return [CustomNote("agent_error", _encode({"message": text_of(data, "message")[:_TEXT_MOST]}))]
             case "session.compaction_complete":
@@ -144,6 +151,17 @@ class CopilotEvents:
         text = text_of(object_of(data, "error"), "message") or text_of(object_of(data, "result"), "content")
         return [ended(call_id, text, failed=data.get("success") is False or bool(known), exit_code=known)]
 
+    def _permission(self, kind: str, data: Json) -> list[Signal]:
+        """That the terminal asks, or was answered."""
+        request_id, ask = text_of(data, "requestId"), object_of(data, "permissionRequest")
+        if kind == "permission.requested" and len(self._prompts) < PROMPTS_MOST:
+            self._prompts[request_id] = ask
+        else:
+            self._prompts.pop(request_id, None)
+        told = {"requestId": request_id, "toolCallId": text_of(ask, "toolCallId"), "kind": text_of(ask, "kind"),
+                "command": text_of(ask, "fullCommandText")[:_TEXT_MOST], "outcome": text_of(object_of(data, "result"), "kind")}
+        return [CustomNote(kind.replace(".", "_"), _encode({name: text for name, text in told.items() if text}))]
+
     def _model_note(self, model: str) -> list[Signal]:
         if not model or model == self._model:
             return []
@@ -157,9 +175,7 @@ def _spent(usage: Json) -> list[Signal]:
                  given=count_of(usage, "outputTokens"), read=read, written=written)
 
 
-def _permission(kind: str, data: Json) -> Signal:
-    """That the terminal asks, or was answered."""
-    ask = object_of(data, "permissionRequest")
-    told = {"requestId": text_of(data, "requestId"), "toolCallId": text_of(ask, "toolCallId"), "kind": text_of(ask, "kind"),
-            "command": text_of(ask, "fullCommandText")[:_TEXT_MOST], "outcome": text_of(object_of(data, "result"), "kind")}
-    return CustomNote(kind.replace(".", "_"), _encode({name: text for name, text in told.items() if text}))
+def _waits(ask: Json) -> Signal:
+    about = text_of(ask, "fullCommandText", "fileName", "path", "url", "toolName", "intention", "kind")
+    return update({"sessionUpdate": "notice", "severity": "warning", "title": "Copilot CLI waits for you in its terminal",
+                   "description": about[:NOTICE_MOST]})

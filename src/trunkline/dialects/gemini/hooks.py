@@ -66,7 +66,7 @@ class GeminiHooks:
     races = False
     settings = "settings.json"
     blank = "{}\n"
-    limit_s = LIMIT_MS // 1000
+    limit_s = 0
     reloads = False
     keys: Mapping[str, str] = {ALLOW.option_id: "Enter", DENY.option_id: "Escape"}
 

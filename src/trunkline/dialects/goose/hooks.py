@@ -52,7 +52,7 @@ class GooseHooks:
     settings = "hooks/hooks.json"
     files: Mapping[str, str] = {"plugin.json": '{"name": "trunkline", "version": "1.0.0"}\n'}
     blank = "{}\n"
-    limit_s = LIMIT_S
+    limit_s = 0
     reloads = False
 
     def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:

@@ -1,4 +1,4 @@
 """Qwen Code's own files.
 
-    chat.py   one session's lines as signals
+    chat.py   one session's lines as signals          line.py   its event file and its input file
 """

@@ -2,6 +2,7 @@
 
 Rule 1: lines are told in the order in which they were written; two processes on one session branch the file, and both are told.
 Rule 2: an answer without a call is the last of its turn: the line with a call is there before the terminal asks about it.
+A call that was not allowed ends it as well, where no other of that answer ran: the program says no more then.
 Rule 3: nothing raises. A line that is no JSON is ``Malformed``; what the program writes for itself (snapshots, telemetry) is left
 out, and so is what it writes in a person's name.
 """
@@ -31,6 +32,7 @@ from trunkline.dialects.transcripts import (
 )
 
 PERSON: Final = "real_user"
+CANCELLED: Final = ("cancelled", "canceled")
 HIDDEN: Final = ("<system-reminder>", "<session_context>", "This is the Qwen Code. We are setting up")
 
 _encode = msgspec.json.Encoder().encode
@@ -62,6 +64,10 @@ class QwenChat:
         self._cwd = ""
         self._model = ""
         self._calls = OpenCalls()
+        self._waits: set[str] = set()
+        """Calls of the newest answer that have not ended."""
+        self._ran = False
+        """Whether one of them ended otherwise than by a no."""
 
     def line(self, raw: bytes) -> list[Timed]:
         """What a line means, and when."""
@@ -99,6 +105,7 @@ class QwenChat:
         signals += [said(thought, message_id, "agent_thought_chunk")] if thought else []
         signals += [said(text, message_id)] if text else []
         calls = [call for part in parts if isinstance(part, dict) and (call := object_of(part, "functionCall"))]
+        self._waits, self._ran = {text_of(call, "id") for call in calls}, False
         for call in calls:
             signals += self._call(call)
         signals += _spent(message_id, object_of(line, "usageMetadata"))
@@ -117,7 +124,14 @@ class QwenChat:
         response = next((object_of(part, "functionResponse") for part in parts if "functionResponse" in part), {})
         call_id = text_of(record, "callId") or text_of(response, "id")
         name, _ = self._calls.end(call_id) or (text_of(response, "name"), {})
-        return call_ended(call_id, name, text_of(record, "status"), parts, record.get("resultDisplay")) if call_id else []
+        if not call_id:
+            return []
+        status, is_known = text_of(record, "status"), call_id in self._waits
+        self._waits.discard(call_id)
+        self._ran = self._ran or status not in CANCELLED
+        is_over = is_known and not self._waits and not self._ran
+        ended = call_ended(call_id, name, status, parts, record.get("resultDisplay"))
+        return [*ended, TurnEnd(stop="cancelled")] if is_over else ended
 
     def _model_note(self, model: str) -> list[Signal]:
         if not model or model == self._model:

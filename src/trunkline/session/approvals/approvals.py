@@ -16,6 +16,7 @@ import asyncio
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from typing import Final
 
 import msgspec
 
@@ -32,9 +33,12 @@ from trunkline.session.commands.requests import Answer
 from trunkline.session.deadlines import Alarms, SilenceWatch
 from trunkline.session.driver.link import AgentLink
 from trunkline.session.fold import ApprovalView, QuestionView
+from trunkline.session.interpret.asks.asks import Announced
 from trunkline.session.policy.decide import Verdict
 from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.look import DiskLook
+
+LEFT: Final = "it is left to its terminal"
 
 _encode = msgspec.json.Encoder().encode
 
@@ -66,6 +70,17 @@ class Approvals:
         self._recorder.at().asks.refused(ask, why)
         self.answers.refuse(ask.request_id, why)
 
+    def is_put(self, announced: Announced, look: DiskLook) -> bool:
+        """Whether an ask is written down; one that no person is asked about only where a rule decides it. Else nobody does."""
+        ask = announced.ask
+        if not ask.only_rules:
+            return True
+        action = self._gate.verdicts(announced.abouts, look)[0].action
+        if action == "deny" or (action == "allow" and ask.rules_allow):
+            return True
+        self.answers.refuse(ask.request_id, LEFT)
+        return False
+
     def on_ask(self, ask: PermissionAsk, look: DiskLook) -> None:
         """A permission was just asked for and written down: answer it by rule, or wait for a person."""
         turn = self._recorder.fold.turn
@@ -78,7 +93,11 @@ class Approvals:
         elif turn is not None and turn.cancelled and not ask.beyond_turn:
             self._end(ask.request_id, Resolution(approved=False, resolved_by="user", who=turn.by,
                                                   reason="the work was cancelled"))
-        elif not self._decided_by_rule(ask.request_id):
+        elif self._decided_by_rule(ask.request_id):
+            return
+        elif ask.only_rules:
+            self._end(ask.request_id, Resolution(approved=False, resolved_by="policy", who="hub", reason=LEFT, decides=False))
+        else:
             self.timeouts.start(ask.request_id, partial(self._time_out, ask.request_id))
 
     def changed(self) -> list[PermissionAsk]:

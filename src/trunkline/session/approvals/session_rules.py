@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Invalid, Unsupported
 from trunkline.session.admission import Admission
 from trunkline.session.approvals.approvals import Approvals
 from trunkline.session.approvals.gatekeeper import Gatekeeper
 from trunkline.session.commands.requests import Scope
-from trunkline.session.fold import ApprovalView
-from trunkline.session.intake.read_ahead import ReadAhead
+from trunkline.session.fold import ApprovalView, Fold
 from trunkline.session.interpret.asks.subjects import NOT_KNOWN
 from trunkline.session.policy.decide import Rule
-from trunkline.session.recorder import Recorder
 from trunkline.session.workspace.look import DiskLook
 
 
 class SessionRules:
     """Rules, seen from one session."""
 
-    def __init__(self, recorder: Recorder, approvals: Approvals, gate: Gatekeeper, admission: Admission,
-                 reading: ReadAhead) -> None:
-        self._recorder = recorder
-        self._reading = reading
-        self._fold = recorder.fold
+    def __init__(self, fold: Fold, approvals: Approvals, gate: Gatekeeper, admission: Admission) -> None:
+        self._fold = fold
         self._approvals = approvals
         self._gate = gate
         self._admission = admission
@@ -32,12 +26,6 @@ class SessionRules:
         """The policy of all sessions was changed: some of what waits here may be decided now."""
         if self._admission.is_driven:
             self._approvals.look_again()
-
-    async def denies(self, ask: PermissionAsk) -> bool:
-        """Whether a rule denies what nobody was asked yet, and perhaps nobody will be."""
-        await self._reading.prepare([ask])
-        about = self._recorder.at().policy_asks.of(ask)
-        return self._gate.verdict(about, await self._gate.look(about)).action == "deny"
 
     async def rule_of(self, request_id: str, *, allow: bool, scope: Scope, by: str) -> Rule:
         """The rule that somebody would save by deciding an approval so; nothing is saved."""

@@ -13,12 +13,19 @@ from typing import Final, NamedTuple, Protocol
 from trunkline.session.fold import Waits
 
 ASK_S: Final = 3540.0
-"""How long such an ask can be answered here: a minute less than its program lets a hook wait."""
+"""How long such an ask can be answered here, where its program does not say how long a hook may wait."""
+BEFORE_LIMIT: Final = 60
+"""Which part of that time, at its end, is left: a hook that ends by itself does so better than one that is ended."""
 
 
-def waits_elsewhere() -> Waits:
+def ask_s(limit_s: float) -> float:
+    """How long an ask can be answered here whose program lets a hook wait that long; 0: it does not say."""
+    return limit_s * (1 - 1 / BEFORE_LIMIT) if limit_s else ASK_S
+
+
+def waits_elsewhere(limit_s: float) -> Waits:
     """How a session that is followed waits: nobody who sits at its terminal is denied by our clock."""
-    return Waits(approval_s=ASK_S, on_timeout="cancel")
+    return Waits(approval_s=ask_s(limit_s), on_timeout="cancel")
 
 
 class FileEnd(NamedTuple):
@@ -27,6 +34,8 @@ class FileEnd(NamedTuple):
     path: str
     position: int
     parts: Mapping[str, int]
+    waits: Waits
+    """How the session waits from then on."""
 
 
 class Decided(NamedTuple):

@@ -26,7 +26,7 @@ class Line(Protocol):
         """Send a prompt. It comes back by the session's file; where it is not taken, ``AgentSide.not_taken`` is told."""
 
     def cancel(self) -> None:
-        """Ask the program to end its turn."""
+        """Ask the program to end its turn; Unsupported where it cannot be asked."""
 
 
 class LineEnd:

@@ -69,6 +69,8 @@ class LiveText:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._piece: _Piece | None = None
+        self._overtaken: _Piece | None = None
+        """The piece that the file said to its end while it was told: what the line has left of it is old."""
         self._said: deque[_Said] = deque(maxlen=SAID_MOST)
         """What the file said."""
         self.said = 0
@@ -85,7 +87,7 @@ class LiveText:
 
     def tell(self, message_id: str, text: str, *, thinking: bool) -> None:
         """The line tells more of a piece; the first words of another one end the one before."""
-        if not text:
+        if not text or (self._overtaken is not None and self._overtaken.is_of(message_id, thinking)):
             return
         if self._piece is not None and not self._piece.is_of(message_id, thinking):
             self.end()
@@ -132,7 +134,7 @@ class LiveText:
         piece = self._piece or self._told_before()
         if piece is None or piece.thinking is not thinking or not text.startswith(piece.text):
             return signal
-        self._piece = None
+        self._piece, self._overtaken = None, piece
         self._recorder.at().followed.said(None)
         rest = text[len(piece.text):].decode()
         return said(rest, piece.message_id, _KINDS[thinking]) if rest else None

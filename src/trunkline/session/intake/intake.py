@@ -310,6 +310,8 @@ class Intake:
         self._written()
 
     def _ask(self, announced: Announced, look: DiskLook) -> None:
+        if not self._approvals.is_put(announced, look):
+            return
         self._recorder.at().request(announced, look.texts, look.to_keep(announced.abouts))
         self._approvals.on_ask(announced.ask, look)
 

@@ -142,9 +142,9 @@ class TurnsElsewhere:
         line, turn = self._prompts.line, self._recorder.fold.turn
         if turn is None:
             return False
+        line.cancel()  # first: where it cannot be done, nothing is said to be
         self._recorder.at().turns.cancelling(by=by)
         await self._recorder.write_and_store()
-        line.cancel()
         return True
 
     async def pause(self, *, by: str, reason: str | None = None, interrupt: bool = False) -> NoReturn:

@@ -17,6 +17,7 @@ from trunkline.cli.commands.doctor.finding import Finding, Scene, bad, note, ok
 from trunkline.cli.naming import known_agents
 from trunkline.errors import TrunklineError
 from trunkline.reach.consent import LineConsent
+from trunkline.reach.file_pairs import pairs_folder
 from trunkline.reach.install import Hooks
 from trunkline.reach.program_socket import greet, socket_of
 
@@ -76,7 +77,7 @@ async def hooks(scene: Scene) -> list[Finding]:
 def _hooks(scene: Scene) -> list[Finding]:
     known = known_agents(scene.settings).values()
     found = [_hooks_of(spec, scene) for spec in known if spec.hooks]
-    found += [_line_of(spec, scene) for spec in known if spec.line.socket]
+    found += [_line_of(spec, scene) for spec in known if spec.line.socket or spec.line.flags]
     installed = [finding for finding in found if finding is not None]
     return installed or [ok("hooks", "none: agents in terminals ask there alone; trunkline hooks install AGENT changes that")]
 
@@ -121,6 +122,8 @@ def _line_of(spec: AgentSpec, scene: Scene) -> Finding | None:
     """Of one that is listened to by a live line; None where nobody agreed to that."""
     if not LineConsent(spec, scene.settings.data).is_given():
         return None
+    if spec.line.flags:
+        return _pairs_of(spec, scene)
     path = socket_of(spec, scene.environ)
     try:
         took_ms = greet(path) * 1e3
@@ -130,3 +133,13 @@ def _line_of(spec: AgentSpec, scene: Scene) -> Finding | None:
     if scene.endpoint is None:
         return note("hooks", f"{spec.name}: installed, and no hub runs that would listen", "trunkline serve")
     return ok("hooks", f"{spec.name}: its program answers at {path} in {took_ms:.0f} ms")
+
+
+def _pairs_of(spec: AgentSpec, scene: Scene) -> Finding:
+    folder = pairs_folder(scene.settings.data, spec.name)
+    if not os.path.isdir(folder):
+        return bad("hooks", f"{spec.name}: {folder} is gone, so that its program is started as ever",
+                   f"trunkline hooks remove {spec.name}, and install it again")
+    if scene.endpoint is None:
+        return note("hooks", f"{spec.name}: installed, and no hub runs that would listen", "trunkline serve")
+    return ok("hooks", f"{spec.name}: agreed to; it needs {spec.line.needs}")
