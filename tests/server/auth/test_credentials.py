@@ -259,7 +259,7 @@ NEEDED = {
              "GET /sessions/{id}/artifacts", "GET /sessions/{id}/artifacts/{artifactId}",
         "POST /sessions/{id}/artifacts/{artifactId}/preview", "GET /readyz", "GET /metrics",
              "GET /openapi.json", "GET /docs", "POST /auth/logout", "GET /events", "GET /sessions/{id}/events",
-             "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot", "GET /sessions/{id}/handover",
+             "GET /sessions/{id}/history", "GET /sessions/{id}/snapshot",
              "POST /acp", "GET /acp", "DELETE /acp", "GET /adapters", "GET /approvals", "GET /search",
              "GET /policy", "GET /journal", "GET /away", "POST /approvals/{requestId}/always-preview",
              "POST /policy/explain", "GET /sessions/{id}/images/{seq}", "GET /sessions/{id}/handover",
