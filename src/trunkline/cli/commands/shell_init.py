@@ -31,7 +31,7 @@ def command(shell: Shell, chats: tuple[str, ...], **flags: Any) -> None:
     """Print functions for your shell.
 
     They start programs in your terminal as ever, and give those a line to the hub that have one by files, once you have agreed
-    to it (`trunkline hooks install qwen`). Without a hub, and with flags of your own for it, the program is started as you typed
+    to it (`trunkline hooks install AGENT`). Without a hub, and with flags of your own for it, the program is started as you typed
     it. The line for your shell's own file:
 
     \b
