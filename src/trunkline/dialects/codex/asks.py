@@ -25,7 +25,7 @@ REASON: Final = "That was not allowed: "
 EDIT_DECISIONS: Final = frozenset({"accept", "decline", "cancel"})
 """What an ask about an edit takes; it does not list them."""
 EDITS_MOST: Final = 50
-"""Files of one edit that are shown."""
+"""Files of one edit whose changes are shown; all are named."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -85,12 +85,12 @@ def read_ask(method: str, request_id: str | int, params: Json) -> AnyAsk | None:
 
 def edit_ask(ask: FileAsk, item: Json) -> AnyAsk:
     """The same with the edit that it is about."""
-    changes = objects_of(item, "changes")[:EDITS_MOST]
-    places = [path for change in changes if (path := text_of(change, "path"))]
+    changes = objects_of(item, "changes")
+    places = [path for change in changes for path in _places(change)]
     call = {"toolCallId": ask.item_id, "name": "apply_patch", "kind": "edit", "status": "pending",
             "title": f"Edit {', '.join(places)}"[:200] if places else "Apply a patch",
             **({"locations": [{"path": path} for path in places]} if places else {}),
-            **({"content": [diff for change in changes for diff in _diffs(change)]} if places else {})}
+            **({"content": [diff for change in changes[:EDITS_MOST] for diff in _diffs(change)]} if places else {})}
     assert isinstance(ask.signal, PermissionAsk)
     return AnyAsk(id=ask.id, item_id=ask.item_id, offers=ask.offers, signal=replace(ask.signal, tool_call=_encode(call)))
 
@@ -134,6 +134,12 @@ def _field(question: Json) -> Json:
              for each in choices if (label := text_of(each, "label"))]
     other = {f"{name}{OTHER_WORDS}": {"type": "string", "title": "Other"}} if question.get("isOther") is True else {}
     return {name: {**about, "oneOf": known}, **other}
+
+
+def _places(change: Json) -> list[str]:
+    """The file, and where it is moved to."""
+    moved = text_of(object_of(change, "kind"), "move_path", "movePath")
+    return [path for path in (text_of(change, "path"), moved) if path]
 
 
 def _diffs(change: Json) -> list[Json]:
