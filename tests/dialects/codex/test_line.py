@@ -111,6 +111,20 @@ def test_every_file_of_an_edit_is_named_and_where_it_is_moved_to() -> None:
     assert places(line) == ["/w/a", "/elsewhere/a"]
 
 
+def test_an_ask_for_more_than_its_call_is_the_terminals_and_no_rule_allows_what_goes_beyond_a_command() -> None:
+    line = joined()
+    line.receive(message("item/started", item=edit("/w/a")))
+    assert told(line, request("item/fileChange/requestApproval", 1, itemId="call_1", grantRoot="/")) == []
+    assert told(line, request("item/fileChange/requestApproval", 2, itemId="call_1", grantRoot=None))
+    allowed = []
+    for further in ({}, {"networkApprovalContext": {"host": "example.com"}}, {"additionalPermissions": {"network": True}}):
+        (ask,) = told(line, request("item/commandExecution/requestApproval", 3, itemId="call_2", command="touch a",
+                                    availableDecisions=["accept", "cancel"], **further))
+        assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk)
+        allowed.append(ask.ask.rules_allow)
+    assert allowed == [True, False, False]
+
+
 def test_a_changed_and_a_deleted_file_are_shown_as_pieces() -> None:
     line = joined()
     changes = [{"path": "/w/a", "kind": {"type": "update"}, "diff": "@@ -1 +1 @@\n-old\n+new\n"},
