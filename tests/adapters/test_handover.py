@@ -20,9 +20,10 @@ from tests.tooling.stores import RESUMED, STORES, Made, add_prompt, move, state_
 from trunkline.adapters import HubSession, Library
 from trunkline.adapters.handover import Handover
 from trunkline.dialects.context.commands import SendMessageCommand
+from trunkline.discovery.base import FoundSession, held_by
 from trunkline.errors import AgentError, Invalid, NotFound, SessionInUse, TooLarge, TurnInProgress, Unsupported
 from trunkline.hub import Hub, NewSession, Session
-from trunkline.hub.elsewhere import is_below
+from trunkline.hub.elsewhere import is_below, without
 from trunkline.journal.base import RowFilter
 
 PROMPT = json.dumps([["say", "Here I am."]])
@@ -384,6 +385,14 @@ def test_a_file_that_is_too_large_is_not_copied_and_nothing_begins(tmp_path: Pat
 def test_processes_that_the_hub_started_itself_have_nothing_open_elsewhere() -> None:
     assert is_below(os.getpid(), [os.getppid()]) and is_below(os.getpid(), [os.getpid()])
     assert not is_below(os.getppid(), [os.getpid()]) and not is_below(None, [1]) and not is_below(1, [])
+
+
+def test_a_program_beside_one_of_the_hubs_own_still_has_its_session() -> None:
+    ours, theirs = os.getpid(), os.getppid()
+    found = FoundSession(id="x", path="/x", cwd="/", created_at=0, updated_at=0)
+    for pids, others in (([ours, theirs], theirs), ([theirs, ours], theirs), ([ours], None), ([], None)):
+        seen = without(held_by(found, pids), [ours])
+        assert (seen.pid, seen.in_use) == (others, others is not None)
 
 
 def test_an_agent_of_the_hubs_does_not_come_back_to_a_session_that_is_open_elsewhere(tmp_path: Path) -> None:

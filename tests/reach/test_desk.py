@@ -26,6 +26,7 @@ from trunkline.reach.desk import SETTINGS_MOST, TerminalDesk
 from trunkline.reach.door import Door
 from trunkline.reach.install import RECORDS
 from trunkline.reach.socket import SOCKET_FILE
+from trunkline.reach.trunkline_hook import WAITS
 from trunkline.session.driver.elsewhere import ASK_S
 
 OWN = "11111111-2222-4333-8444-555555555555"
@@ -109,7 +110,7 @@ class Hook:
 
     async def printed(self) -> Any:
         """What it prints; None where it has no opinion."""
-        got = await self._reader.read()
+        got = (await self._reader.read()).removeprefix(WAITS)
         self._writer.close()
         if not got:
             return None

@@ -22,6 +22,7 @@ from trunkline.agents import catalog
 from trunkline.discovery.processes import idle_seconds
 from trunkline.reach.install import Hooks
 from trunkline.reach.socket import SOCKET_FILE
+from trunkline.reach.trunkline_hook import WAITS
 
 
 class Copilot:
@@ -31,6 +32,8 @@ class Copilot:
         self.hub = there.hub
         self.there = there
         self.session_id = copilot(there.root).session_id
+        self.was_held = False
+        """Whether its hook was told that a person is waited for."""
 
     async def asks(self, command: str, pid: int = 0) -> Any:
         """What its hook prints."""
@@ -41,6 +44,8 @@ class Copilot:
         writer.write(f"trunkline 1 copilot ask {pid} {len(body)}\n".encode() + body)
         got = await reader.read()
         writer.close()
+        self.was_held = got.startswith(WAITS)
+        got = got.removeprefix(WAITS)
         return json.loads(got.partition(b"\n")[2]) if got else None
 
     async def leaves(self, away: bool = True) -> None:
@@ -59,14 +64,14 @@ def test_who_is_away_is_asked_here_and_the_answer_is_the_programs() -> None:
         session = await there.hub.session(ask.session_id)
         assert session.fold.waits.approval_s == 295.0, "sooner than the program ends its hook"
         await there.there.decide(ask, decision="deny", reason="use b")
-        assert await asked == {"behavior": "deny", "message": "use b"}
+        assert await asked == {"behavior": "deny", "message": "use b"} and there.was_held
 
     with_copilot(scenario)
 
 
 def test_who_sits_there_is_asked_by_the_program_alone_and_nothing_is_written_down() -> None:
     async def scenario(there: Copilot) -> None:
-        assert await there.asks("touch a1") is None
+        assert await there.asks("touch a1") is None and not there.was_held
         assert not there.hub.pending()
         (session,) = [each for each in there.hub._memory if each.fold.agent_session_id == there.session_id]
         assert not await there.there.ends(session.id) and not session.fold.approvals

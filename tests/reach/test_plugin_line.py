@@ -56,6 +56,9 @@ class Program:
     async def order(self) -> Any:
         return json.loads(await self._reader.readline())
 
+    def has_order(self) -> bool:
+        return bool(self._reader._buffer)  # type: ignore[attr-defined]
+
     def hangs_up(self) -> None:
         self._writer.close()
 
@@ -78,10 +81,35 @@ class Program:
         self.stores("part", f"prt_{ask_id}", {"type": "tool", "tool": "bash", "callID": f"call_{ask_id}", "state": {
             "status": "running", "input": {"command": command}, "time": {"start": LATER}}}, message_id)
 
+    def begins_sub_agent(self) -> str:
+        """It stores a session that works for this one."""
+        with closing(sqlite3.connect(self._store)) as store, store:
+            columns = [row[1] for row in store.execute("PRAGMA table_info(session)")]
+            names = ", ".join(name for name in columns if name not in ("id", "parent_id"))
+            store.execute(f"INSERT INTO session (id, parent_id, {names}) SELECT 'ses_child', id, {names} FROM session")
+        return "ses_child"
+
+    def ends(self, ask_id: str, command: str, message_id: str = "msg_2") -> None:
+        """It stores a call that ran."""
+        self.stores("message", message_id, {"role": "assistant", "time": {"created": LATER}})
+        self.stores("part", f"prt_{ask_id}", {"type": "tool", "tool": "bash", "callID": f"call_{ask_id}", "state": {
+            "status": "completed", "input": {"command": command}, "time": {"start": LATER, "end": LATER}}}, message_id)
+
+    async def has_call(self, call_id: str) -> None:
+        """Wait until its session has that call."""
+        self.tells("trunkline.shows")
+        session = await self.followed()
+        await eventually(lambda: call_id in session.fold.calls)
+
     async def pending(self) -> Any:
         await eventually(self.hub.pending)
         (ask,) = self.hub.pending()
         return ask
+
+    def asked(self) -> list[str]:
+        """The commands that wait."""
+        asks: list[Any] = list(self.hub.pending())
+        return [ask.approval.about.command for ask in asks]
 
     async def decide(self, ask: Any, **decision: Any) -> None:
         session = await self.hub.session(ask.session_id)
@@ -282,10 +310,7 @@ def test_a_prompt_goes_out_and_comes_back_once_and_one_that_is_refused_is_told()
 
 def test_what_a_sub_agent_asks_is_asked_in_the_session_that_it_works_for() -> None:
     async def scenario(there: Program) -> None:
-        with closing(sqlite3.connect(there._store)) as store, store:
-            columns = [row[1] for row in store.execute("PRAGMA table_info(session)")]
-            names = ", ".join(name for name in columns if name not in ("id", "parent_id"))
-            store.execute(f"INSERT INTO session (id, parent_id, {names}) SELECT 'ses_child', id, {names} FROM session")
+        there.begins_sub_agent()
         there.prompts("please")
         there.tells("permission.asked", "ses_child", id="per_1", permission="bash", metadata={"command": "touch a1"})
         there.tells("trunkline.words", "ses_child", partID="prt_c", text="of the sub-agent", thinking=False)
@@ -296,6 +321,31 @@ def test_what_a_sub_agent_asks_is_asked_in_the_session_that_it_works_for() -> No
         assert (await there.order())["requestID"] == "per_1"
 
     check(scenario)
+
+
+def test_a_call_that_has_ended_is_not_what_a_later_ask_of_the_same_id_is_about() -> None:
+    async def scenario(there: Program) -> None:
+        there.prompts("please")
+        there.ends("per_1", "touch a1")
+        await there.has_call("call_per_1")
+        there.asks("per_2", "make other", tool={"messageID": "msg_3", "callID": "call_per_1"}, alone=True)
+        await eventually(lambda: there.hub.pending() or there.has_order())
+        assert there.asked() == ["make other"]
+
+    check(scenario, ALLOW, terminal_rules=True)
+
+
+def test_an_ask_of_a_sub_agent_is_not_about_the_call_of_the_same_id_that_its_session_has() -> None:
+    async def scenario(there: Program) -> None:
+        there.prompts("please")
+        there.begins("per_1", "touch a1")
+        await there.has_call("call_per_1")
+        child = there.begins_sub_agent()
+        there.asks("per_2", "make other", session=child, tool={"messageID": "msg_3", "callID": "call_per_1"}, alone=True)
+        await eventually(lambda: there.hub.pending() or there.has_order())
+        assert there.asked() == ["make other"]
+
+    check(scenario, ALLOW, terminal_rules=True)
 
 
 def test_which_program_has_a_session_is_known_while_its_line_is_open() -> None:

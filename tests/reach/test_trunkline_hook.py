@@ -117,6 +117,20 @@ def test_a_check_that_is_not_answered_is_given_up(folder: Path) -> None:
         assert hook(folder / "s", "check") == b""
 
 
+def test_an_ask_of_which_the_hub_says_nothing_is_given_up(folder: Path) -> None:
+    with hub(folder / "s", b"", answers=False):
+        assert hook(folder / "s") == b"", "a hub that is stuck keeps nobody from the program's own prompt"
+
+
+def test_an_ask_that_a_person_is_to_answer_is_waited_for_without_end() -> None:
+    ours, theirs = socket.socketpair()
+    with ours:
+        ours.settimeout(30)
+        with theirs:
+            theirs.sendall(trunkline_hook.WAITS + b"trunkline 1 %d\n" % len(ALLOW) + ALLOW)
+        assert trunkline_hook.answer_in(ours) == ALLOW and ours.gettimeout() is None
+
+
 def test_an_answer_to_a_check_is_printed(folder: Path) -> None:
     with hub(folder / "s", b"trunkline 1 %d\n" % len(ALLOW) + ALLOW):
         assert hook(folder / "s", "check") == ALLOW

@@ -7,7 +7,7 @@ Rule 3: methods of a store may block on the disk; callers run them in a thread.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 import msgspec
@@ -29,9 +29,16 @@ class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a running program of the vendor's has it open."""
     pid: int | None = None
     """That program, where it is known."""
+    others: tuple[int, ...] = ()
+    """Further ones that have it, or may."""
     model: str = ""
     tokens: int | None = None
     """What it has taken so far, where the store says so without being read through."""
+
+
+def held_by(found: FoundSession, pids: Sequence[int]) -> FoundSession:
+    """The same, open in these programs; in none, where there are none."""
+    return msgspec.structs.replace(found, in_use=bool(pids), pid=pids[0] if pids else None, others=tuple(pids[1:]))
 
 
 class Ending(NamedTuple):

@@ -15,7 +15,7 @@ import msgspec
 
 from trunkline.dialects.copilot.events import CopilotEvents, answer_of, model_of, prompt_of, tokens_of
 from trunkline.dialects.transcripts import instant, object_of, read_object, text_of
-from trunkline.discovery.base import FoundSession, TranscriptReading
+from trunkline.discovery.base import FoundSession, TranscriptReading, held_by
 from trunkline.discovery.files import TITLE_MOST, Ends, FileStore, PlainFile, entries, folders, found_session, plain
 from trunkline.discovery.processes import is_running, was_there
 from trunkline.disk.reading import read_beginning
@@ -58,9 +58,9 @@ class CopilotStore(FileStore):
         """With its name, and with who has it open."""
         folder = os.path.dirname(found.path)
         locks = [(int(named[1]), entry) for entry in entries(folder) if (named := _LOCK.fullmatch(entry.name))]
-        pid = next((pid for pid, lock in locks if is_running(pid) and was_there(pid, _written(lock.path))), None)
+        pids = [pid for pid, lock in locks if is_running(pid) and was_there(pid, _written(lock.path))]
         name = _name_in(os.path.join(folder, "workspace.yaml"))
-        return msgspec.structs.replace(found, title=name[:TITLE_MOST] or found.title, in_use=pid is not None, pid=pid)
+        return held_by(msgspec.structs.replace(found, title=name[:TITLE_MOST] or found.title), pids)
 
     def _look_into(self, path: str, info: os.stat_result, ends: Ends) -> FoundSession | None:
         lines = [line for raw in ends.lines if raw and (line := read_object(raw)) is not None]

@@ -20,7 +20,7 @@ import msgspec
 from trunkline.dialects.goose.messages import GooseMessages, Row, answer_of, prompt_of
 from trunkline.dialects.outside import Json
 from trunkline.dialects.transcripts import Timed, count_of, instant, read_object, text_of
-from trunkline.discovery.base import Ending, FoundSession
+from trunkline.discovery.base import Ending, FoundSession, held_by
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
 from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
 from trunkline.discovery.processes import programs
@@ -188,10 +188,8 @@ def _with_words(look: Look, found: FoundSession) -> FoundSession:
 
 
 def _in_use(found: FoundSession, running: list[tuple[int, str, int]]) -> FoundSession:
-    for pid, folder, began in running:
-        if folder == found.cwd and found.updated_at >= began // 1_000_000 * 1_000_000:  # it counts in seconds
-            return msgspec.structs.replace(found, in_use=True, pid=pid)
-    return found
+    return held_by(found, [pid for pid, folder, began in running if folder == found.cwd
+                           and found.updated_at >= began // 1_000_000 * 1_000_000])  # it counts in seconds
 
 
 def _instant(stamp: object) -> int:

@@ -18,7 +18,7 @@ import msgspec
 from trunkline.dialects.opencode.rows import OpencodeRows, Row, answer_of
 from trunkline.dialects.outside import Json
 from trunkline.dialects.transcripts import count_of, instant, read_object, text_of
-from trunkline.discovery.base import Ending, FoundSession
+from trunkline.discovery.base import Ending, FoundSession, held_by
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
 from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare
 from trunkline.discovery.follow_rows import RowFollower, behind_all_of
@@ -143,10 +143,7 @@ def _in_use(found: FoundSession, running: list[tuple[int, str, int]]) -> FoundSe
     told = TOLD.holder_of(found.id)
     if told is not None:
         return msgspec.structs.replace(found, in_use=True, pid=told)
-    for pid, folder, began in running:
-        if folder == found.cwd and found.updated_at >= began:
-            return msgspec.structs.replace(found, in_use=True, pid=pid)
-    return found
+    return held_by(found, [pid for pid, folder, began in running if folder == found.cwd and found.updated_at >= began])
 
 
 class OpencodeRowsOf:

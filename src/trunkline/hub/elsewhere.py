@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-import msgspec
-
 from trunkline import discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process_table import parent_of
-from trunkline.discovery.base import AgentStore, FoundSession
+from trunkline.discovery.base import AgentStore, FoundSession, held_by
 from trunkline.errors import SessionInUse
 from trunkline.session.fold import Fold
 from trunkline.threads import Lane
@@ -56,9 +54,15 @@ class Elsewhere:
     def _look_for(self, spec: AgentSpec, session_id: str) -> FoundSession | None:
         store = self.store(spec)
         found = store.find(session_id) if store is not None else None
-        if found is None or not is_below(found.pid, [record.pid for record in self._pids.left_behind()]):
-            return found
-        return msgspec.structs.replace(found, in_use=False, pid=None)
+        return found if found is None else without(found, [record.pid for record in self._pids.left_behind()])
+
+
+def without(found: FoundSession, ours: Iterable[int]) -> FoundSession:
+    """A session as others have it: who has it that is not one of these, nor was started by one."""
+    if found.pid is None:
+        return found
+    above = frozenset(ours)
+    return held_by(found, [pid for pid in (found.pid, *found.others) if not is_below(pid, above)])
 
 
 def in_use_words(spec: AgentSpec, found: FoundSession) -> str:

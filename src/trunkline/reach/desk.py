@@ -119,7 +119,7 @@ class TerminalDesk:
             return NO_OPINION
         match call.kind, read.does:
             case "ask", "asks":
-                return await self._ask(spec, dialect, read, call.pid, gone)
+                return await self._ask(spec, dialect, read, call, gone)
             case "check", "checks":
                 return await self._there.check(spec, dialect, read)
             case "report", "asks_there":
@@ -135,8 +135,10 @@ class TerminalDesk:
         if spec is not None and dialect is not None and await self._is_installed(spec):
             await PluginLine(self._hub, spec, dialect, call.pid, wire, self._sessions, self._lane).serve()
 
-    async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int, gone: Gone) -> bytes:
-        only_rules = not dialect.races and not await self._is_away(pid)
+    async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, by: Call, gone: Gone) -> bytes:
+        only_rules = not dialect.races and not await self._is_away(by.pid)
+        if not only_rules:
+            by.waits()
         session = await self._sessions.find(spec, call.session_id, HERE_S if only_rules else WAIT_S)
         if session is None:
             return NO_OPINION
@@ -149,7 +151,7 @@ class TerminalDesk:
         if gone.done() or (only_rules and not isinstance(ask, PermissionAsk)):
             return NO_OPINION
         self._go_on(session.id, call.part)
-        answer = await self._wait(_Open(request_id, session, call, call_id), ask, pid, spec, gone)
+        answer = await self._wait(_Open(request_id, session, call, call_id), ask, by.pid, spec, gone)
         match answer:
             case Decided():
                 return dialect.decided(call, answer.option_id, answer.reason, answer.edited)

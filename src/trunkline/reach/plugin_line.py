@@ -4,6 +4,7 @@ Rule 1: a session that the program shows, works on or asks about is followed, an
 in the session that they work for; what they say is in nobody's journal.
 Rule 2: which sessions a program has is known from here on, by its process: nobody has to guess (``discovery/told.py``).
 Rule 3: an ask is about the call that the program has stored, which is waited for a moment: the plugin's word is a part of it.
+Models name their calls, and use names again: a call that has ended, or that another session has, is not the one.
 Rule 4: a line that ends takes its asks with it. It says whether the program has ended, or only hung up.
 """
 
@@ -91,7 +92,7 @@ class PluginLine:
                 return not event.session_id or (await self._of(event.session_id))[0].take(None)
             case InSession():
                 session, is_root = await self._of(event.session_id)
-                is_taken = session.take(event.event) if is_root or isinstance(event.event, Asked | AskOver) else True
+                is_taken = session.take(event.event) if is_root else session.take_of_sub_agent(event.event)
                 self._tell_processes()
                 return is_taken
             case NotTaken():
@@ -186,6 +187,12 @@ class _OfSession:
             return False
         return True
 
+    def take_of_sub_agent(self, event: Event) -> bool:
+        """The same of what a sub-agent told: only what it asks counts. Its calls are not in this session."""
+        if isinstance(event, Asked):
+            return self.take(msgspec.structs.replace(event, call_id=""))
+        return not isinstance(event, AskOver) or self.take(event)
+
     async def close(self, why: str) -> None:
         """The line has ended."""
         self._task.cancel()
@@ -221,7 +228,8 @@ class _OfSession:
     async def _ask(self, line: LiveLine, asked: Asked) -> None:
         stored = await _stored(line.session, asked.call_id) if asked.call_id else None
         self._asked[asked.key] = asked
-        line.take(Asks(asked.key, self._dialect.ask(asked, asked.call_id or asked.key, stored)))
+        is_new = stored is not None or asked.call_id not in line.session.fold.calls
+        line.take(Asks(asked.key, self._dialect.ask(asked, asked.call_id if asked.call_id and is_new else asked.key, stored)))
 
     def decided(self, key: str, decided: Decided) -> str:
         """Answer an ask."""
@@ -250,10 +258,10 @@ class _OfSession:
 
 
 async def _stored(session: Session, call_id: str) -> Stored | None:
-    """The call as its program has stored it; None where it is not there in time."""
+    """The call as its program has stored it; None where it is not there in time. One that has ended is an older one."""
     for left in range(int(JOIN_S / JOIN_LOOK_S), -1, -1):
         known = session.fold.calls.get(call_id)
-        given = _object(known.state.raw_input) if known is not None else None
+        given = _object(known.state.raw_input) if known is not None and not known.finished else None
         if known is not None and given is not None:
             return known.state.name or known.state.title, given
         if left:

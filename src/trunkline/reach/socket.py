@@ -3,6 +3,7 @@
 Rule 1: the file is its owner's alone (0600, in a folder that is 0700), and whoever connects has to be the same user.
 Rule 2: a call is a line and a body of the length that the line says; an answer is the same. End of file is the end of an ask,
 from either side: what is not answered has no answer.
+A hook that asks gives up soon, unless it is told first that a person is waited for.
 Rule 3: bounded in number, size and time: what is beyond is closed at once, and that is "no opinion".
 Rule 4: a call of the kind ``line`` stays open: behind it lines go both ways, for as long as the program runs that holds it.
 """
@@ -15,11 +16,12 @@ import os
 import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from trunkline.dialects.outside import is_whole_number
-from trunkline.reach.trunkline_hook import INPUT_MOST, PATH_MOST, VERSION
+from trunkline.reach.trunkline_hook import INPUT_MOST, PATH_MOST, VERSION, WAITS
 
 SOCKET_FILE: Final = "hooks.sock"
 CALLS_MOST: Final = 256
@@ -47,6 +49,8 @@ class Call(NamedTuple):
     kind: str
     pid: int
     body: bytes
+    waits: Callable[[], None] = lambda: None
+    """Tells whoever called that a person is to answer, and that this takes as long as it takes."""
 
 
 Take = Callable[[Call, Gone], Awaitable[bytes]]
@@ -127,7 +131,7 @@ class HookSocket:
             if call is not None and call.kind == LINE:
                 await self._hold(call._replace(pid=peer_of(writer)[0] or call.pid), Wire(reader, writer))
             elif call is not None:
-                answer = await self._answer(call, reader)
+                answer = await self._answer(call._replace(waits=partial(writer.write, WAITS)), reader)
                 if answer:
                     writer.write(b"trunkline %s %d\n" % (VERSION.encode(), len(answer)) + answer)
         except Exception:  # the call's boundary: whoever called has no opinion then

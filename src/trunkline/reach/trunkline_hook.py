@@ -2,13 +2,15 @@
 
     python -I -S trunkline_hook.py AGENT ask|check|report|ping SOCKET [VARIABLE]
 
-It hands its stdin to the hub's socket. Of an ask it holds the connection until the hub answers, and prints the answer; so it does
-with a check, but not for long. A report is only handed over, and a ping is answered at once. VARIABLE names the variable that has
-the program's process id; without one it is the process that started this one.
+It hands its stdin to the hub's socket. Of an ask it holds the connection until the hub answers, and prints the answer, once the
+hub has said that it waits for a person; so it does with a check, but not for long. A report is only handed over, and a ping is
+answered at once. VARIABLE names the variable that has the program's process id; without one it is the process that started
+this one.
 
 Rule 1: standard library only, nothing of the hub, and no module that is slow to load: it is started for every ask.
 Rule 2: whatever goes wrong is no opinion: exit code 0, and nothing on stdout. It prints an answer that came whole, or nothing.
-Rule 3: it never waits for a hub that is not there, and never longer than the hub takes to say that the ask is over: end of file.
+Rule 3: it never waits for a hub that is not there, or is stuck: its program may show nothing to its person meanwhile.
+Where the hub waits for a person, it does so until the hub says that the ask is over: end of file.
 Rule 4: it talks to a hub of its own user only, and says nothing of the environment but that process id.
 Rule 5: an agent that a hub started has the hub to ask already: in there it does nothing.
 """
@@ -25,6 +27,9 @@ CONNECT_S = 0.3
 SEND_S = 2.0
 CHECK_S = 2.0
 """How long a check may take: its program shows nothing meanwhile."""
+WAITS_S = 5.0
+"""How long the hub may take to answer an ask, or to say that a person is to answer it."""
+WAITS = b"trunkline 1 waits\n"
 SHELLS = ("sh", "bash", "dash", "zsh")
 OURS = "AGENT_LINE_MARKER"
 """The variable that every process below a hub has."""
@@ -48,7 +53,7 @@ def run(arguments: list[str]) -> bytes:
         link.sendall(head.encode() + given)
         if kind == "report":
             return b""
-        link.settimeout(CHECK_S if kind == "check" else None)
+        link.settimeout(CHECK_S if kind == "check" else WAITS_S)
         return answer_in(link)
     finally:
         link.close()
@@ -98,6 +103,9 @@ def answer_in(link: "_socket.socket") -> bytes:
     got = b""
     while piece := link.recv(1 << 16):
         got += piece
+        if got.startswith(WAITS):
+            got = got[len(WAITS):]
+            link.settimeout(None)
         if len(got) > ANSWER_MOST:
             return b""
     head, end, body = got.partition(b"\n")

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects.codex.asks import REASON
+from trunkline.dialects.codex.asks import EDITS_MOST, REASON
 from trunkline.dialects.codex.line import KEPT_MOST, THREADS_MOST, CodexLine, new_line
 from trunkline.dialects.lines import Appeared, AskOver, Asks, LineEvent, NotTaken, Said, Says, Send, Told, Vanished, server_line
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
@@ -78,6 +78,51 @@ def test_an_edit_is_shown_as_its_item_had_it() -> None:
     call = json.loads(ask.ask.tool_call)
     assert call["content"] == [{"type": "diff", "path": "/home/dev/project/note.txt", "newText": "hello\n"}]
     assert call["toolCallId"] == "call_a0b9d4bec260"
+
+
+def places(line: CodexLine) -> list[str]:
+    """What an edit that is asked about touches."""
+    (ask,) = told(line, request("item/fileChange/requestApproval", 0, itemId="call_1"))
+    assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk)
+    return [each["path"] for each in json.loads(ask.ask.tool_call)["locations"]]
+
+
+def edit(*paths: str, **kind: str) -> dict[str, Any]:
+    changes = [{"path": path, "diff": "x", "kind": {"type": "add", **kind}} for path in paths]
+    return {"type": "fileChange", "id": "call_1", "changes": changes}
+
+
+def test_an_edit_is_not_that_of_another_thread_with_an_item_of_the_same_name() -> None:
+    line, other = joined(), "01a1e4f0-aaa5-7312-92c2-4deff15450f7"
+    line.receive(json.dumps({"method": "thread/started", "params": {"thread": {"id": other, "ephemeral": False}}}).encode())
+    line.receive(message("thread/status/changed", threadId=other))
+    line.receive(message("item/started", item=edit("/a")))
+    line.receive(message("item/started", threadId=other, item=edit("/b")))
+    assert places(line) == ["/a"]
+    line.receive(message("item/completed", threadId=other, item=edit("/b")))
+    assert places(line) == ["/a"]
+
+
+def test_every_file_of_an_edit_is_named_and_where_it_is_moved_to() -> None:
+    line, many = joined(), [f"/w/{number}" for number in range(EDITS_MOST + 1)]
+    line.receive(message("item/started", item=edit(*many)))
+    assert places(line) == many
+    line.receive(message("item/started", item=edit("/w/a", type="update", move_path="/elsewhere/a")))
+    assert places(line) == ["/w/a", "/elsewhere/a"]
+
+
+def test_an_ask_for_more_than_its_call_is_the_terminals_and_no_rule_allows_what_goes_beyond_a_command() -> None:
+    line = joined()
+    line.receive(message("item/started", item=edit("/w/a")))
+    assert told(line, request("item/fileChange/requestApproval", 1, itemId="call_1", grantRoot="/")) == []
+    assert told(line, request("item/fileChange/requestApproval", 2, itemId="call_1", grantRoot=None))
+    allowed = []
+    for further in ({}, {"networkApprovalContext": {"host": "example.com"}}, {"additionalPermissions": {"network": True}}):
+        (ask,) = told(line, request("item/commandExecution/requestApproval", 3, itemId="call_2", command="touch a",
+                                    availableDecisions=["accept", "cancel"], **further))
+        assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk)
+        allowed.append(ask.ask.rules_allow)
+    assert allowed == [True, False, False]
 
 
 def test_a_changed_and_a_deleted_file_are_shown_as_pieces() -> None:

@@ -1,7 +1,9 @@
 """What Codex's daemon asks its clients, as asks; and what it takes for an answer.
 
 Rule 1: an answer is one that the ask offers. "Always" is a rule of ours: the daemon is told of this one call.
-Rule 2: what a person should not type into another screen (a secret) is not asked here.
+Rule 2: an ask for more than its one call (a folder for all of the session) is the terminal's. Rules of ours are about calls:
+where a command asks for a network or for further rights, none allows it.
+Rule 3: what a person should not type into another screen (a secret) is not asked here.
 """
 
 from __future__ import annotations
@@ -24,8 +26,10 @@ REASON: Final = "That was not allowed: "
 
 EDIT_DECISIONS: Final = frozenset({"accept", "decline", "cancel"})
 """What an ask about an edit takes; it does not list them."""
+FURTHER: Final = ("networkApprovalContext", "additionalPermissions")
+"""What a command may ask for beside being run."""
 EDITS_MOST: Final = 50
-"""Files of one edit that are shown."""
+"""Files of one edit whose changes are shown; all are named."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -77,7 +81,8 @@ def read_ask(method: str, request_id: str | int, params: Json) -> AnyAsk | None:
         case "item/fileChange/requestApproval":
             ask = PermissionAsk("", b"{}", (ALLOW, ALWAYS, DENY), beyond_turn=True)
             item_id = text_of(params, "itemId")
-            return FileAsk(id=request_id, item_id=item_id, signal=ask, offers=EDIT_DECISIONS) if item_id else None
+            is_one_call = bool(item_id) and params.get("grantRoot") is None
+            return FileAsk(id=request_id, item_id=item_id, signal=ask, offers=EDIT_DECISIONS) if is_one_call else None
         case "item/tool/requestUserInput":
             return _question(request_id, params)
     return None
@@ -85,12 +90,12 @@ def read_ask(method: str, request_id: str | int, params: Json) -> AnyAsk | None:
 
 def edit_ask(ask: FileAsk, item: Json) -> AnyAsk:
     """The same with the edit that it is about."""
-    changes = objects_of(item, "changes")[:EDITS_MOST]
-    places = [path for change in changes if (path := text_of(change, "path"))]
+    changes = objects_of(item, "changes")
+    places = [path for change in changes for path in _places(change)]
     call = {"toolCallId": ask.item_id, "name": "apply_patch", "kind": "edit", "status": "pending",
             "title": f"Edit {', '.join(places)}"[:200] if places else "Apply a patch",
             **({"locations": [{"path": path} for path in places]} if places else {}),
-            **({"content": [diff for change in changes for diff in _diffs(change)]} if places else {})}
+            **({"content": [diff for change in changes[:EDITS_MOST] for diff in _diffs(change)]} if places else {})}
     assert isinstance(ask.signal, PermissionAsk)
     return AnyAsk(id=ask.id, item_id=ask.item_id, offers=ask.offers, signal=replace(ask.signal, tool_call=_encode(call)))
 
@@ -100,15 +105,15 @@ def _command_ask(request_id: str | int, params: Json) -> AnyAsk | None:
     if not item_id or not isinstance(offered, list):
         return None
     offers = frozenset(each for each in offered if isinstance(each, str))
-    given = {name: params[name] for name in ("command", "cwd", "networkApprovalContext", "additionalPermissions")
-             if params.get(name) is not None}
+    given = {name: params[name] for name in ("command", "cwd", *FURTHER) if params.get(name) is not None}
     reason = text_of(params, "reason")
     call = {"toolCallId": item_id, "name": "exec_command", "kind": "execute", "status": "pending",
             "title": (command or reason or "Run a command")[:200],
             "rawInput": {**given, **({"description": reason} if reason else {})}}
     options = ((ALLOW, ALWAYS) if "accept" in offers else ()) + ((DENY,) if offers & {"decline", "cancel"} else ())
     return AnyAsk(id=request_id, item_id=item_id, offers=offers,
-                  signal=PermissionAsk("", _encode(call), options, beyond_turn=True)) if options else None
+                  signal=PermissionAsk("", _encode(call), options, beyond_turn=True,
+                                       rules_allow=given.keys().isdisjoint(FURTHER))) if options else None
 
 
 def _question(request_id: str | int, params: Json) -> AnyAsk | None:
@@ -134,6 +139,12 @@ def _field(question: Json) -> Json:
              for each in choices if (label := text_of(each, "label"))]
     other = {f"{name}{OTHER_WORDS}": {"type": "string", "title": "Other"}} if question.get("isOther") is True else {}
     return {name: {**about, "oneOf": known}, **other}
+
+
+def _places(change: Json) -> list[str]:
+    """The file, and where it is moved to."""
+    moved = text_of(object_of(change, "kind"), "move_path", "movePath")
+    return [path for path in (text_of(change, "path"), moved) if path]
 
 
 def _diffs(change: Json) -> list[Json]:

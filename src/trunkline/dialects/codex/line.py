@@ -67,7 +67,8 @@ class CodexLine:
         self._new: dict[str, None] = {}
         """Threads that were begun, and have no file yet."""
         self._threads: dict[str, _Thread] = {}
-        self._edits: dict[str, Json] = {}
+        self._edits: dict[tuple[str, str], Json] = {}
+        """By the thread and the item: models name their items, and two threads may have one of a name."""
         self._asks: dict[str, AnyAsk] = {}
 
     def opening(self) -> list[bytes]:
@@ -206,7 +207,7 @@ class CodexLine:
             case "turn/completed":
                 thread.turn_id = thread.telling = ""
             case "item/started":
-                self._on_begun(thread, object_of(params, "item"))
+                self._on_begun(thread, text_of(params, "threadId"), object_of(params, "item"))
             case "item/agentMessage/delta" if params.get("itemId") == thread.telling:
                 return _says(thread, text_of(params, "delta"), False)
             case "item/reasoning/summaryTextDelta" if params.get("itemId") == thread.telling:
@@ -215,18 +216,18 @@ class CodexLine:
                 thread.part = part if isinstance(part, int) else thread.part
                 return _says(thread, between + text_of(params, "delta"), True)
             case "item/completed":
+                self._edits.pop((text_of(params, "threadId"), text_of(object_of(params, "item"), "id")), None)
                 return self._on_whole(thread, object_of(params, "item"))
         return []
 
-    def _on_begun(self, thread: _Thread, item: Json) -> None:
+    def _on_begun(self, thread: _Thread, thread_id: str, item: Json) -> None:
         match item.get("type"):
             case "agentMessage" | "reasoning":
                 thread.telling, thread.part = text_of(item, "id"), 0
             case "fileChange":
-                _keep(self._edits, text_of(item, "id"), item)
+                _keep(self._edits, (thread_id, text_of(item, "id")), item)
 
     def _on_whole(self, thread: _Thread, item: Json) -> list[LineEvent]:
-        self._edits.pop(text_of(item, "id"), None)
         if not thread.telling or item.get("id") != thread.telling:
             return []
         thread.telling = ""
@@ -240,7 +241,7 @@ class CodexLine:
         item_id = text_of(read.params, "itemId")
         ask = read_ask(read.method, read.id, read.params)
         if isinstance(ask, FileAsk):
-            ask = edit_ask(ask, self._edits.get(item_id, {}))
+            ask = edit_ask(ask, self._edits.get((thread_id, item_id), {}))
         if ask is None:
             return []
         key = _key(read.id)
