@@ -96,8 +96,9 @@ class Following(ABC):
         if self._following is not None:
             self._following.cancel()
             await asyncio.wait([self._following])
-        for done in self._waiting:
-            done.cancel()
+        for done in self._waiting:  # not cancelled: whoever waits would take it for their own end
+            if not done.done():
+                done.set_result(None)
 
     @abstractmethod
     async def catch_up(self) -> None:
