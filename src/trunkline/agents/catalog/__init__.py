@@ -20,6 +20,7 @@ import os
 import re
 import shlex
 import sys
+import threading
 from collections.abc import Iterator, Mapping, ValuesView
 from functools import cache
 from pathlib import Path
@@ -43,6 +44,9 @@ from trunkline.threads import Lane, check_off_loop
 
 __all__ = ["AgentSpec", "Catalog", "Detect", "Detection", "Login", "OwnAgents", "Paths", "Quirks", "adhoc", "detect", "expand",
            "find_command", "launch_command", "load", "plain_error", "shipped", "spec_from_table", "spec_from_text"]
+
+_READING: Final = threading.Lock()
+"""msgspec looks into a type with its first use, and crashes where two threads do so at once."""
 
 VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
@@ -177,7 +181,8 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
     if not _NAME.fullmatch(name):
         raise Invalid(f"{where}: {name!r} is no agent name; use lower-case letters, digits, '.', '_' and '-'")
     try:
-        entry = msgspec.convert(dict(table), AgentEntry)
+        with _READING:
+            entry = msgspec.convert(dict(table), AgentEntry)
     except BROKEN as error:
         raise Invalid(f"{where}: {plain_error(error)}", details={"source": where}) from None
     _check_command(where, entry.command)
