@@ -453,3 +453,64 @@ def test_close_waits_for_a_slow_commit_and_for_what_came_after_it() -> None:
         assert sink.told == [[1], [2]]
 
     run_in_virtual_time(scenario())
+
+
+# What is behind the journal.
+
+class Elsewhere(Slow):
+    """Has each group elsewhere, too, but not the parts of session ``b``."""
+
+    async def append(self, group: Group) -> None:
+        await super().append(group)
+        if "b" in group.entries:
+            group.refused = {"b": StorageError("b is another's")}
+
+
+def test_a_session_whose_part_was_refused_elsewhere_is_handed_back_alone() -> None:
+    async def scenario() -> None:
+        journal = Elsewhere()
+        seen: list[list[str]] = []
+        committer = Committer(journal, on_committed=lambda parts: seen.append(list(parts)))
+        a, b = with_sinks(committer, "a", "b")
+        committer.submit("a", [entry(1)])
+        committer.submit("b", [entry(1)])
+        journal.go.set()
+        await wait_ms(10)
+        committer.submit("a", [entry(2)])
+        committer.submit("b", [entry(2)])
+        waiting = asyncio.gather(committer.committed("a"), committer.committed("b"), return_exceptions=True)
+        done = await waiting
+        assert a.told == [[1], [2]] and (b.told, b.lost) == ([], [[1], [2]])
+        assert done[0] is None and isinstance(done[1], StorageError)
+        assert all("b" not in names for names in seen)
+
+    run_in_virtual_time(scenario())
+
+
+def test_who_holds_the_committer_makes_it_congested_until_it_lets_go() -> None:
+    async def scenario() -> None:
+        drained: list[bool] = []
+        committer = Committer(Watched(), on_drained=lambda: drained.append(True))
+        [sink] = with_sinks(committer, "a")
+        committer.hold(True)
+        committer.submit("a", [entry(1)])
+        await committer.committed("a")
+        assert (committer.congested, sink.told, drained) == (True, [[1]], []), "what is submitted is stored all the same"
+        committer.hold(False)
+        assert (committer.congested, drained) == (False, [True])
+
+    run_in_virtual_time(scenario())
+
+
+def test_rows_are_told_with_their_group() -> None:
+    async def scenario() -> None:
+        told: list[str] = []
+        committer = Committer(Watched())
+        committer.on_rows = lambda rows: told.extend(rows)
+        with_sinks(committer, "a", "b")
+        committer.submit("a", [entry(1)], lambda: row("a"))
+        committer.submit("b", [entry(1)])
+        await committer.committed("b")
+        assert told == ["a"]
+
+    run_in_virtual_time(scenario())

@@ -176,6 +176,9 @@ class Committer:
         self.on_drained = on_drained
         self.on_committed = on_committed
         """Called with each group's entries, after its sessions."""
+        self.on_rows: Callable[[dict[str, SessionRow]], None] | None = None
+        """Called with each group's rows, where it has some."""
+        self._is_held = False
         self.commits = 0
         self.pending_bytes = 0
         """Bytes submitted and not committed yet."""
@@ -260,6 +263,14 @@ class Committer:
             self._deliver_alone(session_id, entries, size)
         else:  # the journal would have to wait
             self.submit(session_id, entries, None, size, changes=changes)
+
+    def hold(self, held: bool) -> None:
+        """Be congested whatever is pending, until this is let go again: something behind the journal cannot take more."""
+        self._is_held = held
+        if held:
+            self.congested = True
+        else:
+            self._go_on()
 
     def is_pending(self, session_id: str) -> bool:
         """Whether something that the session has submitted is not stored yet."""
@@ -418,19 +429,26 @@ class Committer:
         self.commits += 1
         self.pending_bytes -= batch.bytes
         self._delivering = True
+        refused = batch.group.refused
         for session_id, entries in batch.group.entries.items():
             sink = self._sinks.get(session_id)
             if sink is None:
                 continue
             try:
-                sink.committed(entries, batch.group.sizes[session_id])
+                if session_id in refused:
+                    sink.failed(refused[session_id], entries + self._withdraw(session_id, batch))
+                else:
+                    sink.committed(entries, batch.group.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
         if self.on_committed is not None:
-            self.on_committed(batch.group.entries)
+            self.on_committed({each: batch.group.entries[each] for each in batch.group.entries if each not in refused}
+                              if refused else batch.group.entries)
+        if self.on_rows is not None and batch.group.rows:
+            self.on_rows(batch.group.rows)
         self._delivering = False
         for session_id in list(batch.waiters):
-            batch.wake(session_id, None)
+            batch.wake(session_id, refused.get(session_id))
         self._go_on()
 
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
@@ -461,7 +479,7 @@ class Committer:
         return entries
 
     def _go_on(self) -> None:
-        if self.congested and self.pending_bytes <= self._high_water // 2:
+        if self.congested and not self._is_held and self.pending_bytes <= self._high_water // 2:
             self.congested = False
             if self.on_drained is not None:
                 self.on_drained()
