@@ -26,8 +26,8 @@ def was_copied(raw: bytes) -> bool:
 
 
 def is_astray(subject: str, raw: bytes) -> bool:
-    """Whether a stored message is heard where no stream says it again. Answers come to inboxes."""
-    if _WAS_IN_LINE not in raw or subject.startswith("_INBOX."):
+    """Whether a stored message is heard at a subject of ours where no stream says it again. Answers come to inboxes."""
+    if _WAS_IN_LINE not in raw or not subject.startswith("tl."):
         return False
     stored_at = next((source + subject[len(said):] for said, source in _SAID_AGAIN if subject.startswith(said)), None)
     return was_copied(raw) or parse_headers(raw).get(WAS_AT) != stored_at
