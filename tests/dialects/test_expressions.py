@@ -86,15 +86,15 @@ def cost_s(pattern: re.Pattern[Any], calls: set[str], text: Any) -> float:
 def slow_unit(pattern: re.Pattern[Any], calls: set[str]) -> str | None:
     """What it takes more than linear time for, if anything."""
     for unit in UNITS:
-        small, large = ((unit * (size // len(unit)) + "\0") for size in (SMALL, LARGE))
-        few, many = (text.encode() if isinstance(pattern.pattern, bytes) else text for text in (small, large))
+        texts = ((unit * (size // len(unit)) + "\0") for size in (SMALL, LARGE, 16 * SMALL))
+        few, many, sixteen_times = (text.encode() if isinstance(pattern.pattern, bytes) else text for text in texts)
         if cost_s(pattern, calls, few) > SLOW_S:
             return unit
         if cost_s(pattern, calls, many) < QUICK_S:
             continue
         if min(cost_s(pattern, calls, many) for _ in range(3)) < QUICK_S:
             continue  # the first look met something else that ran
-        if grows_too_fast(pattern, calls, few, many[:-1] * 4 + many[-1:]):
+        if grows_too_fast(pattern, calls, few, sixteen_times):
             return unit
     return None
 
