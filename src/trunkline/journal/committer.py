@@ -172,7 +172,8 @@ class Committer:
     def __init__(self, journal: Journal, *, linger_s: float = 0.005, saved_s: float = SAVED_S,
                  high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None,
                  on_committed: Callable[[dict[str, list[Entry]]], None] | None = None,
-                 clock_s: Callable[[], float] = time.perf_counter) -> None:
+                 clock_s: Callable[[], float] = time.perf_counter,
+                 run_delay: Callable[[], RunDelay] = RunDelay) -> None:
         self.on_drained = on_drained
         self.on_committed = on_committed
         """Called with each group's entries, after its sessions."""
@@ -187,6 +188,7 @@ class Committer:
         self._clock_s = clock_s
         self._quick_needed = 0
         """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
+        self._run_delay = run_delay
         self._delay: RunDelay | None = None
         """Of the loop's thread."""
         self._linger_s = linger_s
@@ -356,7 +358,7 @@ class Committer:
     def _commit_here(self, batch: _Batch) -> bool:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
         if self._delay is None:
-            self._delay = RunDelay()
+            self._delay = self._run_delay()
         started = self._clock_s()
         self._delay.mark(started)
         try:
@@ -396,7 +398,7 @@ class Committer:
     def _commit_alone_here(self, session_id: str, entries: list[Entry], started: float, allowance: _Allowance) -> bool:
         """``_commit_here`` of one session's entries."""
         if self._delay is None:
-            self._delay = RunDelay()
+            self._delay = self._run_delay()
         if started - self._delay.marked_s > MARK_S:
             self._delay.mark(started)
         try:
