@@ -72,7 +72,7 @@ test-all: $(VENV)/.installed-browser $(VENV)/.installed-sandbox $(PAGE)
 
 # One by one, as test-all: their figures are of a machine that does nothing else.
 test-faults: $(VENV)/.installed-test $(VENV)/.installed-sandbox $(PAGE)
-	FAULT_LOAD_S=480 $(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
+	FAULT_LOAD_S=480 FAULT_ROUNDS=100 $(BIN)/python -m pytest -q tests/faults --fault-table docs/reliability.md $(ARGS)
 
 # ARGS="-k gemini" renews one program's column.
 test-terminals: $(VENV)/.installed-browser $(PAGE)

@@ -11,6 +11,8 @@
     creation.py   what a session's creation adds to its agent's start
     relays/       what everyday.py measures with: the hub, a bare pipe and other programs, each in the same way
     page.py       what is measured of the page, in a browser
+    tunnel.py     what the tunnel between two nodes costs; node.py is such a node
+    cluster/      what is measured of hubs in a cluster
     against.py    this tree and an older commit, in turns
     __main__.py   ``python -m benchmarks [letters] [--rounds N] [--quick]``
 

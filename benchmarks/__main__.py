@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.creation import creation
 from benchmarks.everyday import SCENARIOS as EVERYDAY_SCENARIOS
-from benchmarks.page import the_page
+from benchmarks.page import a_long_reply, the_page
 from benchmarks.scenarios import SCENARIOS as HUB_SCENARIOS
 from benchmarks.scenarios import Figure, Scale
 
@@ -35,7 +35,51 @@ def _hooks(scale: Scale) -> list[Figure]:
     return hooks(scale)
 
 
-SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "r": _keepers, "s": _chat, **EVERYDAY_SCENARIOS, "x": creation, "y": _hooks}
+def _tunnel(scale: Scale) -> list[Figure]:
+    from benchmarks.tunnel import tunnel  # needs nats-server; an older tree has none
+
+    return tunnel(scale)
+
+
+def _commits(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.commits import commits  # as above, with all that follow
+
+    return commits(scale)
+
+
+def _delivery(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.delivery import delivery
+
+    return delivery(scale)
+
+
+def _shipping(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.shipping import shipping
+
+    return shipping(scale)
+
+
+def _everywhere(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.commits import everywhere
+
+    return everywhere(scale)
+
+
+def _crowd(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.crowd import crowd
+
+    return crowd(scale)
+
+
+def _directory(scale: Scale) -> list[Figure]:
+    from benchmarks.cluster.directory import directory
+
+    return directory(scale)
+
+
+SCENARIOS = {**HUB_SCENARIOS, "klmn": the_page, "z": a_long_reply, "r": _keepers, "s": _chat, **EVERYDAY_SCENARIOS, "x": creation,
+             "y": _hooks, "A": _tunnel,
+             "B": _commits, "C": _delivery, "D": _shipping, "E": _everywhere, "F": _crowd, "G": _directory}
 RESULTS = Path(".bench") / "results.json"
 
 

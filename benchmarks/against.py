@@ -27,6 +27,9 @@ TREES = Path(".bench") / "trees"
 OWN = "benchmarks/memoryhub.py"
 """The control without SQLite: a hub put together by hand, by the names that its parts and options had at that commit."""
 
+BESIDE = "scripts/traffic.py"
+"""What the benchmarks take from beside them, and an older tree may lack."""
+
 WORSE = 1.10
 """A row may be slower by a tenth: what is left of the machine's own scatter after pairing."""
 
@@ -137,6 +140,8 @@ def put_benchmarks(commit: str, tree: Path) -> None:
     """This tree's benchmarks into an old one, but for what has to be the old one's own."""
     shutil.rmtree(tree / "benchmarks", ignore_errors=True)
     shutil.copytree(HERE, tree / "benchmarks", ignore=shutil.ignore_patterns("__pycache__"))
+    (tree / BESIDE).parent.mkdir(exist_ok=True)
+    shutil.copy(HERE.parent / BESIDE, tree / BESIDE)
     own = subprocess.run(["git", "show", f"{commit}:{OWN}"], check=False, capture_output=True)
     if own.returncode == 0:  # else the commit is older than the control
         (tree / OWN).write_bytes(own.stdout)

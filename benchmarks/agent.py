@@ -1,7 +1,7 @@
 """The benchmark's agent. Its prompt says what to write: ``burst N SIZE``, ``pace N SIZE PER_SECOND``, ``count N SIZE`` (chunks
 that begin with their number), ``stamp N PER_SECOND`` (chunks that say when they were written), ``ticks N PER_SECOND`` (the same,
 for a page that shows them), ``line MIB`` (one result of so many MiB), ``asks N`` (permissions, all at once), ``story N``
-(thoughts, text and commands, N of each) or ``echo``.
+(thoughts, text and commands, N of each), ``essay N SIZE`` (N characters of Markdown in such pieces, and its end) or ``echo``.
 
 Everything but stamps is encoded before the first byte is written, so that a run measures the reader and not this process.
 """
@@ -14,6 +14,18 @@ import sys
 import time
 
 BLOCK = 64 << 10
+PART = "## Part {n}\n\nSome *words* of part {n}, `code`, a [link](https://example.org/{n}) " + "and more of them " * 40 + """
+
+- one of {n}
+- two of {n}
+
+```python
+def part_{n}() -> int:
+    return {n}
+```
+
+"""
+THE_END = "The very end."
 PENDING = 200
 """Permissions that wait for a person; the others are answered at once."""
 
@@ -56,6 +68,8 @@ def play(session_id: str, words: list[str]) -> None:
             sys.stdin.buffer.readline()
     elif words[0] == "story":
         story(session_id, int(words[1]))
+    elif words[0] == "essay":
+        essay(session_id, int(words[1]), int(words[2]))
     else:
         write(chunk(session_id, " ".join(words)))
 
@@ -121,6 +135,12 @@ def story(session_id: str, beats: int) -> None:
             update(session_id, "tool_call_update", **call, status="in_progress"),
             update(session_id, "tool_call_update", **call, status="completed", content=[output]),
         ]))
+
+
+def essay(session_id: str, length: int, size: int) -> None:
+    """One long message, flat out."""
+    text = "".join(PART.format(n=number) for number in range(length // len(PART))) + THE_END
+    write(b"".join(chunk(session_id, text[start:start + size]) for start in range(0, len(text), size)))
 
 
 def chunk(session_id: str, text: str) -> bytes:

@@ -3,6 +3,7 @@
 Clocks: the agent's chunks say when they were written, by the clock that all processes of the machine share; the browser's own
 clock is held against it before each run. What is measured begins before the journal's commit, so the true figure is smaller.
 Pixels: the first moment after the frame in which the text stood in the document.
+Stalls: tasks of more than 50 ms, as the browser itself counts them; while one runs, the page answers nobody.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from contextlib import contextmanager
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
+from benchmarks.agent import THE_END as THE_VERY_END
 from benchmarks.machine import HubProcess
 from benchmarks.scenarios import TEXT, Figure, Scale
 from benchmarks.wire import Api
 from scripts.browser import FLAGS, recorded
+from scripts.traffic import Traffic
 
 PIXELS_MS = 50.0
 OPENS = 7
@@ -27,6 +30,9 @@ OPENS = 7
 OPEN_MS = 1000.0
 BUNDLE_KB = 80.0
 EVENTS = 50_000
+REPLY = 4_000_000
+PIECE = 512
+STALL_MS = 200.0
 THE_END = "That was the whole story."
 
 WATCH = """
@@ -63,6 +69,21 @@ OPEN = """
 })
 """
 
+STALLS = """
+() => {
+  window.stalls = [0];
+  new PerformanceObserver((list) => { for (const each of list.getEntries()) window.stalls.push(each.duration); })
+    .observe({ entryTypes: ['longtask'] });
+}
+"""
+
+AT_THE_END = """
+(end) => {
+  const said = [...document.querySelectorAll('[role=feed] .content-markdown')].at(-1)?.lastElementChild;
+  return said?.textContent === end && said.getBoundingClientRect().top < innerHeight;
+}
+"""
+
 SCROLL = """
 () => new Promise((resolve) => {
   const main = document.querySelector('main');
@@ -85,11 +106,22 @@ SCROLL = """
 def the_page(scale: Scale) -> list[Figure]:
     """(k) commit to pixels; (l) opening and scrolling a long session; (m) script per chunk; (n) what is loaded first."""
     with HubProcess() as hub, _browser_page() as (page, tools):
-        api = Api(hub)
-        page.goto(f"http://{hub.host}:{hub.port}" + api.call("POST", "/auth/codes", {})["path"])
-        page.get_by_role("main").wait_for()
+        api = _logged_in(page, hub)
         return [*_to_pixels(page, api, scale), *_long_session(page, api, scale), *_per_chunk(page, tools, api, scale),
                 *_first_load(page, hub)]
+
+
+def a_long_reply(scale: Scale) -> list[Figure]:
+    """(z) a long reply, streamed and reloaded. Not among the others: an older page takes minutes for it."""
+    with HubProcess() as hub, _browser_page() as (page, _):
+        return _long_reply(page, _logged_in(page, hub), scale)
+
+
+def _logged_in(page: Page, hub: HubProcess) -> Api:
+    api = Api(hub)
+    page.goto(f"http://{hub.host}:{hub.port}" + api.call("POST", "/auth/codes", {})["path"])
+    page.get_by_role("main").wait_for()
+    return api
 
 
 @contextmanager
@@ -171,14 +203,37 @@ def _per_chunk(page: Page, tools: CDPSession, api: Api, scale: Scale) -> list[Fi
 def _first_load(page: Page, hub: HubProcess) -> list[Figure]:
     page.goto("about:blank")
     asked: list[str] = []
+    traffic = Traffic(page.context)
     page.on("request", lambda request: asked.append(request.url))
     page.goto(f"http://{hub.host}:{hub.port}/#/")
     page.get_by_role("main").wait_for()
-    page.wait_for_load_state("networkidle")
+    traffic.rest(page)
     files = sorted({url.partition("#")[0] for url in asked if re.search(r"/assets/|:\d+/(#|$)", url)})
     sizes = [len(_gzipped(url)) / 1000 for url in files]
     return [Figure(f"n  first load, {len(files)} files, gzip", f"{sum(sizes):.1f} KB", f"<= {BUNDLE_KB:.0f} KB",
                    sum(sizes) <= BUNDLE_KB)]
+
+
+def _long_reply(page: Page, api: Api, scale: Scale) -> list[Figure]:
+    session = api.new_session()
+    _open(page, session)
+    page.evaluate(STALLS)
+    begin = time.monotonic()
+    api.send(session, f"essay {scale.of(REPLY)} {PIECE}")
+    api.wait_idle(session)
+    _until(page, AT_THE_END, THE_VERY_END, 120)
+    streamed_s = time.monotonic() - begin
+    longest_ms = float(page.evaluate("Math.max(...window.stalls)"))
+    begin = time.monotonic()
+    page.reload()
+    _until(page, "() => document.querySelector('[role=feed] .content-markdown') !== null", None)
+    again_ms = 1000 * (time.monotonic() - begin)
+    return [
+        Figure(f"z  longest task, a reply of {scale.of(REPLY) / 1e6:.1f} MB", f"{longest_ms:.0f} ms", f"<= {STALL_MS:.0f} ms",
+               longest_ms <= STALL_MS),
+        Figure("z  until its end is shown", f"{streamed_s:.1f} s", "reported", None),
+        Figure("z  until it is shown after a reload", f"{again_ms:.0f} ms", f"< {OPEN_MS:.0f} ms", again_ms < OPEN_MS),
+    ]
 
 
 def _gzipped(url: str) -> bytes:

@@ -70,8 +70,36 @@ class ReaderProcess:
         return found
 
 
+class FlatOut(NamedTuple):
+    """Chunks per second through the hub and over a bare pipe, and the hub's CPU per chunk, each a figure per round."""
+
+    carried: list[float]
+    piped: list[float]
+    cpu_us: list[float]
+    lost: int
+
+    @property
+    def ratio(self) -> float:
+        """Of the bare pipe's rate, that the hub reaches: the median of paired rounds."""
+        return statistics.median(ours / pipe for ours, pipe in zip(self.carried, self.piped, strict=True))
+
+
 def flat_out(scale: Scale) -> list[Figure]:
     """(a) chunks per second to a reader in another process against a bare pipe; (b) hub CPU per chunk against json.loads."""
+    found = run_flat_out(scale)
+    loads_us, per_chunk = _json_loads_us(), statistics.median(found.cpu_us)
+    return [
+        Figure("a  chunks/s, agent to SSE reader", f"{statistics.median(found.carried):,.0f}", "", None),
+        Figure("a  chunks/s, bare pipe with json.loads", f"{statistics.median(found.piped):,.0f}", "", None),
+        Figure("a  ratio", f"{found.ratio:.2f}", ">= 0.5", found.ratio >= 0.5),
+        Figure("a  frames lost", str(found.lost), "0", found.lost == 0),
+        Figure("b  hub CPU per chunk", f"{per_chunk:.1f} us = {per_chunk / loads_us:.1f} x json.loads", "<= 5 x",
+               per_chunk <= 5 * loads_us),
+    ]
+
+
+def run_flat_out(scale: Scale) -> FlatOut:
+    """As fast as it goes, the pipe and the hub in turns."""
     count = scale.of(100_000)
     piped, carried, cpu, lost = [], [], [], 0
     with HubProcess() as hub, BareAgent() as bare:
@@ -90,17 +118,7 @@ def flat_out(scale: Scale) -> list[Figure]:
             carried.append(count / (seen["last_at"] - begin))
             cpu.append((cpu_s(hub.pid) - used) / count * 1e6)
             lost += count + 2 - seen["frames"][0]
-    ratio = statistics.median(carried[i] / piped[i] for i in range(scale.rounds))
-    loads_us = _json_loads_us()
-    per_chunk = statistics.median(cpu)
-    return [
-        Figure("a  chunks/s, agent to SSE reader", f"{statistics.median(carried):,.0f}", "", None),
-        Figure("a  chunks/s, bare pipe with json.loads", f"{statistics.median(piped):,.0f}", "", None),
-        Figure("a  ratio", f"{ratio:.2f}", ">= 0.5", ratio >= 0.5),
-        Figure("a  frames lost", str(lost), "0", lost == 0),
-        Figure("b  hub CPU per chunk", f"{per_chunk:.1f} us = {per_chunk / loads_us:.1f} x json.loads", "<= 5 x",
-               per_chunk <= 5 * loads_us),
-    ]
+    return FlatOut(carried, piped, cpu, lost)
 
 
 def round_trip(scale: Scale) -> list[Figure]:
@@ -110,7 +128,7 @@ def round_trip(scale: Scale) -> list[Figure]:
     processor and caches have to be woken first, on either side."""
     turns = scale.of(300)
     with HubProcess() as hub, HubProcess(memory=True) as control, BareAgent() as bare:
-        ours, theirs = _Echo(hub), _Echo(control)
+        ours, theirs = Echo(hub), Echo(control)
         added: dict[str, list[float]] = {"ours": [], "theirs": [], "rested": []}
         ratios: dict[str, list[float]] = {"ours": [], "rested": []}
         for _ in range(10):
@@ -373,7 +391,7 @@ SCENARIOS: dict[str, Callable[[Scale], list[Figure]]] = {
 }
 
 
-class _Echo:
+class Echo:
     """One hub, one session, one attached stream: prompt to echo."""
 
     def __init__(self, hub: HubProcess) -> None:

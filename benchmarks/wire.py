@@ -57,8 +57,17 @@ def stream_request(hub: HubProcess, session_id: str, after: int) -> bytes:
 
 def prompt_request(hub: HubProcess, session_id: str, text: str) -> bytes:
     """The request that sends a prompt without a stream."""
-    body = json.dumps({"content": text})
-    return (f"POST /sessions/{session_id}/send-message HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\n"
+    return _post(hub, f"/sessions/{session_id}/send-message", {"content": text})
+
+
+def new_session_request(hub: HubProcess) -> bytes:
+    """The request that starts a session of the benchmark's agent."""
+    return _post(hub, "/sessions", {"agent": "bench", "cwd": hub.work})
+
+
+def _post(hub: HubProcess, path: str, content: object) -> bytes:
+    body = json.dumps(content)
+    return (f"POST {path} HTTP/1.1\r\nHost: {hub.host}:{hub.port}\r\n"
             f"Authorization: Bearer {hub.token}\r\nContent-Type: application/json\r\nAccept: application/json\r\n"
             f"Content-Length: {len(body)}\r\n\r\n"
             f"{body}").encode()

@@ -19,9 +19,11 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
 
 from scripts.browser import FLAGS, recorded
+from scripts.traffic import Traffic
+from tests.page.machines import Machines, machines_of
 from tests.page.person import until
 from tests.page.profiles import SIZES
-from tests.page.stage import Stage
+from tests.page.stage import BUILD, FIX, WATCH, Stage
 from tests.tooling.hub_process import HubProcess, Session
 from trunkline.server.options import PLAIN_COMMAND
 
@@ -61,6 +63,7 @@ class Cast(NamedTuple):
     toured: Session
     renamed: Session
     drawn: Session
+    elsewhere: Session
 
 
 def shots(cast: Cast) -> list[Shot]:
@@ -69,6 +72,8 @@ def shots(cast: Cast) -> list[Shot]:
         Shot("login", "#/", lambda page: page.get_by_text(PLAIN_COMMAND, exact=True).wait_for(), is_stranger=True),
         Shot("empty-home", "#/", lambda page: page.get_by_role("main").wait_for(), is_empty=True),
         Shot("home", "#/", lambda page: page.get_by_text("Publish release 2.4").first.wait_for()),
+        Shot("home-elsewhere", "#/", _show_elsewhere),
+        Shot("elsewhere", f"#/s/{cast.elsewhere.id}", lambda page: page.get_by_text("You can read along").wait_for()),
         Shot("search", "#/", _search),
         Shot("new-session", "#/new", lambda page: page.get_by_label("First prompt").wait_for()),
         Shot("session", f"#/s/{cast.fixed.id}", lambda page: page.get_by_text("What was wrong").wait_for()),
@@ -92,6 +97,70 @@ def shots(cast: Cast) -> list[Shot]:
         Shot("devices", "#/devices", _pair),
         Shot("offline", f"#/s/{cast.fixed.id}", _go_offline),
     ]
+
+
+NODES = "nodes"
+"""How the names of their pictures begin."""
+RULES = """\
+[[rules]]
+command = ["npm test*", "git status"]
+action = "allow"
+
+[[rules]]
+path = ".env"
+reason = "secrets"
+action = "deny"
+"""
+ON_MACHINES = {"laptop": FIX, "workstation": WATCH, "build-box": BUILD}
+
+
+def shots_of_machines(machines: Machines) -> list[Shot]:
+    """While all of them are there."""
+    far = machines.sessions["workstation"]
+    return [
+        Shot("nodes-home", "#/", lambda page: page.get_by_text("Publish release 2.4").first.wait_for()),
+        Shot("nodes-new", "#/new", lambda page: page.get_by_role("combobox", name="Node").wait_for()),
+        Shot("nodes-session", f"#/s/{far.id}", lambda page: page.get_by_text("make watch").first.wait_for()),
+        Shot("nodes-approvals", "#/approvals", lambda page: page.get_by_text("npm publish").first.wait_for()),
+        Shot("nodes-policy", "#/policy", lambda page: page.get_by_role("radio", name="Of the cluster").wait_for()),
+    ]
+
+
+def shots_without_laptop(machines: Machines) -> list[Shot]:
+    """While one of them is away."""
+    lost = f"#/s/{machines.sessions['laptop'].id}"
+    gone = "has not been heard of since"
+    return [
+        Shot("nodes-away-home", "#/", lambda page: page.get_by_text(gone).first.wait_for(timeout=60_000)),
+        Shot("nodes-away", lost, lambda page: page.get_by_role("region", name="Unreachable").wait_for(timeout=60_000)),
+        Shot("nodes-move", lost, _open_move),
+    ]
+
+
+def _open_move(page: Page) -> None:
+    page.get_by_role("button", name="Continue on another node").click(timeout=60_000)
+    page.get_by_role("dialog").wait_for()
+
+
+def _take_nodes(browser: Browser, wants: Callable[[str], bool]) -> None:
+    shutil.rmtree(ROOT, ignore_errors=True)
+    with machines_of(ROOT / "nodes", *ON_MACHINES) as machines:
+        machines.sessions = {name: machines.act(name, prompt) for name, prompt in ON_MACHINES.items()}
+        machines.web.wire.ask("PUT", "/policy?of=cluster", {"text": RULES}).expect(200)
+        _take_round(browser, machines.web, shots_of_machines(machines), wants)
+        with machines.without("laptop"):
+            _take_round(browser, machines.web, shots_without_laptop(machines), wants)
+
+
+def _take_round(browser: Browser, hub: HubProcess, all_shots: list[Shot], wants: Callable[[str], bool]) -> None:
+    for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
+        page = _log_in(browser, hub, size, theme)
+        for shot in all_shots:
+            name = f"{shot.name}-{size}-{theme}"
+            if wants(name):
+                print(name, flush=True)
+                _take(page, shot, name)
+        page.context.close()
 
 
 def _open_tools(page: Page) -> None:
@@ -160,6 +229,12 @@ def _search(page: Page) -> None:
     page.locator("mark", has_text="login").first.wait_for()
 
 
+def _show_elsewhere(page: Page) -> None:
+    found = page.get_by_role("region", name=re.compile("^In your agents"))
+    found.get_by_role("listitem").first.wait_for()
+    page.get_by_role("button", name=re.compile("^Open a session by its id")).scroll_into_view_if_needed()
+
+
 def _pair(page: Page) -> None:
     page.get_by_role("button", name="Show the code").click()
     page.get_by_role("img", name="QR code that pairs a phone").wait_for()
@@ -184,7 +259,7 @@ def _staged() -> Iterator[tuple[Stage, Cast, HubProcess]]:
     stage = Stage(ROOT)
     with stage.hub, HubProcess(ROOT / "empty") as empty:
         cast = Cast(stage.fixed(), stage.publishing(), stage.asking(), stage.failed(), stage.toured(), stage.renamed(),
-                    stage.drawn())
+                    stage.drawn(), stage.followed())
         stage.planned()
         stage.watching()
         yield stage, cast, empty
@@ -212,10 +287,12 @@ def _tell_plain_command(route: Route) -> None:
 
 
 def _take(page: Page, shot: Shot, name: str) -> None:
+    traffic = Traffic(page.context)
     if not shot.is_stranger:
         _go(page, shot.path)
     shot.ready(page)
-    page.wait_for_load_state("networkidle")
+    traffic.rest(page)
+    traffic.forget()
     page.mouse.move(0, 0)
     page.evaluate("() => document.activeElement?.blur()")
     until(page, RESTED)
@@ -231,12 +308,8 @@ def _go(page: Page, path: str) -> None:
     page.evaluate("path => { location.hash = path }", path)
 
 
-def main(words: list[str]) -> None:
-    """Take the pictures that the words ask for."""
-    TARGET.mkdir(parents=True, exist_ok=True)
-    found = recorded()
-    with _staged() as (stage, cast, empty), sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found.path, args=list(FLAGS), env=dict(found.environment()))
+def _take_stage(browser: Browser, wants: Callable[[str], bool]) -> None:
+    with _staged() as (stage, cast, empty):
         for size, theme in [(size, theme) for size in SIZES for theme in THEMES]:
             known, at_empty = (_log_in(browser, hub, size, theme) for hub in (stage.hub, empty))
             stranger = _come(browser, size, theme)
@@ -246,11 +319,28 @@ def main(words: list[str]) -> None:
             stranger.goto(stage.hub.url)
             for shot in shots(cast):
                 name = f"{shot.name}-{size}-{theme}"
-                if size in shot.sizes and (not words or any(word in name for word in words)):
+                if size in shot.sizes and wants(name):
                     print(name, flush=True)
                     _take(stranger if shot.is_stranger else at_empty if shot.is_empty else known, shot, name)
             for page in (known, at_empty, stranger):
                 page.context.close()
+
+
+def main(words: list[str]) -> None:
+    """Take the pictures that the words ask for."""
+    TARGET.mkdir(parents=True, exist_ok=True)
+    found = recorded()
+
+    def wants(name: str) -> bool:
+        return not words or any(word in name for word in words)
+
+    of_nodes = [word for word in words if word.startswith(NODES)]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found.path, args=list(FLAGS), env=dict(found.environment()))
+        if not words or len(of_nodes) < len(words):
+            _take_stage(browser, wants)
+        if not words or of_nodes:
+            _take_nodes(browser, wants)
         browser.close()
 
 

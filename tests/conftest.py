@@ -42,8 +42,8 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_finish() -> None:
-    """What is there now stays to the end: to look through all of it at each collection of memory costs more than most tests."""
-    gc.collect()
+    """What is there now stays to the end: to look through all of it at each collection of memory costs more than most tests. Nor
+    is it looked through before that: it takes each process half a second, for little."""
     gc.freeze()
 
 

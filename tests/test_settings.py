@@ -43,7 +43,8 @@ def test_a_default_is_the_fields_own_or_the_words_for_one_that_depends_on_the_en
     assert (row("port").default, row("open").default, row("agents").default) == (7420, True, {})
     assert row("data").default == "$XDG_DATA_HOME/trunkline"
     assert [setting.key for setting in SETTINGS if not setting.has_default] == [
-        "url", "token", "agents", "allow_host", "tls_cert", "tls_key", "public_url", "trusted_proxy", "push_allow", "webhooks"]
+        "url", "token", "agents", "allow_host", "tls_cert", "tls_key", "public_url", "trusted_proxy", "push_allow", "webhooks",
+        "cluster", "cluster_credentials", "cluster_ca", "node", "pool", "labels", "gateways"]
 
 
 @pytest.mark.parametrize("options", [HubOptions, ServerOptions])

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import trunkline
-from tests.tooling.sources import tree_of
+from tests.tooling.sources import nodes_of, tree_of
 from trunkline.agents import catalog
 
 ROOT = Path(__file__).parent.parent
@@ -22,6 +22,10 @@ LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
 WORDS = {"cursor", "demo", "fast", "pi"}
 """Agents whose names are also words that our code needs."""
+
+
+MODULES = {"nats-py": "nats"}
+"""What a distribution brings, where that has another name."""
 
 
 def named(path: Path) -> str:
@@ -36,7 +40,7 @@ def distribution(requirement: str) -> str:
 def imported() -> Iterator[tuple[str, Path]]:
     """Every top-level module that the sources import, and where."""
     for path in SOURCES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Import):
                 yield from ((alias.name.partition(".")[0], path) for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -80,6 +84,7 @@ def test_vendors_are_named_in_the_catalog_their_dialects_drivers_and_stores_only
 
 def test_everything_imported_is_declared() -> None:
     declared = {distribution(requirement) for requirement in PROJECT["dependencies"]}
+    declared |= {MODULES.get(name, name) for name in map(distribution, PROJECT["optional-dependencies"]["cluster"])}
     foreign = {(name, named(path)) for name, path in imported() if name not in sys.stdlib_module_names and name != "trunkline"}
     assert {(name, path) for name, path in foreign if name.lower().replace("_", "-") not in declared} == set()
 
@@ -127,7 +132,7 @@ OWN_LISTS = {
 
 def calls_of(names: set[str]) -> Iterator[tuple[str, Path]]:
     for path in SOURCES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.Attribute) and node.attr in names:
                 yield node.attr, path
 
@@ -135,7 +140,7 @@ def calls_of(names: set[str]) -> Iterator[tuple[str, Path]]:
 def caught() -> Iterator[tuple[str, Path]]:
     """Every exception that a handler names, as it is written."""
     for path in SOURCES:
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ExceptHandler) and node.type is not None:
                 kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
                 yield from ((ast.unparse(kind), path) for kind in kinds)
@@ -157,7 +162,7 @@ PUBLIC = {f"trunkline.dialects.{name}": ROOT / "src" / "trunkline" / "dialects" 
 
 
 def test_our_own_code_imports_names_from_the_module_that_owns_them() -> None:
-    found = [f"{named(path)}: {alias.name}" for path in SOURCES for node in ast.walk(tree_of(path))
+    found = [f"{named(path)}: {alias.name}" for path in SOURCES for node in nodes_of(path)
              if isinstance(node, ast.ImportFrom) and node.module in PUBLIC and path.parent != PUBLIC[node.module]
              for alias in node.names if not list(PUBLIC[node.module].glob(f"{alias.name}*"))]
     assert found == []

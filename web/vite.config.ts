@@ -25,7 +25,8 @@ export default defineConfig({
     environment: 'happy-dom',
     // A document for each file (what one leaves behind in it made another fail), of a library that each thread loads once.
     pool: 'vmThreads',
-    testTimeout: 30_000,
+    // It runs beside other tests and gives way to them.
+    testTimeout: 120_000,
     include: ['test/**/*.test.{ts,tsx}'],
   },
 });

@@ -26,7 +26,8 @@ def main() -> int:
     found = run(scale)
     text = render(found, scale.rounds)
     print(text)
-    RESULTS.with_name("peers.json").write_text(json.dumps({name: asdict(measured) for name, measured in found.items()}) + "\n")
+    figures = {"relays": {name: asdict(measured) for name, measured in found.relays.items()}, "flatOut": found.flat_out._asdict()}
+    RESULTS.with_name("peers.json").write_text(json.dumps(figures) + "\n")
     if not asked.quick and scale.rounds >= ROUNDS:
         write(text)
     return 0 if all(goal.met for goal in goals(found)) else 1

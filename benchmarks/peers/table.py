@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.peers.run import Measured
+from benchmarks.peers.run import CLIMBING, Measured, Run
 from benchmarks.peers.sandbox_agent import SandboxAgent
 from benchmarks.relays.bare import Bare
 from benchmarks.relays.hub import TheHub
@@ -24,12 +24,13 @@ Found = dict[str, Measured]
 
 
 class Goal(NamedTuple):
-    """One ratio to the peer that stores nothing, and how high it may be (or how low, where more is better)."""
+    """One figure, mostly a ratio to the peer that stores nothing, and how high it may be (or how low, where more is better)."""
 
     what: str
     ratio: float | None
     bound: float
     more_is_better: bool = False
+    beside: str = SandboxAgent.name
 
     @property
     def met(self) -> bool:
@@ -39,9 +40,9 @@ class Goal(NamedTuple):
         return self.ratio >= self.bound if self.more_is_better else self.ratio <= self.bound
 
 
-def goals(found: Found) -> list[Goal]:
-    """The hub beside that peer."""
-    us, peer, bare = (found[relay.name] for relay in (TheHub, SandboxAgent, Bare))
+def goals(run: Run) -> list[Goal]:
+    """The hub beside that peer, and flat out beside a pipe."""
+    us, peer, bare = (run.relays[relay.name] for relay in (TheHub, SandboxAgent, Bare))
     return [
         Goal("everyday delivery, p50", paired(_column(us.everyday, "p50_ms"), _column(peer.everyday, "p50_ms")), 4.0),
         Goal("everyday CPU per chunk", paired(_column(us.everyday, "cpu_us"), _column(peer.everyday, "cpu_us")), 1.2),
@@ -51,13 +52,16 @@ def goals(found: Found) -> list[Goal]:
         Goal("new session, added", _added_ratio(us.creations_ms, peer.creations_ms, bare.creations_ms), 1.0),
         Goal("start", paired(us.starts_ms, peer.starts_ms), 6.0),
         Goal("sessions until p99 passes 100 ms", _held_ratio(us.rungs, peer.rungs), 0.8, more_is_better=True),
+        Goal("flat out, chunks/s", run.flat_out.ratio, 0.5, more_is_better=True, beside=Bare.name),
+        Goal("flat out, chunks lost", run.flat_out.lost, 0, beside=NONE),
     ]
 
 
-def render(found: Found, rounds: int) -> str:
+def render(run: Run, rounds: int) -> str:
     """All tables."""
-    day = time.strftime("%Y-%m-%d", time.gmtime())
-    return "\n".join([f"Run of {day}, {rounds} rounds.", "", *_figures(found), "", *_goals(goals(found)), "", *_ladder(found)])
+    day, found = time.strftime("%Y-%m-%d", time.gmtime()), run.relays
+    return "\n".join([f"Run of {day}, {rounds} rounds; {len(run.flat_out.carried)} flat out.", "", *_figures(found), "",
+                      *_goals(goals(run)), "", *_ladder(found)])
 
 
 def write(text: str, page: Path = PAGE) -> None:
@@ -84,7 +88,8 @@ def _cells(name: str, found: Found) -> list[str]:
     lost = sum(window.lost for window in [*it.everyday, *it.fan_out]) + sum(rung.window.lost for rung in it.rungs[1:])
     return [f"**{name}**" if name == TheHub.name else name, _cpu(day), f"{day.p50_ms:.2f} / {day.p99_ms:.1f}", " / ".join(echo),
             created, NONE if is_bare else f"{statistics.median(it.starts_ms):.0f}",
-            f"{middle(it.fan_out).cpu_us:.1f}" if it.fan_out else CANNOT, _held(it.rungs), f"{lost:,}"]
+            f"{middle(it.fan_out).cpu_us:.1f}" if it.fan_out else CANNOT, _held(it.rungs) if name in CLIMBING else NONE,
+            f"{lost:,}"]
 
 
 def _cpu(window: Window) -> str:
@@ -98,12 +103,17 @@ def _held(rungs: Sequence[Rung]) -> str:
 
 
 def _goals(goals: Sequence[Goal]) -> list[str]:
-    lines = [_row([f"{TheHub.name}, in figures of {SandboxAgent.name}", "ratio", "goal", ""]), _row(["---"] * 4)]
+    lines = [_row([TheHub.name, "beside", "ratio", "goal", ""]), _row(["---"] * 5)]
     for goal in goals:
-        told = NONE if goal.ratio is None else f"{goal.ratio:.2f} ×"
-        bound = f"{'≥' if goal.more_is_better else '≤'} {goal.bound:.1f} ×"
-        lines.append(_row([goal.what, told, bound, "met" if goal.met else "missed"]))
+        lines.append(_row([goal.what, goal.beside, *_told(goal), "met" if goal.met else "missed"]))
     return lines
+
+
+def _told(goal: Goal) -> tuple[str, str]:
+    """What was reached, and what was to be; a count is no ratio."""
+    if goal.beside == NONE:
+        return f"{goal.ratio:,.0f}", f"{goal.bound:,.0f}"
+    return NONE if goal.ratio is None else f"{goal.ratio:.2f} ×", f"{'≥' if goal.more_is_better else '≤'} {goal.bound:.1f} ×"
 
 
 def _ladder(found: Found) -> list[str]:

@@ -44,7 +44,7 @@ def cpu_of(pids: list[int]) -> float:
     for pid in pids:
         try:
             total += cpu_s(pid)
-        except (FileNotFoundError, ProcessLookupError):
+        except ProcessLookupError:
             continue
     return total
 

@@ -6,8 +6,10 @@
     │   ├── Unauthorized           401  unauthorized
     │   ├── Forbidden              403  forbidden
     │   ├── NotFound               404  not_found
-    │   │   └── SessionNotFound    404  session_not_found
-    │   │       └── SessionDeleted 404  session_deleted
+    │   │   ├── SessionNotFound    404  session_not_found
+    │   │   │   └── SessionDeleted 404  session_deleted
+    │   │   ├── NotClustered       404  not_clustered
+    │   │   └── NodeUnknown        404  node_unknown
     │   ├── MethodNotAllowed       405  method_not_allowed
     │   ├── NotAcceptable          406  not_acceptable
     │   ├── TooSlow                408  too_slow
@@ -16,6 +18,7 @@
     │   ├── Expired                409  expired
     │   ├── KeyReused              409  key_reused
     │   ├── SessionInUse           409  session_in_use
+    │   ├── NodeThere              409  node_there
     │   ├── Conflict               412  conflict
     │   ├── TooLarge               413  too_large
     │   ├── UnsupportedMediaType   415  unsupported_media_type
@@ -37,7 +40,15 @@
         ├── SandboxUnavailable     503  sandbox_unavailable
         ├── HubRestarted           503  hub_restarted
         ├── HubStopping            503  hub_stopping
-        └── HubLocked              503  hub_locked
+        ├── HubLocked              503  hub_locked
+        ├── ClusterUnavailable     503  cluster_unavailable
+        ├── ClusterDenied          503  cluster_denied
+        ├── NodeAway               503  node_away
+        ├── NodeDraining           503  node_draining
+        ├── NoNodeFits             503  no_node_fits
+        ├── NodeSilent             504  node_silent
+        ├── NotOwner               421  not_owner
+        └── NodeVersion            502  node_version
 
 Rule 1: nothing here imports anything of ours.
 Rule 2: ``code`` is what programs match on and never changes once released; ``message`` is for people and names what was wrong.
@@ -100,6 +111,18 @@ class SessionNotFound(NotFound):
     """No session has that id."""
 
     code = "session_not_found"
+
+
+class NotClustered(NotFound):
+    """This hub is in no cluster."""
+
+    code = "not_clustered"
+
+
+class NodeUnknown(NotFound):
+    """The cluster has never heard of that node."""
+
+    code = "node_unknown"
 
 
 class MethodNotAllowed(LocalError):
@@ -168,6 +191,13 @@ class SessionInUse(LocalError):
     """Another program has the session open; ``details`` name it, and what can be done."""
 
     code = "session_in_use"
+    http_status = 409
+
+
+class NodeThere(LocalError):
+    """The node is connected: what is only done without it was not done."""
+
+    code = "node_there"
     http_status = 409
 
 
@@ -305,6 +335,59 @@ class HubLocked(Unavailable):
     """Another hub owns this data directory; the message names its pid and URL."""
 
     code = "hub_locked"
+    recoverable = False
+
+
+class ClusterUnavailable(Unavailable):
+    """The cluster cannot be reached, or is not set up; the message says which."""
+
+    code = "cluster_unavailable"
+
+
+class ClusterDenied(Unavailable):
+    """The cluster does not let this node do that; the message names the subject."""
+
+    code = "cluster_denied"
+    recoverable = False
+
+
+class NodeAway(Unavailable):
+    """The node is not connected; nothing was done."""
+
+    code = "node_away"
+
+
+class NodeDraining(Unavailable):
+    """The node takes no new sessions; the message names it."""
+
+    code = "node_draining"
+
+
+class NoNodeFits(Unavailable):
+    """No node that is there is what was asked for; the message says what that was."""
+
+    code = "no_node_fits"
+
+
+class NodeSilent(Unavailable):
+    """No answer came in time: whether it was done is not known. Ask again with the same id."""
+
+    code = "node_silent"
+    http_status = 504
+
+
+class NotOwner(Unavailable):
+    """The node does not own the session, or no longer; nothing was done."""
+
+    code = "not_owner"
+    http_status = 421
+
+
+class NodeVersion(Unavailable):
+    """The node speaks another version of what nodes say to each other; the message names both."""
+
+    code = "node_version"
+    http_status = 502
     recoverable = False
 
 

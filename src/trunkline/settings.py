@@ -55,6 +55,9 @@ TIME = Kind("SECONDS")
 HOSTS = Kind("HOST", repeats=True)
 NETWORKS = Kind("NETWORK", repeats=True)
 AGENTS = Kind("NAME=COMMAND", repeats=True)
+SERVERS = Kind("SERVER", repeats=True)
+LABELS = Kind("NAME=VALUE", repeats=True)
+NODES = Kind("NODE", repeats=True)
 WEBHOOKS = Kind("TABLES", secret=True)
 
 
@@ -72,7 +75,8 @@ class Info(NamedTuple):
     env: str | None = FROM_NAME
     toml: str | None = FROM_NAME
     commands: str = "serve"
-    """Which commands take the flag: ``serve``, ``clients`` (all that talk to a hub) or ``all``."""
+    """Which commands take the flag: ``serve``, ``clients`` (all that talk to a hub), ``cluster`` (``serve`` and those of
+    ``trunkline cluster``) or ``all``."""
     default: str | None = None
     """How a default is written that depends on the environment."""
 
@@ -142,6 +146,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         NETWORKS, "a private network in which a push service may be; repeat for more")] = ()
     webhooks: Annotated[tuple[Webhook, ...], Info(
         WEBHOOKS, "who is told what nobody watches; see webhooks.md", flag=None, env=None)] = ()
+    cluster: Annotated[tuple[str, ...], Info(
+        SERVERS, "a NATS server of the hub's cluster, nats:// or tls://; repeat for more", commands="cluster")] = ()
+    cluster_credentials: Annotated[Path | None, Info(
+        PATH, "file with this node's key for the cluster", commands="cluster")] = None
+    cluster_ca: Annotated[Path | None, Info(
+        PATH, "certificates (PEM) to check the cluster's servers by, in place of the system's", commands="cluster")] = None
+    node: Annotated[str, Info(TEXT, "this hub's name in its cluster; else the machine's", commands="cluster")] = ""
+    role: Annotated[str, Info(
+        choice("hub", "gateway", "runner"), "runner: runs sessions; gateway: shows those of others; hub: both")] = "hub"
+    pool: Annotated[str, Info(TEXT, "runners that may take over from each other; else the node alone")] = ""
+    pool_shared: Annotated[bool, Info(
+        FLAG, "folders and agents' own files are the same on every node of the pool: sessions of a node that is away are taken "
+        "over by another one by themselves")] = False
+    labels: Annotated[tuple[str, ...], Info(LABELS, "what sessions may ask of a node; repeat for more")] = ()
+    gateways: Annotated[tuple[str, ...], Info(
+        NODES, "a node that may act on this one for its callers, * for any; all others may only read; repeat for more")] = ()
+    commit: Annotated[str, Info(
+        choice("local", "all"), "all: nobody sees anything that the cluster does not have")] = "local"
     debuggable: Annotated[bool, Info(
         FLAG, "let debuggers and profilers of the same user look into the hub; so can its agents then")] = False
     packets_raw: Annotated[str, Info(

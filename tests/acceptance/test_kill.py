@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.examples import examples
 from tests.tooling.hub_process import HubProcess, Session, end_of, text_of
 from tests.tooling.processes import eventually, is_alive
 from tests.tooling.readers import Seen, Witness
@@ -194,7 +195,7 @@ def test_a_kill_in_the_middle_of_starting_sessions_leaves_no_agent_and_no_broken
     dice = random.Random(3)
     with HubProcess(tmp_path) as hub:
         kept: list[Session] = []
-        for _ in range(3):
+        for _ in range(examples(2)):
             kept += [hub.new_session(prompt="/slow 600") for _ in range(dice.randint(1, 3))]
             connection = hub.wire
             with connection.connect("GET", "/healthz", None):

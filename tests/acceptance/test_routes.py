@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.dialects.packets.shapes_check import validate_packet
+from tests.tooling.examples import examples
 from tests.tooling.hub_process import HubProcess, Session, text_of
 from tests.tooling.wire import SSE, Wire
 
@@ -364,7 +365,7 @@ def test_no_request_however_odd_makes_the_hub_fail(new_hub: NewHub) -> None:
     dice = random.Random(5)
     operations = [(method, path, operation) for path, each in hub.wire.get("/openapi.json")["paths"].items()
                   for method, operation in each.items() if (method, path) != ("delete", "/sessions/{id}")]
-    for _ in range(12):
+    for _ in range(examples(4)):
         for method, path, operation in operations:
             known = {"{id}": session.id} if dice.random() < 0.9 else {}
             where = re.sub(r"\{[^}]*\}", lambda found: known.get(found[0], "odd%00%2e%2e"), path)  # noqa: B023

@@ -98,7 +98,7 @@ class Racer:
         self._link.cut()
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("rounds", [2, pytest.param(10, marks=pytest.mark.slow)])
 def test_hundreds_of_approvals_with_four_clients_racing_are_each_resolved_once(some_hub: NewHub, rounds: int) -> None:
     hub = some_hub()
     session = hub.new_session()

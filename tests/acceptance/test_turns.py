@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from tests.tooling.hub_process import HubProcess, Session, end_of, text_of, types_of
+from tests.tooling.pace import crowding
 from tests.tooling.wire import Packet
 
 NewHub = Callable[..., HubProcess]
@@ -412,7 +413,7 @@ def test_the_tour_shows_everything_in_under_fifteen_seconds(hub: HubProcess) -> 
         asked = stream.until("approval_requested").value
         session.post(f"permissions/{asked['requestId']}", {"decision": "allow"})
         packets = [packet.value for packet in [*stream.seen, *stream.rest()]]
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 15 * crowding()
     assert packets[-1]["stopReason"] == "end_turn"
     tools = {packet["title"] for packet in packets if packet["type"] == "tool_call_start"}
     assert tools >= {"glob", "grep", "bash", "write", "edit", "apply_patch", "todowrite", "task", "webfetch", "read"}
@@ -424,7 +425,8 @@ def test_the_tour_shows_everything_in_under_fifteen_seconds(hub: HubProcess) -> 
     session.delete()
 
 
-IDLE = "1.5s"
+IDLE_S = 1.5
+IDLE = f"{IDLE_S}s"
 """So long that an agent that does say something has said it, on a busy machine too."""
 
 
@@ -436,10 +438,11 @@ def test_an_agent_that_says_nothing_is_cancelled_and_the_turn_ends_in_one_error(
 
 
 def test_the_clock_of_a_silent_turn_stands_still_while_somebody_is_asked(some_hub: NewHub) -> None:
-    session = some_hub("--idle-timeout", IDLE).new_session()
+    idle_s = IDLE_S * crowding()  # what an agent says on a busy machine comes late
+    session = some_hub("--idle-timeout", f"{idle_s:g}s").new_session()
     with session.send("/ask") as stream:
         request = stream.until("approval_requested").value["requestId"]
-        stream.answer.allow(2.5)
+        stream.answer.allow(idle_s + 1)
         with pytest.raises(TimeoutError):
             stream.until("error", "approval_resolved", "prompt_response")  # nothing of the kind comes
         stream.answer.allow(60)

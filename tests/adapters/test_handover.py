@@ -25,6 +25,7 @@ from trunkline.errors import AgentError, Invalid, NotFound, SessionInUse, TooLar
 from trunkline.hub import Hub, NewSession, Session
 from trunkline.hub.elsewhere import is_below, without
 from trunkline.journal.base import RowFilter
+from trunkline.session.fold import Fold
 
 PROMPT = json.dumps([["say", "Here I am."]])
 
@@ -230,6 +231,32 @@ def test_one_that_runs_elsewhere_is_refused_before_anything_starts_and_goes_on_w
         other.wait()
 
 
+def test_one_that_another_program_opens_while_its_agent_starts_is_left_to_that_one(tmp_path: Path) -> None:
+    made = store_at_home("qwen", tmp_path)
+    install(tmp_path, made, "load")
+    other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    record = _registered(made, other.pid)
+    later = record.rename(tmp_path / "later")
+    agent = tmp_path / "bin" / made.agent
+    agent.write_text(agent.read_text().replace("exec ", f"[ ! -e {later} ] || mv {later} {record}\nexec ", 1))
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            joined, session = await followed(line, made)
+            with pytest.raises(SessionInUse) as refused:
+                await handover_of(line, made).take_over(session, "resume", by="test")
+            assert (refused.value.details or {})["pid"] == other.pid and session.fold.watches is not None
+            assert "session_taken_over" not in customs(await history(joined))
+            add_prompt(made, "In the terminal.")
+            await heard(joined, "In the terminal.", "user")
+
+    try:
+        run(scenario())
+    finally:
+        other.kill()
+        other.wait()
+
+
 def test_a_record_of_another_process_of_that_number_keeps_nobody_out(tmp_path: Path) -> None:
     made = store_at_home("qwen", tmp_path)
     install(tmp_path, made, "load")
@@ -412,6 +439,31 @@ def test_an_agent_of_the_hubs_does_not_come_back_to_a_session_that_is_open_elsew
             assert error.error.code == "session_in_use" and not session.agent.running
             record.unlink()
             await said_here(joined, "Back again.")
+
+    run(scenario())
+
+
+def test_what_one_agent_of_the_hub_goes_on_with_is_not_opened_by_another_that_shares_its_files(tmp_path: Path) -> None:
+    made = store_at_home("codex", tmp_path)
+    install(tmp_path, made, "load")
+
+    async def scenario() -> None:
+        async with at_home(tmp_path) as line:
+            hub = hub_of(line)
+            (other,) = [spec for spec in hub.agents.values() if spec.store == "codex" and spec.name != made.agent]
+            joined, _ = await followed(line, made)
+            second = await line.adapter(other.name).attach_to_session(made.session_id, watch=True)
+            await line.adapter(made.agent).attach_to_session(made.session_id, watch=False)
+            await said_here(joined)
+            behind = await hub.session(second.session_id)
+            with pytest.raises(SessionInUse, match="another session of this hub"):
+                await Handover(hub, other).take_over(behind, "resume", by="test")
+            assert behind.fold.watches is not None
+            idle = Fold(session_id="ses_idle", agent=other.name, cwd=joined._session.fold.cwd, created_at=1, updated_at=1,
+                        agent_session_id=made.session_id)  # the hub's own from before, which was not looked at since
+            with pytest.raises(SessionInUse, match="another session of this hub"):
+                await hub._check_free(idle)
+            await hub._check_free(joined._session.fold)
 
     run(scenario())
 

@@ -260,3 +260,13 @@ def test_a_path_of_the_catalog_is_one_on_this_machine(path: str, env: dict[str, 
 def test_a_place_that_nobody_knows_is_refused() -> None:
     with pytest.raises(Invalid, match=r"paths: object contains unknown field `cache`"):
         catalog.spec_from_table("x", {"command": ["x"], "paths": {"cache": "~/x"}})
+
+
+@every_row(("session_id", "folder", "expected"), [
+    ("abc-1", "/my project", "cd '/my project' && qwen --resume abc-1"), ("a; b", "/w", "cd /w && qwen --resume 'a; b'"),
+    ("--yolo", "/w", None), ("-y", "/w", None), ("a\x1b[201~\r", "/w", None), ("a\u202eb", "/w", None), ("a", "/w\n/x", None),
+    ("", "/w", None), (None, "/w", None),
+])
+def test_an_id_is_put_into_a_command_only_as_a_word_that_is_seen_as_it_is(
+        session_id: str | None, folder: str, expected: str | None) -> None:
+    assert catalog.load()["qwen"].resume_command(session_id, folder) == expected

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.against import HERE, OWN, judge, more_is_better, number_in, put_benchmarks
+from benchmarks.against import BESIDE, HERE, OWN, judge, more_is_better, number_in, put_benchmarks
 
 Round = dict[str, dict[str, str]]
 
@@ -70,3 +70,4 @@ def test_a_tree_from_before_the_control_gets_ours(tmp_path: Path, monkeypatch: p
     monkeypatch.chdir(tmp_path / "repository")
     put_benchmarks(commit, tmp_path / "tree")
     assert (tmp_path / "tree" / OWN).read_bytes() == (HERE / "memoryhub.py").read_bytes()
+    assert (tmp_path / "tree" / BESIDE).exists(), "what the benchmarks need from beside them"

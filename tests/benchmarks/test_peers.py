@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from benchmarks.peers.run import RELAYS, Measured
+from benchmarks.peers.run import RELAYS, Measured, Run
 from benchmarks.peers.sandbox_agent import SandboxAgent, post
 from benchmarks.peers.stdio_to_ws import StdioToWs, message
-from benchmarks.peers.table import BEGIN, END, PAGE, Found, goals, render, write
+from benchmarks.peers.table import BEGIN, END, PAGE, goals, render, write
 from benchmarks.relays.bare import Bare
 from benchmarks.relays.hub import TheHub
 from benchmarks.relays.workloads import Rung
+from benchmarks.scenarios import FlatOut
 from tests.benchmarks.test_relays import WINDOW
 
 ROOT = Path(__file__).parents[2]
@@ -25,9 +26,9 @@ def measured(times: float, *, fan_out: bool = True) -> Measured:
                     fan_out=[window] if fan_out else [], rungs=rungs)
 
 
-def found(hub: Measured) -> Found:
+def found(hub: Measured, *, lost: int = 0) -> Run:
     relays = {relay.name: measured(3.0, fan_out=relay is SandboxAgent) for relay in RELAYS}
-    return {**relays, Bare.name: measured(1.0, fan_out=False), TheHub.name: hub}
+    return Run({**relays, Bare.name: measured(1.0, fan_out=False), TheHub.name: hub}, FlatOut([60.0], [100.0], [10.0], lost))
 
 
 def test_a_hub_that_is_like_the_peer_misses_only_where_it_has_to_be_better() -> None:
@@ -42,7 +43,7 @@ def test_what_is_added_is_compared_without_the_pipe_s_own_part() -> None:
 
 def test_a_peer_that_adds_nothing_has_no_ratio_and_the_goal_counts_as_missed() -> None:
     peers = found(measured(3.0))
-    peers[SandboxAgent.name].creations_ms = [0.5]
+    peers.relays[SandboxAgent.name].creations_ms = [0.5]
     [goal] = [goal for goal in goals(peers) if goal.what == "new session, added"]
     assert goal.ratio is None and not goal.met
 
@@ -50,8 +51,15 @@ def test_a_peer_that_adds_nothing_has_no_ratio_and_the_goal_counts_as_missed() -
 def test_nothing_is_said_of_how_many_sessions_they_hold_while_neither_was_late() -> None:
     peers = found(measured(3.0))
     for relay in (TheHub, SandboxAgent):
-        peers[relay.name].rungs = peers[relay.name].rungs[:1]
-    assert goals(peers)[-1].ratio is None and not goals(peers)[-1].met
+        peers.relays[relay.name].rungs = peers.relays[relay.name].rungs[:1]
+    [goal] = [goal for goal in goals(peers) if goal.what == "sessions until p99 passes 100 ms"]
+    assert goal.ratio is None and not goal.met
+
+
+def test_a_chunk_that_is_lost_flat_out_misses_the_goal_however_quick_the_rest_was() -> None:
+    told = {goal.what: goal for goal in goals(found(measured(3.0), lost=1))}
+    assert told["flat out, chunks/s"].met and not told["flat out, chunks lost"].met
+    assert "| flat out, chunks lost | – | 1 | 0 | missed |" in render(found(measured(3.0), lost=1), 5)
 
 
 def test_the_table_says_what_a_peer_cannot_do_and_what_was_missed() -> None:

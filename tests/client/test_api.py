@@ -27,7 +27,7 @@ NOT_CALLS = {
     "POST /auth/login", "POST /auth/logout", "GET /auth/tokens", "POST /auth/tokens",
     "DELETE /auth/tokens/{tokenId}", "GET /sessions/{id}/queue/{turnId}", "POST /pair/claim", "GET /sessions/{id}/export",
     "GET /push", "POST /push", "DELETE /push",
-    "POST /acp", "GET /acp", "DELETE /acp",
+    "POST /acp", "GET /acp", "DELETE /acp", "POST /cluster/sessions/{id}/let-go", "POST /cluster/sessions/{id}/take-in",
 }
 """What is for browsers, operators and editors, and what another call gives as well."""
 

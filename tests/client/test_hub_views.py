@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import msgspec
-import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.client import hub_views, views
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
 from trunkline.dialects.context.types import AutoApprove as ContextAutoApprove
@@ -18,7 +18,7 @@ from trunkline.session.fold import caps
 from trunkline.session.policy import decide as policy
 
 
-@pytest.mark.parametrize(("reads", "writes"), [
+@every_row(("reads", "writes"), [
     (hub_views.PolicyRule, policy.Rule), (hub_views.AutoApprove, ContextAutoApprove),
     (hub_views.PermissionPolicy, ContextPermissionPolicy), (hub_views.PolicyView, policies.PolicyView),
     (hub_views.RuleLookedAt, policies.RuleLookedAt), (hub_views.Explanation, policies.Explanation), (hub_views.Caps, caps.Caps),
@@ -28,7 +28,7 @@ from trunkline.session.policy import decide as policy
     (hub_views.Pairing, devices.Pairing), (hub_views.DeviceView, devices.DeviceView),
     (hub_views.DataPaths, AgentDataPaths), (hub_views.DiscoveredSession, DiscoveredSession),
     (views.AgentView, AgentInfo),
-], ids=lambda kind: kind.__name__)
+])
 def test_what_the_client_reads_of_the_hub_is_what_the_hub_writes(
     reads: type[msgspec.Struct], writes: type[msgspec.Struct]
 ) -> None:

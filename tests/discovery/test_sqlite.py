@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -103,6 +104,16 @@ def test_a_log_whose_readers_have_nothing_to_share_is_not_made_one(path: Path, o
     Path(f"{path}-shm").unlink()
     before = state_of(path.parent)
     assert values(path) == [] and state_of(path.parent) == before
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_a_pipe_in_the_place_of_a_file_beside_it_is_not_waited_for(path: Path, owner: Owner, end: str) -> None:
+    owner.does("INSERT INTO t VALUES (1)")
+    owner.is_killed()
+    Path(f"{path}{end}").unlink()
+    os.mkfifo(f"{path}{end}")
+    with pytest.raises(OSError, match="not a plain file"):
+        values(path)
 
 
 def test_nothing_can_be_written_through_a_look(path: Path, owner: Owner) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.aio import run
-from trunkline.disk.reading import open_plain, path_of, read_beginning, read_whole
+from trunkline.disk.reading import open_plain, open_plain_end, path_of, read_beginning, read_whole
 
 
 def test_a_plain_file_is_read_whole_or_in_part(tmp_path: Path) -> None:
@@ -54,6 +54,21 @@ def test_a_pipe_that_comes_after_the_look_is_not_waited_for(tmp_path: Path, monk
     monkeypatch.setattr(os, "stat", lambda *_, **__: plain)
     with pytest.raises(OSError, match="not a plain file"):
         open_plain(tmp_path / "pipe")
+
+
+def test_a_plain_file_is_added_to_and_a_link_or_a_pipe_in_its_place_is_not(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one ")
+    with open_plain_end(tmp_path / "a") as file:
+        file.write(b"two")
+    assert (tmp_path / "a").read_bytes() == b"one two"
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    os.mkfifo(tmp_path / "pipe")
+    for _ in range(2):  # without a reader, and with one
+        for name in ("link", "pipe", "none"):
+            with pytest.raises(OSError):
+                open_plain_end(tmp_path / name)
+        reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    os.close(reader)
 
 
 def test_nothing_is_opened_on_the_loop(tmp_path: Path) -> None:

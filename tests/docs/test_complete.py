@@ -53,7 +53,7 @@ def test_an_event_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("events")
 
 
-@pytest.mark.parametrize("name", list(COMMANDS))
+@every_row("name", list(COMMANDS))
 def test_a_context_command_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("events")
 
@@ -91,7 +91,7 @@ def test_the_layers_are_told_as_they_are_held() -> None:
     assert held in (DOCS / "architecture.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", [kind.value for kind in PacketType])
+@every_row("name", [kind.value for kind in PacketType])
 def test_a_packet_type_is_documented(name: str) -> None:
     assert f"| `{name}` |" in page("packets")
 

@@ -66,7 +66,7 @@ def test_the_schema_refuses_an_event_that_lacks_a_field_or_has_null_for_one(name
         assert not takes("ACPEvent", whole | {field: None}), field
 
 
-@pytest.mark.parametrize("name", protocol()["commands"])
+@every_row("name", protocol()["commands"])
 def test_the_schema_takes_every_command_bare_and_in_its_envelope(name: str) -> None:
     command = {"command": name, **sample(resolve(protocol()["commands"][name]), optional=True)}
     assert takes("ACPCommand", command)
@@ -93,7 +93,7 @@ def test_the_typescript_of_an_event_has_exactly_its_fields(name: str) -> None:
     assert fields["type"].type == f"'{name}'"
 
 
-@pytest.mark.parametrize("name", protocol()["commands"])
+@every_row("name", protocol()["commands"])
 def test_the_typescript_of_a_command_has_exactly_its_fields(name: str) -> None:
     fields = written(COMMANDS[name].__name__)
     marked = [field.name + ("?" if field.optional else "") for field in fields.values()]

@@ -20,7 +20,7 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", sorted(REFERENCE.glob("*.md")), ids=named)
+@every_row("path", sorted(REFERENCE.glob("*.md")))
 def test_generated_blocks_are_fresh(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert text == renewed(text), "run: make docs"

@@ -128,7 +128,7 @@ def long_line(new_hub: NewHub, report: Report, kind: str, mib: int) -> None:
     report(2, f"a line of {mib} MiB: {kind}", tried=1, held=1, worst_ms=prober.worst_ms)
 
 
-@pytest.mark.parametrize("kind", ["content", "chunk"])
+@pytest.mark.parametrize("kind", ["content", pytest.param("chunk", marks=pytest.mark.slow)])
 def test_a_long_line_takes_little_more_than_itself(new_hub: NewHub, report: Report, kind: str) -> None:
     long_line(new_hub, report, kind, 32)
 
@@ -270,7 +270,7 @@ def test_the_longest_line_of_the_claude_cli_takes_three_times_itself(
     long_line_of_claude(new_hub, tmp_path, report, kind, 60)
 
 
-@pytest.mark.parametrize("kind", ["text", "delta"])
+@pytest.mark.parametrize("kind", ["text", pytest.param("delta", marks=pytest.mark.slow)])
 def test_a_long_text_of_the_claude_cli_comes_whole_and_in_order(new_hub: NewHub, tmp_path: Path, kind: str) -> None:
     packets = claude(new_hub, tmp_path).say(json.dumps([["long", kind, 12]]), wait_s=60)
     text = "".join(packet["content"]["text"] for packet in packets if packet["type"] == "agent_message_chunk")
@@ -331,7 +331,8 @@ def padded(new_hub: NewHub, report: Report, kind: str, count: int, mib: int, mos
     report(2, f"{count} requests with {mib} MiB of {kind}", tried=count, held=count, worst_ms=prober.worst_ms)
 
 
-@pytest.mark.parametrize(("kind", "most_mib"), [("meta", 60), ("id", 60), ("content", 120)])
+@pytest.mark.parametrize(("kind", "most_mib"), [
+    pytest.param("meta", 60, marks=pytest.mark.slow), pytest.param("id", 60, marks=pytest.mark.slow), ("content", 120)])
 def test_what_waits_does_not_hold_the_line_that_it_came_in(new_hub: NewHub, report: Report, kind: str, most_mib: int) -> None:
     padded(new_hub, report, kind, 12, 15, most_mib)
 
@@ -385,7 +386,9 @@ def commit_all(folder: Path) -> None:
                        cwd=folder, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("line", [b"%d\n", b"a line of some words, version %d\n"], ids=["short lines", "plain lines"])
+@pytest.mark.parametrize("line", [
+    pytest.param(b"%d\n", id="short lines"),
+    pytest.param(b"a line of some words, version %d\n", id="plain lines", marks=pytest.mark.slow)])
 def test_diffs_that_are_asked_for_at_once_are_made_one_by_one(new_hub: NewHub, report: Report, line: bytes) -> None:
     hub = new_hub()
     session = hub.new_session()

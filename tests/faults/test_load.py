@@ -19,6 +19,7 @@ from tests.acceptance.test_kill import Trigger
 from tests.faults.conftest import Report
 from tests.faults.load import CHUNKS, Crew, Held, agent_of, held_by, packets_after, player
 from tests.tooling.hub_process import HubProcess, Session, end_of
+from tests.tooling.pace import crowding
 from tests.tooling.processes import eventually
 from tests.tooling.readers import Background, Seen, Witness
 from tests.tooling.wire import Broken, Stream
@@ -252,7 +253,7 @@ def assert_level(samples: list[Held], what: str) -> None:
 
 
 def test_everything_at_once_for_a_moment_holds(new_hub: NewHub, tmp_path: Path, report: Report) -> None:
-    mixed(new_hub(agents=player(tmp_path)), 5, 2.0, report, "acts of a mixed load, 5 sessions (quick)")
+    mixed(new_hub(agents=player(tmp_path)), 5, 2.0 * crowding(), report, "acts of a mixed load, 5 sessions (quick)")
 
 
 @pytest.mark.slow

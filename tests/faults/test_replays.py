@@ -131,7 +131,7 @@ def crowd_of_readers(session: Session, report: Report, kind: str, count: int, cl
     report(2, f"{clients} clients read {count:,} entries at once: {kind}", tried=clients, held=done, worst_ms=worst)
 
 
-@pytest.mark.parametrize("kind", ["stream", "stream of the hub"])
+@pytest.mark.parametrize("kind", [pytest.param("stream", marks=pytest.mark.slow), "stream of the hub"])
 def test_whoever_replays_with_a_filter_holds_nobody_up(long_sessions: LongSessions, report: Report, kind: str) -> None:
     crowd_of_readers(long_sessions(5_000), report, kind, 5_000, FEW)
 

@@ -301,7 +301,7 @@ def test_a_sandbox_outlives_a_restart_of_the_hub_and_is_told(hub: HubProcess) ->
     hub.restart()
     assert refused(tried(session, [["read", str(hub.data / "token")]])) == 1
     assert session.view()["sandbox"] == {"kind": "bwrap", "network": False}
-    assert "sandbox    bwrap, network off" in hub.command("sessions", "show", session.id).stdout
+    assert "sandbox      bwrap, network off" in hub.command("sessions", "show", session.id).stdout
 
 
 def test_an_agents_own_settings_cannot_be_loosened_by_a_session(new_hub: NewHub, tmp_path: Path) -> None:

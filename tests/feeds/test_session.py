@@ -141,3 +141,37 @@ def test_a_reader_behind_the_tail_shares_nothing() -> None:
         assert feed.shared(4_999, plain) is None
 
     run(scenario())
+
+
+def following(feed: Feed) -> list[int]:
+    """The newest seq at each call of somebody who follows."""
+    called: list[int] = []
+    feed.follow(lambda: called.append(feed.last_seq), lambda: None)
+    return called
+
+
+def test_who_is_let_go_soon_gets_what_was_held_with_the_next_commit() -> None:
+    async def scenario() -> None:
+        feed, _ = await stored_feed(1)
+        called = following(feed)
+        feed.hold()
+        feed.committed(entries(2, 1), 10)
+        feed.let_go_soon()
+        assert called == []
+        feed.committed(entries(3, 1), 10)
+        assert called == [3]
+
+    run(scenario())
+
+
+def test_who_is_let_go_soon_is_called_in_the_next_turn_of_the_loop_where_nothing_more_is_committed() -> None:
+    async def scenario() -> None:
+        feed, _ = await stored_feed(1)
+        called = following(feed)
+        feed.hold()
+        feed.committed(entries(2, 1), 10)
+        feed.let_go_soon()
+        await asyncio.sleep(0)
+        assert called == [2]
+
+    run(scenario())

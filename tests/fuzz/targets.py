@@ -27,6 +27,11 @@ from trunkline.agents.catalog.own import entry_text
 from trunkline.cli.commands.acp import messages
 from trunkline.cli.read_settings import load
 from trunkline.client.records import EventParser
+from trunkline.cluster import wire
+from trunkline.cluster.headers import parse_headers
+from trunkline.cluster.tunnel import duplex, heads
+from trunkline.cluster.tunnel.flow import Flow
+from trunkline.cluster.tunnel.frames import HEAD_BYTES, decode_count
 from trunkline.dialects.acp.methods import METHODS
 from trunkline.dialects.acp.reading.decode import decode_params, decode_result, read_update
 from trunkline.dialects.claude.hooks import HOOKS
@@ -37,10 +42,10 @@ from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.filters import encoded_type, parse_types
 from trunkline.dialects.copilot.events import CopilotEvents
 from trunkline.dialects.copilot.hooks import HOOKS as COPILOT_HOOKS
+from trunkline.dialects.elsewhere.hooks import HookCall
 from trunkline.dialects.gemini import hooks as gemini_hooks
 from trunkline.dialects.gemini.chat import GeminiChat
 from trunkline.dialects.goose import hooks as goose_hooks
-from trunkline.dialects.hooks import HookCall
 from trunkline.dialects.jsonrpc import Peer
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.opencode.rows import OpencodeRows, Row
@@ -327,6 +332,24 @@ def journal_blocks(data: bytes) -> None:
     _tolerant(read, block.decode_parts)
 
 
+def cluster_messages(data: bytes) -> None:
+    """A message of the cluster's stream, its headers as JetStream hands them out, and a large entry of its own."""
+    head, _, body = data.partition(b"\r\n\r\n")
+    found = parse_headers(head)
+    _tolerant(wire.read_message, found, body)
+    _tolerant(wire.read_message, {"Tl-V": "1", "Tl-Kind": "entries", "Tl-Epoch": "1", "Tl-Seq": "1-1"}, data)
+    _tolerant(wire.read_entry, data)
+
+
+def tunnel_messages(data: bytes) -> None:
+    """A message of a tunnel between nodes, and what each kind of it carries."""
+    _tolerant(Flow().receive, data)
+    for read in (decode_count, heads.decode_request, heads.decode_reply, duplex.read_closing):
+        _tolerant(read, data[HEAD_BYTES:])
+    for told in (heads.decode_ending(data[HEAD_BYTES:]), heads.refusal_in(data[HEAD_BYTES:])):
+        assert told is None or told.code in heads.ENDS_WITH, "no node makes another's clients do what it likes"
+
+
 def hook_calls(data: bytes) -> None:
     """What a program in a terminal hands to its hook, and the line before it."""
     read_head(data)
@@ -386,7 +409,8 @@ def exports(data: bytes) -> None:
 TARGETS: Final[dict[str, Target]] = {target.__name__: target for target in (
     jsonrpc, acp_update, acp_params, acp_asks, claude_frames, claude_transcript, stored_lines, stored_rows, packet_detection,
     context_commands, request_bodies, ws_frames, headers, multipart, policy, catalog_toml, agent_registry, shell_lines,
-    glob_patterns, sse_client, editor_messages, journal_blocks, hook_calls, settings_files, exports)}
+    glob_patterns, sse_client, editor_messages, journal_blocks, cluster_messages, tunnel_messages, hook_calls, settings_files,
+    exports)}
 
 _OBEYED = set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A),
                         *range(0xD800, 0xE000))))

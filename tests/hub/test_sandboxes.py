@@ -67,6 +67,13 @@ def test_the_settings_file_and_the_rules_are_the_hubs_own(tmp_path: Path) -> Non
     assert hidden_places(options) == tuple(str(tmp_path / name) for name in ("data", "policy.toml", "config.toml"))
 
 
+def test_the_key_for_the_cluster_is_the_hubs_own_also_behind_a_link(tmp_path: Path) -> None:
+    (tmp_path / "box.seed").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "box.seed")
+    hidden = hidden_places(HubOptions(data=tmp_path / "data", cluster_credentials=tmp_path / "link"))
+    assert {str(tmp_path / "link"), str(tmp_path / "box.seed")} <= {*hidden}
+
+
 @every_row("name", sorted(set(load()) - {"demo"}))
 def test_every_agent_of_the_catalog_says_where_its_store_is(name: str) -> None:
     found = list(stores(load()[name], {"HOME": "/home/me"}))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.journal.committing import Sink, Slow, Watched, wait_ms, with_sinks
+from tests.journal.committing import NoDelay, Sink, Slow, Watched, wait_ms, with_sinks
 from tests.journal.samples import entries, entry, row, seqs
 from tests.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import HubStopping, StorageError
@@ -202,7 +202,7 @@ def test_a_large_group_is_not_committed_on_the_loop() -> None:
 def test_a_group_with_a_large_row_is_not_committed_on_the_loop() -> None:
     async def scenario() -> None:
         journal = Disk()
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         committer.submit("a", [entry(1)], lambda: row("a", checkpoint=b"x" * LARGE_GROUP_BYTES))
         await committer.committed("a")
         assert journal.places == ["thread"]
@@ -240,7 +240,7 @@ def test_after_a_slow_commit_the_loop_commits_nothing_until_enough_were_quick_in
     async def scenario() -> list[str]:
         slow, quick = SLOW_COMMIT_S * 2, SLOW_COMMIT_S / 2
         journal = Disk([quick, slow, quick, quick, slow])
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         [sink] = with_sinks(committer, "a")
         for seq in range(1, 17):
             committer.submit("a", [entry(seq)])
@@ -256,7 +256,7 @@ def test_after_a_slow_commit_the_loop_commits_nothing_until_enough_were_quick_in
 def test_a_commit_that_waited_for_a_processor_is_not_a_slow_one(monkeypatch: pytest.MonkeyPatch) -> None:
     async def scenario() -> list[str]:
         journal = Disk([SLOW_COMMIT_S * 2] * 3)
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         for seq in range(1, 4):
             committer.submit("a", [entry(seq)])
             await committer.committed("a")
@@ -274,7 +274,7 @@ def test_in_the_thread_the_commit_counts_and_not_the_wait_for_its_turn() -> None
 
     async def scenario() -> list[str]:
         journal = Busy([SLOW_COMMIT_S * 2] * (1 + QUICK_COMMITS))
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         for seq in range(1, QUICK_COMMITS + 3):
             committer.submit("a", [entry(seq)])
             await committer.committed("a")
@@ -286,7 +286,7 @@ def test_in_the_thread_the_commit_counts_and_not_the_wait_for_its_turn() -> None
 def test_a_large_group_may_take_as_long_as_its_parts_would() -> None:
     async def scenario() -> list[str]:
         journal = Disk([SLOW_COMMIT_S * 2] * (1 + QUICK_COMMITS))
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         for seq in range(1, QUICK_COMMITS + 3):
             is_between = 1 < seq < QUICK_COMMITS + 2
             committer.submit("a", [entry(seq)], size=3 * LARGE_GROUP_BYTES if is_between else None)
@@ -301,7 +301,7 @@ def test_a_large_group_may_take_as_long_as_its_parts_would() -> None:
 def test_a_wavering_disk_loses_and_reorders_nothing(times_s: list[float], submits: list[tuple[str, bool, int]]) -> None:
     async def scenario() -> None:
         journal = Disk(times_s)
-        committer = Committer(journal, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         names = ["a", "b", "c"]
         sinks = dict(zip(names, with_sinks(committer, *names), strict=True))
         given: dict[str, list[int]] = {name: [] for name in names}
@@ -320,7 +320,7 @@ def test_a_wavering_disk_loses_and_reorders_nothing(times_s: list[float], submit
 def test_a_group_that_failed_slowly_is_handed_back_and_the_next_goes_to_the_thread() -> None:
     async def scenario() -> None:
         journal = Disk([SLOW_COMMIT_S * 2])
-        committer = Committer(journal, saved_s=0, clock_s=asyncio.get_running_loop().time)
+        committer = Committer(journal, saved_s=0, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
         [sink] = with_sinks(committer, "a")
         journal.failure = StorageError("the disk is full")
         committer.submit("a", [entry(1)])
@@ -451,5 +451,66 @@ def test_close_waits_for_a_slow_commit_and_for_what_came_after_it() -> None:
         journal.go.set()
         await closing
         assert sink.told == [[1], [2]]
+
+    run_in_virtual_time(scenario())
+
+
+# What is behind the journal.
+
+class Elsewhere(Slow):
+    """Has each group elsewhere, too, but not the parts of session ``b``."""
+
+    async def append(self, group: Group) -> None:
+        await super().append(group)
+        if "b" in group.entries:
+            group.refused = {"b": StorageError("b is another's")}
+
+
+def test_a_session_whose_part_was_refused_elsewhere_is_handed_back_alone() -> None:
+    async def scenario() -> None:
+        journal = Elsewhere()
+        seen: list[list[str]] = []
+        committer = Committer(journal, on_committed=lambda parts: seen.append(list(parts)))
+        a, b = with_sinks(committer, "a", "b")
+        committer.submit("a", [entry(1)])
+        committer.submit("b", [entry(1)])
+        journal.go.set()
+        await wait_ms(10)
+        committer.submit("a", [entry(2)])
+        committer.submit("b", [entry(2)])
+        waiting = asyncio.gather(committer.committed("a"), committer.committed("b"), return_exceptions=True)
+        done = await waiting
+        assert a.told == [[1], [2]] and (b.told, b.lost) == ([], [[1], [2]])
+        assert done[0] is None and isinstance(done[1], StorageError)
+        assert all("b" not in names for names in seen)
+
+    run_in_virtual_time(scenario())
+
+
+def test_who_holds_the_committer_makes_it_congested_until_it_lets_go() -> None:
+    async def scenario() -> None:
+        drained: list[bool] = []
+        committer = Committer(Watched(), on_drained=lambda: drained.append(True))
+        [sink] = with_sinks(committer, "a")
+        committer.hold(True)
+        committer.submit("a", [entry(1)])
+        await committer.committed("a")
+        assert (committer.congested, sink.told, drained) == (True, [[1]], []), "what is submitted is stored all the same"
+        committer.hold(False)
+        assert (committer.congested, drained) == (False, [True])
+
+    run_in_virtual_time(scenario())
+
+
+def test_rows_are_told_with_their_group() -> None:
+    async def scenario() -> None:
+        told: list[str] = []
+        committer = Committer(Watched())
+        committer.on_rows = lambda rows: told.extend(rows)
+        with_sinks(committer, "a", "b")
+        committer.submit("a", [entry(1)], lambda: row("a"))
+        committer.submit("b", [entry(1)])
+        await committer.committed("b")
+        assert told == ["a"]
 
     run_in_virtual_time(scenario())

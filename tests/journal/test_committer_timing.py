@@ -8,7 +8,7 @@ import itertools
 
 import pytest
 
-from tests.journal.committing import Watched, wait_ms, with_sinks
+from tests.journal.committing import NoDelay, Watched, wait_ms, with_sinks
 from tests.journal.samples import entry, row
 from tests.virtual_time import VirtualTimeLoop, run_in_virtual_time
 from trunkline.errors import StorageError
@@ -32,7 +32,7 @@ class Disk(Watched):
 
 
 def committer_on(journal: Disk) -> Committer:
-    return Committer(journal, linger_s=0.005, clock_s=asyncio.get_running_loop().time)
+    return Committer(journal, linger_s=0.005, clock_s=asyncio.get_running_loop().time, run_delay=NoDelay)
 
 
 async def stream(committer: Committer, count: int, every_ms: float) -> None:

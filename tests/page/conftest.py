@@ -50,7 +50,7 @@ ON_PHONES_TOO = (
 """What decides, and what is seen before: of these the fast tests look at every size. Of the rest the desk is enough for them."""
 
 
-expect.set_options(timeout=15_000)
+expect.set_options(timeout=60_000)  # what comes at all comes long before: it is for a machine that is busy with others
 
 
 @pytest.hookimpl(tryfirst=True)

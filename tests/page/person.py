@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Error, Locator, Page, Request, WebError, expect
 
+from scripts.traffic import Traffic
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 
 WAIT_MS = 15_000
-LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]"
+LOST = r"net::ERR_|WebSocket connection to .* failed|status of 50[234]|unknown error occurred when fetching the script"
 """What the browser itself says to the console when the network or the hub goes away; it cannot be kept from saying it."""
-WAITS_FOR_NEWS = "/found?"
-"""What the page asks the hub for, who answers when there are news: it is open all the time."""
-QUIET_S = 0.5
-"""As long as this without a request, nothing is loading: what is drawn now asks within a frame or two."""
 
 
 class Person:
@@ -31,12 +27,10 @@ class Person:
         self.faults: list[str] = []
         self._expected: re.Pattern[str] | None = None
         self._known: tuple[str, ...] = (url, "data:", "blob:")
-        self._loading: set[Request] = set()
-        self._loaded_at = 0.0
+        self._traffic = Traffic(context)
         context.set_default_timeout(WAIT_MS)
         self._heard: dict[str, Callable[[Any], None]] = {
-            "request": self._requested, "requestfinished": self._answered, "requestfailed": self._answered,
-            "console": self._told, "weberror": self._failed, "dialog": self._asked}
+            "request": self._requested, "console": self._told, "weberror": self._failed, "dialog": self._asked}
         for name, heard in self._heard.items():
             context.on(name, heard)  # type: ignore[call-overload]
         self.page: Page = context.pages[0] if context.pages else context.new_page()
@@ -60,8 +54,8 @@ class Person:
         return self.page.get_by_role(role, name=name, **more) if name is not None else self.page.get_by_role(role, **more)
 
     def rest(self) -> None:
-        """Until nothing is loading any more. (Playwright's own way to wait for that does not know what waits for news.)"""
-        eventually(self._rests, "nothing is loading", WAIT_MS / 1000)
+        """Until nothing is loading any more."""
+        self._traffic.rest(self.page)
 
     @contextmanager
     def losing_the_network(self, expected: str = "") -> Iterator[None]:
@@ -82,6 +76,7 @@ class Person:
         for name, heard in self._heard.items():
             self.context.remove_listener(name, heard)
         self._heard.clear()
+        self._traffic.forget()
 
     def expect_loss(self, what: str = LOST) -> None:
         """From now on the browser's own complaints about a lost network, or about something else, are no faults."""
@@ -98,17 +93,7 @@ class Person:
     def _failed(self, error: WebError) -> None:
         self.faults.append(f"error: {error.error}")
 
-    def _rests(self) -> bool:
-        self.page.evaluate("null")  # what happened meanwhile is heard of in a call only
-        return not self._loading and time.monotonic() - self._loaded_at > QUIET_S
-
-    def _answered(self, request: Request) -> None:
-        self._loading.discard(request)
-        self._loaded_at = time.monotonic()
-
     def _requested(self, request: Request) -> None:
-        if WAITS_FOR_NEWS not in request.url:
-            self._loading.add(request)
         if not request.url.startswith(self._known):
             self.faults.append(f"a request to elsewhere: {request.url[:200]}")
 

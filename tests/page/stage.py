@@ -6,6 +6,8 @@ Rule: what is said here is always the same; only times and ids differ.
 from __future__ import annotations
 
 import json
+import os
+import re
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +16,7 @@ from typing import Any
 from tests.page.journal import history, tell, wait_until_idle
 from tests.tooling.hub_process import PUPPET, TRUSTED, HubProcess, Session
 from tests.tooling.processes import eventually
+from tests.tooling.stores import STORES, move
 
 Json = dict[str, Any]
 Steps = list[list[Any]]
@@ -24,6 +27,8 @@ BUILD = "Build the release and publish it."
 LONG = "Rename the module."
 WATCH = "Watch the build until it is green."
 DRAW = "Draw the orders of this week."
+SAID = re.compile("run: touch [a-z0-9]+")
+"""What was said in recorded sessions of other programs."""
 
 ANSWER = """## What was wrong
 
@@ -247,6 +252,17 @@ class Stage:
         session = self.act(BUILD)
         eventually(lambda: len(session.view()["pendingApprovals"]) == 2, "both approvals wait")
         return session
+
+    def followed(self) -> Session:
+        """Two other programs have a session each; one of them runs, and is followed here."""
+        running, ended = (STORES[name](self.hub.home) for name in ("copilot", "gemini"))
+        for made, words in ((running, "Make the search quicker"), (ended, "Why is the build slow?")):
+            for file in made.file.parent.iterdir():
+                file.write_text(SAID.sub(words, file.read_text()))
+            move(made, self.project)
+        running.file.with_name(f"inuse.{os.getpid()}.lock").touch()
+        view = self.hub.wire.post(f"/adapters/{running.agent}/sessions/{running.session_id}/attach", {"watch": True})
+        return Session(self.hub, str(view["id"]), self.project)
 
     def watching(self) -> Session:
         """A turn that goes on and on."""

@@ -18,8 +18,8 @@ from tests.tooling.hub_process import Session
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 Busy = tuple[Stage, dict[str, Session]]
-VIEWS = ("home", "new", "fixed", "fixed-files", "toured-artifacts", "publishing", "asking", "failed", "renamed", "approvals",
-         "policy", "devices")
+VIEWS = ("home", "new", "fixed", "fixed-files", "toured-artifacts", "publishing", "asking", "failed", "renamed", "followed",
+         "approvals", "policy", "devices")
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Busy]:
     """A hub with something of everything on it."""
     stage = Stage(tmp_path_factory.mktemp("stage"), port=free_port())
     with stage.hub:
-        names = ("fixed", "toured", "publishing", "asking", "failed", "renamed", "watching")
+        names = ("fixed", "toured", "publishing", "asking", "failed", "renamed", "watching", "followed")
         yield stage, {name: getattr(stage, name)() for name in names}
 
 
@@ -175,7 +175,13 @@ def test_what_a_finger_must_hit_is_large_enough(busy: Busy, make_person: MakePer
     page = person.log_in(stage.hub, path_of(view, cast))
     settle(person)
     small = page.evaluate("""() => [...document.querySelectorAll('button, [role=tab], select, summary, nav a, .ui-button')]
-      .filter(part => part.offsetParent && !part.closest('.visually-hidden')).map(part => [part, part.getBoundingClientRect()])
+      .filter(part => part.offsetParent && !part.closest('.visually-hidden'))
+      .filter(part => {  // one that is laid over its whole row is hit wherever the row is
+        const row = part.closest('li'), box = row?.getBoundingClientRect();
+        return !box || box.height < 43 || getComputedStyle(part, '::after').position !== 'absolute'
+          || (box.bottom <= innerHeight && document.elementFromPoint(box.left + box.width / 2, box.bottom - 4) !== part);
+      })
+      .map(part => [part, part.getBoundingClientRect()])
       .filter(([part, box]) => box.width > 0 && Math.min(box.height, box.width) < 43)
       .filter(([part]) => getComputedStyle(part).visibility !== 'hidden' && getComputedStyle(part).opacity !== '0')
       .map(([part, box]) => `${part.className} ${(part.getAttribute('aria-label') ?? part.textContent).slice(0, 40)} `

@@ -130,7 +130,7 @@ def test_a_session_that_is_not_listed_is_opened_by_its_id(place: Place, make_per
     person = make_person(place.hub.url)
     person.expect_loss("status of (502|404)")  # what the agent refuses, and the session that thereby never was
     page = person.log_in(place.hub)
-    page.get_by_role("button", name="Open by id").click()
+    page.get_by_role("button", name="Open a session by its id").click()
     dialog = page.get_by_role("dialog")
     dialog.get_by_role("combobox").select_option(AGENT)
     dialog.get_by_label("Its id").fill("nothing-1")

@@ -33,7 +33,7 @@ def test_sessions_are_grouped_by_what_needs_me_and_move_as_they_go(stage: Stage,
     fixed, watching, publishing, asking = stage.fixed(), stage.watching(), stage.publishing(), stage.asking()
     page = make_person(stage.hub.url, size).log_in(stage.hub)
     waiting = group(page, "Waiting for you")
-    expect(waiting.get_by_role("listitem").filter(has_text="Publish release 2.4")).to_contain_text("Wants to: ")
+    expect(waiting.get_by_role("listitem").filter(has_text="Publish release 2.4")).to_contain_text("Run: rm -rf dist")
     expect(waiting.get_by_role("listitem").filter(has_text="Choose how to go on")).to_contain_text("Asks: How shall the demo")
     expect(group(page, "Running").get_by_role("link", name="Watch the build")).to_be_visible()
     row = group(page, "Idle").get_by_role("listitem").filter(has_text="Fix the flaky login test")

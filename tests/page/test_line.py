@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,23 @@ def test_a_hub_that_is_killed_and_started_again_goes_on_where_the_page_was(own_h
     wait_for_text(page, "".join(texts(session)))
     tell(session, "/echo And on it goes.")
     expect(page.get_by_text("And on it goes.", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("view", ["#/", "#/approvals", "#/policy", "session"])
+def test_ctrl_c_on_a_hub_with_an_open_page_ends_it_without_a_traceback(
+        own_hub: HubProcess, make_person: MakePerson, view: str) -> None:
+    person = make_person(own_hub.url)
+    session = begin_burst(own_hub, 20_000, 200)
+    page = person.log_in(own_hub, f"#/s/{session.id}" if view == "session" else view)
+    answers: list[int] = []
+    page.on("response", lambda answer: answers.append(answer.status))
+    person.rest()
+    person.expect_loss()
+    assert own_hub.stop(signal.SIGINT) == 0
+    expect(page.get_by_role("status").filter(has_text=re.compile("Offline|Connecting"))).to_be_visible()
+    assert 500 not in answers
+    log = own_hub.log_path.read_text()
+    assert not re.search("Traceback|ERROR|WARNING", log), log
 
 
 @pytest.mark.slow

@@ -48,6 +48,11 @@ _UNANNOUNCED = "nothing announces its prompt, and a no takes several keys there"
 _KEYS = "it takes prompts from its keyboard alone"
 _HUB_ASKS = "the hub asks it over a channel of its own"
 
+_WHOLE = "its files have a text once that is whole"
+_ASKED = "what it asks is asked in the hub, too"
+_PLAIN = "its answer is a yes or a no"
+_OWN = "its terminal asks that by itself: it calls no hook, and tells no server"
+
 NOT_POSSIBLE: Mapping[tuple[str, str], str] = {
     **{(name, "asked in the hub only while the person is away"): _RACES for name in PROGRAMS[:4]},
     **{(name, "answered in its tmux pane from the hub"): _HUB_ASKS for name in PROGRAMS[:5]},
@@ -63,6 +68,12 @@ NOT_POSSIBLE: Mapping[tuple[str, str], str] = {
     **{("goose", ability): _UNANNOUNCED for ability in (
         "shown as waiting for an answer in the terminal", "answered in the terminal first, and taken back everywhere",
         "answered in its tmux pane from the hub")},
+    **{(name, "shown live"): _WHOLE for name in ("Claude Code", "Copilot CLI", "Gemini CLI", "goose")},
+    **{(name, "shown as waiting for an answer in the terminal"): _ASKED for name in PROGRAMS[:4]},
+    **{(name, "allowed with a changed input"): _PLAIN for name in ("opencode", "Qwen Code", "Copilot CLI")},
+    ("Qwen Code", "question answered from the hub"): _PLAIN,
+    ("Copilot CLI", "question answered from the hub"): _OWN,
+    **{(name, "plan approved from the hub"): _OWN for name in ("Codex", "Copilot CLI")},
     ("Codex", "allowed with a changed input"): "it refuses an answer with one, and asks its own person",
     ("Gemini CLI", "taken over while idle"): "it may delete a session that is resumed",
     ("Gemini CLI", "given back"): "it may delete a session that is resumed",

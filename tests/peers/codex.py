@@ -10,16 +10,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from tests.peers.install import node, npm_package
 from tests.peers.recipes import CODEX
+from tests.peers.seat import Seat
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually, is_alive
 from tests.tooling.scripted_model import ScriptedModel
-from tests.tooling.tmux import Terminal
-
-Json = dict[str, Any]
+from tests.tooling.tmux import START_S, Terminal
 
 VERSION = "0.166.0"
 AGENT = "codex-acp"
@@ -29,6 +27,8 @@ PROMPT = "Would you like to"
 KNOWN = '''
 [projects."WORK"]
 trust_level = "trusted"
+[features]
+default_mode_request_user_input = true
 [tui]
 screen_reader_detection_done = true
 [notice.model_migrations]
@@ -37,15 +37,12 @@ screen_reader_detection_done = true
 """What the program asks at its first start, answered."""
 
 
-class Person:
-    """Somebody with a terminal, Codex in it, and a hub."""
+class Person(Seat):
+    """Somebody with Codex, whose own files are in ``home``."""
 
     def __init__(self, hub: HubProcess, model: ScriptedModel, terminal: Terminal, work: Path, home: Path,
                  env: dict[str, str]) -> None:
-        self.hub = hub
-        self.model = model
-        self.terminal = terminal
-        self.work = work
+        super().__init__(hub, model, terminal, work, AGENT, PROMPT, ready="›")
         self.home = home
         self.env = env
 
@@ -54,63 +51,9 @@ class Person:
         """Where the daemon listens."""
         return self.home / "app-server-control" / "app-server-control.sock"
 
-    def says(self, text: str) -> None:
-        """Type a prompt, and see it sent."""
-        self.terminal.sees("›")
-        self.terminal.type(text)
-
     def hears(self, words: str) -> None:
         """Wait until the agent says that."""
         self.terminal.sees(f"• {words}")
-
-    def presses(self, key: str) -> None:
-        """Answer the program's own question."""
-        self.terminal.sees(PROMPT)
-        self.terminal.key(key)
-
-    def pending(self) -> list[Any]:
-        """What waits in the hub."""
-        return list(self.hub.wire.get("/approvals")["pending"])
-
-    def asked(self) -> Any:
-        """The one ask that waits in the hub."""
-        try:
-            eventually(self.pending, "the hub shows the ask", 30)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{self.terminal.screen}\n{self.hub.log()}") from None
-        (ask,) = self.pending()
-        return ask
-
-    def decide(self, ask: Any, **decision: Any) -> None:
-        """Answer it in the hub."""
-        self.hub.wire.post(f"/sessions/{ask['sessionId']}/permissions/{ask['approval']['requestId']}", decision, 200)
-
-    def ended(self, ask: Any) -> Json:
-        """How an approval ended, as its event says."""
-        def found() -> list[Json]:
-            return [event for event in self.events("approval:resolved") if event["requestId"] == ask["approval"]["requestId"]]
-
-        eventually(found, "the approval has ended", 20)
-        return found()[0]
-
-    def session(self) -> Any:
-        """The one session that the hub has of it."""
-        def found() -> list[Any]:
-            return [each for each in self.hub.wire.get("/sessions")["sessions"] if each["agent"] == AGENT]
-
-        eventually(found, "the hub has the session", 20)
-        (session,) = found()
-        return session
-
-    def events(self, *kinds: str) -> list[Json]:
-        """What happened in the session."""
-        types = f"&types={','.join(kinds)}" if kinds else ""
-        return list(self.hub.wire.get(f"/sessions/{self.session()['id']}/history?limit=1000{types}")["events"])
-
-    def messages(self) -> list[tuple[str, str]]:
-        """Who said what, in the hub's history."""
-        return [(event["role"], "".join(part.get("text", "") for part in event["content"]))
-                for event in self.events("message:complete")]
 
     def stored(self) -> list[tuple[str, str]]:
         """The same, in the program's own file."""
@@ -123,10 +66,6 @@ class Person:
                 if payload["role"] == "assistant" or (payload["role"] == "user" and not text.lstrip().startswith("<")):
                     said.append((payload["role"], text))
         return said
-
-    def is_idle(self) -> None:
-        """Wait until nothing runs, and the hub has all of it."""
-        eventually(lambda: self.session()["turn"] is None, "the turn is over", 20)
 
 
 def program() -> Path:
@@ -159,7 +98,7 @@ def person(*flags: str, policy: str = "", words: tuple[str, ...] = (), install: 
 
 def begin(terminal: Terminal) -> None:
     """Wait until the program takes prompts."""
-    terminal.sees("? for shortcuts", 60)
+    terminal.sees("? for shortcuts", START_S)
 
 
 def end_daemon(home: Path) -> None:

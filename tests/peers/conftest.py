@@ -18,8 +18,9 @@ SHOWS = "shows"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Where the table goes."""
+    """Where the table goes, and what it is about."""
     parser.addoption("--ability-table", type=Path, help="write what was shown of programs in terminals into this document")
+    parser.addoption("--program", help="only what is about this program, so that its column is renewed as a whole")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -32,6 +33,19 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         for ability in mark.args:
             check_names(program.args[0], ability)
             item.user_properties.append((SHOWS, (program.args[0], version, ability)))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """With ``--program`` the others are left out."""
+    name = config.getoption("--program", default=None)
+    if name is not None:
+        config.hook.pytest_deselected(items=[item for item in items if not _is_about(item, name)])
+        items[:] = [item for item in items if _is_about(item, name)]
+
+
+def _is_about(item: pytest.Item, name: str) -> bool:
+    program = item.get_closest_marker("program")
+    return program is not None and program.args[0] == name
 
 
 def _version_of(item: pytest.Item) -> str:

@@ -66,13 +66,15 @@ def test_tests_tell_by_their_marks_what_they_have_shown(tmp_path: Path) -> None:
     (tmp_path / "conftest.py").write_text(Path(__file__).with_name("conftest.py").read_text())
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    program\n    shows\n")
     (tmp_path / "test_it.py").write_text(MARKED)
+    (tmp_path / "test_other.py").write_text(MARKED.replace("Claude Code", "Qwen Code"))
     (tmp_path / "page.md").write_text(f"{START}\n{END}\n")
     env = {"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": os.defpath}
-    words = [sys.executable, "-m", "pytest", "--ability-table", "page.md"]
+    words = [sys.executable, "-m", "pytest", "--ability-table", "page.md", "--program", "Claude Code"]
     run = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=120)
     assert run.returncode == 0 and "1 passed, 1 skipped" in run.stdout, run.stdout
     table = read_table((tmp_path / "page.md").read_text())
     assert (table["Claude Code"][ALLOWED], table["Claude Code"]["seen on"]) == ("yes", "2.1.325")
+    assert table["Qwen Code"][ALLOWED] == "–", "it was not run"
 
 
 def test_only_what_was_called_or_skipped_counts() -> None:

@@ -78,6 +78,19 @@ def test_a_deny_rule_answers_at_once(somebody: Person) -> None:
     somebody.is_idle()
 
 
+@pytest.mark.shows("question answered from the hub")
+def test_a_question_is_answered_in_the_hub(somebody: Person) -> None:
+    choices = [{"label": label, "description": label.lower()} for label in ("Red", "Blue")]
+    question = {"id": "color", "header": "Color", "question": "Which color?", "options": choices}
+    somebody.says(f"call: request_user_input {json.dumps({'questions': [question]})}")
+    ask = somebody.asked()
+    somebody.terminal.sees("1. Red")
+    somebody.answer(ask, color="Blue")
+    somebody.is_told(r'{\"color\":{\"answers\":[\"Blue\"]}}')
+    somebody.terminal.unsees("1. Red")
+    somebody.is_idle()
+
+
 def test_an_edit_shows_its_text_and_is_allowed_here(somebody: Person) -> None:
     somebody.says("write: note.txt hello there")
     ask = somebody.asked()
@@ -155,9 +168,11 @@ def test_a_hub_that_is_killed_leaves_the_answer_to_the_terminal(somebody: Person
     eventually(lambda: somebody.session()["line"], "the line is open again", 10)
 
 
+@pytest.mark.shows("hooks removed: settings as before")
 def test_where_it_is_removed_the_hub_follows_the_file_alone(somebody: Person) -> None:
     done = somebody.hub.command("hooks", "remove", AGENT)
     assert done.returncode == 0, done.stderr
+    assert "trunkline" not in (somebody.home / "config.toml").read_text().lower() and not (somebody.home / "hooks.json").exists()
     eventually(lambda: not somebody.session()["line"], "the line is closed", 10)
     somebody.says("run: touch c1")
     somebody.presses("y")
@@ -169,7 +184,8 @@ def test_where_it_is_removed_the_hub_follows_the_file_alone(somebody: Person) ->
     eventually(lambda: somebody.session()["line"], "the line is open again", 10)
 
 
-def test_a_session_is_in_the_hub_by_itself_and_is_given_back(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.shows("found, and shown as running", "taken over while idle", "given back")
+def test_a_session_is_in_the_hub_by_itself_goes_on_there_and_is_given_back(capsys: pytest.CaptureFixture[str]) -> None:
     with person() as somebody:
         assert somebody.hub.wire.get("/sessions")["sessions"] == []
         somebody.says("slow")
@@ -181,8 +197,11 @@ def test_a_session_is_in_the_hub_by_itself_and_is_given_back(capsys: pytest.Capt
         somebody.says("say hello")
         somebody.hears("Hello from the fake model.")
         own = somebody.session()["agentSessionId"]
+        somebody.terminal.close()
+        assert somebody.hub.command("send", somebody.session()["id"], "long 4").returncode == 0  # its daemon has it still
+        eventually(lambda: "chunk 3" in somebody.messages()[-1][1], "it goes on without a terminal", 60)
         with Terminal(somebody.home.parent, [str(program()), "resume", own], somebody.env, somebody.work) as back:
-            back.sees("Hello from the fake model.", 60)
+            back.sees("chunk 3", 60)
             back.type("run: touch back1")
             back.sees(PROMPT)
             somebody.decide(somebody.asked(), decision="allow")

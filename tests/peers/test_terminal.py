@@ -10,94 +10,43 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.peers.claude import AGENT, NATIVE, PLAIN, Json, bash, program, settings, tool
 from tests.peers.install import node
+from tests.peers.seat import READ_S, Seat
 from tests.tooling.hub_process import HubProcess
-from tests.tooling.messages_api import MessagesApi, script
+from tests.tooling.messages_api import MARK, MessagesApi, script
 from tests.tooling.processes import eventually
-from tests.tooling.tmux import Terminal
+from tests.tooling.tmux import START_S, Terminal
 
 pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Claude Code")]
 
 KEY = "sk-ant-api03-fake-key-for-a-scripted-model"
 PROMPT = "Do you want to"
 """In the CLI's own question."""
-READ_S = 1.0
-"""The CLI takes no key for a moment after it has asked: what somebody was typing is no answer."""
 
 
-class Person:
-    """Somebody with a terminal, the CLI in it, and a hub beside it."""
+class Person(Seat):
+    """Somebody with the CLI, whose settings are in ``config``."""
 
     def __init__(self, hub: HubProcess, api: MessagesApi, terminal: Terminal, work: Path, config: Path) -> None:
-        self.hub = hub
+        super().__init__(hub, api, terminal, work, AGENT, PROMPT, ready="❯")
         self.api = api
-        self.terminal = terminal
-        self.work = work
         self.config = config
 
-    def says(self, *steps: Json) -> None:
-        """Type a prompt, until the model has it. A CLI that is just starting takes the text, and not always the key behind it."""
-        text = script(*steps)
-        self.terminal.type(text)
-        for _ in range(6):
-            try:
-                eventually(lambda: json.dumps(text)[1:-1] in self.told_model(), "the model is asked", 5)
-                return
-            except AssertionError:
-                if self._types():
-                    self.terminal.key("Enter")
-        raise AssertionError(f"the prompt is not sent\n{self.terminal.screen}")
-
-    def _types(self) -> bool:
-        """Whether the prompt still stands where it is typed: the last line with that mark. While the CLI asks, there is none."""
-        screen = self.terminal.screen
-        typed = next((line for line in reversed(screen.splitlines()) if line.startswith("❯")), "")
-        return PROMPT not in screen and "FAKE:" in typed
+    def plays(self, *steps: Json) -> None:
+        """Type a prompt with what the model is to do."""
+        self.says(script(*steps))
 
     def hears(self, words: str) -> None:
         """Wait until the agent says that; the prompt that it stands in does not count."""
         self.terminal.sees(f"● {words}")
 
-    def presses(self, key: str) -> None:
-        """Answer the CLI's own question."""
-        self.terminal.sees(PROMPT)
-        time.sleep(READ_S)
-        self.terminal.key(key)
-
-    def pending(self) -> list[Any]:
-        """What waits in the hub."""
-        return list(self.hub.wire.get("/approvals")["pending"])
-
-    def asked(self) -> Any:
-        """The one ask that waits in the hub, and in the terminal."""
-        try:
-            eventually(self.pending, "the hub shows the ask", 30)
-        except AssertionError as error:
-            raise AssertionError(f"{error}\n{self.terminal.screen}\n{self.hub.log()}") from None
-        (ask,) = self.pending()
-        return ask
-
-    def decide(self, ask: Any, **decision: Any) -> None:
-        """Answer it in the hub."""
-        self.hub.wire.post(f"/sessions/{ask['sessionId']}/permissions/{ask['approval']['requestId']}", decision, 200)
-
-    def ended(self, ask: Any) -> Json:
-        """How an approval ended, as its event says."""
-        def found() -> list[Json]:
-            events = self.hub.wire.get(f"/sessions/{ask['sessionId']}/history?types=approval:resolved&limit=500")["events"]
-            return [event for event in events if event["requestId"] == ask["approval"]["requestId"]]
-
-        eventually(found, "the approval has ended", 20)
-        return found()[0]
-
     def told_model(self) -> str:
         """All that the model was sent so far."""
-        return json.dumps([request["messages"] for request in self.api.requests])
+        return "\n".join(self.model.told)
 
 
 def prepare(config: Path, work: Path) -> None:
@@ -127,7 +76,7 @@ def person(version: str, *flags: str, policy: str = "") -> Iterator[Person]:
             done = hub.command("hooks", "install", "--yes", AGENT)
             assert done.returncode == 0, done.stderr
             with Terminal(root, [str(program(version)), "--permission-mode", "default"], env, work) as terminal:
-                terminal.sees("❯", 60)
+                terminal.sees("❯", START_S)
                 yield Person(hub, api, terminal, work, config)
     shutil.rmtree(root, ignore_errors=True)
 
@@ -141,7 +90,7 @@ def somebody(request: pytest.FixtureRequest) -> Iterator[Person]:
 
 @pytest.mark.shows("allowed from the hub")
 def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Person) -> None:
-    somebody.says(bash("touch a1"), {"text": "Done one."})
+    somebody.plays(bash("touch a1"), {"text": "Done one."})
     ask = somebody.asked()
     assert "touch a1" in json.dumps(ask["approval"]["preview"])
     somebody.terminal.sees(PROMPT)
@@ -153,7 +102,7 @@ def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: P
 
 @pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person) -> None:
-    somebody.says(bash("touch never1"), {"text": "Then not."})
+    somebody.plays(bash("touch never1"), {"text": "Then not."})
     ask = somebody.asked()
     somebody.decide(ask, decision="deny", reason="use a2 instead")
     somebody.hears("Then not.")
@@ -163,7 +112,7 @@ def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person)
 
 @pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
-    somebody.says(bash("touch a3"), {"text": "Done three."})
+    somebody.plays(bash("touch a3"), {"text": "Done three."})
     ask = somebody.asked()
     somebody.presses("1")
     somebody.hears("Done three.")
@@ -174,7 +123,7 @@ def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person)
 
 @pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
-    somebody.says(bash("touch never2"), {"text": "never said"})
+    somebody.plays(bash("touch never2"), {"text": "never said"})
     ask = somebody.asked()
     somebody.presses("Escape")
     end = somebody.ended(ask)
@@ -185,7 +134,7 @@ def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) 
 
 @pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_at_once(somebody: Person) -> None:
-    somebody.says(bash("touch forbidden1"), {"text": "So be it."})
+    somebody.plays(bash("touch forbidden1"), {"text": "So be it."})
     somebody.hears("So be it.")
     assert not (somebody.work / "forbidden1").exists() and not somebody.pending()
     assert "not that one" in somebody.told_model()
@@ -193,7 +142,7 @@ def test_a_rule_that_denies_answers_at_once(somebody: Person) -> None:
 
 @pytest.mark.shows("allowed with a changed input")
 def test_what_is_allowed_with_another_input_runs_with_that(somebody: Person) -> None:
-    somebody.says(bash("touch asked1"), {"text": "Done other."})
+    somebody.plays(bash("touch asked1"), {"text": "Done other."})
     somebody.decide(somebody.asked(), decision="allow", updatedInput={"command": "touch other1", "description": "as told"})
     somebody.hears("Done other.")
     assert (somebody.work / "other1").exists() and not (somebody.work / "asked1").exists()
@@ -203,30 +152,49 @@ def test_what_is_allowed_with_another_input_runs_with_that(somebody: Person) -> 
 def test_a_question_is_answered_in_the_hub(somebody: Person) -> None:
     asks = {"question": "Which color?", "header": "Color", "multiSelect": False,
             "options": [{"label": "Red", "description": "r"}, {"label": "Blue", "description": "b"}]}
-    somebody.says(tool("AskUserQuestion", questions=[asks]), {"text": "Thank you."})
-    ask = somebody.asked()
-    somebody.hub.wire.post(f"/sessions/{ask['sessionId']}/questions/{ask['question']['questionId']}",
-                           {"action": "accept", "content": {"answer": "Blue"}}, 200)
+    somebody.plays(tool("AskUserQuestion", questions=[asks]), {"text": "Thank you."})
+    somebody.answer(somebody.asked(), answer="Blue")
     somebody.hears("Thank you.")
     assert "Blue" in somebody.told_model()
 
 
 @pytest.mark.shows("plan approved from the hub")
 def test_a_plan_is_approved_in_the_hub(somebody: Person) -> None:
-    somebody.says(tool("EnterPlanMode"), tool("ExitPlanMode", plan="1. Touch a file."), {"text": "On it."})
+    somebody.plays(tool("EnterPlanMode"), tool("ExitPlanMode", plan="1. Touch a file."), {"text": "On it."})
     ask = somebody.asked()
     somebody.decide(ask, optionId="default")
     somebody.hears("On it.")
 
 
+@pytest.mark.shows("history equal to its store")
+def test_the_history_is_what_the_transcript_says(somebody: Person) -> None:
+    (file,) = somebody.config.glob("projects/*/*.jsonl")
+    eventually(lambda: spoken(somebody.messages()) == spoken(stored(file)), "all of it is in the hub, once", 30)
+
+
+def stored(file: Path) -> list[tuple[str, str]]:
+    """Who said what, by the CLI's own file."""
+    said = []
+    for line in map(json.loads, file.read_text().splitlines()):
+        content = line["message"]["content"] if line["type"] in ("user", "assistant") else []
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        said += [(line["type"], block["text"]) for block in blocks if block["type"] == "text"]
+    return said
+
+
+def spoken(said: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Without what the CLI itself says in its person's name."""
+    return [(who, text) for who, text in said if who == "assistant" or text.startswith(MARK)]
+
+
 @pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Person) -> None:
-    somebody.says(bash("touch a4"), {"text": "Done four."})
+    somebody.plays(bash("touch a4"), {"text": "Done four."})
     ask = somebody.asked()
     somebody.hub.kill()
     somebody.presses("1")
     somebody.hears("Done four.")
-    somebody.says(bash("touch a5"), {"text": "Done five."})
+    somebody.plays(bash("touch a5"), {"text": "Done five."})
     somebody.presses("1")
     somebody.hears("Done five.")
     somebody.hub.start()
@@ -238,7 +206,7 @@ def test_removed_hooks_leave_the_settings_as_they_were_and_ask_nobody_here(someb
     done = somebody.hub.command("hooks", "remove", "--yes", AGENT)
     assert done.returncode == 0 and not (somebody.config / "settings.json").exists()
     for number in range(5):  # the CLI looks at its settings now and then
-        somebody.says(bash(f"touch b{number}"), {"text": f"Done with {number}."})
+        somebody.plays(bash(f"touch b{number}"), {"text": f"Done with {number}."})
         somebody.terminal.sees(PROMPT)
         time.sleep(READ_S)
         is_asked = bool(somebody.pending())

@@ -18,11 +18,13 @@ from tests.peers.seat import Seat
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 from tests.tooling.scripted_model import ScriptedModel
-from tests.tooling.tmux import Terminal
+from tests.tooling.tmux import START_S, Terminal
 
 VERSION = "1.0.102"
 pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Copilot CLI", VERSION)]
 
+AGENT = "copilot"
+READY = "/ commands"
 PROMPT = "Do you want to run this command?"
 RULE = '[[rules]]\ncommand = ["touch forbidden*"]\nreason = "not that one"\naction = "deny"\n'
 
@@ -35,14 +37,15 @@ def program() -> Path:
 def seat(*flags: str, broken: bool = False) -> Iterator[Seat]:
     root = Path(tempfile.mkdtemp(prefix="tl-"))
     with ScriptedModel() as model:
-        hub = HubProcess(root / "hub", *flags, policy=RULE)
+        own = {"PATH": f"{program().parent}:{node().parent}:/usr/local/bin:/usr/bin:/bin", "COPILOT_MODEL": "fake-model",
+               "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1", "COPILOT_PROVIDER_API_KEY": "sk-fake", "COPILOT_OFFLINE": "true",
+               "COPILOT_AUTO_UPDATE": "false"}
+        hub = HubProcess(root / "hub", *flags, policy=RULE, env=own)
         work = root / "work"
         work.mkdir()
         (hub.home / ".copilot").mkdir()
         (hub.home / ".copilot" / "config.json").write_text(json.dumps({"trusted_folders": [str(work)]}))
-        env = {"PATH": f"{node().parent}:/usr/local/bin:/usr/bin:/bin", "HOME": str(hub.home), "LANG": "C.UTF-8",
-               "TERM": "xterm-256color", "COPILOT_PROVIDER_BASE_URL": f"{model.url}/v1", "COPILOT_PROVIDER_API_KEY": "sk-fake",
-               "COPILOT_MODEL": "fake-model", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"}
+        env = {**own, "HOME": str(hub.home), "LANG": "C.UTF-8", "TERM": "xterm-256color"}
         with hub:
             done = hub.command("hooks", "install", "--yes", "copilot")
             assert done.returncode == 0, done.stderr
@@ -51,8 +54,8 @@ def seat(*flags: str, broken: bool = False) -> Iterator[Seat]:
             if broken:
                 file.write_text(file.read_text().replace(" -I -S ", "-that-is-gone -I -S "))
             with Terminal(root, [str(program())], env, work) as terminal:
-                terminal.sees("/ commands", 90)
-                yield Seat(hub, model, terminal, work, PROMPT)
+                terminal.sees(READY, START_S)
+                yield Seat(hub, model, terminal, work, AGENT, PROMPT, ready=READY)
     shutil.rmtree(root, ignore_errors=True)
 
 
@@ -74,27 +77,18 @@ def returns(one: Seat) -> None:
 
 @pytest.mark.shows("shown as waiting for an answer in the terminal")
 def test_who_sits_there_is_asked_in_the_terminal_alone_and_the_hub_says_that_it_waits(somebody: Seat) -> None:
-    somebody.terminal.type("run: touch a1")
+    somebody.says("run: touch a1")
     somebody.terminal.sees(PROMPT)
     assert not somebody.pending()
-    (session,) = followed(somebody)
-    eventually(lambda: "waits for you in its terminal" in json.dumps(somebody.events(session, "interaction:notification")),
+    eventually(lambda: "waits for you in its terminal" in json.dumps(somebody.events("interaction:notification")),
                "the hub says that it waits", 20)
     somebody.presses("Enter")
     somebody.made("a1")
 
 
-def followed(one: Seat) -> list[str]:
-    def listed() -> list[str]:
-        return [each["id"] for each in one.hub.wire.get("/sessions")["sessions"] if each["agent"] == "copilot"]
-
-    eventually(listed, "the session is followed", 20)
-    return listed()
-
-
 @pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_who_sits_there_too(somebody: Seat) -> None:
-    somebody.terminal.type("run: touch forbidden1")
+    somebody.says("run: touch forbidden1")
     somebody.is_told("not that one")
     assert not (somebody.work / "forbidden1").exists() and PROMPT not in somebody.terminal.screen
 
@@ -102,7 +96,7 @@ def test_a_rule_that_denies_answers_who_sits_there_too(somebody: Seat) -> None:
 @pytest.mark.shows("allowed from the hub", "asked in the hub only while the person is away")
 def test_who_is_away_allows_it_in_the_hub_and_the_terminal_never_asks(somebody: Seat) -> None:
     leaves(somebody)
-    somebody.terminal.type("run: touch a2")
+    somebody.says("run: touch a2")
     ask = somebody.asked()
     assert "touch a2" in json.dumps(ask["approval"]["preview"]) and PROMPT not in somebody.terminal.screen
     somebody.decide(ask, decision="allow")
@@ -112,7 +106,7 @@ def test_who_is_away_allows_it_in_the_hub_and_the_terminal_never_asks(somebody: 
 
 @pytest.mark.shows("denied from the hub, and the model sees the reason")
 def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Seat) -> None:
-    somebody.terminal.type("run: touch never1")
+    somebody.says("run: touch never1")
     somebody.decide(somebody.asked(), decision="deny", reason="use a3 instead")
     somebody.is_told("use a3 instead")
     assert not (somebody.work / "never1").exists()
@@ -127,7 +121,7 @@ def stops(one: Seat) -> None:
 
 @pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_what_is_stopped_in_the_terminal_is_taken_back_from_the_hub(somebody: Seat) -> None:
-    somebody.terminal.type("run: touch never2")
+    somebody.says("run: touch never2")
     ask = somebody.asked()
     stops(somebody)
     end = somebody.ended(ask)
@@ -137,12 +131,12 @@ def test_what_is_stopped_in_the_terminal_is_taken_back_from_the_hub(somebody: Se
 
 @pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Seat) -> None:
-    somebody.terminal.type("run: touch a4")
+    somebody.says("run: touch a4")
     ask = somebody.asked()
     somebody.hub.kill()
     somebody.presses("Enter")
     somebody.made("a4")
-    somebody.terminal.type("run: touch a5")
+    somebody.says("run: touch a5")
     somebody.presses("Enter")
     somebody.made("a5")
     somebody.hub.start()
@@ -154,7 +148,7 @@ def test_removed_hooks_leave_the_files_as_they_were_and_ask_nobody_here(somebody
     leaves(somebody)
     done = somebody.hub.command("hooks", "remove", "--yes", "copilot")
     assert done.returncode == 0 and not (somebody.hub.home / ".copilot" / "hooks").exists()
-    somebody.terminal.type("run: touch a6")  # the program calls what it read when it started
+    somebody.says("run: touch a6")  # the program calls what it read when it started
     somebody.presses("Enter")
     somebody.made("a6")
     assert not somebody.pending()
@@ -162,26 +156,24 @@ def test_removed_hooks_leave_the_files_as_they_were_and_ask_nobody_here(somebody
 
 @pytest.mark.shows("history equal to its store")
 def test_history_is_what_the_store_says(somebody: Seat) -> None:
-    (session,) = followed(somebody)
     (store,) = (somebody.hub.home / ".copilot" / "session-state").glob("*/events.jsonl")
     lines = [json.loads(line) for line in store.read_text().splitlines()]
     said = [line["data"]["content"].strip() for line in lines if line["type"] == "assistant.message" and line["data"]["content"]]
     calls = [line["data"]["toolCallId"] for line in lines if line["type"] == "tool.execution_start"]
-    eventually(lambda: [event["toolCallId"] for event in somebody.events(session, "tool:start")] == calls, "all is told", 20)
-    told = [event for event in somebody.events(session, "message:complete") if event["role"] == "assistant"]
-    assert ["".join(block["text"] for block in event["content"]).strip() for event in told] == said
+    eventually(lambda: [event["toolCallId"] for event in somebody.events("tool:start")] == calls, "all is told", 20)
+    assert [text.strip() for text in somebody.said()] == said
 
 
 def test_an_interpreter_that_is_gone_leaves_the_terminal_to_its_person() -> None:
     with seat(broken=True) as one:
         leaves(one)
-        one.terminal.type("run: touch b1")
+        one.says("run: touch b1")
         one.presses("Enter")
         one.made("b1")
 
 
 def test_nobody_sits_at_a_terminal_without_keys_for_long() -> None:
     with seat("--away-after", "0.001") as one:
-        one.terminal.type("run: touch c1")
+        one.says("run: touch c1")
         one.decide(one.asked(), decision="allow")
         one.made("c1")

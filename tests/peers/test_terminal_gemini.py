@@ -19,12 +19,13 @@ from tests.peers.seat import Seat
 from tests.tooling.hub_process import HubProcess
 from tests.tooling.processes import eventually
 from tests.tooling.scripted_model import ScriptedModel
-from tests.tooling.tmux import Terminal
+from tests.tooling.tmux import START_S, Terminal
 
 VERSION = "0.61.0"
 pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("Gemini CLI", VERSION)]
 assert tests.tooling.gemini_model, "it has the model speak Gemini's dialect"
 
+AGENT = "gemini"
 PROMPT = "Allow execution of"
 READY = "Type your message"
 RULE = '[[rules]]\ncommand = ["touch forbidden*"]\nreason = "not that one"\naction = "deny"\n'
@@ -59,8 +60,8 @@ def seat(*flags: str) -> Iterator[Seat]:
             assert done.returncode == 0, done.stderr
             assert "how I like it" in settings.read_text()
             with Terminal(root, [str(program())], env, work) as terminal:
-                terminal.sees(READY, 90)
-                yield Seat(hub, model, terminal, work, PROMPT)
+                terminal.sees(READY, START_S)
+                yield Seat(hub, model, terminal, work, AGENT, PROMPT, ready=READY)
     shutil.rmtree(root, ignore_errors=True)
 
 
@@ -77,28 +78,15 @@ def keen() -> Iterator[Seat]:
         yield one
 
 
-def says(one: Seat, text: str) -> None:
-    """Type a prompt. A CLI that is just starting takes the text, and not always the key behind it."""
-    before = len(one.model.requests)
-    one.terminal.type(text)
-    for _ in range(5):
-        try:
-            eventually(lambda: text in one.model.requests[before:], "the model is asked", 5)
-            return
-        except AssertionError:
-            one.terminal.key("Enter")
-    raise AssertionError(one.terminal.screen)
-
-
 def done(one: Seat, name: str) -> None:
     """Wait until the turn with this file is over, and the next prompt can be typed."""
-    one.terminal.sees(READY, 60)
+    one.terminal.sees(READY, START_S)
     assert (one.work / name).exists()
 
 
 @pytest.mark.shows("shown as waiting for an answer in the terminal", "answered in the terminal first, and taken back everywhere")
 def test_a_prompt_is_shown_in_the_hub_and_a_yes_in_the_terminal_takes_it_back(somebody: Seat) -> None:
-    says(somebody, "run: touch a1")
+    somebody.says("run: touch a1")
     ask = somebody.asked()
     assert ask["approval"]["answerThere"] is True and "touch a1" in json.dumps(ask["approval"]["preview"])
     refused = somebody.hub.wire.post(f"/sessions/{ask['sessionId']}/permissions/{ask['approval']['requestId']}",
@@ -112,7 +100,7 @@ def test_a_prompt_is_shown_in_the_hub_and_a_yes_in_the_terminal_takes_it_back(so
 
 @pytest.mark.shows("answered in the terminal first, and taken back everywhere")
 def test_a_no_in_the_terminal_takes_it_back(somebody: Seat) -> None:
-    says(somebody, "run: touch never1")
+    somebody.says("run: touch never1")
     ask = somebody.asked()
     somebody.presses("Escape")
     somebody.terminal.unsees(PROMPT)
@@ -124,7 +112,7 @@ def test_a_no_in_the_terminal_takes_it_back(somebody: Seat) -> None:
 
 @pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_at_once_and_the_model_sees_the_reason(somebody: Seat) -> None:
-    says(somebody, "run: touch forbidden1")
+    somebody.says("run: touch forbidden1")
     somebody.is_told("not that one")
     assert not (somebody.work / "forbidden1").exists() and not somebody.pending()
     somebody.terminal.sees(READY)
@@ -132,7 +120,7 @@ def test_a_rule_that_denies_answers_at_once_and_the_model_sees_the_reason(somebo
 
 @pytest.mark.shows("found, and shown as running")
 def test_its_session_is_found_and_said_to_run(keen: Seat) -> None:
-    says(keen, "say hello")
+    keen.says("say hello")
     keen.terminal.sees("Hello from the fake model.")
 
     def listed() -> list[Any]:
@@ -159,7 +147,7 @@ def test_its_session_is_followed_with_what_its_file_says(somebody: Seat) -> None
              for part in record["content"] if part.get("text", "").startswith("run: ")]
 
     def prompts() -> list[str]:
-        events = somebody.events(session["id"], "message:start,message:delta,message:complete")
+        events = somebody.events("message:start,message:delta,message:complete", session["id"])
         return [text for text in typed if text in json.dumps(events)]
 
     assert typed
@@ -168,13 +156,13 @@ def test_its_session_is_followed_with_what_its_file_says(somebody: Seat) -> None
 
 @pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_leaves_the_terminal_to_its_person(somebody: Seat) -> None:
-    says(somebody, "run: touch a4")
+    somebody.says("run: touch a4")
     ask = somebody.asked()
     somebody.hub.kill()
     somebody.presses("Enter")
     somebody.made("a4")
     somebody.terminal.sees(READY)
-    says(somebody, "run: touch a5")
+    somebody.says("run: touch a5")
     somebody.presses("Enter")
     somebody.made("a5")
     somebody.hub.start()
@@ -190,14 +178,14 @@ def test_removed_hooks_leave_the_settings_as_they_were(somebody: Seat) -> None:
 
 @pytest.mark.shows("answered in its tmux pane from the hub")
 def test_a_prompt_is_allowed_and_denied_by_a_key_in_its_pane(keen: Seat) -> None:
-    says(keen, "run: touch b1")
+    keen.says("run: touch b1")
     ask = keen.asked()
     assert not ask["approval"].get("answerThere")
     keen.decide(ask, decision="allow")
     keen.made("b1")
     assert keen.ended(ask)["approved"] is True
     keen.terminal.sees(READY)
-    says(keen, "run: touch never2")
+    keen.says("run: touch never2")
     keen.decide(keen.asked(), decision="deny")
     keen.terminal.unsees(PROMPT)
     keen.terminal.sees(READY)

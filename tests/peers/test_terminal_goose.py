@@ -17,14 +17,15 @@ import pytest
 
 from tests.peers.install import node, npm_package
 from tests.peers.seat import Seat
-from tests.tooling.hub_process import HubProcess
+from tests.tooling.hub_process import HubProcess, own_environment
 from tests.tooling.processes import eventually
 from tests.tooling.scripted_model import ScriptedModel
-from tests.tooling.tmux import Terminal
+from tests.tooling.tmux import START_S, Terminal
 
 VERSION = "1.52.0"
 pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("goose", VERSION)]
 
+AGENT = "goose"
 PROMPT = "◆  Goose would like to call the above tool"
 """The mark is another one when it is answered."""
 READY = "Enter to send"
@@ -43,20 +44,19 @@ def program() -> Path:
 def seat() -> Iterator[Seat]:
     root = Path(tempfile.mkdtemp(prefix="tl-"))
     with ScriptedModel() as model:
-        hub = HubProcess(root / "hub", policy=RULE)
+        own = {"PATH": f"{program().parent}:{node().parent}:/usr/local/bin:/usr/bin:/bin", "GOOSE_PROVIDER": "openai",
+               "GOOSE_MODEL": "fake-model", "OPENAI_API_KEY": "sk-fake", "OPENAI_HOST": model.url, "GOOSE_MODE": "approve",
+               "GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_ENABLED": "false"}
+        hub = HubProcess(root / "hub", policy=RULE, env=own)
         work = root / "work"
         work.mkdir()
-        env = {"PATH": f"{node().parent}:/usr/local/bin:/usr/bin:/bin", "HOME": str(hub.home), "LANG": "C.UTF-8",
-               "TERM": "xterm-256color", "XDG_DATA_HOME": str(hub.home / "share"), "XDG_CONFIG_HOME": str(hub.home / "config"),
-               "XDG_STATE_HOME": str(hub.home / "state"), "GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "fake-model",
-               "OPENAI_API_KEY": "sk-fake", "OPENAI_HOST": model.url, "GOOSE_MODE": "approve", "GOOSE_DISABLE_KEYRING": "1",
-               "GOOSE_TELEMETRY_ENABLED": "false"}
+        env = {**own_environment(hub.home), **own, "TERM": "xterm-256color"}
         with hub:
             done = hub.command("hooks", "install", "--yes", "goose")
             assert done.returncode == 0, done.stderr
             with Terminal(root, [str(program()), "session", "--with-builtin", "developer"], env, work) as terminal:
-                terminal.sees(READY, 90)
-                yield Seat(hub, model, terminal, work, PROMPT)
+                terminal.sees(READY, START_S)
+                yield Seat(hub, model, terminal, work, AGENT, PROMPT, ready=READY)
     shutil.rmtree(root, ignore_errors=True)
 
 
@@ -66,33 +66,16 @@ def somebody() -> Iterator[Seat]:
         yield one
 
 
-def says(one: Seat, text: str) -> None:
-    """Type a prompt. What is just starting takes the text, and not always the key behind it."""
-    before = len(one.model.requests)
-    one.terminal.type(text)
-    for _ in range(5):
-        try:
-            eventually(lambda: text in one.model.requests[before:], "the model is asked", 5)
-            return
-        except AssertionError:
-            one.terminal.key("Enter")
-    raise AssertionError(one.terminal.screen)
-
-
-def sessions(one: Seat) -> list[Any]:
-    return list(one.hub.wire.get("/sessions?agent=goose")["sessions"])
-
-
 @pytest.mark.shows("history equal to its store")
 def test_its_session_is_followed_with_what_its_database_says(somebody: Seat) -> None:
-    says(somebody, "run: touch a1")
+    somebody.says("run: touch a1")
     somebody.presses("Enter")
     somebody.made("a1")
-    eventually(lambda: sessions(somebody), "its hook had the hub follow it", 20)
-    (session,) = sessions(somebody)
+    eventually(lambda: somebody.sessions(), "its hook had the hub follow it", 20)
+    (session,) = somebody.sessions()
 
     def told() -> str:
-        return json.dumps(somebody.events(session["id"], "message:start,message:delta,message:complete,tool:start,tool:result"))
+        return json.dumps(somebody.events("message:start,message:delta,message:complete,tool:start,tool:result", session["id"]))
 
     eventually(lambda: all(words in told() for words in ("run: touch a1", "I will use a tool.", "Done.", "tool:result")),
                "all of the turn is in the journal", 30)
@@ -102,18 +85,18 @@ def test_its_session_is_followed_with_what_its_database_says(somebody: Seat) -> 
 @pytest.mark.shows("deny rule answers")
 def test_a_rule_that_denies_answers_after_the_persons_yes_and_the_model_sees_the_reason(somebody: Seat) -> None:
     somebody.terminal.sees(READY)
-    says(somebody, "run: touch forbidden1")
+    somebody.says("run: touch forbidden1")
     somebody.presses("Enter")
     somebody.is_told("not that one")
     assert not (somebody.work / "forbidden1").exists()
-    (session,) = sessions(somebody)
-    (end,) = somebody.events(session["id"], "approval:resolved")
+    (session,) = somebody.sessions()
+    (end,) = somebody.events("approval:resolved", session["id"])
     assert (end["approved"], end["resolvedBy"]) == (False, "policy")
 
 
 @pytest.mark.shows("found, and shown as running")
 def test_its_session_is_found_and_said_to_run(somebody: Seat) -> None:
-    for view in sessions(somebody):
+    for view in somebody.sessions():
         somebody.hub.wire.ask("DELETE", f"/sessions/{view['id']}")
 
     def running() -> list[Any]:
@@ -126,7 +109,7 @@ def test_its_session_is_found_and_said_to_run(somebody: Seat) -> None:
 @pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
 def test_a_hub_that_is_killed_leaves_the_terminal_to_its_person(somebody: Seat) -> None:
     somebody.hub.kill()
-    says(somebody, "run: touch a4")
+    somebody.says("run: touch a4")
     somebody.presses("Enter")
     somebody.made("a4")
     somebody.hub.start()

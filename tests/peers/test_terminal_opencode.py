@@ -12,22 +12,23 @@ from pathlib import Path
 import pytest
 
 from tests.peers.install import npm_package
-from tests.peers.opencode import AGENT, PACKAGE, PROMPT, READY, VERSION, Person, begun, person, place, text_in
+from tests.peers.opencode import AGENT, PACKAGE, PROMPT, READY, VERSION, at, begun, person, place
+from tests.peers.seat import Seat
 from tests.tooling.hub_process import own_environment
 from tests.tooling.processes import eventually
-from tests.tooling.tmux import Terminal
+from tests.tooling.tmux import START_S, Terminal
 
 pytestmark = [pytest.mark.peers, pytest.mark.slow, pytest.mark.program("opencode", VERSION)]
 
 
 @pytest.fixture(scope="module")
-def somebody() -> Iterator[Person]:
+def somebody() -> Iterator[Seat]:
     with person() as one:
         yield one
 
 
 @pytest.mark.shows("allowed from the hub")
-def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Person) -> None:
+def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: Seat) -> None:
     somebody.says("run: touch a1")
     ask = somebody.asked()
     assert "touch a1" in json.dumps(ask["approval"]["preview"])
@@ -39,7 +40,7 @@ def test_a_tool_asked_in_the_terminal_is_allowed_in_the_hub_and_runs(somebody: P
 
 
 @pytest.mark.shows("denied from the hub, and the model sees the reason")
-def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person) -> None:
+def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Seat) -> None:
     somebody.says("run: touch never1")
     ask = somebody.asked()
     somebody.decide(ask, decision="deny", reason="use a2 instead")
@@ -49,7 +50,7 @@ def test_a_denial_in_the_hub_reaches_the_model_with_its_reason(somebody: Person)
 
 
 @pytest.mark.shows("answered in the terminal first, and taken back everywhere")
-def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
+def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Seat) -> None:
     somebody.says("run: touch a3")
     ask = somebody.asked()
     somebody.presses("Enter")
@@ -59,7 +60,7 @@ def test_a_yes_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person)
 
 
 @pytest.mark.shows("answered in the terminal first, and taken back everywhere")
-def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) -> None:
+def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Seat) -> None:
     somebody.says("run: touch never2")
     ask = somebody.asked()
     somebody.presses("Escape")
@@ -69,7 +70,7 @@ def test_a_no_in_the_terminal_takes_the_ask_back_from_the_hub(somebody: Person) 
     assert not (somebody.work / "never2").exists()
 
 
-def test_a_late_answer_does_nothing(somebody: Person) -> None:
+def test_a_late_answer_does_nothing(somebody: Seat) -> None:
     somebody.says("run: touch a4")
     ask = somebody.asked()
     somebody.presses("Enter")
@@ -80,14 +81,38 @@ def test_a_late_answer_does_nothing(somebody: Person) -> None:
 
 
 @pytest.mark.shows("deny rule answers")
-def test_a_rule_that_denies_answers_at_once(somebody: Person) -> None:
+def test_a_rule_that_denies_answers_at_once(somebody: Seat) -> None:
     somebody.says("run: touch forbidden1")
     somebody.is_told("not that one")
     somebody.is_idle()
     assert not (somebody.work / "forbidden1").exists() and not somebody.pending()
 
 
-def test_a_change_of_a_file_is_shown_and_allowed(somebody: Person) -> None:
+@pytest.mark.shows("question answered from the hub")
+def test_a_question_is_answered_in_the_hub(somebody: Seat) -> None:
+    choices = [{"label": label, "description": label.lower()} for label in ("Red", "Blue")]
+    question = {"header": "Color", "question": "Which color?", "options": choices}
+    somebody.says(f"call: question {json.dumps({'questions': [question]})}")
+    ask = somebody.asked()
+    somebody.terminal.sees("1. Red")
+    somebody.answer(ask, answer="Blue")
+    somebody.is_told(r'\"Which color?\"=\"Blue\"')
+    somebody.terminal.unsees("1. Red")
+    somebody.is_idle()
+
+
+@pytest.mark.shows("plan approved from the hub")
+def test_a_plan_is_approved_in_the_hub() -> None:
+    with person(words=("--agent", "plan"), OPENCODE_EXPERIMENTAL_PLAN_MODE="1") as one:
+        one.is_idle()
+        one.says("call: plan_exit {}")
+        ask = one.asked()
+        assert "switch to the build agent" in ask["question"]["question"]
+        one.answer(ask, answer="Yes")
+        one.terminal.sees("▣  Build")
+
+
+def test_a_change_of_a_file_is_shown_and_allowed(somebody: Seat) -> None:
     somebody.says("write: b1.txt hello")
     ask = somebody.asked()
     assert "b1.txt" in json.dumps(ask["approval"]["preview"])
@@ -95,7 +120,7 @@ def test_a_change_of_a_file_is_shown_and_allowed(somebody: Person) -> None:
     somebody.made("b1.txt")
 
 
-def test_what_goes_outside_is_asked_twice_as_the_program_does(somebody: Person) -> None:
+def test_what_goes_outside_is_asked_twice_as_the_program_does(somebody: Seat) -> None:
     somebody.says("run: cat /etc/hostname")
     first = somebody.asked()
     somebody.decide(first, decision="allow")
@@ -106,7 +131,7 @@ def test_what_goes_outside_is_asked_twice_as_the_program_does(somebody: Person) 
     somebody.is_idle()
 
 
-def test_always_is_a_rule_of_the_hub_and_the_program_is_told_once(somebody: Person) -> None:
+def test_always_is_a_rule_of_the_hub_and_the_program_is_told_once(somebody: Seat) -> None:
     somebody.says("run: touch always1")
     ask = somebody.asked()
     somebody.decide(ask, optionId="always")
@@ -119,32 +144,31 @@ def test_always_is_a_rule_of_the_hub_and_the_program_is_told_once(somebody: Pers
 
 
 @pytest.mark.shows("prompted from the hub")
-def test_a_prompt_from_the_hub_appears_in_the_terminal(somebody: Person) -> None:
+def test_a_prompt_from_the_hub_appears_in_the_terminal(somebody: Seat) -> None:
     somebody.is_idle()
-    session_id = somebody.session["id"]
+    session_id = somebody.session()["id"]
     with somebody.hub.wire.send_message(session_id, "long 3"):
         somebody.terminal.sees("chunk 2")
     somebody.is_idle()
-    prompts = [event for event in somebody.events(session_id, "message:complete") if event["role"] == "user"]
-    assert [text_in(event) for event in prompts].count("long 3") == 1
+    assert somebody.said("user").count("long 3") == 1
 
 
 @pytest.mark.shows("shown live")
-def test_what_is_typed_there_is_shown_here_meanwhile_and_can_be_stopped_from_here(somebody: Person) -> None:
-    session_id = somebody.session["id"]
+def test_what_is_typed_there_is_shown_here_meanwhile_and_can_be_stopped_from_here(somebody: Seat) -> None:
+    session_id = somebody.session()["id"]
     somebody.says("slow")
-    eventually(lambda: "tick 2" in shown(somebody, session_id), "the first words are here", 30)
+    eventually(lambda: "tick 2" in shown(somebody), "the first words are here", 30)
     assert stored_text(somebody.hub.home).count("tick") == 0, "the program has not stored it yet"
     somebody.hub.wire.post(f"/sessions/{session_id}/cancel")
     somebody.is_idle()
     somebody.terminal.sees("interrupted")
-    said = somebody.texts(session_id)[-1]
+    said = somebody.said()[-1]
     assert said.count("tick 1 ") == 1, said
 
 
-def shown(somebody: Person, session_id: str) -> str:
+def shown(somebody: Seat) -> str:
     """What is being written, as far as it is here."""
-    return "".join(event["delta"] for event in somebody.events(session_id, "message:delta"))
+    return "".join(event["delta"] for event in somebody.events("message:delta"))
 
 
 def stored_text(home: Path) -> str:
@@ -153,19 +177,17 @@ def stored_text(home: Path) -> str:
 
 
 @pytest.mark.shows("history equal to its store")
-def test_the_history_is_what_the_store_has(somebody: Person) -> None:
+def test_the_history_is_what_the_store_has(somebody: Seat) -> None:
     somebody.is_idle()
-    session_id = somebody.session["id"]
     with sqlite3.connect(f"file:{somebody.hub.home / 'share' / 'opencode' / 'opencode.db'}?mode=ro", uri=True) as store:
         rows = store.execute(
             "SELECT json_extract(message.data, '$.role'), json_extract(part.data, '$.text') FROM part JOIN message ON "
             "message.id = part.message_id WHERE json_extract(part.data, '$.type') = 'text' ORDER BY part.id").fetchall()
-    events = somebody.events(session_id, "message:complete")
-    assert [(event["role"], text_in(event)) for event in events] == [tuple(row) for row in rows]
+    assert somebody.messages() == [tuple(row) for row in rows]
 
 
 @pytest.mark.shows("hub killed while it is asked: the terminal asks as usual")
-def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Person) -> None:
+def test_a_hub_that_is_killed_while_it_is_asked_leaves_the_terminal_to_its_person(somebody: Seat) -> None:
     somebody.says("run: touch c1")
     ask = somebody.asked()
     somebody.hub.kill()
@@ -187,13 +209,13 @@ def test_a_program_that_ends_takes_its_ask_with_it_and_comes_back_with_its_sessi
             one.says("run: touch d1")
             ask = one.asked()
         assert one.ended(ask)["reason"] == "the program that asked has ended"
-        own_id = one.session["agentSessionId"]
-        eventually(lambda: not one.session["line"], "the line is gone", 10)
+        own_id = one.session()["agentSessionId"]
+        eventually(lambda: not one.session()["line"], "the line is gone", 10)
         with Terminal(work.parent, ["opencode", "-s", own_id], env, work) as terminal:
             terminal.sees("run: touch d1", 120)
-            back = Person(hub, model, terminal, work)
-            eventually(lambda: back.session["line"], "the line is back", 30)
-            with hub.wire.send_message(back.session["id"], "long 3"):
+            back = at(hub, model, terminal, work)
+            eventually(lambda: back.session()["line"], "the line is back", 30)
+            with hub.wire.send_message(back.session()["id"], "long 3"):
                 terminal.sees("chunk 2", 120)
 
 
@@ -203,22 +225,23 @@ def test_rules_that_allow_answer_only_where_the_person_wants_that() -> None:
         one.says("run: touch fine1")
         one.made("fine1")
         one.is_idle()
-        assert not one.pending() and one.events(one.session["id"], "approval:resolved")[-1]["resolvedBy"] == "policy"
+        assert not one.pending() and one.events("approval:resolved")[-1]["resolvedBy"] == "policy"
 
 
 @pytest.mark.shows("hooks removed: settings as before")
-def test_a_removed_plugin_leaves_the_settings_as_they_were(somebody: Person) -> None:
+def test_a_removed_plugin_leaves_the_settings_as_they_were(somebody: Seat) -> None:
     config = somebody.hub.home / "config" / "opencode"
     assert (config / "tui.jsonc").exists()
     done = somebody.hub.command("hooks", "remove", "--yes", AGENT)
     assert done.returncode == 0 and not (config / "tui.jsonc").exists()
     env = {**own_environment(somebody.hub.home), "PATH": f"{npm_package('opencode', PACKAGE, 'opencode-ai')}:/usr/bin:/bin",
            "TERM": "xterm-256color"}
+    somebody.terminal.close()
     (somebody.work.parent / "second").mkdir()
     with Terminal(somebody.work.parent / "second", ["opencode"], env, somebody.work) as terminal:
-        terminal.sees(READY, 120)
+        terminal.sees(READY, START_S)
         terminal.type("run: touch e1")
-        terminal.sees(PROMPT)
+        terminal.sees(PROMPT, START_S)  # it takes its time for the first prompt
         time.sleep(1.0)  # as long as an ask takes to come here, and longer
         assert not somebody.pending()
         terminal.key("Enter")
@@ -234,7 +257,7 @@ def test_without_a_network_it_starts_as_soon_as_without_the_plugin() -> None:
             began = time.monotonic()
             (work.parent / name).mkdir()
             with Terminal(work.parent / name, ["opencode"], offline, work) as terminal:
-                terminal.sees(READY, 150)
+                terminal.sees(READY, START_S)
                 took[name] = time.monotonic() - began
             hub.command("hooks", "remove", "--yes", AGENT)
         assert took["with"] < took["without"] + 40, took

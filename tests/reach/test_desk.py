@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,21 @@ import pytest
 
 from tests.aio import eventually, run
 from trunkline.agents.process_table import start_time
+from trunkline.dialects.claude.hooks import HOOKS
 from trunkline.dialects.context.envelope import decode_event
-from trunkline.dialects.hooks import HookCall
+from trunkline.dialects.elsewhere.hooks import HookCall
+from trunkline.dialects.signals import Update
 from trunkline.errors import AlreadyResolved
 from trunkline.hub import Answer, Decision, Hub, HubOptions
-from trunkline.reach import trunkline_hook
-from trunkline.reach.desk import SETTINGS_MOST, TerminalDesk
+from trunkline.reach import ending, trunkline_hook
+from trunkline.reach.desk import TerminalDesk
 from trunkline.reach.door import Door
+from trunkline.reach.foreign import SETTINGS_MOST
 from trunkline.reach.install import RECORDS
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.reach.trunkline_hook import WAITS
 from trunkline.session.driver.elsewhere import ASK_S
+from trunkline.session.interpret.asks.asks import CHANGES_MOST
 
 OWN = "11111111-2222-4333-8444-555555555555"
 AGENT = "claude-code"
@@ -171,6 +176,19 @@ def test_an_ask_joins_its_call_and_is_allowed_here() -> None:
     check(scenario)
 
 
+def test_an_ask_is_not_about_a_call_of_another_tool_with_the_same_input() -> None:
+    async def scenario(there: Terminal) -> None:
+        given = {"file_path": "/home/dev/project/a"}
+        write = {"type": "tool_use", "id": "toolu_1", "name": "Write", "input": {**given, "content": "x"}}
+        read = {"type": "tool_use", "id": "toolu_2", "name": "Read", "input": given}
+        there.writes(line("assistant", write, read, id="m1"))
+        hook = await there.hook(hook_event_name="PermissionRequest", tool_name="Read", tool_input=given)
+        assert (await there.pending()).approval.tool_call_id == "toolu_2"
+        hook.killed()
+
+    check(scenario)
+
+
 def test_a_denial_and_a_changed_input_reach_the_program() -> None:
     async def scenario(there: Terminal) -> None:
         hook = await there.asks("touch a1", agent_id="sub")
@@ -238,6 +256,39 @@ def test_a_no_in_the_terminal_ends_the_hook_and_the_ask() -> None:
     check(scenario)
 
 
+def test_a_no_whose_call_has_ended_before_its_hook_is_none_the_less_a_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "LOOK_S", 0)
+
+    async def scenario(there: Terminal) -> None:
+        there.writes(used("touch a1"))
+        hook = await there.asks("touch a1")
+        ask = await there.pending()
+        session = await there.hub.session(ask.session_id)
+        there.writes(line("user", {"type": "tool_result", "tool_use_id": "toolu_1", "content": "rejected", "is_error": True}))
+        await eventually(lambda: session.fold.calls["toolu_1"].finished)
+        for _ in range(20):  # the next look sees it
+            await asyncio.sleep(0)
+        hook.killed()
+        await eventually(lambda: not there.hub.pending())
+        (end,) = await there.ends(ask.session_id)
+        assert (end.approved, end.reason) == (False, "answered in the terminal: not allowed")
+
+    check(scenario)
+
+
+def test_a_yes_to_a_command_that_fails_is_a_yes() -> None:
+    async def scenario(there: Terminal) -> None:
+        there.writes(used("touch a1"))
+        hook = await there.asks("touch a1")
+        ask = await there.pending()
+        there.writes(line("user", {"type": "tool_result", "tool_use_id": "toolu_1", "content": "Exit code 1", "is_error": True}))
+        assert await hook.printed() is None
+        (end,) = await there.ends(ask.session_id)
+        assert (end.approved, end.reason) == (True, "answered in the terminal: allowed")
+
+    check(scenario)
+
+
 def test_a_program_that_is_gone_takes_its_ask_along() -> None:
     async def scenario(there: Terminal) -> None:
         hook = await there.asks("touch a1", pid=2**22 + 12345, agent_id="sub")
@@ -290,7 +341,7 @@ def test_what_a_hub_says_of_a_call_has_nothing_of_the_environment() -> None:
         try:
             words = [sys.executable, "-I", "-S", trunkline_hook.__file__, AGENT, "report", str(there.data / SOCKET_FILE)]
             given = json.dumps({"session_id": OWN, "hook_event_name": "Notification", "message": "It waits"}).encode()
-            await asyncio.to_thread(subprocess.run, words, input=given, check=True, timeout=30)
+            await asyncio.to_thread(subprocess.run, words, input=given, check=True, timeout=120)
         finally:
             del os.environ["CLAUDE_CODE_MESSAGING_TOKEN"]
         await eventually(lambda: there.hub._memory)
@@ -306,7 +357,7 @@ def test_work_that_went_on_ends_what_was_asked_before() -> None:
     async def scenario(there: Terminal) -> None:
         first = await there.asks("touch a1", agent_id="sub")
         ask = await there.pending()
-        await (await there.hook("report", hook_event_name="Stop")).printed()
+        await (await there.hook("report", hook_event_name="UserPromptSubmit")).printed()
         assert await first.printed() is None
         (end,) = await there.ends(ask.session_id)
         assert (end.approved, end.reason) == (False, "answered in the terminal")
@@ -320,17 +371,53 @@ def test_work_that_went_on_ends_what_was_asked_before() -> None:
     check(scenario)
 
 
+def test_a_turn_that_ends_leaves_what_a_sub_agent_in_the_background_asks() -> None:
+    async def scenario(there: Terminal) -> None:
+        behind = await there.asks("touch a1", agent_id="sub")
+        ask = await there.pending()
+        spec, before = there.hub.agents[AGENT], frozenset({ask.approval.request_id})
+        stopped = HOOKS.read(json.dumps({"session_id": OWN, "hook_event_name": "Stop"}).encode())
+        assert stopped is not None
+        await there.desk._reported(spec, stopped, os.getpid(), before)
+        await there.decide(await there.pending(), decision="allow")
+        assert await behind.printed() == {"behavior": "allow"}
+
+    check(scenario)
+
+
 def test_a_report_that_takes_long_does_not_end_what_was_asked_after_it() -> None:
     async def scenario(there: Terminal) -> None:
         hook = await there.asks("touch a1", agent_id="sub")
         ask = await there.pending()
         spec, went_on = there.hub.agents[AGENT], HookCall(does="goes_on", session_id=OWN, cwd="/home/dev/project")
-        await there.desk._reported(spec, went_on, frozenset())  # it came before the ask did
+        await there.desk._reported(spec, went_on, os.getpid(), frozenset())  # it came before the ask did
         assert there.hub.pending()
-        await there.desk._reported(spec, went_on, frozenset({ask.approval.request_id}))
+        await there.desk._reported(spec, went_on, os.getpid(), frozenset({ask.approval.request_id}))
         assert await hook.printed() is None and not there.hub.pending()
 
     check(scenario)
+
+
+def test_work_that_went_on_in_another_process_with_the_same_session_leaves_what_this_one_asks() -> None:
+    other = subprocess.Popen(["sleep", "600"])
+
+    async def scenario(there: Terminal) -> None:
+        first = await there.asks("touch a1")
+        ask = await there.pending()
+        await (await there.hook("report", pid=other.pid, hook_event_name="UserPromptSubmit")).printed()
+        await eventually(lambda: not there.desk._following)
+        second = await there.asks("touch a2", pid=other.pid)
+        await eventually(lambda: len(there.hub.pending()) == 2)
+        await there.decide(ask, decision="allow")
+        assert await first.printed() == {"behavior": "allow"}
+        await there.decide(await there.pending(), decision="deny")
+        assert (await second.printed())["behavior"] == "deny"
+
+    try:
+        check(scenario)
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_a_rule_that_denies_answers_at_once_and_one_that_allows_does_not() -> None:
@@ -363,6 +450,40 @@ def test_rules_allow_where_the_person_wants_that_and_no_other_hook_decides() -> 
     check(scenario, ALLOW, terminal_rules=True)
 
 
+def test_settings_behind_a_link_are_read_and_one_that_is_no_file_may_have_a_hook() -> None:
+    async def scenario(there: Terminal) -> None:
+        real = there.root / "dotfiles.json"
+        real.write_text('{"hooks": {}}')
+        (there.root / ".claude" / "settings.json").symlink_to(real)
+        assert await (await there.asks("touch a1", agent_id="sub")).printed() == {"behavior": "allow"}
+        real.unlink()
+        os.mkfifo(real)
+        hook = await there.asks("touch a2", agent_id="sub")
+        await there.decide(await there.pending(), decision="deny")
+        assert (await hook.printed())["behavior"] == "deny"
+
+    check(scenario, ALLOW, terminal_rules=True)
+
+
+@pytest.mark.parametrize("flag", ["--settings=theirs.json", "--plugin-dir"])
+def test_rules_do_not_allow_what_a_program_asks_that_was_started_with_hooks_of_others(flag: str) -> None:
+    started = subprocess.Popen([sys.executable, "-c", "input()", flag, "theirs"], stdin=subprocess.PIPE)
+
+    async def scenario(there: Terminal) -> None:
+        for pid in (started.pid, 0):
+            hook = await there.asks("touch a1", agent_id="sub", pid=pid)
+            ask = await there.pending()
+            assert not ask.approval.rules_allow
+            await there.decide(ask, decision="deny")
+            assert (await hook.printed())["behavior"] == "deny"
+
+    try:
+        check(scenario, ALLOW, terminal_rules=True)
+    finally:
+        started.kill()
+        started.communicate()
+
+
 def test_always_is_a_rule_of_ours_and_a_single_yes_to_the_program() -> None:
     async def scenario(there: Terminal) -> None:
         hook = await there.asks("touch a1", agent_id="sub")
@@ -388,6 +509,26 @@ def test_what_nobody_answers_is_left_to_the_terminal() -> None:
         assert not any(call.denied for call in session.fold.calls.values() if "a2" in str(call.state.raw_input))
 
     check(scenario)
+
+
+def test_a_call_that_changes_again_and_again_is_left_to_the_terminal() -> None:
+    async def scenario(there: Terminal) -> None:
+        there.writes(used("touch a0"))
+        hook = await there.asks("touch a0")
+        session = await there.hub.session((await there.pending()).session_id)
+        for number in range(1, CHANGES_MOST + 1):
+            asked = list(session.fold.approvals)
+            changed = {"sessionUpdate": "tool_call_update", "toolCallId": "toolu_1", "rawInput": {"command": f"touch a{number}"}}
+            session.agent.on_signals([Update(json.dumps(changed).encode())])
+            await eventually(partial(_is_other, session, asked, number == CHANGES_MOST))
+        assert await hook.printed() is None
+        assert not there.hub.pending() and "again and again" in (await there.ends(session.id))[-1].reason
+
+    check(scenario)
+
+
+def _is_other(session: Any, asked: list[str], may_be_none: bool) -> bool:
+    return list(session.fold.approvals) != asked and (may_be_none or bool(session.fold.approvals))
 
 
 def test_what_is_no_call_has_no_answer() -> None:

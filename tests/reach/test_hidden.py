@@ -20,6 +20,7 @@ from tests.tooling.processes import eventually
 from tests.tooling.stores import copilot
 from trunkline.agents import catalog
 from trunkline.discovery.processes import idle_seconds
+from trunkline.reach.desk import BACK
 from trunkline.reach.install import Hooks
 from trunkline.reach.socket import SOCKET_FILE
 from trunkline.reach.trunkline_hook import WAITS
@@ -65,6 +66,19 @@ def test_who_is_away_is_asked_here_and_the_answer_is_the_programs() -> None:
         assert session.fold.waits.approval_s == 295.0, "sooner than the program ends its hook"
         await there.there.decide(ask, decision="deny", reason="use b")
         assert await asked == {"behavior": "deny", "message": "use b"} and there.was_held
+
+    with_copilot(scenario)
+
+
+def test_who_comes_back_while_it_is_asked_here_is_asked_in_the_terminal() -> None:
+    async def scenario(there: Copilot) -> None:
+        await there.leaves()
+        asked = asyncio.create_task(there.asks("touch a1"))
+        ask = await there.there.pending()
+        await there.leaves(False)
+        assert await asked is None, "the program goes on, and shows its prompt"
+        (end,) = await there.there.ends(ask.session_id)
+        assert (end.approved, end.reason) == (False, BACK) and not there.hub.pending()
 
     with_copilot(scenario)
 
@@ -127,6 +141,10 @@ def test_a_terminal_without_keys_for_long_enough_is_one_that_nobody_sits_at() ->
         asked = asyncio.create_task(there.asks("touch a2", pid))
         await there.there.decide(await there.there.pending(), decision="allow")
         assert await asked == {"behavior": "allow"}
+        asked = asyncio.create_task(there.asks("touch a3", pid))
+        await there.there.pending()
+        os.utime(name, (time.time(), time.time()))  # a key is pressed
+        assert await asked is None and not there.hub.pending()
 
     with in_terminal() as (pid, name):
         with_copilot(scenario, away_after=600.0)

@@ -20,6 +20,7 @@ FILES = [
     '{\r\n  "model": "x"\r\n}\r\n', '{\n    "hooks": {}\n}\n', '{\n  "hooks": {\n    "Stop": []\n  }\n}\n',
     '{\n  "hooks": {\n    "Stop": [\n      {"hooks": [{"type": "command", "command": "theirs"}]}\n    ]\n  },\n  "m": "x"\n}\n',
     '{ // first\n  "model": "x" // last\n  /* end */\n}\n', '{\n  // "hooks": no\n  "hooks": { "Other": [ 1, 2 ] } // kept\n}\n',
+    '{\n  // mine\n}\n', '{ /* mine */ }', '{\n  "hooks": {\n    // none\n  }\n}\n', '{\r\n  // mine\r\n}\r\n',
     '\ufeff{\n  "a": "\\u00e4 // no remark", "b": [1, {"c": "}"}]\n}\n',
     '{"hooks": {"Ask": [{"hooks": [{"command": "theirs"}]}]}}',
 ]

@@ -14,17 +14,19 @@ from typing import Any
 
 import pytest
 
-from tests.aio import eventually, run
+from tests.aio import POLL_S, eventually, run
 from tests.dialects.gemini.test_hooks import screen
 from tests.reach.test_desk import ALLOW, DENY, data_folder
 from tests.tooling.stores import gemini
 from tests.tooling.tmux import Terminal as Pane
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.context.envelope import decode_event
+from trunkline.dialects.elsewhere.hooks import HookCall
 from trunkline.dialects.gemini.hooks import HOOKS
-from trunkline.dialects.hooks import HookCall
 from trunkline.errors import Unsupported
 from trunkline.hub import Decision, Hub, HubOptions
+from trunkline.reach import there as hooks_there
+from trunkline.reach.desk import TerminalDesk
 from trunkline.reach.door import Door
 from trunkline.reach.ending import Program
 from trunkline.reach.socket import SOCKET_FILE
@@ -43,6 +45,14 @@ class There:
         self.session_id = session_id
         self.file = file
         self.pid = os.getpid()
+        self.door: Any = None
+
+    @property
+    def desk(self) -> TerminalDesk:
+        """What serves the hooks."""
+        desk = self.door._desk
+        assert isinstance(desk, TerminalDesk)
+        return desk
 
     async def hook(self, kind: str, event: str, **given: Any) -> Any:
         """One call of the hook to its end: what it prints, None where it has no opinion."""
@@ -84,6 +94,13 @@ class There:
         read = [decode_event(entry.event) for entry in await session.feed.read(after=0)]
         return [event for event in read if type(event).__name__ == name]
 
+    async def told(self, session_id: str, name: str) -> Any:
+        """The one event of that name, as soon as it is stored; the test's deadline bounds it."""
+        while not (found := await self.events(session_id, name)):  # noqa: ASYNC110 - no event of ours tells of it
+            await asyncio.sleep(POLL_S)
+        (told,) = found
+        return told
+
     async def end(self, session_id: str) -> Any:
         await eventually(lambda: not self.hub.pending())
         return (await self.events(session_id, "ApprovalResolvedEvent"))[-1]
@@ -97,9 +114,18 @@ async def there(policy: str = "", **options: Any) -> AsyncIterator[There]:
             door = Door(hub, data)
             await door.open()
             try:
-                yield There(Path(name), hub, data, made.session_id, made.file)
+                one = There(Path(name), hub, data, made.session_id, made.file)
+                one.door = door
+                yield one
             finally:
                 await door.close()
+
+
+@pytest.fixture(autouse=True)
+def patient(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub on a busy machine takes its time; only who wants to see it give up does not wait for it."""
+    if "has_no_answer" not in request.node.name:
+        monkeypatch.setattr(hooks_there, "CHECK_S", 30.0)
 
 
 def check(scenario: Callable[[There], Any], policy: str = "", **options: Any) -> None:
@@ -141,7 +167,7 @@ def test_a_prompt_is_shown_and_cannot_be_answered_here() -> None:
         for decision in ("allow", "deny"):
             with pytest.raises(Unsupported, match="in the terminal"):
                 await there.decide(ask, decision=decision)
-        (asked,) = await there.events(ask.session_id, "ApprovalRequestedEvent")
+        asked = await there.told(ask.session_id, "ApprovalRequestedEvent")
         assert asked.meta["answerThere"] is True
         await there.ran("touch a1")
         end = await there.end(ask.session_id)
@@ -300,6 +326,22 @@ def test_a_prompt_is_answered_by_one_key_where_the_person_wants_that(decision: s
             await there.decide(ask, decision=decision)
             await eventually(lambda: "it went on" in pane.screen)
             assert pressed(there) == key and not there.hub.pending()
+
+    check(scenario, terminal_keys=True)
+
+
+@needs_tmux
+def test_an_answer_that_comes_with_one_in_the_terminal_presses_no_key() -> None:
+    async def scenario(there: There) -> None:
+        async with in_pane(there, screen("touch a1")) as pane:
+            await there.asks("touch a1")
+            ask = await there.pending()
+            asks_there = there.desk._there
+            assert asks_there._watching
+            there.hub.asks_elsewhere.decide(ask.approval.request_id, "allow", None, None)
+            asks_there.go_on(("gemini", there.session_id))  # the prompt that is shown by now asks the same once more
+            await eventually(lambda: not asks_there._watching)
+            assert pressed(there) == "" and "Allow once" in pane.screen
 
     check(scenario, terminal_keys=True)
 

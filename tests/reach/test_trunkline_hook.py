@@ -165,7 +165,7 @@ def test_a_hook_that_is_ended_prints_nothing_and_hangs_up(folder: Path) -> None:
             running.stdin = None
             eventually(lambda: heard, "the hub has the call")
             running.terminate()
-            assert running.communicate(timeout=30) == (b"", b"")
+            assert running.communicate(timeout=120) == (b"", b"")
         eventually(lambda: heard[1:] == [b""], "the hub sees that it hung up")
 
 

@@ -139,7 +139,12 @@ class Site:
 
     async def session(self, **fields: Any) -> Session:
         """A new session with the demo agent in the site's folder, which has told its commands already."""
-        answer = await self.ask("POST", "/sessions", json_body={"agent": "demo", "cwd": str(self.folder), **fields})
+        return await self.session_as(TOKEN, **fields)
+
+    async def session_as(self, token: str, **fields: Any) -> Session:
+        """The same, with another main token than the tests' own."""
+        wanted = {"agent": "demo", "cwd": str(self.folder), **fields}
+        answer = await self.ask("POST", "/sessions", json_body=wanted, token=token)
         assert answer.status == 201, answer.body
         session = await self.hub.session(answer.json()["id"])
         while await session.commands() is None:
@@ -177,6 +182,6 @@ def frames(body: bytes) -> list[tuple[int, dict[str, Any]]]:
 async def site(folder: Path, **options: Any) -> AsyncIterator[Site]:
     """A hub in memory, served; sessions work in ``folder / "work"``."""
     work, data = folder / "work", folder / "data"
-    work.mkdir(exist_ok=True)
+    work.mkdir(parents=True, exist_ok=True)
     async with Hub(HubOptions(data=data, store="memory:")) as hub:
-        yield Site(hub, build_app(hub, ServerOptions(data=data, port=7420, token=TOKEN, **options)), work)
+        yield Site(hub, build_app(hub, ServerOptions(data=data, port=7420, **{"token": TOKEN, **options})), work)

@@ -10,9 +10,11 @@ LATER = ("tree_sitter", "tree_sitter_bash", "prometheus_client", "pydantic", "fa
          "trunkline.server.delivery.push.sender", "trunkline.server.delivery.push.pusher", "trunkline.server.delivery.push.crypt",
          "trunkline.dialects.risk", "trunkline.dialects.shell", "trunkline.dialects.claude",
          "trunkline.dialects.codex", "trunkline.dialects.copilot", "trunkline.dialects.gemini", "trunkline.dialects.opencode",
-         "trunkline.dialects.qwen", "trunkline.dialects.transcripts", "trunkline.discovery.sqlite", "trunkline.discovery.watch",
+         "trunkline.dialects.qwen", "trunkline.dialects.elsewhere.transcripts", "trunkline.discovery.sqlite",
+         "trunkline.discovery.watch",
          "trunkline.session.session", "trunkline.session.interpret", "trunkline.session.driver.acp.driver",
-         "trunkline.session.driver.stream_json")
+         "trunkline.session.driver.stream_json", "nats", "trunkline.cluster", "trunkline.server.clustered",
+         "trunkline.server.elsewhere", "trunkline.server.foreign", "trunkline.server.acp.remote")
 
 FACES = ("trunkline.server.acp.agent", "trunkline.server.acp.transport.http", "trunkline.server.acp.transport.socket",
          "trunkline.server.context.events", "trunkline.server.context.ws.face", "trunkline.server.packets.packets",

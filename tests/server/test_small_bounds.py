@@ -11,8 +11,8 @@ from tests.server.files.test_diff import asked, change, repository
 from tests.server.site import site
 from tests.tooling.push_service import Browser, PushService
 from trunkline.errors import TooManyRequests, Unauthorized
-from trunkline.server.auth import devices
-from trunkline.server.auth.devices import Pairings
+from trunkline.server.auth import pairings as codes
+from trunkline.server.auth.pairings import Pairings
 from trunkline.server.delivery.push import subscriptions
 from trunkline.server.delivery.push.subscriptions import KINDS, Subscriptions
 from trunkline.server.files import diff
@@ -31,13 +31,13 @@ def test_only_so_many_devices_are_told(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_wrong_pairing_codes_are_counted_over_all_addresses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(devices, "WRONG_OF_ALL", 3)
+    monkeypatch.setattr(codes, "WRONG_OF_ALL", 3)
     pairings = Pairings()
     for number in range(3):
         with pytest.raises(Unauthorized), pairings.tries.counted(f"10.0.0.{number}"):
-            pairings.claim("no such code")
+            run(pairings.claim("no such code"))
     with pytest.raises(TooManyRequests), pairings.tries.counted("10.0.0.99"):
-        pairings.claim("no such code")
+        run(pairings.claim("no such code"))
 
 
 def test_a_diff_of_very_many_files_is_cut_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

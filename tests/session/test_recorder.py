@@ -44,6 +44,7 @@ def test_many_changes_within_a_moment_write_one_row(tmp_path: Path, monkeypatch:
         before = journal.written
         for number in range(200):
             stage.driver.say(call(number))  # type: ignore[arg-type]
+            await stage.until(lambda seen=number + 1: len(stage.session.fold.calls) == seen)  # type: ignore[misc]
             await stage.session.snapshot()
         assert journal.written == before
         row = await stage.row()

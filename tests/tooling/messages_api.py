@@ -59,6 +59,11 @@ class MessagesApi:
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
+    @property
+    def told(self) -> list[str]:
+        """The conversations that it was sent, request by request."""
+        return [json.dumps(request["messages"]) for request in list(self.requests) if "messages" in request]
+
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self

@@ -15,6 +15,8 @@
     ["stderr", TEXT]             a line on stderr
     ["wait"]                     until the turn is cancelled
     ["await", FILE]              until the file exists
+    ["pause", SECONDS]           does nothing for so long
+    ["note", FILE, TEXT]         adds TEXT as a line to the file, in one write
     ["end", RESULT]              answers the prompt; steps after it come late (without it, the last step is followed by end_turn)
     ["die", CODE, FILE]          writes the monotonic clock (ns) to FILE and exits; a negative CODE is a signal to itself
 
@@ -188,6 +190,14 @@ class Puppet:
     def _step_await(self, path: str) -> None:
         while not os.path.exists(path):
             time.sleep(0.005)
+
+    def _step_pause(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def _step_note(self, path: str, text: str) -> None:
+        notes = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(notes, text.encode() + b"\n")
+        os.close(notes)
 
     def _step_die(self, code: int, path: str) -> None:
         clock = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

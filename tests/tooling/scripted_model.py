@@ -7,6 +7,8 @@ One port speaks the two OpenAI dialects, streaming or not, under any path prefix
     run: CMD             one call of the shell tool that the agent offers; after its result, 'Done.'
     par: CMD ;; CMD …    several shell calls in one answer
     write: PATH CONTENT  one call of the write or create-file tool (the shell, where there is none)
+    call: TOOL JSON      one call of the tool of that name, with these arguments
+    echo: TEXT           that text, with a line end for each \\n in it
     think: TEXT          a reasoning part, then 'Thought.'
     long N               N text chunks 'chunk i '
     slow                 a chunk every 0.2 s for a long time (to cancel it)
@@ -32,7 +34,8 @@ from typing import Any, NamedTuple, Self
 Json = dict[str, Any]
 
 SCRIPT = re.compile(
-    r"(?m)^[ \t>*`\"']*(say hello|run: [^\n]+|par: [^\n]+|write: \S+ [^\n]*|think: [^\n]+|long \d+|slow\b|error: \d+)")
+    r"(?m)^[ \t>*`\"']*(say hello|run: [^\n]+|par: [^\n]+|write: \S+ [^\n]*|call: \S+ \{[^\n]*\}|echo: [^\n]+"
+    r"|think: [^\n]+|long \d+|slow\b|error: \d+)")
 MODELS = ("fake-model", "gpt-5.5")
 PIECE = 16
 """Characters of a tool call's arguments in one streamed delta."""
@@ -228,13 +231,18 @@ def _scripted(script: str, tools: list[Tool]) -> Plan:
             return Plan(script, ("Thought.",), think=rest)
         case "error:":
             return Plan(script, error=int(rest))
-        case "run:" | "par:" | "write:" if tools:
+        case "echo:":
+            return Plan(script, (rest.replace("\\n", "\n"),))
+        case "run:" | "par:" | "write:" | "call:" if tools:
             calls = tuple(call for call in _calls(verb, rest, tools) if call is not None)
             return Plan(script, ("I will use a tool. " if calls else "I have no tool for that.",), calls)
     return Plan(script, ("OK.",))
 
 
 def _calls(verb: str, rest: str, tools: list[Tool]) -> list[Call | None]:
+    if verb == "call:":
+        name, _, given = rest.partition(" ")
+        return [Call(tool, json.loads(given)) for tool in tools if tool.name == name]
     if verb == "write:":
         path, _, content = rest.partition(" ")
         return [write_call(tools, path, content)]

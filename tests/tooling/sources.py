@@ -9,9 +9,15 @@ from pathlib import Path
 
 
 @cache
+def text_of(path: Path) -> str:
+    """A module as it is written: whoever looks for words need not take apart those that have none of them."""
+    return path.read_text(encoding="utf-8")
+
+
+@cache
 def tree_of(path: Path) -> ast.Module:
     """A module. It is nothing but small objects that stay: to look through them for garbage meanwhile takes longer than this."""
-    text = path.read_text(encoding="utf-8")
+    text = text_of(path)
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -19,3 +25,9 @@ def tree_of(path: Path) -> ast.Module:
     finally:
         if was_on:
             gc.enable()
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a module, for those that go through all modules again and again."""
+    return tuple(ast.walk(tree_of(path)))

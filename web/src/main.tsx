@@ -9,6 +9,7 @@ import { render } from 'preact';
 import { App } from './app';
 import { onUnauthorized } from './hub/http';
 import { connection, retryWhenPageWakes } from './hub/connection';
+import { followCluster } from './hub/cluster';
 import { followSessions } from './hub/session_list';
 import { applyTheme } from './theme';
 import { watchClock } from './views/approvals/hub_clock';
@@ -19,6 +20,7 @@ import { enterWith } from './views/login/enter';
 
 applyTheme();
 followSessions();
+followCluster();
 rememberDecisions();
 watchClock();
 countInTitle();

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from trunkline import discovery
+from trunkline import decoders, discovery
 from trunkline.adapters.base import LIBRARY, Stop
 from trunkline.adapters.capabilities import agent_capabilities
 from trunkline.adapters.handover import Handover
@@ -132,7 +132,7 @@ class CatalogAdapter:
         if watch is None and found is not None:
             watch = found.in_use or not await self.is_installed() or not await self._hub.lane.run(self._resumes)
         if not watch:
-            await self._handover.check(session_id)
+            await self._handover.check_before(session_id)
         session = await self._follow(session_id, found, by)
         if not watch:
             await self._resume(session, by)
@@ -256,7 +256,7 @@ def _wanted(options: StartSessionOptions) -> dict[str, Any]:
     if options.agent_options is msgspec.UNSET:
         return {}
     try:
-        wanted = msgspec.json.decode(options.agent_options, type=dict[str, str | bool])
+        wanted = decoders.decode(options.agent_options, dict[str, str | bool])
     except BROKEN as error:
         raise Invalid(f"agentOptions: an option is text or a boolean: {error}") from None
     if not isinstance(wanted.get("mode", ""), str):

@@ -1,7 +1,8 @@
 """How a session changes hands: taken over from another program, forked off it, begun anew from it, given back.
 
 Rule 1: two programs that write into one session spoil it. Whether another one has it is looked at right before its agent is
-started here, by the process itself. One that does keeps it: here it can be forked, where its agent can, or waited for.
+started here, by the process itself, and again before that is told anything: whoever came meanwhile keeps it. One that has it can
+be forked here, where its agent can, or waited for.
 Rule 2: taken over or given back, it is the same session under the same id: its journal goes on, and nothing is in it twice. What
 another program wrote is read before it is taken over; what was done here is not read again when it is followed.
 Rule 3: what can be done, and what that does, is said before it is done.
@@ -22,7 +23,7 @@ from trunkline.adapters.summary import summary_of
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.process_table import start_time
-from trunkline.dialects.hooks import hook_limit_s
+from trunkline.dialects.elsewhere.hooks import hook_limit_s
 from trunkline.discovery.base import AgentStore, FoundSession
 from trunkline.discovery.processes import is_running
 from trunkline.disk.reading import open_plain
@@ -92,9 +93,16 @@ class Handover:
         """Go on with the very session; whoever calls holds the lock of attaching to it. What is here already stays so."""
         if session.fold.watches is None:
             return
-        await self.check(session.fold.agent_session_id or "")
+        await self.check_before(session.fold.agent_session_id or "")
         await catalog.find_command(self._spec, self._hub.environ)
         await self._hub.take_over(session, lambda: self.check(session.fold.agent_session_id or ""), by=by)
+
+    async def check_before(self, session_id: str) -> None:
+        """The same as ``check``, and refuse what another agent of this hub has already: several speak for one program."""
+        if self._hub.drives(session_id):
+            raise SessionInUse("another session of this hub goes on with it: give that one back first",
+                               details={"sessionId": session_id, "can": []})
+        await self.check(session_id)
 
     async def check(self, session_id: str) -> None:
         """Refuse what must not be resumed here: because of its agent, or because another program has it."""

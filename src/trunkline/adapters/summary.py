@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
 
@@ -62,6 +61,6 @@ def _read(signal: Signal) -> dict[str, Any]:
     if not isinstance(signal, Update):
         return {}
     try:
-        return msgspec.json.decode(signal.raw, type=dict[str, Any])
+        return decoders.decode(signal.raw, dict[str, Any])
     except BROKEN:
         return {}

@@ -12,6 +12,7 @@ from typing import Annotated
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.process_tree import keepers_of
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.reading import read_whole
@@ -75,7 +76,7 @@ def _read(path: Path) -> PidRecord | None:
     """A record; None for a file that names nobody."""
     try:
         try:
-            record = msgspec.json.decode(read_whole(path, RECORD_BYTES), type=PidRecord)
+            record = decoders.decode(read_whole(path, RECORD_BYTES), PidRecord)
             if record.session_id == path.stem:
                 return record
             logger.warning("%s is the record of another session's agent", path)

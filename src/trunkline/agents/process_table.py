@@ -25,6 +25,8 @@ HAS_PROC = os.path.isdir("/proc/self")
 TICKS_WITHOUT_PROC = 100
 """Of a second, in which start times are counted where the kernel does not say."""
 
+ANCESTORS_MOST = 64
+
 _MARKER_ENTRY = MARKER.encode() + b"="
 
 
@@ -76,6 +78,16 @@ def parent_of(pid: int) -> int | None:
         return proc.parent_of(pid)
     found = _by_psutil(pid)
     return None if found is None else found.parent
+
+
+def with_ancestors(pid: int) -> set[int]:
+    """A process, and those that it comes from, as far as they are still there."""
+    found: set[int] = set()
+    at: int | None = pid
+    while at is not None and at > 1 and at not in found and len(found) < ANCESTORS_MOST:
+        found.add(at)
+        at = parent_of(at)
+    return found
 
 
 def command_line(pid: int) -> list[str]:

@@ -14,6 +14,7 @@ from typing import Annotated
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
@@ -68,6 +69,6 @@ def resources_from_table(table: dict[str, int]) -> Resources:
     """The ``resources`` of a catalog's file, whose keys are written with ``_``; Invalid names the field."""
     names = dict(zip(Resources.__struct_fields__, Resources.__struct_encode_fields__, strict=True))
     try:
-        return msgspec.convert({names.get(name, name): amount for name, amount in table.items()}, Resources)
+        return decoders.convert({names.get(name, name): amount for name, amount in table.items()}, Resources)
     except BROKEN as error:
         raise Invalid(f"resources: {error}", details={"field": "resources"}) from None

@@ -19,12 +19,14 @@ from trunkline.settings import FLAG, SETTINGS, Setting
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def setting_flags(command: str) -> Callable[[F], F]:
-    """Add the flags of every setting that ``command`` (``serve`` or ``clients``) takes; values arrive unread, by key."""
+def setting_flags(*commands: str) -> Callable[[F], F]:
+    """Add the flags of every setting that ``commands`` (``serve``, ``clients`` or ``cluster``) take; values arrive unread, by
+    key."""
+    taken = (*commands, "all", "cluster") if "serve" in commands else (*commands, "all")
 
     def decorate(function: F) -> F:
         for setting in reversed(SETTINGS):
-            if setting.flag and setting.commands in (command, "all"):
+            if setting.flag and setting.commands in taken:
                 function = _option(setting)(function)
         return function
 
@@ -65,6 +67,18 @@ def print_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for number, row in enumerate(table):
         text = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         click.echo(click.style(text, dim=True) if number == 0 else text)
+
+
+def counted(number: int, word: str) -> str:
+    """So many of something."""
+    return f"{number} {word}{'' if number == 1 else 's'}"
+
+
+def shown_bytes(count: int) -> str:
+    """Bytes, in the unit that people would take."""
+    units = ("B", "KiB", "MiB", "GiB", "TiB")
+    step = min((max(count, 1).bit_length() - 1) // 10, len(units) - 1)
+    return f"{count >> 10 * step} {units[step]}"
 
 
 def _option(setting: Setting) -> Callable[[F], F]:

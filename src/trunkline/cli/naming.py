@@ -66,8 +66,8 @@ async def named_anywhere(hub: Client, name: str) -> SessionView | FoundView:
     return found[fitting[0]]
 
 
-async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[str, SessionView | None]:
-    """The agent of that name, or the session; without a name, the agent that was used last."""
+async def agent_or_session(hub: Client, name: str, settings: Settings, node: str | None = None) -> tuple[str, SessionView | None]:
+    """The agent of that name, at that node where one is named, or the session; without a name, the agent that was used last."""
     if not name:
         return await _last_agent(hub), None
     if name in known_agents(settings):
@@ -76,19 +76,20 @@ async def agent_or_session(hub: Client, name: str, settings: Settings) -> tuple[
         session = await named(hub, name)
         return session.agent, session
     except SessionNotFound:
-        agents = [agent.name for agent in await hub.agents()]
+        agents = [agent.name for agent in await hub.agents(node=node)]
     if name in agents:
         return name, None
     raise NotFound(f"no agent is called {name!r}, and no session has an id that begins so: trunkline agents and "
                    f"trunkline sessions list them{meant(name, agents)}")
 
 
-async def agent_not_found(hub: Client, name: str, error: NotFound) -> NotFound:
+async def agent_not_found(hub: Client, name: str, error: NotFound, node: str | None = None) -> NotFound:
     """The hub's error, or, where it knows no agent of that name, one that says which may have been meant."""
     if (error.details or {}).get("agent") != name:
         return error
-    agents = [agent.name for agent in await hub.agents()]
-    return NotFound(f"no agent is called {name!r}: trunkline agents lists them{meant(name, agents)}")
+    agents = [agent.name for agent in await hub.agents(node=node)]
+    where = f" on {node}" if node else ""
+    return NotFound(f"no agent{where} is called {name!r}: trunkline agents lists them{meant(name, agents)}")
 
 
 async def _last_agent(hub: Client) -> str:

@@ -17,9 +17,12 @@ from trunkline.settings import (
     AGENTS,
     FLAG,
     HOSTS,
+    LABELS,
     NETWORKS,
+    NODES,
     PATH,
     PORT,
+    SERVERS,
     SETTINGS,
     TEXT,
     TIME,
@@ -137,9 +140,24 @@ def _networks(value: Any) -> tuple[Network, ...]:
         raise ValueError(f"expected addresses or networks such as 10.0.0.0/8: {error}") from None
 
 
+def _servers(value: Any) -> tuple[str, ...]:
+    servers = _hosts(value)
+    if not all(server.startswith(("nats://", "tls://")) for server in servers):
+        raise ValueError("expected addresses such as nats://hub.example:4222 or tls://…")
+    return servers
+
+
+def _labels(value: Any) -> tuple[str, ...]:
+    labels = _hosts(value)
+    if not all(name and equals and text for name, equals, text in (label.partition("=") for label in labels)):
+        raise ValueError("expected NAME=VALUE")
+    return labels
+
+
 _READERS: dict[Kind, Callable[[Any], Any]] = {
     TEXT: _text, URL: _address, PORT: _port, PATH: _path, FLAG: _flag, TIME: _seconds, HOSTS: _hosts, NETWORKS: _networks,
-    AGENTS: _agents, WEBHOOKS: _webhooks,
+    AGENTS: _agents, WEBHOOKS: _webhooks, SERVERS: _servers, LABELS: _labels,
+    NODES: _hosts,
 }
 """How a word, or a value of the file, of each kind is read; ValueError where it cannot be."""
 

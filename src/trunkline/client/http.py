@@ -22,6 +22,7 @@ from urllib.parse import SplitResult, quote, urlencode, urlsplit
 import h11
 import msgspec
 
+from trunkline import decoders
 from trunkline.client.records import EventParser, read_as
 from trunkline.client.views import Fault
 from trunkline.dialects.outside import BROKEN
@@ -295,10 +296,10 @@ _BY_STATUS: dict[int, type[TrunklineError]] = {401: Unauthorized, 403: Forbidden
 def error_of(response: HttpResponse) -> TrunklineError:
     """The error that this answer stands for: the hub's error body, or the error packet it sends to who asked for a stream."""
     try:
-        body = msgspec.json.decode(_json_of(response), type=dict[str, Any])
+        body = decoders.decode(_json_of(response), dict[str, Any])
         if body.get("type") == "error":
             return error_of_packet(body, response.status)
-        fault = msgspec.convert(body, Fault)
+        fault = decoders.convert(body, Fault)
     except BROKEN:
         return _unnamed(response)
     return _error(fault.code, response.status, fault.message, fault.details, fault.agent_code)

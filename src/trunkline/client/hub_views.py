@@ -50,6 +50,37 @@ class JournalView(HubView):
     unwritable: str | None = None
 
 
+class NodeView(HubView):
+    """A node of a cluster; ``away`` says why it cannot be written to."""
+
+    node: str
+    role: str = ""
+    pool: str = ""
+    labels: dict[str, str] = {}
+    version: str = ""
+    sessions: int = 0
+    running: int = 0
+    lag: int = 0
+    late: dict[str, float] = {}
+    """Sessions whose readers elsewhere are behind, and for how many seconds."""
+    draining: bool = False
+    taken: int = 0
+    aside: int = 0
+    away: str | None = None
+    heard_at: str | None = None
+
+
+class ClusterView(HubView):
+    """The cluster as the node that answers sees it."""
+
+    node: str
+    role: str = ""
+    commit: str = ""
+    generation: int = 0
+    connected: bool = False
+    nodes: list[NodeView] = []
+
+
 class PolicyRule(HubView, omit_defaults=True):
     """A rule of the policy: what fits every list that is not empty is allowed, asked about or denied."""
 
@@ -62,6 +93,7 @@ class PolicyRule(HubView, omit_defaults=True):
     risk: list[str] = []
     input: str | None = None
     root: str | None = None
+    node: list[str] = []
     expires_at: str | None = None
     session: str | None = None
     turn: str | None = None
@@ -112,6 +144,10 @@ class PolicyView(HubView):
     path: str | None = None
     version: str = ""
     last_good: str | None = None
+    of: str = "node"
+    """Whose policy it is: this node's own file, or the cluster's."""
+    node: str | None = None
+    """This node's name in its cluster."""
 
 
 class RuleLookedAt(HubView):
@@ -150,6 +186,8 @@ class Explanation(HubView):
     paths: list[str] = []
     doubts: list[str] = []
     pieces: list[PolicyPiece] = []
+    node: str = ""
+    """The node of a cluster that decides."""
 
 
 class Caps(HubView, omit_defaults=True):
@@ -187,6 +225,7 @@ class SearchHit(HubView):
     at: str = ""
     snippet: list[SnippetPart] = []
     url: str = ""
+    node: str | None = None
 
 
 class SearchPage(HubView):
@@ -195,6 +234,8 @@ class SearchPage(HubView):
     query: str = ""
     hits: list[SearchHit] = []
     complete: bool = True
+    missing: list[str] = []
+    """Nodes of the cluster that did not answer."""
 
 
 class Folder(HubView):

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.client.asks import OpenAsks
 from trunkline.client.http import Endpoint, Pool, error_of_fault, trust
 from trunkline.client.records import ContextEvent, read_as
@@ -74,7 +75,7 @@ async def connected(endpoint: Endpoint, path: str = "/ws", headers: Mapping[str,
 def _refusal(endpoint: Endpoint, status: int, body: bytes) -> TrunklineError:
     kind = {400: Invalid, 401: Unauthorized, 403: Forbidden, 404: NotFound}.get(status, Unavailable)
     try:
-        return error_of_fault(msgspec.json.decode(body, type=Fault))
+        return error_of_fault(decoders.decode(body, Fault))
     except BROKEN:
         return kind(f"the hub at {endpoint.url} refused the WebSocket with {status}")
 
@@ -187,7 +188,7 @@ WELCOME_S = 15.0
 
 log = logging.getLogger(__name__)
 
-_frame = msgspec.json.Decoder(ServerFrame)
+_frame = decoders.of(ServerFrame)
 _encode = msgspec.json.Encoder().encode
 
 

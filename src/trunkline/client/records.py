@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN, is_whole_number
 from trunkline.errors import Unavailable
 
@@ -92,7 +93,7 @@ T = TypeVar("T")
 def read_as(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
     """JSON of the hub's as ``kind``, or Unavailable."""
     try:
-        return msgspec.json.decode(raw, type=kind)
+        return decoders.decode(raw, kind)
     except BROKEN as error:
         raise _unreadable(error) from error
 
@@ -100,7 +101,7 @@ def read_as(raw: bytes | msgspec.Raw, kind: type[T]) -> T:
 def converted(value: Any, kind: type[T]) -> T:
     """What was decoded as ``kind``, or Unavailable."""
     try:
-        return msgspec.convert(value, kind)
+        return decoders.convert(value, kind)
     except BROKEN as error:
         raise _unreadable(error) from error
 

@@ -208,6 +208,8 @@ class FoundView(View):
     tokens: int | None = None
     resume_command: str | None = None
     where: str = "elsewhere"
+    node: str | None = None
+    """The node of the cluster whose files it is in."""
 
 
 class SessionView(View):
@@ -252,6 +254,20 @@ class SessionView(View):
     changes: Changes = msgspec.field(default_factory=Changes)
     failed: Failure | None = None
     missed: str | None = None
+    node: str | None = None
+    """The node of the cluster that it runs on."""
+    node_away: str | None = None
+    """Why that node cannot be written to; None while it is there."""
+    lag: float | None = None
+    """For how many seconds that node has been ahead of what others can show of it; None where it is not."""
+
+
+class RemovedView(View):
+    """What became of a deleted session in its cluster: messages that were erased, and whether bytes of others stay a while."""
+
+    erased: int = 0
+    purged: bool = False
+    why: str = ""
 
 
 class WayView(View):

@@ -11,6 +11,7 @@ from typing import Literal
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN, Whole
 
 
@@ -190,7 +191,7 @@ def read_note(kind: str, data: bytes) -> AgentNote | CustomNote:
     if body is None:
         return CustomNote(kind, data)
     try:
-        return AgentNote(msgspec.json.decode(data, type=body), sent=data)
+        return AgentNote(decoders.decode(data, body), sent=data)
     except BROKEN:
         return CustomNote(kind, data)
 
@@ -198,7 +199,7 @@ def read_note(kind: str, data: bytes) -> AgentNote | CustomNote:
 def read_note_params(params: bytes) -> AgentNote | CustomNote | None:
     """The note that the params of a ``NOTE_METHOD`` notification are; None where they are none."""
     try:
-        sent = msgspec.json.decode(params, type=_NoteParams)
+        sent = decoders.decode(params, _NoteParams)
     except BROKEN:
         return None
     return read_note(sent.kind, bytes(sent.data))

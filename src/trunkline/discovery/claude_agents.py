@@ -14,8 +14,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Mapping
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.claude.transcript import AgentMeta, ClaudeTranscript, instant, read_line, task_text
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal
@@ -122,7 +121,7 @@ class ClaudeFollower(Follower):
     def _parent_of(self, path: str) -> str | None:
         """The call that started a sub-agent: as it is noted beside its file, else the one that gave it its task."""
         try:
-            meta = msgspec.json.decode(read_beginning(path.removesuffix(".jsonl") + ".meta.json", META_MOST), type=AgentMeta)
+            meta = decoders.decode(read_beginning(path.removesuffix(".jsonl") + ".meta.json", META_MOST), AgentMeta)
             if meta.tool_use_id:
                 return meta.tool_use_id
         except (OSError, *BROKEN):

@@ -15,9 +15,10 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.codex.rollout import CodexRollout, answer_of, prompt_of
+from trunkline.dialects.elsewhere.transcripts import count_of, instant, object_of, read_object, text_of
 from trunkline.dialects.outside import BROKEN, Json
-from trunkline.dialects.transcripts import count_of, instant, object_of, read_object, text_of
 from trunkline.discovery.base import FoundSession, TranscriptReading
 from trunkline.discovery.files import LISTED_MOST, TITLE_MOST, Ends, FileStore, PlainFile, entries, folders, found_session, plain
 from trunkline.discovery.processes import lock_holders
@@ -35,7 +36,7 @@ class _Line(msgspec.Struct):
     payload: msgspec.Raw = msgspec.Raw(b"{}")
 
 
-_read = msgspec.json.Decoder(_Line).decode
+_read = decoders.of(_Line).decode
 
 
 class CodexStore(FileStore):

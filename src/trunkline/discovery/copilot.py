@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 from trunkline.dialects.copilot.events import CopilotEvents, answer_of, model_of, prompt_of, tokens_of
-from trunkline.dialects.transcripts import instant, object_of, read_object, text_of
+from trunkline.dialects.elsewhere.transcripts import instant, object_of, read_object, text_of
 from trunkline.discovery.base import FoundSession, TranscriptReading, held_by
 from trunkline.discovery.files import TITLE_MOST, Ends, FileStore, PlainFile, entries, folders, found_session, plain
 from trunkline.discovery.processes import is_running, was_there

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from trunkline.dialects.elsewhere.transcripts import Timed
 from trunkline.dialects.opencode.rows import Row
-from trunkline.dialects.transcripts import Timed
 from trunkline.discovery.follow import Following, OnSignals, Prepare
 
 PAGE = 50

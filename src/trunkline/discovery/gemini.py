@@ -13,9 +13,9 @@ import os
 import re
 from collections.abc import Iterator
 
+from trunkline.dialects.elsewhere.transcripts import count_of, instant, object_of, objects_of, read_object, text_of
 from trunkline.dialects.gemini.chat import GeminiChat, answer_of, prompt_of
 from trunkline.dialects.outside import Json
-from trunkline.dialects.transcripts import count_of, instant, object_of, objects_of, read_object, text_of
 from trunkline.discovery.base import FoundSession, TranscriptReading
 from trunkline.discovery.files import Ends, FileStore, PlainFile, entries, folders, found_session, plain
 from trunkline.discovery.processes import programs

@@ -17,9 +17,9 @@ from typing import Any
 
 import msgspec
 
+from trunkline.dialects.elsewhere.transcripts import Timed, count_of, instant, read_object, text_of
 from trunkline.dialects.goose.messages import GooseMessages, Row, answer_of, prompt_of
 from trunkline.dialects.outside import Json
-from trunkline.dialects.transcripts import Timed, count_of, instant, read_object, text_of
 from trunkline.discovery.base import Ending, FoundSession, held_by
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
 from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare

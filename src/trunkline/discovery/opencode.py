@@ -15,9 +15,9 @@ from contextlib import suppress
 
 import msgspec
 
+from trunkline.dialects.elsewhere.transcripts import count_of, instant, read_object, text_of
 from trunkline.dialects.opencode.rows import OpencodeRows, Row, answer_of
 from trunkline.dialects.outside import Json
-from trunkline.dialects.transcripts import count_of, instant, read_object, text_of
 from trunkline.discovery.base import Ending, FoundSession, held_by
 from trunkline.discovery.files import LAST_MOST, LISTED_MOST, TITLE_MOST
 from trunkline.discovery.follow import Following, OnPart, OnSignals, Prepare

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.process_table import start_time
 from trunkline.dialects.outside import BROKEN, is_whole_number
 from trunkline.discovery.files import entries
@@ -88,7 +89,7 @@ def state_of(folder: str, pid: int) -> str | None:
 
 def _record(path: str) -> _Record | None:
     try:
-        return msgspec.json.decode(read_beginning(path, RECORD_MOST), type=_Record)
+        return decoders.decode(read_beginning(path, RECORD_MOST), _Record)
     except (OSError, *BROKEN):
         return None  # it is none of these
 

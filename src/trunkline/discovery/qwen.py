@@ -9,8 +9,8 @@ import os
 import re
 from collections.abc import Iterator
 
+from trunkline.dialects.elsewhere.transcripts import instant, read_object, text_of
 from trunkline.dialects.qwen.chat import QwenChat, answer_of, prompt_of, tokens_of
-from trunkline.dialects.transcripts import instant, read_object, text_of
 from trunkline.discovery.base import FoundSession, TranscriptReading
 from trunkline.discovery.files import Ends, FileStore, PlainFile, entries, folders, found_session, plain
 from trunkline.discovery.processes import registered

@@ -79,9 +79,12 @@ def _has_log(path: str) -> bool:
     """Whether there is a log with something in it, and what its readers share. Without that file SQLite would make it: then what
     is in the log has to wait until its owner comes back."""
     try:
-        return os.lstat(f"{path}-wal").st_size > 0 and os.path.exists(f"{path}-shm")
+        log, shared = os.lstat(f"{path}-wal"), os.lstat(f"{path}-shm")
     except OSError:
         return False
+    for info in (log, shared):  # to open a pipe would be to wait for whoever writes into it
+        check_plain(info.st_mode, path)
+    return log.st_size > 0
 
 
 def _text(raw: bytes) -> str:

@@ -1,4 +1,4 @@
-"""Opening and reading files that somebody else put there.
+"""Opening files that somebody else put there: to read them, or to add to one.
 
 Rule 1: only a plain file is opened, and opening never waits. A pipe, a socket, a device is an OSError (ENXIO), also where it
 came between our look and the opening.
@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from trunkline.threads import check_off_loop
 
@@ -26,10 +26,20 @@ def open_plain(path: str | os.PathLike[str], *, folder: int | None = None, follo
     # Looked at first: to open a device, or the end of a pipe, may be to do something.
     check_plain(os.stat(path, dir_fd=folder, follow_symlinks=follow).st_mode, path)
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | (0 if follow else os.O_NOFOLLOW)
-    descriptor = os.open(path, flags, dir_fd=folder)
+    return _plain(os.open(path, flags, dir_fd=folder), "rb", path)
+
+
+def open_plain_end(path: str | os.PathLike[str]) -> BinaryIO:
+    """A plain file that is there, to be added to; links do not count. A pipe that came in its place is not waited for."""
+    check_off_loop()
+    flags = os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY | os.O_NOFOLLOW
+    return _plain(os.open(path, flags), "ab", path)
+
+
+def _plain(descriptor: int, mode: Literal["rb", "ab"], path: str | os.PathLike[str]) -> BinaryIO:
     try:
         check_plain(os.fstat(descriptor).st_mode, path)
-        return open(descriptor, "rb")
+        return open(descriptor, mode)
     except BaseException:
         os.close(descriptor)
         raise

@@ -21,7 +21,7 @@ from typing import Protocol
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, StorageError
 from trunkline.feeds.call_time import CallTime
-from trunkline.journal.base import Entry, Journal
+from trunkline.journal.base import Entry, EntryReads
 from trunkline.journal.deleted_ids import KEPT_IDS
 
 KEPT_GROUPS = 256
@@ -92,7 +92,7 @@ class HubFollower(Protocol):
 class HubFeed:
     """Committed entries of the whole hub, stored and live behind one API."""
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: EntryReads) -> None:
         self.last_pos = 0
         """The newest committed pos that readers may have."""
         self.closed = False
@@ -104,6 +104,8 @@ class HubFeed:
         self._journal = journal
         self._tail: deque[HubGroup] = deque()
         self._tail_bytes = 0
+        self._floor = 0
+        """What comes behind this is in the tail."""
         self._kept_for = 0
         self._waiters: list[asyncio.Future[None]] = []
         self._crowded = KEPT_GROUPS
@@ -118,9 +120,17 @@ class HubFeed:
         self._shared_bytes = 0
         self._calls = CallTime()
 
-    def start(self) -> None:
-        """The journal is open: know where it ends."""
-        self.last_pos = self._journal.last_pos
+    def start(self, last_pos: int) -> None:
+        """The journal is open, and ends there."""
+        self.last_pos = last_pos
+
+    def continues(self, after: int) -> bool:
+        """Whether a reader who has been at ``after`` can go on from there."""
+        return after <= self.last_pos
+
+    async def reaches(self, after: int) -> bool:
+        """The same, where what is heard of from elsewhere may wait a moment for it."""
+        return self.continues(after)
 
     @property
     def waiting(self) -> int:
@@ -129,11 +139,12 @@ class HubFeed:
 
     def committed(self, parts: SessionEntries) -> None:
         """Take what a commit has stored and wake everybody who waits."""
+        before = self.last_pos
         for entries in parts.values():
             if entries and entries[-1].pos > self.last_pos:
                 self.last_pos = entries[-1].pos
         if self._kept_for:
-            group = self._keep(parts)
+            group = self._keep(parts, before)
             if group is not None and self._followers:
                 self._call(group)
             self._wake()
@@ -256,7 +267,7 @@ class HubFeed:
     def _groups(self, after: int) -> list[HubGroup] | None:
         """The tail's groups that hold something after ``after``; None where the tail does not reach back so far."""
         tail = self._tail
-        if not tail or after + 1 < tail[0].first_pos:
+        if not tail or after < self._floor:
             return None
         found: list[HubGroup] = []
         for group in reversed(tail):
@@ -266,7 +277,7 @@ class HubFeed:
         found.reverse()
         return found
 
-    def _keep(self, parts: SessionEntries) -> HubGroup | None:
+    def _keep(self, parts: SessionEntries, before: int) -> HubGroup | None:
         self._kept_for = max(self._kept_for - 1, 1 if self._waiters or self._followers else 0)
         if not self._kept_for:
             self._drop_tail()  # nobody came back: from here on commits cost nothing again
@@ -275,10 +286,14 @@ class HubFeed:
             return None
         group = HubGroup(parts)
         self._forget_shared()
+        if not self._tail:
+            self._floor = before
         self._tail.append(group)
         self._tail_bytes += group.size
         while len(self._tail) > KEPT_GROUPS or (self._tail_bytes > TAIL_BYTES and len(self._tail) > 1):
-            self._tail_bytes -= self._tail.popleft().size
+            oldest = self._tail.popleft()
+            self._tail_bytes -= oldest.size
+            self._floor = oldest.last_pos
         return group
 
     def _drop_tail(self) -> None:

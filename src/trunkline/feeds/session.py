@@ -19,7 +19,7 @@ from time import perf_counter
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.feeds.call_time import MOST_S, NOTED_S, CallTime
-from trunkline.journal.base import Entry, Journal
+from trunkline.journal.base import Entry, EntryReads
 
 TAIL_ENTRIES = 2_000
 TAIL_BYTES = 1 << 20
@@ -75,7 +75,7 @@ class TailBudget:
 class Feed:
     """Committed entries of one session, stored and live behind one API."""
 
-    def __init__(self, session_id: str, journal: Journal, last_seq: int, budget: TailBudget) -> None:
+    def __init__(self, session_id: str, journal: EntryReads, last_seq: int, budget: TailBudget) -> None:
         self.session_id = session_id
         self.last_seq = last_seq
         self.closed = False
@@ -124,6 +124,11 @@ class Feed:
         """``held`` ends."""
         self._is_held = False
         self._call_followers()
+
+    def let_go_soon(self) -> None:
+        """``held`` ends: who is called gets what was held with the next commit, in one write, or else in the loop's next turn."""
+        self._is_held = False
+        asyncio.get_running_loop().call_soon(self._call_followers)
 
     def committed(self, entries: list[Entry], size: int) -> None:
         """Take entries that the journal has, ``size`` bytes in all, and wake everybody who waits."""
@@ -178,6 +183,10 @@ class Feed:
             self._waiters.append(waiter)
             await waiter
         return self.last_seq > after
+
+    async def has(self, seq: int) -> bool:
+        """Whether the feed has come as far as ``seq``. One that hears of entries from elsewhere may wait a moment for it."""
+        return self.last_seq >= seq
 
     async def read(self, *, after: int, before: int | None = None, limit: int = 1_000,
                    max_bytes: int = WRITE_BYTES) -> list[Entry]:

@@ -8,7 +8,8 @@
     agents.py      what is known of agents, and which sessions they have              drivers.py      what drives a session
     recovery.py    what an earlier hub left open                                      folders.py      where sessions may be
     audit.py       how far approvals have come, outside the database                  sandboxes.py    what a sandbox shows
-    away.py        whether the person is away
+    away.py        whether the person is away                                         handing.py      sessions that change hubs
+    sight.py       what is shown to readers: by a hub alone, or in a cluster
     rule_preview.py   what a rule would answer                                        loading.py      what is loaded late
 """
 

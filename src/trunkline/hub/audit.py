@@ -73,6 +73,10 @@ class AuditNotes:
         if self._log is not None:
             self._log.delete(session_id)
 
+    def came(self, session_id: str) -> None:
+        """A session came from another hub, which may have been here before."""
+        self._deleted.discard(session_id)
+
     async def note(self, sessions: Iterable[Session]) -> None:
         """Note how far the journal has these sessions."""
         if self._log is None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import PrivateFile
 
@@ -47,7 +48,7 @@ class Away:
         if self._file is None:
             return
         try:
-            self._kept = msgspec.json.decode(self._file.path.read_bytes(), type=_Kept)
+            self._kept = decoders.decode(self._file.path.read_bytes(), _Kept)
         except (OSError, *BROKEN):
             return  # nobody has said: the person is here
 

@@ -16,11 +16,11 @@ LANE_MOST = 32
 
 
 def guarded_folders(options: HubOptions) -> tuple[str, ...]:
-    """What no rule opens to an agent: the hub's own data, its store, and the rules themselves; by the name that each was given,
-    and by where it really is. Looks at the disk."""
+    """What no rule opens to an agent: the hub's own data, its store, the rules themselves, and the hub's key for its cluster; by
+    the name that each was given, and by where it really is. Looks at the disk."""
     if not options.keeps_files:
         return ()
-    places = (options.data, store_named(options.store).folder, options.policy_file)
+    places = (options.data, store_named(options.store).folder, options.policy_file, options.cluster_credentials)
     names = [str(place) for place in places if place is not None]
     return tuple(dict.fromkeys((*names, *map(os.path.realpath, names))))
 

@@ -25,7 +25,7 @@ from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import close_nursery
 from trunkline.dialects.acp.initialize import AgentCapabilities
 from trunkline.discovery.base import FoundSession
-from trunkline.errors import HubStopping
+from trunkline.errors import HubStopping, NotClustered, SessionInUse, TrunklineError
 from trunkline.feeds.hub import HubFeed
 from trunkline.feeds.session import TailBudget
 from trunkline.hub.agents import Agents, lend_env
@@ -34,15 +34,18 @@ from trunkline.hub.away import Away
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.elsewhere import Elsewhere
 from trunkline.hub.folders import folder_lane, guarded_folders
+from trunkline.hub.handing import Handing
 from trunkline.hub.in_memory import SessionsInMemory
 from trunkline.hub.loading import load_for_sessions
 from trunkline.hub.recovery import end_left_agents, recover_sessions
+from trunkline.hub.replica import Replica
 from trunkline.hub.rule_preview import RulePreview, preview_rule
 from trunkline.hub.sandboxes import hidden_places
-from trunkline.hub.sessions import ListPlace, Sessions
-from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, pending_in
+from trunkline.hub.sessions import Sessions
+from trunkline.hub.shapes import AgentInfo, HubMetrics, HubOptions, NewSession, PendingAsk, Removed, pending_in
+from trunkline.hub.sight import ListPage
 from trunkline.hub.starts import Starts
-from trunkline.journal.base import RowFilter
+from trunkline.journal.base import Entry, RowFilter
 from trunkline.journal.committer import Committer
 from trunkline.journal.search import SearchIndex
 from trunkline.journal.stores import open_store
@@ -63,8 +66,9 @@ WARM_AFTER_S = 0.05
 class Hub:
     """All sessions of one data directory. Used as an async context manager."""
 
-    def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None) -> None:
+    def __init__(self, options: HubOptions, *, environ: Mapping[str, str] | None = None, replica: Replica | None = None) -> None:
         self.options = options
+        self._replica = replica
         self.agents: Mapping[str, AgentSpec] = Catalog(options.agents, OwnFolder(options.file(FOLDER)))
         self.environ = os.environ if environ is None else environ
         """Where agents are looked for, and what they may see a part of."""
@@ -77,12 +81,15 @@ class Hub:
         self._memory = SessionsInMemory()
         self._pids = PidFiles(options.file("agents"))
         self._journal = open_store(options.store, options.data, options.durability)
+        if replica is not None:
+            self._journal = replica.wrap(self._journal, lambda held: self._committer.hold(held))
         self.journal_health = self._journal.health
         self.everything = HubFeed(self._journal)
         """The entries of all sessions, in the order of their commits."""
         self.index = SearchIndex(self._journal, options.file("search.db"), self._memory.store_rows)
         """Words to sessions."""
-        self._committer = Committer(self._journal, on_drained=self._memory.on_drained, on_committed=self.everything.committed)
+        self._committer = Committer(self._journal, on_drained=self._memory.on_drained, on_committed=self._on_committed(replica))
+        self._committer.on_rows = replica.rows if replica is not None else None
         key = chain_key(options)
         self._audit = AuditNotes(self._journal, audit_log(options, key), self._memory)
         self.asks_elsewhere = AsksElsewhere()
@@ -97,6 +104,7 @@ class Hub:
         self._sessions = Sessions(self._journal, self._memory, services, drivers, everything=self.everything, index=self.index,
                                   audit=self._audit)
         self._starts = Starts(self._journal, self._sessions, self._agents, services, self.lane)
+        self._handing = Handing(self._journal, self._committer, self._sessions, self._agents, self.lane, services.guarded)
 
     def _services(self, drivers: Drivers, key: bytes) -> Services:
         """What every session gets of this hub."""
@@ -109,7 +117,19 @@ class Hub:
             preview_url=lambda session_id, artifact: self.preview_url(session_id, artifact), turn_ended=self._on_turn_ended,
             tool_names=drivers.tool_names, confine=drivers.confine, hider=drivers.hider,
             hold_readers=self.everything.hold, let_readers_go=self.everything.let_go, home=self.environ.get("HOME"),
-            check_free=self.elsewhere.check_free)
+            check_free=self._check_free, node=msgspec.UNSET if self._replica is None else self._replica.node)
+
+    def _on_committed(self, replica: Replica | None) -> Callable[[dict[str, list[Entry]]], None]:
+        """Who is told of each group: the readers of the whole hub, and then its copy elsewhere."""
+        told = self.everything.committed
+        if replica is None:
+            return told
+
+        def tell(parts: dict[str, list[Entry]]) -> None:
+            told(parts)
+            replica.committed(parts)
+
+        return tell
 
     async def __aenter__(self) -> Self:
         if self.options.keeps_files:
@@ -117,8 +137,10 @@ class Hub:
                 folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         await self._journal.__aenter__()
         self.policies.changed = partial(asyncio.get_running_loop().call_soon_threadsafe, self._memory.on_rules_changed)
-        self.everything.start()
+        self.everything.start(self._journal.last_pos)
         try:
+            if self._replica is not None:
+                await self._replica.open()
             self._audit.open()
             self.away.load()
             await end_left_agents(self._pids, self.agents.values())
@@ -132,6 +154,8 @@ class Hub:
                         trace: TracebackType | None) -> None:
         """Stop every agent, end every reader, store everything."""
         self._sessions.closing = True
+        if self._replica is not None:
+            self._replica.stopping()
         if self._warming is not None:
             self._warming.cancel()
         self.policies.changed = lambda: None
@@ -139,6 +163,8 @@ class Hub:
         await self._sessions.close(HubStopping("the hub was stopped"))
         await self._starts.close()
         await self._committer.close()
+        if self._replica is not None:
+            await self._replica.close()
         await self._audit.close()
         await self._audit.note(self._memory)
         self.everything.close()
@@ -177,6 +203,10 @@ class Hub:
     def closing(self) -> bool:
         """Whether the hub is on its way out."""
         return self._sessions.closing
+
+    def refuse_new_with(self, check: Callable[[], None]) -> None:
+        """Have ``check`` asked before a session begins here: it raises why none may."""
+        self._sessions.refuse_new = check
 
     def busy(self) -> bool:
         """Whether a turn runs or an approval waits, anywhere."""
@@ -252,13 +282,59 @@ class Hub:
         """Sessions, newest activity first."""
         return [view for _, view in (await self._sessions.list(which))[0]]
 
-    async def list_on(self, which: RowFilter) -> tuple[Sequence[tuple[ListPlace, SessionView]], ListPlace | None]:
+    async def list_on(self, which: RowFilter, *, node: str | None = None) -> ListPage:
         """The same, each with its place in that order, and the place to go on from (``before``); None at the end."""
+        if node is not None:
+            raise NotClustered("node chooses a node of a cluster, and this hub shows its own sessions only")
         return await self._sessions.list(which)
 
-    async def delete(self, session_id: str) -> None:
-        """Stop a session and forget it. From the first moment on nobody finds it any more."""
+    async def whole(self) -> HubFeed:
+        """The entries of all sessions. (A hub in a cluster shows more than its own: ``sight.py``.)"""
+        return self.everything
+
+    def drives(self, agent_session_id: str) -> bool:
+        """Whether an agent of ours has a session of that id of its own, whichever: several speak for one program."""
+        return any(session.fold.agent_session_id == agent_session_id and session.fold.watches is None for session in self._memory)
+
+    async def _check_free(self, fold: Fold) -> None:
+        """Refuse to start an agent on a session that another program has open, or another agent of ours that shares its files."""
+        if fold.agent_session_id not in (None, fold.fork_of) and any(
+                self._shares_store(session.fold, fold) and session.agent.running for session in self._memory):
+            raise SessionInUse("another session of this hub goes on with it: give that one back first",
+                               details={"sessionId": fold.agent_session_id, "can": []})
+        await self.elsewhere.check_free(fold)
+
+    def _shares_store(self, one: Fold, other: Fold) -> bool:
+        """Whether these are two sessions of this hub's agents, and one in the files of the program that both are for."""
+        specs = [self.agents.get(fold.agent) for fold in (one, other)]
+        stores = [spec.store for spec in specs if spec is not None and spec.store]
+        return (one.agent_session_id == other.agent_session_id and one.session_id != other.session_id and one.watches is None
+                and other.watches is None and len(stores) == 2 and stores[0] == stores[1])
+
+    async def delete(self, session_id: str) -> Removed | None:
+        """Stop a session and forget it. From the first moment on nobody finds it any more. Of a hub in a cluster: what became of
+        it there."""
+        if self._replica is None:
+            await self._sessions.delete(session_id)
+            return None
+        await self._replica.deleting(session_id)
         await self._sessions.delete(session_id)
+        return await self._replica.deleted(session_id)
+
+    # Sessions that change hubs.
+
+    async def let_go(self, session_id: str, why: TrunklineError, *, force: bool) -> int:
+        """Stop a session at its rest, so that another hub can go on with it; its last seq. ``keep`` undoes it."""
+        return await self._sessions.let_go(session_id, why, force=force)
+
+    def keep(self, session_id: str) -> None:
+        """Nobody came for it: it goes on here."""
+        self._sessions.keep(session_id)
+
+    @property
+    def handing(self) -> Handing:
+        """What takes sessions in that come from other hubs."""
+        return self._handing
 
     def _on_turn_ended(self, outcome: str, fold: Fold) -> None:
         self._turns[outcome] = self._turns.get(outcome, 0) + 1

@@ -10,18 +10,26 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
-from trunkline.errors import HubStopping, SessionDeleted, SessionNotFound, SessionUnreadable, TrunklineError
+from trunkline.errors import (
+    HubStopping,
+    SessionDeleted,
+    SessionNotFound,
+    SessionUnreadable,
+    TrunklineError,
+    TurnInProgress,
+    Unsupported,
+)
 from trunkline.feeds.hub import HubFeed
 from trunkline.hub.audit import AuditNotes
 from trunkline.hub.drivers import Drivers
 from trunkline.hub.in_memory import SessionsInMemory
 from trunkline.hub.loading import session_type
+from trunkline.hub.sight import ListPage
 from trunkline.journal.base import Journal, RowFilter, SessionRow
 from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.search import SearchIndex
@@ -34,10 +42,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("trunkline.hub")
 
-ListPlace = tuple[int, str]
-"""Where a session stands in a list, the newest activity first: when something last happened in it, and its id."""
-
-_view = msgspec.json.Decoder(SessionView)
+_view = decoders.of(SessionView)
 
 
 class Sessions:
@@ -46,6 +51,8 @@ class Sessions:
     def __init__(self, journal: Journal, memory: SessionsInMemory, services: Services, drivers: Drivers, *, everything: HubFeed,
                  index: SearchIndex, audit: AuditNotes) -> None:
         self.closing = False
+        self.refuse_new: Callable[[], None] = lambda: None
+        """Set by whoever knows of a reason: raises it."""
         self._journal = journal
         self._memory = memory
         self._services = services
@@ -57,6 +64,13 @@ class Sessions:
         """The event is set when the session is begun, or undone."""
         self._opening: dict[str, asyncio.Task[Session]] = {}
         self._deleted = DeletedIds()
+        self._held: dict[str, TrunklineError] = {}
+        """Sessions that are about to be another hub's, and what is said to whoever asks for one."""
+
+    def check_new(self) -> None:
+        """Raises where no session is to begin here: the hub stops, or its node is being drained."""
+        self.check_open()
+        self.refuse_new()
 
     def check_open(self) -> None:
         """HubStopping, when it is too late for something new."""
@@ -67,6 +81,8 @@ class Sessions:
         """The session of that id, opened from the journal where it is not in memory."""
         if session_id in self._deleted:
             raise _not_found(session_id)
+        if session_id in self._held:
+            raise self._held[session_id]
         session = self._memory.find(session_id)
         if session is not None:
             return session
@@ -105,15 +121,44 @@ class Sessions:
         self._audit.found(row.id, session.fold.chain)
         return session
 
-    async def list(self, which: RowFilter) -> tuple[Sequence[tuple[ListPlace, SessionView]], ListPlace | None]:
+    async def list(self, which: RowFilter) -> ListPage:
         """Sessions, newest activity first, each with its place in that order, and the place to go on from; None at the end."""
         await self._memory.store_rows()
         rows = await self._journal.rows(which)
         found = [((row.updated_at, row.id), await self._view_of(row)) for row in rows if row.id not in self._deleted]
         return found, (rows[-1].updated_at, rows[-1].id) if len(rows) == which.limit else None
 
-    async def delete(self, session_id: str) -> None:
-        """Stop a session and forget it."""
+    async def let_go(self, session_id: str, why: TrunklineError, *, force: bool) -> int:
+        """Stop a session at its rest, so that another hub can go on with it; whoever asks for it is told ``why``, until ``keep``.
+        Returns its last seq. TurnInProgress where it does not rest, unless that shall be cut off (``force``)."""
+        session = await self.find(session_id)
+        if session.fold.watches is not None:
+            raise Unsupported("a session that another program runs stays where that is")
+        if session.busy and not force:
+            raise TurnInProgress("a turn is running, or somebody is waited for; wait for its end, or insist")
+        self._held[session_id] = why
+        await session.lifecycle.close(why)
+        self._memory.remove(session_id)
+        return session.fold.seq
+
+    def keep(self, session_id: str) -> None:
+        """Nobody came for it: it goes on here."""
+        self._held.pop(session_id, None)
+
+    def hide(self, session_id: str) -> None:
+        """Nobody is to find what is written under this id, until ``show``."""
+        self._deleted.add(session_id)
+
+    def show(self, session_id: str) -> None:
+        """It is a session of this hub."""
+        self._deleted.discard(session_id)
+        self._held.pop(session_id, None)
+        self._index.show(session_id)
+        self._audit.came(session_id)
+
+    async def delete(self, session_id: str, why: TrunklineError | None = None) -> None:
+        """Stop a session and forget it; whoever uses it is told ``why``."""
+        self._held.pop(session_id, None)
         try:
             session: Session | None = await self.find(session_id)
         except SessionUnreadable:
@@ -121,9 +166,17 @@ class Sessions:
         self._deleted.add(session_id)
         self._index.hide(session_id)
         if session is not None:
-            await session.lifecycle.close(SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
+            await session.lifecycle.close(
+                why or SessionDeleted(f"session {session_id} was deleted", details={"sessionId": session_id}))
         self._memory.remove(session_id)
         self._audit.delete(session_id)
+        await self._journal.delete(session_id)
+        await self._index.forget(session_id)
+        self._everything.forget_session(session_id)
+
+    async def forget_copy(self, session_id: str) -> None:
+        """Take out what is stored under an id that nobody finds (``hide``)."""
+        self._index.hide(session_id)
         await self._journal.delete(session_id)
         await self._index.forget(session_id)
         self._everything.forget_session(session_id)
@@ -171,7 +224,9 @@ class Sessions:
 
     async def _view_of(self, row: SessionRow) -> SessionView:
         session = self._memory.kept(row.id)
-        return session.view() if session is not None else await view_of_row(self._journal, row)
+        view = session.view() if session is not None else await view_of_row(self._journal, row)
+        view.node = self._services.node
+        return view
 
 
 async def view_of_row(journal: Journal, row: SessionRow) -> SessionView:

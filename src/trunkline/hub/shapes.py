@@ -12,7 +12,7 @@ from trunkline.agents.catalog.entry import SandboxKind
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.content import ContentBlock, TextContent
 from trunkline.journal.stores import SQLITE, store_named
-from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, for_clients
+from trunkline.session.fold import ApprovalView, Fold, QuestionView, Sandboxed, SessionView, for_clients
 from trunkline.settings import Settings
 
 
@@ -55,6 +55,72 @@ class NewSession(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fi
     sandbox_network: bool | None = None
     resources: Resources = Resources()
     """What the agent may take of the machine, over what the catalog says."""
+    node: str | None = None
+    """The node of the cluster to run on; absent: whichever fits and has the least to do."""
+    pool: str | None = None
+    """The pool that the node has to be of."""
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    """What the node has to say of itself, each of these."""
+
+    @property
+    def is_placed(self) -> bool:
+        """Whether it says anything about where to run."""
+        return bool(self.node or self.pool or self.labels)
+
+
+class Removed(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
+    """What became of a deleted session in its cluster. (Here it is erased.)"""
+
+    erased: int = 0
+    """Messages that were overwritten in the server's files."""
+    purged: bool = False
+    """Whether some were only taken out: no reader finds them, and their bytes stay in the servers' files until those are written
+    anew."""
+    why: str = ""
+    """Why not all of them were erased."""
+
+
+class NodeView(msgspec.Struct, rename="camel", kw_only=True):
+    """A node of the cluster as clients see it."""
+
+    node: str
+    role: str = ""
+    """hub, gateway or runner; empty where it has not been heard of."""
+    pool: str = ""
+    labels: dict[str, str] = msgspec.field(default_factory=dict)
+    version: str = ""
+    sessions: int = 0
+    """That it owns, in memory or not."""
+    running: int = 0
+    """Agents that run there."""
+    lag: int = 0
+    """Entries there that the cluster does not have yet."""
+    late: dict[str, float] = msgspec.field(default_factory=dict)
+    """Sessions there whose readers at other nodes are behind, and for how many seconds."""
+    draining: bool = False
+    """Whether it takes no new sessions."""
+    taken: int = 0
+    """Sessions that other nodes took over from it since it was started."""
+    aside: int = 0
+    """Entries of such sessions that only it had: they are in its folder ``quarantine``."""
+    away: str | msgspec.UnsetType = msgspec.UNSET
+    """Why it cannot be written to; absent while it is there."""
+    heard_at: str | msgspec.UnsetType = msgspec.UNSET
+    """When it last said that it is there, as far as the node that answers knows."""
+
+
+class ClusterView(msgspec.Struct, rename="camel", kw_only=True):
+    """The cluster as one of its nodes sees it."""
+
+    node: str
+    """The node that answers."""
+    role: str
+    commit: str
+    """``local`` or ``all``: when that node's own sessions count as stored."""
+    generation: int
+    """How often the stream was found to have gone back."""
+    connected: bool
+    nodes: list[NodeView]
 
 
 class FoundView(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
@@ -79,6 +145,8 @@ class FoundView(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
     resume_command: str | None = None
     """What goes on with it in the agent's own program, in a terminal."""
     where: Literal["elsewhere"] = "elsewhere"
+    node: str | msgspec.UnsetType = msgspec.UNSET
+    """The node of the cluster that it is on; absent without a cluster."""
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -155,6 +223,13 @@ class PendingAsk(msgspec.Struct, rename="camel", kw_only=True):
     approval: ApprovalView | msgspec.UnsetType = msgspec.UNSET
     question: QuestionView | msgspec.UnsetType = msgspec.UNSET
 
+    @property
+    def ask_id(self) -> str:
+        """By which it is answered."""
+        if self.approval is not msgspec.UNSET:
+            return self.approval.request_id
+        return self.question.question_id if self.question is not msgspec.UNSET else ""
+
 
 class HubMetrics(msgspec.Struct):
     """Counters and gauges, read by ``/metrics``."""
@@ -172,6 +247,13 @@ def pending_in(fold: Fold) -> list[PendingAsk]:
     where = PendingAsk(session_id=fold.session_id, agent=fold.agent, title=fold.title, cwd=fold.cwd)
     return [*(msgspec.structs.replace(where, approval=for_clients(view)) for view in fold.approvals.values()),
             *(msgspec.structs.replace(where, question=view) for view in fold.questions.values())]
+
+
+def asks_in(view: SessionView) -> list[PendingAsk]:
+    """The same from a session's view."""
+    where = PendingAsk(session_id=view.id, agent=view.agent, title=view.title, cwd=view.cwd)
+    return [*(msgspec.structs.replace(where, approval=ask) for ask in view.pending_approvals),
+            *(msgspec.structs.replace(where, question=ask) for ask in view.pending_questions)]
 
 
 def content_blocks(prompt: str | list[ContentBlock]) -> list[ContentBlock]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import KeyReused, SessionNotFound
 from trunkline.hub.shapes import NewSession
@@ -37,7 +38,7 @@ class _Started(msgspec.Struct, rename="camel"):
     start_digest: str | None = None
 
 
-_started = msgspec.json.Decoder(_Started)
+_started = decoders.of(_Started)
 
 
 class _UnderWay(NamedTuple):

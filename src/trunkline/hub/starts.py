@@ -13,12 +13,12 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from trunkline.agents.keeper.link import open_nursery
+from trunkline.agents.keeper.link import fork_ahead, open_nursery
 from trunkline.agents.resources import check_resources
 from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.acp.sessions import McpServer
 from trunkline.dialects.acp.shape import encode_acp
-from trunkline.dialects.hooks import hook_limit_s
+from trunkline.dialects.elsewhere.hooks import hook_limit_s
 from trunkline.discovery.base import FoundSession
 from trunkline.errors import Invalid, Unsupported
 from trunkline.hub.agents import Agents, env_for_agent, lend_env
@@ -65,7 +65,7 @@ class Starts:
 
     async def attach(self, agent: str, agent_session_id: str, cwd: str, *, title: str | None = None, by: str) -> Session:
         """Take over a session of the agent's own store: its history becomes ours, as far as the agent replays it."""
-        self._sessions.check_open()
+        self._sessions.check_new()
         spec = self._agents.spec(agent)
         now, cwd = self._services.clock(), await self._real(cwd)
         fold = Fold(session_id=self._services.new_id("ses"), agent=spec.name, cwd=cwd, created_at=now, updated_at=now,
@@ -76,7 +76,7 @@ class Starts:
                    env: Mapping[str, str] | None = None, mcp_servers: Sequence[msgspec.Raw] = (), by: str) -> Session:
         """Branch a session off another one, with the conversation so far; both go on by themselves. The branch's agent
         has the variables and MCP servers of the source's, as far as they are not given anew."""
-        self._sessions.check_open()
+        self._sessions.check_new()
         source = await self._sessions.find(session_id)
         fold = source.fold
         spec = self._agents.spec(fold.agent)
@@ -122,6 +122,7 @@ class Starts:
         await self._keys.close()
 
     async def _create(self, new: NewSession, by: str, key: str | None = None, digest: str | None = None) -> Session:
+        self._sessions.check_new()
         spec = self._agents.spec(new.agent)
         cwd = await self._real(new.cwd)
         session_id = self._services.new_id("ses")
@@ -150,6 +151,8 @@ class Starts:
         return session
 
     async def _real(self, cwd: str) -> str:
+        """The folder of an agent that is about to be started. What keeps the agent is forked while the folder is looked at."""
+        fork_ahead()
         return await self._lane.run(folder, cwd, self._services.guarded)
 
 

@@ -70,6 +70,9 @@ class Group(msgspec.Struct):
     rows: dict[str, SessionRow]
     sizes: dict[str, int] = {}
     """Bytes of each session's entries, where the writer knows them: a look at every entry costs more than to store it."""
+    refused: dict[str, StorageError] = {}
+    """Set by a journal that has a part of it elsewhere as well: the sessions of which that part was not taken, and why. Their
+    entries are in the journal, and nobody is to see them."""
     took_s: float | None = None
     """Set by a journal that commits in a thread: what the commit took there, without the wait for its turn."""
 
@@ -106,7 +109,18 @@ class JournalHealth(msgspec.Struct, frozen=True, kw_only=True):
     unwritable: str | None = None
 
 
-class Journal(Protocol):
+class EntryReads(Protocol):
+    """Entries that are stored, for whoever only reads them: a journal, or the stream of a cluster."""
+
+    async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
+                   max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
+        """As ``Journal.read``."""
+
+    async def read_hub(self, *, after: int, limit: int = 1000, max_bytes: int = 1 << 20) -> list[tuple[str, Entry]]:
+        """As ``Journal.read_hub``."""
+
+
+class Journal(EntryReads, Protocol):
     """Numbered entries that last. Used as an async context manager: enter opens, exit closes."""
 
     @property

@@ -172,10 +172,14 @@ class Committer:
     def __init__(self, journal: Journal, *, linger_s: float = 0.005, saved_s: float = SAVED_S,
                  high_water_bytes: int = 8 << 20, on_drained: Callable[[], None] | None = None,
                  on_committed: Callable[[dict[str, list[Entry]]], None] | None = None,
-                 clock_s: Callable[[], float] = time.perf_counter) -> None:
+                 clock_s: Callable[[], float] = time.perf_counter,
+                 run_delay: Callable[[], RunDelay] = RunDelay) -> None:
         self.on_drained = on_drained
         self.on_committed = on_committed
         """Called with each group's entries, after its sessions."""
+        self.on_rows: Callable[[dict[str, SessionRow]], None] | None = None
+        """Called with each group's rows, where it has some."""
+        self._is_held = False
         self.commits = 0
         self.pending_bytes = 0
         """Bytes submitted and not committed yet."""
@@ -184,6 +188,7 @@ class Committer:
         self._clock_s = clock_s
         self._quick_needed = 0
         """Quick commits in the thread that are still needed before the loop commits again; 0: it does."""
+        self._run_delay = run_delay
         self._delay: RunDelay | None = None
         """Of the loop's thread."""
         self._linger_s = linger_s
@@ -260,6 +265,14 @@ class Committer:
             self._deliver_alone(session_id, entries, size)
         else:  # the journal would have to wait
             self.submit(session_id, entries, None, size, changes=changes)
+
+    def hold(self, held: bool) -> None:
+        """Be congested whatever is pending, until this is let go again: something behind the journal cannot take more."""
+        self._is_held = held
+        if held:
+            self.congested = True
+        else:
+            self._go_on()
 
     def is_pending(self, session_id: str) -> bool:
         """Whether something that the session has submitted is not stored yet."""
@@ -345,7 +358,7 @@ class Committer:
     def _commit_here(self, batch: _Batch) -> bool:
         """Commit on the loop; False, and nothing done, where the journal says that it would have to wait."""
         if self._delay is None:
-            self._delay = RunDelay()
+            self._delay = self._run_delay()
         started = self._clock_s()
         self._delay.mark(started)
         try:
@@ -385,7 +398,7 @@ class Committer:
     def _commit_alone_here(self, session_id: str, entries: list[Entry], started: float, allowance: _Allowance) -> bool:
         """``_commit_here`` of one session's entries."""
         if self._delay is None:
-            self._delay = RunDelay()
+            self._delay = self._run_delay()
         if started - self._delay.marked_s > MARK_S:
             self._delay.mark(started)
         try:
@@ -418,19 +431,26 @@ class Committer:
         self.commits += 1
         self.pending_bytes -= batch.bytes
         self._delivering = True
+        refused = batch.group.refused
         for session_id, entries in batch.group.entries.items():
             sink = self._sinks.get(session_id)
             if sink is None:
                 continue
             try:
-                sink.committed(entries, batch.group.sizes[session_id])
+                if session_id in refused:
+                    sink.failed(refused[session_id], entries + self._withdraw(session_id, batch))
+                else:
+                    sink.committed(entries, batch.group.sizes[session_id])
             except Exception as error:  # one session's fault must not keep the others from their entries
                 self._report(f"session {session_id} failed to take its committed entries", error)
         if self.on_committed is not None:
-            self.on_committed(batch.group.entries)
+            self.on_committed({each: batch.group.entries[each] for each in batch.group.entries if each not in refused}
+                              if refused else batch.group.entries)
+        if self.on_rows is not None and batch.group.rows:
+            self.on_rows(batch.group.rows)
         self._delivering = False
         for session_id in list(batch.waiters):
-            batch.wake(session_id, None)
+            batch.wake(session_id, refused.get(session_id))
         self._go_on()
 
     def _hand_back(self, batch: _Batch, cause: Exception) -> None:
@@ -461,7 +481,7 @@ class Committer:
         return entries
 
     def _go_on(self) -> None:
-        if self.congested and self.pending_bytes <= self._high_water // 2:
+        if self.congested and not self._is_held and self.pending_bytes <= self._high_water // 2:
             self.congested = False
             if self.on_drained is not None:
                 self.on_drained()

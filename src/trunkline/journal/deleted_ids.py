@@ -26,6 +26,10 @@ class DeletedIds(Set[str]):
         if len(self._ids) > KEPT_IDS:
             del self._ids[next(iter(self._ids))]
 
+    def discard(self, name: str) -> None:
+        """It is there again: it came back from another hub."""
+        self._ids.pop(name, None)
+
     def __contains__(self, name: object) -> bool:
         return name in self._ids
 

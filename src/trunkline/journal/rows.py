@@ -7,7 +7,7 @@ makes that from its entries.
 from __future__ import annotations
 
 import zlib
-from typing import Any
+from typing import Any, Protocol
 
 from trunkline.journal.base import RowFilter, SessionRow
 
@@ -15,7 +15,24 @@ _KINDS = (str, str, str, str, str, int, int, bytes, bytes, int, int)
 """Of the columns as they are read. A damaged file gives back what its schema forbids."""
 
 
-def matches(row: SessionRow, which: RowFilter) -> bool:
+class Listed(Protocol):
+    """What a filter looks at."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def agent(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def updated_at(self) -> int: ...
+
+
+def matches(row: Listed, which: RowFilter) -> bool:
     """Whether a row passes all parts of the filter but its limit."""
     if which.id is not None and row.id != which.id:
         return False
@@ -25,7 +42,9 @@ def matches(row: SessionRow, which: RowFilter) -> bool:
         return False
     if which.before is not None and (row.updated_at, row.id) >= which.before:
         return False
-    text = (which.text or "").casefold()
+    if not which.text:
+        return True
+    text = which.text.casefold()
     return any(text in value.casefold() for value in (row.title, row.agent, row.cwd))
 
 

@@ -6,6 +6,7 @@ Rule 2: no opinion is the answer to all that goes wrong, and to what nobody answ
 Rule 3: an ask ends in one of four ways: answered here, allowed in the terminal, not allowed there, its program gone. Its card
 says which. Whatever is answered later does nothing.
 Rule 4: a program whose hook hides its own prompt is left to its person while that one is there: only rules answer it, at once.
+Whoever comes back while it is asked here has the prompt in the terminal again.
 Rule 5: hooks that were taken out are not answered: a program may call what it read when it started.
 Rule 6: a session that asks is followed by its file from then on, as if somebody had attached to it. One that the hub runs itself
 asks its own driver, and is left alone here.
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import secrets
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,20 +24,20 @@ import msgspec
 from trunkline import discovery
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, hook_dialect
+from trunkline.dialects.elsewhere.hooks import NO_OPINION, HookCall, HookDialect, hook_dialect
+from trunkline.dialects.elsewhere.plugins import plugin_dialect
 from trunkline.dialects.outside import BROKEN, Json
-from trunkline.dialects.plugins import plugin_dialect
-from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Signal, Update
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Signal
 from trunkline.discovery.base import AgentStore
 from trunkline.discovery.processes import idle_seconds
-from trunkline.disk.reading import open_plain
 from trunkline.errors import Unavailable
 from trunkline.hub import Hub
 from trunkline.reach.ending import Program, went_on
+from trunkline.reach.foreign import others_decide
 from trunkline.reach.install import is_installed
-from trunkline.reach.plugin_line import PluginLine
+from trunkline.reach.lines.plugin_line import PluginLine
+from trunkline.reach.notices import waits_there
 from trunkline.reach.sessions import WAIT_S, TerminalSessions
-from trunkline.reach.shapes import is_our_command
 from trunkline.reach.socket import Call, Gone, Wire
 from trunkline.reach.there import AsksThere
 from trunkline.session.driver.elsewhere import Answered, Decided
@@ -53,11 +53,15 @@ JOIN_S: Final = 1.0
 JOIN_LOOK_S: Final = 0.05
 HERE_S: Final = 2.0
 """How long the session of an ask is looked for while somebody sits at a terminal whose prompt waits for that."""
+HOOK_S: Final = 0.5
+"""How long a program may take to end its hook after somebody said no in its terminal."""
+BACK_LOOK_S: Final = 0.5
+"""How far apart it is looked whether the person is back, while a prompt is hidden."""
+BACK: Final = "you are back: it asks in its terminal"
 FOLLOWING_MOST: Final = 32
 """Sessions that are being attached to because they were prompted."""
 READ_ON_LOOP: Final = 64 << 10
 """Bytes of a call that are decoded on the loop; more takes long enough to be somebody else's."""
-SETTINGS_MOST: Final = 1 << 20
 
 log = logging.getLogger("trunkline.reach")
 
@@ -65,11 +69,12 @@ log = logging.getLogger("trunkline.reach")
 class _Open:
     """An ask that waits."""
 
-    def __init__(self, request_id: str, session: Session, call: HookCall, call_id: str) -> None:
+    def __init__(self, request_id: str, session: Session, call: HookCall, call_id: str, pid: int) -> None:
         self.request_id = request_id
         self.session = session
         self.call = call
         self.call_id = call_id
+        self.pid = pid
         loop = asyncio.get_running_loop()
         self.answer: asyncio.Future[Decided | Answered] = loop.create_future()
         self.over: asyncio.Future[AskWithdrawn] = loop.create_future()
@@ -89,6 +94,11 @@ class _Open:
         call = self.session.fold.calls.get(self.call_id)
         return call is not None and call.finished
 
+    def has_run(self) -> bool:
+        """Whether it did what it was to do: somebody must have allowed it."""
+        call = self.session.fold.calls.get(self.call_id)
+        return call is not None and call.finished and call.state.status != "failed"
+
 
 class TerminalDesk:
     """Serves the hooks of one hub."""
@@ -98,6 +108,8 @@ class TerminalDesk:
         self._open: dict[str, _Open] = {}
         self._sessions = TerminalSessions(hub, BY)
         self._following: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._held: dict[Wire, AgentSpec] = {}
+        """The lines of plugins that are open."""
         self._lane = Lane()
         self._there = AsksThere(hub, self._sessions.find, self._program, self._lane)
 
@@ -125,15 +137,26 @@ class TerminalDesk:
             case "report", "asks_there":
                 self._there.asked(spec, dialect, read, call.pid)
             case "report", "goes_on" | "waits":
-                self._on_report(spec, read)
+                self._on_report(spec, read, call.pid)
         return NO_OPINION
 
     async def hold(self, call: Call, wire: Wire) -> None:
         """Serve the line of a plugin."""
         spec = self._hub.agents[call.agent] if call.agent in self._hub.agents else None
         dialect = plugin_dialect(spec.hooks) if spec is not None else None
-        if spec is not None and dialect is not None and await self._is_installed(spec):
+        if spec is None or dialect is None or not await self._is_installed(spec):
+            return
+        self._held[wire] = spec
+        try:
             await PluginLine(self._hub, spec, dialect, call.pid, wire, self._sessions, self._lane).serve()
+        finally:
+            del self._held[wire]
+
+    async def look(self) -> None:
+        """Hang up on plugins that were taken out meanwhile."""
+        for wire, spec in list(self._held.items()):
+            if not await self._is_installed(spec):
+                wire.hang_up()
 
     async def _ask(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, by: Call, gone: Gone) -> bytes:
         only_rules = not dialect.races and not await self._is_away(by.pid)
@@ -146,12 +169,16 @@ class TerminalDesk:
         call_id = await self._call_in(session, call) or request_id
         ask = dialect.ask(call, request_id, call_id)
         if isinstance(ask, PermissionAsk):
-            allow = await self._rules_allow(spec, dialect, call)
+            allow = await self._rules_allow(spec, dialect, call, by.pid)
             ask = msgspec.structs.replace(ask, rules_allow=allow, only_rules=only_rules)
         if gone.done() or (only_rules and not isinstance(ask, PermissionAsk)):
             return NO_OPINION
-        self._go_on(session.id, call.part)
-        answer = await self._wait(_Open(request_id, session, call, call_id), ask, by.pid, spec, gone)
+        self._go_on(session.id, by.pid, call.part)
+        back = asyncio.ensure_future(_never() if dialect.races or only_rules else self._comes_back(by.pid))
+        try:
+            answer = await self._wait(_Open(request_id, session, call, call_id, by.pid), ask, spec, gone, back)
+        finally:
+            back.cancel()
         match answer:
             case Decided():
                 return dialect.decided(call, answer.option_id, answer.reason, answer.edited)
@@ -159,21 +186,21 @@ class TerminalDesk:
                 return dialect.answered(call, answer.action, answer.content)
         return NO_OPINION
 
-    async def _wait(self, waiting: _Open, ask: Signal, pid: int, spec: AgentSpec, gone: Gone) -> Decided | Answered | None:
-        """Put it before people, and wait for the first answer, here or there; None where it was there."""
-        request_id, program = waiting.request_id, self._program(spec, pid)
+    async def _wait(self, waiting: _Open, ask: Signal, spec: AgentSpec, gone: Gone, back: Gone) -> Decided | Answered | None:
+        """Put it before people, and wait for the first answer, here or there; None where it was there, or is to be given there
+        because the person is ``back``."""
+        request_id, program = waiting.request_id, self._program(spec, waiting.pid)
         self._open[request_id] = waiting
         self._hub.asks_elsewhere.open(request_id, waiting.answered)
         watching = asyncio.create_task(program.stopped_waiting(request_id, waiting.is_done))
         try:
             waiting.session.agent.on_signals([ask])
-            await asyncio.wait((waiting.answer, waiting.over, watching, gone), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((waiting.answer, waiting.over, watching, gone, back), return_when=asyncio.FIRST_COMPLETED)
             if waiting.answer.done():
                 return waiting.answer.result()
-            if waiting.over.done():
-                ending = waiting.over.result()
-            else:
-                ending = watching.result() if watching.done() else await program.hook_ended(request_id)
+            if back.done() and not (watching.done() or gone.done()):
+                waiting.end(AskWithdrawn(request_id, by="agent", reason=BACK))
+            ending = waiting.over.result() if waiting.over.done() else await _ending(waiting, program, watching, gone)
             waiting.session.agent.on_signals([ending])
             return None
         finally:
@@ -181,30 +208,31 @@ class TerminalDesk:
             self._open.pop(request_id, None)
             self._hub.asks_elsewhere.close(request_id)
 
-    def _on_report(self, spec: AgentSpec, call: HookCall) -> None:
+    def _on_report(self, spec: AgentSpec, call: HookCall, pid: int) -> None:
         key = spec.name, call.session_id
         if call.does == "goes_on":
             self._there.go_on(key, call)
         if key not in self._following and len(self._following) < FOLLOWING_MOST:
-            task = self._following[key] = asyncio.create_task(self._reported(spec, call, frozenset(self._open)))
+            task = self._following[key] = asyncio.create_task(self._reported(spec, call, pid, frozenset(self._open)))
             task.add_done_callback(lambda _: self._following.pop(key, None))
 
-    async def _reported(self, spec: AgentSpec, call: HookCall, before: frozenset[str]) -> None:
+    async def _reported(self, spec: AgentSpec, call: HookCall, pid: int, before: frozenset[str]) -> None:
         """The work went on, or waits: have the session followed, and what was asked ``before`` ended. To have it followed takes a
         moment, and the next ask may come meanwhile."""
         session = await self._sessions.find(spec, call.session_id)
         if session is None:
             return
         if call.does == "goes_on":
-            self._go_on(session.id, asked=before)
+            self._go_on(session.id, pid, call.part if call.of_part else None, asked=before)
             session.agent.look_again()
         elif not any(waiting.session is session for waiting in self._open.values()):
-            session.agent.on_signals([_notice(spec, call)])
+            session.agent.on_signals([waits_there(spec, call.message)])
 
-    def _go_on(self, session_id: str, part: str | None = None, asked: frozenset[str] | None = None) -> None:
-        """The session went on, or that part of it: what it had asked before is over; ``asked``: only those of these."""
+    def _go_on(self, session_id: str, pid: int, part: str | None = None, asked: frozenset[str] | None = None) -> None:
+        """The session went on in that process, or that part of it: what it had asked before is over; ``asked``: only those of
+        these. Another process may have the same session, and what it asks still waits there."""
         for waiting in list(self._open.values()):
-            is_meant = waiting.session.id == session_id and part in (None, waiting.call.part)
+            is_meant = waiting.session.id == session_id and waiting.pid == pid and part in (None, waiting.call.part)
             if is_meant and (asked is None or waiting.request_id in asked):
                 waiting.end(went_on(waiting.request_id))
 
@@ -225,24 +253,31 @@ class TerminalDesk:
             return False
         return idle_s is not None and idle_s >= after_s
 
+    async def _comes_back(self, pid: int) -> None:
+        """Return when somebody sits at the terminal again."""
+        is_away = True
+        while is_away:  # a terminal's device tells nobody that a key was pressed
+            await asyncio.sleep(BACK_LOOK_S)
+            is_away = await self._is_away(pid)
+
     async def _call_in(self, session: Session, call: HookCall) -> str | None:
         """The id of the call that is asked about, in the session's files; None where it is not found there in time."""
         for left in range(int(JOIN_S / JOIN_LOOK_S), -1, -1):
             asked = {view.tool_call_id for view in session.fold.approvals.values()}
             for call_id, known in session.fold.calls.items():
-                if not known.finished and call_id not in asked and _has(_input(known.state.raw_input), call.given):
+                is_free = not known.finished and call_id not in asked and known.state.name in ("", None, call.tool)
+                if is_free and _has(_input(known.state.raw_input), call.given):
                     return call_id
             if left:
                 session.agent.look_again()
                 await asyncio.sleep(JOIN_LOOK_S)
         return None
 
-    async def _rules_allow(self, spec: AgentSpec, dialect: HookDialect, call: HookCall) -> bool:
+    async def _rules_allow(self, spec: AgentSpec, dialect: HookDialect, call: HookCall, pid: int) -> bool:
         """Whether rules may allow what is asked: where the person wants that, and no hook of somebody else's decides, too."""
         if not self._hub.options.terminal_rules:
             return False
-        folder = catalog.expand(spec.paths.config, self._hub.environ)
-        return folder is not None and not await self._lane.run(_has_foreign, dialect, folder, call.cwd)
+        return not await others_decide(self._hub, self._lane, spec, dialect, call.cwd, pid)
 
     def _program(self, spec: AgentSpec, pid: int) -> Program:
         return Program(pid, lambda: self._store(spec), self._lane)
@@ -251,27 +286,16 @@ class TerminalDesk:
         return discovery.store_of(spec.store, catalog.expand(spec.paths.sessions, self._hub.environ))
 
 
-def _has_foreign(dialect: HookDialect, folder: str, cwd: str) -> bool:
-    """Whether somebody else's hook may decide as well. What cannot be read may be one."""
-    for path in [file for place in dialect.watched_files(folder, cwd) for file in _files_at(place)]:
-        try:
-            with open_plain(path) as file:
-                text = file.read(SETTINGS_MOST + 1)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except OSError:
-            return True
-        if len(text) > SETTINGS_MOST or dialect.has_foreign(text, is_our_command):
-            return True
-    return False
+async def _never() -> None:
+    """Nobody is waited for."""
+    await asyncio.get_running_loop().create_future()
 
 
-def _files_at(path: str) -> list[str]:
-    """A file, or those in a folder."""
-    try:
-        return [os.path.join(path, name) for name in os.listdir(path)]
-    except OSError:
-        return [path]
+async def _ending(waiting: _Open, program: Program, watching: asyncio.Task[AskWithdrawn], gone: Gone) -> AskWithdrawn:
+    """How it ended there. A no ends the work and the hook, in either order: what seems to be a yes is one if the hook stays."""
+    if watching.done() and watching.result().approved and not waiting.has_run():
+        await asyncio.wait((gone,), timeout=HOOK_S)
+    return await program.hook_ended(waiting.request_id) if gone.done() and not waiting.has_run() else await watching
 
 
 def _has(known: Any, given: Json) -> bool:
@@ -284,11 +308,3 @@ def _input(raw: bytes | None) -> Any:
         return msgspec.json.decode(raw or b"null")
     except BROKEN:
         return None
-
-
-def _notice(spec: AgentSpec, call: HookCall) -> Update:
-    notice = {"sessionUpdate": "notice", "severity": "warning", "title": f"{spec.display_name} waits for you in its terminal",
-              "description": call.message[:1000]}
-    return Update(msgspec.json.encode(notice))
-
-

@@ -11,7 +11,7 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trunkline.reach.lines import Lines
+from trunkline.reach.lines.lines import Lines
 from trunkline.reach.socket import Call, Gone, HookSocket, Wire
 
 if TYPE_CHECKING:
@@ -51,6 +51,8 @@ class Door:
             return b"pong"
         if call.kind == "lines":  # the person agreed to one, or does not any more
             await self._lines.look()
+            if self._desk is not None:
+                await self._desk.look()
             return b"looked"
         return await (await self._opened()).take(call, gone)
 

@@ -21,12 +21,14 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.hooks import HookDialect, HookKind, InPlugin, hook_dialect
+from trunkline.dialects.elsewhere.hooks import HookDialect, HookKind, InPlugin, hook_dialect
+from trunkline.dialects.elsewhere.plugins import PluginDialect, plugin_dialect
 from trunkline.dialects.outside import BROKEN
-from trunkline.dialects.plugins import PluginDialect, plugin_dialect
 from trunkline.disk.private_file import write_private
+from trunkline.disk.reading import read_beginning
 from trunkline.errors import Conflict, Invalid, StorageError, Unsupported
 from trunkline.reach import trunkline_hook
 from trunkline.reach.shapes import HookCommands, NamedPlugin, Shape, State
@@ -169,8 +171,9 @@ class Hooks:
         return [os.path.dirname(change.real)] if is_made else []
 
     def state(self) -> State:
-        """Whether our entries are in the file."""
-        return self._state(self._read()[1])
+        """Whether our entries are in the file, and the hub knows of them: it answers no others."""
+        state = self._state(self._read()[1])
+        return "partly" if state == "installed" and not is_installed(self._data, self.spec.name) else state
 
     @property
     def _socket(self) -> str:
@@ -195,7 +198,7 @@ class Hooks:
 
     def _record(self) -> Record | None:
         try:
-            return msgspec.json.decode(self._record_path.read_bytes(), type=Record)
+            return decoders.decode(self._record_path.read_bytes(), Record)
         except (OSError, *BROKEN):
             return None
 
@@ -212,8 +215,7 @@ def digest(content: bytes) -> str:
 
 def _content(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            content = file.read(FILE_MOST + 1)
+        content = read_beginning(path, FILE_MOST + 1)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
 from trunkline.agents.process import ChildCommand
-from trunkline.agents.process_table import parent_of
+from trunkline.agents.process_table import with_ancestors
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import TrunklineError
 from trunkline.threads import Lane
@@ -30,7 +30,6 @@ DRAWN_LOOKS: Final = 10
 DRAWN_LOOK_S: Final = 0.2
 ENVIRON_MOST: Final = 1 << 20
 SCREEN_MOST: Final = 1 << 20
-ANCESTORS_MOST: Final = 64
 ENVIRON: Final = {"LC_ALL": "C.UTF-8", "PATH": os.defpath}
 """Of tmux: it is told of nothing that is the hub's."""
 
@@ -81,7 +80,7 @@ async def find_pane(pid: int, environ: Mapping[str, str], lane: Lane) -> Pane | 
     socket = await lane.run(_socket_of, pid) if program and pid > 1 else None
     if program is None or socket is None:
         return None
-    above = await lane.run(_with_ancestors, pid)
+    above = await lane.run(with_ancestors, pid)
     for line in (await _run(program, "-S", socket, "list-panes", "-a", "-F", "#{pane_id} #{pane_pid}")).splitlines():
         pane, _, started = line.partition(" ")
         if is_whole_number(started) and int(started) in above:
@@ -100,15 +99,6 @@ def _socket_of(pid: int) -> str | None:
     except (OSError, ValueError):
         return None
     return path if stat.S_ISSOCK(info.st_mode) and info.st_uid == os.getuid() else None
-
-
-def _with_ancestors(pid: int) -> set[int]:
-    found: set[int] = set()
-    at: int | None = pid
-    while at is not None and at > 1 and at not in found and len(found) < ANCESTORS_MOST:
-        found.add(at)
-        at = parent_of(at)
-    return found
 
 
 async def _run(program: str, *words: str) -> str:

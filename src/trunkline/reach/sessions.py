@@ -13,7 +13,6 @@ from trunkline.adapters import CatalogAdapter
 from trunkline.agents.catalog import AgentSpec
 from trunkline.errors import NotFound, TrunklineError
 from trunkline.hub import Hub
-from trunkline.journal.base import RowFilter
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 FOUND_S: Final = 5.0
 """How long a session may take to have a file; the program writes one with the first prompt."""
 FOUND_LOOK_S: Final = 0.2
-LISTED_MOST: Final = 500
-"""Sessions of the hub among which it is looked whether one is its own."""
 WAIT_S: Final = 20.0
 """How long a session may take to be followed, its file's reading included."""
 
@@ -43,18 +40,13 @@ class TerminalSessions:
         """The session, followed from now on where it was not; None where there is none, or the hub runs it itself."""
         try:
             async with asyncio.timeout(wait_s):
-                if await self._is_run_here(session_id):
+                if self._hub.drives(session_id):
                     return None
                 session = await self._find(spec, session_id)
         except (TrunklineError, TimeoutError) as error:
             log.info("a session of %s is not followed: %s", spec.name, error)
             return None
         return session if session.fold.watches is not None else None
-
-    async def _is_run_here(self, session_id: str) -> bool:
-        """Whether an agent of ours has it, whichever: several speak for one program."""
-        views = await self._hub.list(RowFilter(limit=LISTED_MOST))
-        return any(view.agent_session_id == session_id and not view.watch_only for view in views)
 
     async def _find(self, spec: AgentSpec, session_id: str) -> Session:
         key = spec.name, session_id

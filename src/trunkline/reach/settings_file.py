@@ -19,6 +19,7 @@ HOOKS: Final = "hooks"
 DEPTH_MOST: Final = 100
 _SPACE: Final = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LINE_END: Final = re.compile(r"[ \t]*\r?\n")
 _BLANK: Final = " \t\r\n"
 _decode = json.JSONDecoder().raw_decode
 
@@ -277,7 +278,8 @@ def _put(text: str, into: Value, name: str | None, value: Any) -> str:
     written = label + json.dumps(value, indent=unit, ensure_ascii=False).replace("\n", line + inner)
     if into.inside:
         return _behind_last(text, into, line + inner + written, line_end=True)
-    return text[:into.start + 1] + line + inner + written + line + outer + text[into.end - 1:]
+    remarks = text[into.start + 1:into.end - 1].rstrip(_BLANK)
+    return text[:into.start + 1] + remarks + line + inner + written + line + outer + text[into.end - 1:]
 
 
 def _behind_last(text: str, into: Value, written: str, *, line_end: bool) -> str:
@@ -296,12 +298,8 @@ def _cut(text: str, holder: Value, member: Member) -> str:
     """The text without a member, the blanks before it and the comma that only it needed."""
     at = holder.inside.index(member)
     comma = holder.inside[at - 1].comma if at and member.comma is None else member.comma
-    start = member.start
-    while start and text[start - 1] in _BLANK:
-        start -= 1
-    if _ends_remark(text, start) and "\n" in text[start:member.start]:
-        start = text.index("\n", start) + 1  # what ends a remark in the line before stays
-    cuts = [(start, member.value.end), *([] if comma is None else [(comma, comma + 1)])]
+    start, stop = _span(text, member)
+    cuts = [(start, stop), *([] if comma is None else [(comma, comma + 1)])]
     if len(holder.inside) == 1:  # nothing is left in there: neither are blanks, unless they are all that ends a remark
         rest = text[member.value.end if member.comma is None else member.comma + 1:holder.end - 1]
         if not rest.strip(_BLANK) and text[holder.start + 1:start].strip(_BLANK) == "":
@@ -309,6 +307,18 @@ def _cut(text: str, holder: Value, member: Member) -> str:
     for begin, end in sorted(cuts, reverse=True):
         text = text[:begin] + text[end:]
     return text
+
+
+def _span(text: str, member: Member) -> tuple[int, int]:
+    """Where a member begins, with the blanks before it, and where it ends."""
+    start, stop = member.start, member.value.end
+    while start and text[start - 1] in _BLANK:
+        start -= 1
+    if not _ends_remark(text, start) or "\n" not in text[start:member.start]:
+        return start, stop
+    line_end = _LINE_END.match(text, stop) if member.comma is None else None
+    # What ends a remark in the line before stays, so that this line goes whole.
+    return text.index("\n", start) + 1, stop if line_end is None else line_end.end()
 
 
 def _ends_remark(text: str, at: int) -> bool:

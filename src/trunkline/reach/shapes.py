@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol
 
-from trunkline.dialects.hooks import HookDialect, HookKind
+from trunkline.dialects.elsewhere.hooks import HookDialect, HookKind
+from trunkline.dialects.elsewhere.plugins import PluginDialect
 from trunkline.dialects.outside import Json
-from trunkline.dialects.plugins import PluginDialect
 from trunkline.reach import trunkline_hook
 from trunkline.reach.settings_file import (
     items_in,

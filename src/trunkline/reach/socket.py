@@ -85,7 +85,11 @@ class Wire:
             return
         self._writer.write(line)
         if self._writer.transport.get_write_buffer_size() > UNREAD_MOST:
-            self._writer.transport.abort()
+            self.hang_up()
+
+    def hang_up(self) -> None:
+        """Say and hear nothing more."""
+        self._writer.transport.abort()
 
 
 Hold = Callable[[Call, Wire], Awaitable[None]]

@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from trunkline.agents.catalog import AgentSpec
-from trunkline.dialects.hooks import NO_OPINION, HookCall, HookDialect, ShowsPrompt
+from trunkline.dialects.elsewhere.hooks import NO_OPINION, HookCall, HookDialect, ShowsPrompt
 from trunkline.dialects.outside import BROKEN, Json
-from trunkline.dialects.signals import AskWithdrawn, PermissionAsk, Update
+from trunkline.dialects.signals import AskWithdrawn, PermissionAsk
 from trunkline.hub import Hub
 from trunkline.reach.ending import Program, allowed_there, went_on
+from trunkline.reach.notices import not_reached
 from trunkline.reach.panes import Pane, find_pane
 from trunkline.session.driver.elsewhere import Answered, Decided
 from trunkline.threads import Lane
@@ -135,7 +136,7 @@ class AsksThere:
             return
         pane = await self._pane(dialect, watched.call, pid)
         while not watched.over.done() and not await self._put(spec, dialect, session, watched, pid, pane):
-            session.agent.on_signals([_not_reached(spec)])
+            session.agent.on_signals([not_reached(spec)])
             pane = None
 
     async def _put(self, spec: AgentSpec, dialect: HookDialect, session: Session, watched: _Watched, pid: int,
@@ -154,6 +155,8 @@ class AsksThere:
         try:
             session.agent.on_signals([ask])
             await asyncio.wait((answer, watched.over, gone), return_when=asyncio.FIRST_COMPLETED)
+            if watched.over.done() and answer.done():
+                return True  # its terminal was quicker: the next prompt there may look the same
             if answer.done():
                 return await self._press(dialect, watched, pane, answer.result())
             session.agent.on_signals([watched.ending(request_id) if watched.over.done() else gone.result()])
@@ -218,9 +221,3 @@ def has_input(raw: bytes | None, given: Json) -> bool:
 
 def _new_id() -> str:
     return f"req_{secrets.token_hex(8)}"
-
-
-def _not_reached(spec: AgentSpec) -> Update:
-    notice = {"sessionUpdate": "notice", "severity": "warning", "title": f"The answer did not reach {spec.display_name}",
-              "description": "Its pane does not show that prompt, or a key changed nothing there. Answer it in the terminal."}
-    return Update(msgspec.json.encode(notice))

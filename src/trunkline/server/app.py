@@ -14,6 +14,7 @@ import contextlib
 import logging
 import time
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
@@ -39,8 +40,9 @@ from trunkline.server import acp
 from trunkline.server.acp.transport.connections import HttpConnections
 from trunkline.server.auth.cookies import without_base
 from trunkline.server.auth.credentials import NOBODY, RequestGate, check_scope
-from trunkline.server.auth.devices import Pairings
+from trunkline.server.auth.guests import guest_of
 from trunkline.server.auth.login import Codes
+from trunkline.server.auth.pairings import Pairings
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.auth.tries import FailedTries
 from trunkline.server.call import DEFAULT_HEADERS, HttpCall, JsonReply, Parts, Reply, asks_for_stream, reply, takes_stream
@@ -54,6 +56,11 @@ from trunkline.server.route_tree import PathTree
 from trunkline.server.routes import ROUTES, Route
 from trunkline.server.sse import Streams
 from trunkline.threads import Lane
+
+if TYPE_CHECKING:
+    from trunkline.cluster.node import ClusterNode
+    from trunkline.hub.sight import Sight
+    from trunkline.server.elsewhere import Elsewhere
 
 log = logging.getLogger("trunkline.server")
 
@@ -103,8 +110,7 @@ class App:
         self._open += 1
         try:
             if scope["type"] == "websocket":
-                answer_socket = _editors_socket if scope["path"] == acp.PATH else _context_socket
-                await answer_socket(self.parts, scope, receive, send)
+                await self._answer_socket(scope, receive, send)
                 return
             answer = await self._answer(Request(scope, receive))
             if answer is not None:
@@ -112,6 +118,15 @@ class App:
         finally:
             self._open -= 1
             self._last_at = time.monotonic()
+
+    async def _answer_socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] == acp.PATH:
+            await _editors_socket(self.parts, scope, receive, send)
+        elif guest_of(scope) is None:
+            await _context_socket(self.parts, scope, receive, send)
+        else:
+            refusal = Forbidden("another node opens a WebSocket here for an editor only")
+            await reply(error_body(refusal), refusal.http_status)(scope, receive, send)
 
     async def _answer(self, request: Request) -> Reply | None:
         """The reply; None when there is nobody left to reply to."""
@@ -161,7 +176,19 @@ class App:
             if route.refused is not None:
                 await route.refused(call, error)
             raise
+        return await self._answer_here(route, call) if route.at == "any" else await self._answer_where_it_is(route, call)
+
+    async def _answer_here(self, route: Route, call: HttpCall) -> Reply:
+        if guest_of(call.request.scope) is not None:
+            raise Forbidden("another node asks here for what is a session's or this node's, and for nothing else")
         return await route.handler(call)
+
+    async def _answer_where_it_is(self, route: Route, call: HttpCall) -> Reply:
+        """Answer what one node alone can: this one, or the one that owns the session."""
+        elsewhere = self.parts.elsewhere
+        if elsewhere is None or route.at == "placed" or guest_of(call.request.scope) is not None:
+            return await route.handler(call)
+        return await elsewhere.reply(call, route.at) or await route.handler(call)
 
     def _resource(self, scope: Scope) -> _Resource | None:
         found = self._resources.find(scope["path"])
@@ -188,15 +215,17 @@ class _Resource:
         return self._routes[method]
 
 
-def build_app(hub: Hub, options: ServerOptions) -> App:
-    """The application that serves ``hub``."""
+def build_app(hub: Hub, options: ServerOptions, elsewhere: Elsewhere | None = None, cluster: ClusterNode | None = None,
+              sight: Sight | None = None) -> App:
+    """The application that serves ``hub``, and with it what is ``elsewhere`` in its cluster. ``sight``: what it shows, where that
+    is more than the hub's own sessions."""
     tokens = Tokens.open(options.data, options.token)
     options.playground.mkdir(mode=0o700, exist_ok=True)
     streams = Streams(tokens.is_live, tokens.left_s, tokens.left)
     editors = HttpConnections(tokens)
     subscriptions = Subscriptions(options.data, tokens.is_live, allow=options.push_allow)
 
-    previews = Previews(options.preview_s, is_live=tokens.is_live)
+    previews = Previews(options.preview_s, is_live=tokens.is_live, node=elsewhere.node if elsewhere is not None else "")
 
     def ended() -> None:
         streams.end_revoked()
@@ -210,6 +239,7 @@ def build_app(hub: Hub, options: ServerOptions) -> App:
         hub=hub, options=options, tokens=tokens, gate=RequestGate(options, tokens), codes=Codes(options.code_s),
         tries=FailedTries(), pairings=Pairings(), subscriptions=subscriptions, previews=previews, streams=streams,
         editors=editors, routes=ROUTES, page_lane=Lane(), comparing=Comparing(),
+        elsewhere=elsewhere, cluster=cluster, sight=sight if sight is not None else hub,
     ))
 
 

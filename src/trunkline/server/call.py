@@ -7,32 +7,39 @@ Rule 2: a field that cannot be used is named in the error.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import AsyncGenerator
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from trunkline import decoders
 from trunkline.dialects.acp.reading.aliases import with_mime_types
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
 from trunkline.errors import Invalid, TooLarge
 from trunkline.server.auth.cookies import base_of
 from trunkline.server.auth.credentials import NOBODY, Caller, RequestGate, header, headers
+from trunkline.server.auth.guests import guest_of
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.http.connections import place_of
 from trunkline.server.http.exchange import exchange_of
 from trunkline.server.options import ServerOptions
 
 if TYPE_CHECKING:
+    from trunkline.cluster.node import ClusterNode
+    from trunkline.feeds.session import Feed
     from trunkline.hub import Hub, Session
+    from trunkline.hub.sight import ShownSession, Sight
     from trunkline.server.acp.transport.connections import HttpConnections
-    from trunkline.server.auth.devices import Pairings
     from trunkline.server.auth.login import Codes
+    from trunkline.server.auth.pairings import Pairings
     from trunkline.server.auth.tries import FailedTries
     from trunkline.server.delivery.push.subscriptions import Subscriptions
+    from trunkline.server.elsewhere import Elsewhere
     from trunkline.server.files.comparing import Comparing
     from trunkline.server.files.preview_keys import Previews
     from trunkline.server.routes import Route
@@ -84,6 +91,19 @@ class Parts(msgspec.Struct, frozen=True, kw_only=True):
     page_lane: Lane
     """Where the page's files are read: strangers ask for them, and must not use up what others have."""
     comparing: Comparing
+    elsewhere: Elsewhere | None = None
+    """Other nodes of the cluster, where there is one."""
+    cluster: ClusterNode | None = None
+    """What this node knows of its cluster, where there is one."""
+    sight: Sight
+    """What is shown to whoever only reads: the hub's own sessions, or those of its whole cluster."""
+
+
+class Place(NamedTuple):
+    """Where a reader goes on; ``lost``: where it has been, and cannot go on from."""
+
+    after: int
+    lost: int | None = None
 
 
 class HttpCall:
@@ -129,6 +149,16 @@ class HttpCall:
         """The session that the path names, or SessionNotFound."""
         return await self.hub.session(self.part("id"))
 
+    async def shown(self) -> ShownSession:
+        """The same for whoever only reads it: it may be another node's. Other nodes are shown our own."""
+        sight = self.parts.sight if guest_of(self.request.scope) is None else self.hub
+        return await sight.session(self.part("id"))
+
+    @property
+    def asks_all(self) -> bool:
+        """Whether the answer is to be of all nodes of the cluster: the caller names none, and no other node asks for it."""
+        return self.parts.elsewhere is not None and self.text("node") is None and guest_of(self.request.scope) is None
+
     def wants_stream(self) -> bool:
         """Whether the client asked for Server-Sent Events."""
         return asks_for_stream(self.request)
@@ -171,6 +201,14 @@ class HttpCall:
             raise Invalid(f"{name} {after} is beyond the last entry, {newest}", details={"field": name, "lastSeq": newest})
         return after
 
+    async def place_in(self, feed: Feed) -> Place:
+        """The same in a session. In a cluster a cursor that is beyond the end gets what there is behind the last entry: its
+        reader was shown what is not the session's any more."""
+        if self.parts.cluster is None:
+            return Place(self.cursor(feed.last_seq))
+        after = self.cursor(sys.maxsize)
+        return Place(after) if await feed.has(after) else Place(feed.last_seq, lost=after)
+
     def idempotency_key(self) -> str | None:
         """What the caller calls this request, to be known again; None where it does not say."""
         key = header(self.request, b"idempotency-key") or None
@@ -181,12 +219,14 @@ class HttpCall:
     async def body(self, kind: type[T], *, default: T | None = None) -> T:
         """The JSON body as ``kind``, or Invalid naming the field; ``default`` where there is none."""
         raw = await self.raw_body()
-        if not raw and default is not None:
-            return default
+        return default if not raw and default is not None else self.decoded(raw, kind)
+
+    def decoded(self, raw: bytes, kind: type[T]) -> T:
+        """A JSON body that was read before as ``kind``, or Invalid naming the field."""
         if (why := utf8_fault(raw)) is not None:  # what is kept as it came would not notice
             raise Invalid(f"body: {why}")
         try:
-            return msgspec.json.decode(with_mime_types(raw), type=kind)
+            return decoders.decode(with_mime_types(raw), kind)
         except BROKEN as error:
             raise Invalid(f"body: {_complaint(error, raw)}") from error
 

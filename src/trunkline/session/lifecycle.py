@@ -18,6 +18,8 @@ from trunkline.session.deadlines import Alarms
 from trunkline.session.driver.elsewhere import FileEnd
 from trunkline.session.driver.line import LineEnd
 from trunkline.session.driver.link import AgentLink
+from trunkline.session.fold import IS_OPEN
+from trunkline.session.fold.kept import Arrival
 from trunkline.session.intake.intake import Intake
 from trunkline.session.interpret.lifecycle import standing
 from trunkline.session.interpret.text import chunk_text
@@ -101,7 +103,8 @@ class Lifecycle:
 
     async def take_over(self, check: Callable[[], Awaitable[None]], *, by: str) -> None:
         """Go on here with what was followed: its file is read to the end, then its own agent opens it, or all stays as it was.
-        ``check`` is asked right before that, and raises where somebody else has it."""
+        ``check`` is asked right before that, and raises where somebody else has it; and once more when the agent has it, since no
+        look and no start are one."""
         recorder, fold = self._recorder, self._recorder.fold
         assert fold.watches is not None, "only what is followed is taken over"
         path, parts, waits = fold.watches, dict(fold.watch_parts), fold.waits
@@ -113,6 +116,7 @@ class Lifecycle:
             self._close_followed()
             recorder.at().lifecycle.taken_over()
             await self._link.ensure(adopt=True)
+            await check()
         except BaseException:
             await self._link.stop()
             recorder.at().lifecycle.given_back(path, fold.watch_position, parts, waits)
@@ -189,6 +193,20 @@ class Lifecycle:
             interpret.writer.status(standing(fold), reason=error.code)
         self._recorder.write()
         self._spending.check()
+
+    async def arrive(self, arrival: Arrival, error: TrunklineError) -> None:
+        """Go on here with a session that another hub had; what it left open ends with ``error``. The agent comes with the next
+        prompt, as after a restart."""
+        self._recorder.at().lifecycle.arrived(arrival)
+        self._recorder.write()
+        if self._recorder.fold.status in IS_OPEN:
+            self.recover(error)
+        await self._recorder.write_and_store()
+
+    async def tail_aside(self, epoch: int, node: str, entries: int) -> None:
+        """Say that the hub which had the session before has put something aside."""
+        self._recorder.at().lifecycle.tail_aside(epoch, node, entries)
+        await self._recorder.write_and_store()
 
     def doze(self) -> None:
         """Nobody uses the session: hold nothing in memory but what readers hold. ``wake`` undoes it."""

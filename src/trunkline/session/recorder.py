@@ -157,10 +157,13 @@ class Recorder:
         self.feed.hold()
         self._services.hold_readers()
 
-    def let_readers_go(self) -> None:
-        """They may be written to again."""
+    def let_readers_go(self, *, at_once: bool) -> None:
+        """They may be written to again; those of the session ``at_once``, or when an agent that is quick could be heard first."""
         self._services.let_readers_go()
-        self.feed.let_go()
+        if at_once:
+            self.feed.let_go()
+        else:
+            self.feed.let_go_soon()
 
     def write_row(self) -> bool:
         """Hand the row to the journal where a step came after the last one; False where none did."""

@@ -72,5 +72,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True):
     """Within this, readers of the whole hub are not written to."""
     check_free: Callable[[Fold], Awaitable[None]] = _free
     """Raises where another program has the session open that an agent is to come back to."""
+    node: str | msgspec.UnsetType = msgspec.UNSET
+    """What this hub is called in its cluster; absent without one."""
     home: str | None = None
     """The person's home folder, by which paths are judged."""

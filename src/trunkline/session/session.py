@@ -60,6 +60,7 @@ from trunkline.session.turns.turn import TurnPlayer
 from trunkline.session.turns.turns import Turns
 from trunkline.session.workspace.artifacts import ArtifactFinder
 from trunkline.session.workspace.files import AgentsWorkspace, Workspace
+from trunkline.threads import Lane
 
 
 class Session:
@@ -137,6 +138,11 @@ class Session:
         return self.workspace.roots
 
     @property
+    def lane(self) -> Lane:
+        """Where work for it is done that may wait for a disk."""
+        return self.workspace.lane
+
+    @property
     def confine(self) -> Confine:
         """Whatever is run for this session passes it: its sandbox, where it has one."""
         return self._services.confine(self.fold, self.env)
@@ -151,7 +157,7 @@ class Session:
     def view(self) -> SessionView:
         """The state as clients see it, beside the last entry that readers can have."""
         view = self._recorder.view()
-        view.last_seq = self.feed.last_seq
+        view.last_seq, view.node = self.feed.last_seq, self._services.node
         return view
 
     async def snapshot(self) -> SessionView:
@@ -161,7 +167,8 @@ class Session:
         try:
             await self._recorder.stored()
         except StorageError:
-            return await stored_view(self._services.journal, self.id)
+            view = await stored_view(self._services.journal, self.id)
+        view.node = self._services.node
         return view
 
     async def commands(self) -> list[dict[str, Any]] | None:

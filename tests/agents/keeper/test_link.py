@@ -329,3 +329,77 @@ def test_what_cannot_be_had_ready_is_told_by_the_first_agent(run: Run, tmp_path:
             await AgentProcess.spawn(["cat"], cwd=str(tmp_path), env=ENV, on_data=ignore, on_exit=lambda exit_: None)
 
     run(scenario())
+
+
+async def waiting_keeper() -> int:
+    """The keeper that was forked ahead, of a nursery that has no other."""
+    link.close()
+    await link.open_nursery()
+    nursery = link._nursery
+    assert nursery is not None
+    link.fork_ahead()
+    await eventually(lambda: len(children_of(nursery._process.pid)) == 1)
+    [keeper] = children_of(nursery._process.pid)
+    return keeper.pid
+
+
+def test_a_keeper_that_was_forked_ahead_keeps_the_next_agent_and_no_other(run: Run, tmp_path: Path,
+                                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "AHEAD_S", 3600.0)  # on a busy machine more than a second may pass before the agent starts
+
+    async def scenario() -> None:
+        keeper = await waiting_keeper()
+        link.fork_ahead()  # one waits already
+        agents = [await Watched.start(STAYS, cwd=tmp_path) for _ in range(2)]
+        try:
+            keepers = [parent_of(agent.process.pid) for agent in agents]
+            assert keepers[0] == keeper != keepers[1]
+            assert {child.pid for child in children_of(parent_of(keeper))} == set(keepers)
+        finally:
+            for agent in agents:
+                await agent.process.stop(close_stdin_s=0, term_s=0)
+
+    run(scenario())
+
+
+def test_a_keeper_that_was_killed_while_it_waited_keeps_no_agent_from_its_start(run: Run, tmp_path: Path) -> None:
+    async def scenario() -> None:
+        keeper = await waiting_keeper()
+        os.kill(keeper, signal.SIGKILL)
+        await eventually(lambda: not exists(keeper))
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        assert await agent.line() == "up"
+        await agent.process.stop(close_stdin_s=0, term_s=0)
+
+    run(scenario())
+
+
+def test_a_keeper_that_waited_for_long_is_let_go(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def scenario() -> None:
+        keeper = await waiting_keeper()
+        monkeypatch.setattr(link, "AHEAD_S", -1.0)
+        agent = await Watched.start(STAYS, cwd=tmp_path)
+        assert parent_of(agent.process.pid) != keeper
+        await eventually(lambda: not exists(keeper))
+        await agent.process.stop(close_stdin_s=0, term_s=0)
+
+    run(scenario())
+
+
+def test_a_keeper_that_waits_goes_with_the_nursery(run: Run) -> None:
+    async def scenario() -> None:
+        keeper = await waiting_keeper()
+        nursery = parent_of(keeper)
+        link.close()
+        await eventually(lambda: not exists(keeper) and not exists(nursery))
+
+    run(scenario())
+
+
+def test_nothing_is_forked_ahead_where_no_nursery_runs(run: Run) -> None:
+    async def scenario() -> None:
+        link.close()
+        link.fork_ahead()
+        assert link._nursery is None
+
+    run(scenario())

@@ -239,3 +239,20 @@ def test_remove_of_what_is_not_there_is_refused_and_changes_nothing(place: Place
 def test_what_others_call_a_command_is_answered_with_its_name(place: Place, word: str, meant: str) -> None:
     done = place.call_here("policy", word)
     assert done.returncode == 2 and f"Did you mean {meant}" in done.stderr.decode()
+
+
+def test_in_a_cluster_its_policy_comes_first_and_each_answer_says_who_decided(place: Place) -> None:
+    rules = '[[rules]]\ncommand = "git status"\naction = "allow"\n\n[[rules]]\ncommand = ["npm *", "cat *"]\naction = "allow"\n'
+    kept = msgspec.json.encode({"number": 7, "text": rules, "node": "box"})
+    (place.data.path / "cluster-policy.json").write_bytes(kept)
+    shown = [line.strip() for line in place.call_here("policy", "show").stdout.decode().splitlines()]
+    assert shown[0] == "the cluster's policy, as the node box last knew it (number 7)" and shown[1] == "allow  command git status"
+    assert "2  deny   path .env  (secrets)" in shown
+    decided = {line: explained(place, line) for line in ("git status", "cat .env", "make")}
+    assert [(each["action"], each["source"], each["node"]) for each in decided.values()] == [
+        ("allow", "cluster policy", "box"), ("deny", "policy file", "box"), ("ask", "default", "box")]
+    assert "at the node box" in decided["cat .env"]["why"]
+    told = {line: place.call_here("policy", "explain", line).stdout.decode() for line in decided}
+    assert [next(each.strip() for each in text.splitlines() if "decided on" in each) for text in told.values()] == [
+        "decided on the node box, by the cluster's policy", "decided on the node box, by its own file",
+        "decided on the node box, by no rule"]

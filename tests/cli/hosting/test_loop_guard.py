@@ -43,8 +43,9 @@ def computes(times: int = 1) -> None:
 
 
 def computes_in_c(times: int = 1) -> None:
-    """What a call does that keeps the interpreter to itself: nobody can look before it is over."""
-    re.match(r"(a+)+b", "a" * (20 + times.bit_length()))
+    """What a call does that keeps the interpreter to itself: nobody can look before it is over. Some 0.8 s at most: where the
+    machine is busy with others, longer ones took minutes of it and told no more."""
+    re.match(r"(a+)+b", "a" * (20 + min(4, times.bit_length())))
 
 
 async def looks(times: int) -> None:

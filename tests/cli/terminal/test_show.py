@@ -154,7 +154,11 @@ def test_a_permission_is_shown_with_every_act_and_what_is_not_sure() -> None:
     ({"resolvedBy": "user", "_meta": {"by": "Ann's phone (bd97ee34b91c)"}}, "Ann's phone"),
     ({"resolvedBy": "user", "_meta": {"by": "laptop (bd97ee34b91c) (zed)"}}, "laptop (zed)"),
     ({"resolvedBy": "user", "_meta": {"by": "main (x) (bd97ee34b91c)"}}, "main (x)"),
-    ({"resolvedBy": "user"}, "somebody"), ({}, "somebody"), ({"resolvedBy": "policy"}, "policy"),
+    ({"resolvedBy": "user"}, "somebody"), ({}, "somebody"), ({"resolvedBy": "policy"}, "a rule"),
+    ({"resolvedBy": "policy", "reason": "a rule of the policy file allows it: decided by browser (bd97ee34b91c)"},
+     "a rule (a rule of the policy file allows it: decided by browser)"),
+    ({"resolvedBy": "policy", "reason": "a rule of the policy file allows it: decided by main"},
+     "a rule (a rule of the policy file allows it: decided by you)"),
 ])
 def test_who_answered_is_told_by_name_and_never_by_an_id(told: dict[str, Any], words: str) -> None:
     assert _shown({"type": "approval_resolved", "approved": True, **told}) == [f"  allowed by {words}"]

@@ -24,7 +24,7 @@ def check_route(call: Callable[[Client], Awaitable[Any]], target: str, body: obj
     async def handler(exchange: Exchange) -> None:
         query = f"?{exchange.query}" if exchange.query else ""
         seen.append((f"{exchange.method} {exchange.path}{query}", msgspec.json.decode(exchange.body) if exchange.body else None))
-        await exchange.json(200, answer)
+        await (exchange.send(204, b"") if answer is None else exchange.json(200, answer))
 
     async def scene() -> None:
         async with served(handler) as hub, Client(hub.url) as client:

@@ -12,6 +12,7 @@ from tests.aio import run
 from tests.client.calls.routes import SESSION, Row, check_route
 from tests.server.http.test_listen import listening
 from tests.server.site import TOKEN
+from tests.tooling.rows import every_row
 from trunkline.client import AutoApprove, Client, PermissionPolicy, PolicyRule
 from trunkline.dialects.acp.content import TextContent
 from trunkline.errors import Conflict, Invalid
@@ -26,6 +27,9 @@ CALLS: list[Row] = [
      {"rule": {"action": "allow"}, "answers": [{"requestId": "r1", "sessionId": "s1", "decision": "allow"}]}),
     ("away", lambda hub: hub.away(), "GET /away", None, {"away": True, "since": 7}),
     ("set away", lambda hub: hub.set_away(True), "PUT /away", {"away": True}, {"away": True, "by": "me"}),
+    ("cluster", lambda hub: hub.cluster(), "GET /cluster", None, {"node": "web", "nodes": [{"node": "box", "lag": 3}]}),
+    ("drain", lambda hub: hub.drain("box"), "POST /cluster/nodes/box/drain", {"draining": True}, {"node": "web"}),
+    ("forget node", lambda hub: hub.forget_node("box"), "DELETE /cluster/nodes/box", None, {"node": "web"}),
     ("journal", lambda hub: hub.journal(), "GET /journal", None, {"state": "hurt", "damages": [{"from": 2, "to": 3}]}),
     ("policy", lambda hub: hub.policy(), "GET /policy", None, {"text": "", "rules": [{"action": "ask", "tool": ["x"]}]}),
     ("policy as text", lambda hub: hub.replace_policy(text="# none"), "PUT /policy", {"text": "# none"}, {"text": "# none"}),
@@ -57,7 +61,7 @@ CALLS: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "target", "body", "answer"), [row[1:] for row in CALLS], ids=[row[0] for row in CALLS])
+@every_row(("call", "target", "body", "answer"), [row[1:] for row in CALLS])
 def test_every_call_sends_its_route_and_reads_the_answer(
     call: Callable[[Client], Awaitable[Any]], target: str, body: object, answer: object
 ) -> None:

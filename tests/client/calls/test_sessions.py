@@ -7,13 +7,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.aio import run
 from tests.client.calls.routes import SESSION, Row, check_route
 from tests.client.scripted import Exchange, served
 from tests.server.http.test_listen import listening
 from tests.server.site import TOKEN
+from tests.tooling.rows import every_row
 from trunkline.client import Caps, Client, Waits
 from trunkline.errors import (
     TrunklineError,
@@ -31,6 +30,10 @@ CALLS: list[Row] = [
     ("show", lambda hub: hub.session("a/b"), "GET /sessions/a%2Fb", None, SESSION),
     ("rename", lambda hub: hub.rename("s1", "new"), "PATCH /sessions/s1", {"title": "new"}, SESSION),
     ("delete", lambda hub: hub.delete("s1"), "DELETE /sessions/s1", None, None),
+    ("delete in a cluster", lambda hub: hub.delete("s1"), "DELETE /sessions/s1", None, {"erased": 3, "purged": False}),
+    ("create somewhere", lambda hub: hub.create_session("demo", "/tmp", node="den", labels={"gpu": "yes"}), "POST /sessions",
+     {"agent": "demo", "cwd": "/tmp", "mcpServers": [], "env": {}, "node": "den", "labels": {"gpu": "yes"}}, SESSION),
+    ("move", lambda hub: hub.move("s1", "den"), "POST /sessions/s1/move", {"node": "den", "force": False}, SESSION),
     ("fork", lambda hub: hub.fork("s1", cwd="/w"), "POST /sessions/s1/fork", {"cwd": "/w"}, SESSION),
     ("handover", lambda hub: hub.handover("s1", wait=5), "GET /sessions/s1/handover?wait=5", None,
      {"sessionId": "s1", "here": False, "running": True, "pid": 7, "ways": [{"how": "fork", "possible": True, "words": "w"}]}),
@@ -44,7 +47,7 @@ CALLS: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "target", "body", "answer"), [row[1:] for row in CALLS], ids=[row[0] for row in CALLS])
+@every_row(("call", "target", "body", "answer"), [row[1:] for row in CALLS])
 def test_every_call_sends_its_route_and_reads_the_answer(
     call: Callable[[Client], Awaitable[Any]], target: str, body: object, answer: object
 ) -> None:

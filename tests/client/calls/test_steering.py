@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import pytest
-
 from tests.client.calls.routes import SESSION, Row, check_route
+from tests.tooling.rows import every_row
 from trunkline.client import Client
 
 CALLS: list[Row] = [
@@ -37,7 +36,7 @@ CALLS: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "target", "body", "answer"), [row[1:] for row in CALLS], ids=[row[0] for row in CALLS])
+@every_row(("call", "target", "body", "answer"), [row[1:] for row in CALLS])
 def test_every_call_sends_its_route_and_reads_the_answer(
     call: Callable[[Client], Awaitable[Any]], target: str, body: object, answer: object
 ) -> None:

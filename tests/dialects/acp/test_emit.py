@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.dialects.acp.schema import NOT_IN_SDK, faults, parse_with_sdk, shapes, wire_definition_of
 from tests.dialects.acp.strategies import instances
 from tests.tooling.examples import examples
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.client import RequestPermissionRequest, SessionNotification
 from trunkline.dialects.acp.methods import METHODS, Method
 from trunkline.dialects.acp.options import SessionConfigSelectEntry
@@ -23,7 +23,7 @@ from trunkline.dialects.jsonrpc import Peer
 
 ALL = shapes()
 
-@pytest.mark.parametrize("kind", ALL, ids=lambda kind: str(kind.__name__))
+@every_row("kind", ALL)
 def test_what_we_write_is_valid_to_the_schema_to_the_sdk_and_to_us(kind: Any) -> None:
     @settings(max_examples=examples(6), suppress_health_check=[HealthCheck.too_slow])
     @given(instances(kind))

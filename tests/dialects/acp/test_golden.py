@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import pytest
-
 from tests.dialects.acp.schema import DATA, NOT_IN_SDK, faults, parse_with_sdk, wire_definition_of
 from tests.tooling.rows import every_row
 from trunkline.dialects.acp.client import (
@@ -80,7 +78,7 @@ def test_a_golden_file_round_trips(name: str) -> None:
     parse_with_sdk(type(value), written)
 
 
-@pytest.mark.parametrize("path", UPDATES, ids=lambda path: str(path.stem))
+@every_row("path", UPDATES)
 def test_a_golden_update_round_trips_and_is_passed_on_as_it_is(path: Any) -> None:
     raw = path.read_bytes()
     update, passed_on = read_update(raw)

@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from tests.tooling.rows import every_row
 from trunkline.dialects import signals
 from trunkline.dialects.acp.permission import PermissionOption, choose_option
 from trunkline.dialects.acp.shape import encode_acp
@@ -35,7 +36,7 @@ def options(offer: str) -> list[signals.PermissionOption]:
     return [signals.PermissionOption(option_id, option_id.title(), KINDS[kind]) for option_id, kind in pairs]
 
 
-@pytest.mark.parametrize(("offer", "yes", "no"), OFFERS.values(), ids=OFFERS.keys())
+@every_row(("offer", "yes", "no"), OFFERS.values())
 def test_yes_means_once_and_no_means_the_mildest_rejection(offer: str, yes: str | None, no: str | None) -> None:
     allowed = choose_option(options(offer), allow=True)
     refused = choose_option(options(offer), allow=False)

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.dialects.acp.schema import DATA, faults
+from tests.tooling.rows import every_row
 from trunkline.dialects.acp.client import RequestPermissionRequest
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.methods import METHODS, SESSION_UPDATE
@@ -65,7 +64,7 @@ def test_all_ten_transcripts_are_here() -> None:
     assert sum(len(updates(path)) for path in TRANSCRIPTS) > 3500
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: str(path.stem))
+@every_row("path", TRANSCRIPTS)
 def test_every_update_is_known_and_passed_on_as_it_was(path: Path) -> None:
     for raw in updates(path):
         update, passed_on = read_update(raw)
@@ -74,7 +73,7 @@ def test_every_update_is_known_and_passed_on_as_it_was(path: Path) -> None:
         assert within(json.loads(encode_acp(update)), json.loads(raw)), "reading invents nothing"
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: str(path.stem))
+@every_row("path", TRANSCRIPTS)
 def test_the_schema_accepts_what_is_passed_on(path: Path) -> None:
     seen: set[tuple[Any, ...]] = set()
     for raw in updates(path):
@@ -85,7 +84,7 @@ def test_the_schema_accepts_what_is_passed_on(path: Path) -> None:
             assert faults("SessionUpdate", raw) == []
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: str(path.stem))
+@every_row("path", TRANSCRIPTS)
 def test_the_short_cut_for_text_agrees_with_the_long_way(path: Path) -> None:
     taken = 0
     for raw in updates(path):
@@ -128,7 +127,7 @@ class Replay:
         return self.peer.messages_received()
 
 
-@pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: str(path.stem))
+@every_row("path", TRANSCRIPTS)
 def test_every_request_and_answer_of_an_agent_reads_as_its_type(path: Path) -> None:
     read = 0
     for records in runs(path).values():

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.tooling.rows import every_row
 from trunkline.dialects.claude.hooks import HOOKS
-from trunkline.dialects.hooks import HookCall, hook_dialect
+from trunkline.dialects.elsewhere.hooks import HookCall, hook_dialect
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 
 DATA = Path(__file__).parents[2] / "data" / "terminal"
@@ -120,8 +120,9 @@ def test_hooks_of_others_are_noticed_and_what_cannot_be_read_counts_as_one(text:
 def test_every_settings_file_that_counts_is_looked_at() -> None:
     files = HOOKS.watched_files("/home/dev/.claude", "/home/dev/project")
     assert {"/home/dev/.claude/settings.json", "/home/dev/project/.claude/settings.local.json",
-            "/home/dev/project/.claude/settings.json", "/etc/claude-code/managed-settings.json"} <= set(files)
-    assert HOOKS.watched_files("/c", "relative") == ["/c/settings.json", *files[1:3]]
+            "/home/dev/project/.claude/settings.json", "/etc/claude-code/managed-settings.json",
+            "/etc/claude-code/managed-settings.d"} <= set(files)
+    assert HOOKS.watched_files("/c", "relative") == ["/c/settings.json", *files[1:5]]
 
 
 def test_hooks_are_found_by_the_name_in_the_catalog() -> None:

@@ -11,7 +11,20 @@ from hypothesis import strategies as st
 
 from trunkline.dialects.codex.asks import EDITS_MOST, REASON
 from trunkline.dialects.codex.line import KEPT_MOST, THREADS_MOST, CodexLine, new_line
-from trunkline.dialects.lines import Appeared, AskOver, Asks, LineEvent, NotTaken, Said, Says, Send, Told, Vanished, server_line
+from trunkline.dialects.elsewhere.lines import (
+    Appeared,
+    AskOver,
+    Asks,
+    LineEvent,
+    NotTaken,
+    Said,
+    Says,
+    Send,
+    Told,
+    Vanished,
+    WaitsThere,
+    server_line,
+)
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 
 DATA = Path(__file__).parents[2] / "data" / "terminal"
@@ -114,7 +127,8 @@ def test_every_file_of_an_edit_is_named_and_where_it_is_moved_to() -> None:
 def test_an_ask_for_more_than_its_call_is_the_terminals_and_no_rule_allows_what_goes_beyond_a_command() -> None:
     line = joined()
     line.receive(message("item/started", item=edit("/w/a")))
-    assert told(line, request("item/fileChange/requestApproval", 1, itemId="call_1", grantRoot="/")) == []
+    beyond = request("item/fileChange/requestApproval", 1, itemId="call_1", grantRoot="/", reason="all of it")
+    assert told(line, beyond) == [WaitsThere("all of it")]
     assert told(line, request("item/fileChange/requestApproval", 2, itemId="call_1", grantRoot=None))
     allowed = []
     for further in ({}, {"networkApprovalContext": {"host": "example.com"}}, {"additionalPermissions": {"network": True}}):
@@ -123,6 +137,20 @@ def test_an_ask_for_more_than_its_call_is_the_terminals_and_no_rule_allows_what_
         assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk)
         allowed.append(ask.ask.rules_allow)
     assert allowed == [True, False, False]
+
+
+def test_no_rule_allows_what_an_ask_does_not_say_and_its_reason_is_no_command() -> None:
+    line = joined()
+    (ask,) = told(line, request("item/commandExecution/requestApproval", 1, itemId="call_2", reason="ls",
+                                availableDecisions=["accept", "cancel"]))
+    assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk)
+    assert not ask.ask.rules_allow and json.loads(ask.ask.tool_call)["title"] == "Run a command"
+    nameless = edit("/w/a", "")
+    for begun, is_known in ((None, False), (nameless, False), (edit("/w/a"), True)):
+        if begun is not None:
+            line.receive(message("item/started", item=begun))
+        (ask,) = told(line, request("item/fileChange/requestApproval", 2, itemId="call_1"))
+        assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk) and ask.ask.rules_allow is is_known
 
 
 def test_a_changed_and_a_deleted_file_are_shown_as_pieces() -> None:
@@ -199,8 +227,8 @@ def test_what_is_not_offered_is_not_answered() -> None:
     assert isinstance(ask, Asks) and isinstance(ask.ask, PermissionAsk)
     assert [option.option_id for option in ask.ask.options] == ["deny"]
     assert decision(line, "allow") == (None, "")
-    assert told(line, command_ask(1, decisions=[{"acceptWithExecpolicyAmendment": {}}])) == []
-    assert told(line, request("item/commandExecution/requestApproval", 2, itemId="x", command="touch a")) == []
+    assert told(line, command_ask(1, decisions=[{"acceptWithExecpolicyAmendment": {}}])) == [WaitsThere("needed")]
+    assert told(line, request("item/commandExecution/requestApproval", 2, itemId="x", command="touch a")) == [WaitsThere("")]
 
 
 def test_no_opinion_and_unknown_asks_are_not_answered() -> None:
@@ -211,9 +239,11 @@ def test_no_opinion_and_unknown_asks_are_not_answered() -> None:
     assert decision(line, "allow", key="77") == (None, "")
 
 
-def test_requests_that_ask_nobody_are_the_terminals() -> None:
-    for method in ("item/tool/call", "account/chatgptAuthTokens/refresh", "currentTime/read", "item/permissions/requestApproval"):
+def test_requests_that_ask_nobody_are_the_terminals_and_those_that_do_are_told() -> None:
+    for method in ("item/tool/call", "account/chatgptAuthTokens/refresh", "currentTime/read"):
         assert joined().receive(request(method, 5, itemId="x")) == []
+    for method in ("item/permissions/requestApproval", "mcpServer/elicitation/request"):
+        assert told(joined(), request(method, 5, itemId="x", message="May it?")) == [WaitsThere("May it?")]
 
 
 def test_a_yes_in_the_terminal_is_told_by_what_comes_behind_it() -> None:
@@ -277,7 +307,8 @@ def test_a_question_that_nobody_answers_here_and_a_secret_are_the_terminals() ->
     asked = {"id": "key", "header": "Key", "question": "Key?"}
     told(line, request("item/tool/requestUserInput", 4, itemId="c", questions=[asked]))
     assert line.answered(THREAD, "4", "cancel", None) is None
-    assert told(line, request("item/tool/requestUserInput", 5, itemId="c", questions=[{**asked, "isSecret": True}])) == []
+    assert told(line, request("item/tool/requestUserInput", 5, itemId="c", questions=[{**asked, "isSecret": True}])) == [
+        WaitsThere("Key?")]
 
 
 def test_a_prompt_that_is_refused_comes_back() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.tooling.stores import DATA
 from trunkline.dialects.copilot.events import CopilotEvents
 from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed, TokensSpent
@@ -68,6 +70,18 @@ def test_a_prompt_that_still_waits_when_all_is_read_is_a_notice_once() -> None:
     assert not reading.settle()
     reading.line(line("permission.completed", requestId="r", result={"kind": "approved"}))
     assert not reading.settle()
+
+
+@pytest.mark.parametrize(("tool", "member"), [("exit_plan_mode", "summary"), ("ask_user", "message")])
+def test_a_tool_that_asks_the_person_itself_is_a_notice_while_it_waits(tool: str, member: str) -> None:
+    reading = CopilotEvents()
+    began = line("tool.execution_start", toolCallId="c", toolName=tool, arguments={member: "1. Touch."})
+    reading.line(began)
+    (notice,) = updates([signal for _, signal in reading.settle()])
+    assert notice["description"] == "1. Touch." and "in its terminal" in notice["title"]
+    reading.line(began)
+    reading.line(line("tool.execution_complete", toolCallId="c", success=True))
+    assert not reading.settle(), "it was answered before all was read"
 
 
 def test_a_prompt_that_a_hook_decided_is_no_notice() -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.tooling.rows import every_row
 from trunkline.dialects.copilot.hooks import HOOKS
-from trunkline.dialects.hooks import HookCall, hook_dialect
+from trunkline.dialects.elsewhere.hooks import HookCall, hook_dialect
 
 DATA = Path(__file__).parents[2] / "data" / "terminal"
 CALLS = [(each["event"], each["stdin"])
@@ -81,3 +81,8 @@ def test_a_hook_of_somebody_else_is_known(text: bytes, foreign: bool) -> None:
 
 def test_it_is_found_by_its_name_and_waits_only_while_the_person_is_away() -> None:
     assert hook_dialect("copilot") is HOOKS and not HOOKS.races
+
+
+def test_hooks_of_a_project_are_looked_for_in_every_folder_above() -> None:
+    places = HOOKS.watched_files("/home/dev/.copilot", "/home/dev/project/src")
+    assert {"/home/dev/project/src/.github/hooks", "/home/dev/project/.github/hooks", "/home/dev/.copilot/hooks"} <= set(places)

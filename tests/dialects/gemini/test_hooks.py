@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 from hypothesis import given as examples
 
 from tests.tooling.rows import every_row
+from trunkline.dialects.elsewhere.hooks import HookCall, ShowsPrompt, hook_dialect
 from trunkline.dialects.gemini.hooks import HOOKS, LIMIT_MS
-from trunkline.dialects.hooks import HookCall, ShowsPrompt, hook_dialect
 
 DATA = Path(__file__).parents[2] / "data" / "terminal"
 LINES = (DATA / "hooks-gemini-0.61.0.jsonl").read_text().splitlines()

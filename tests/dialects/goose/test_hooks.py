@@ -10,8 +10,8 @@ import hypothesis.strategies as st
 from hypothesis import given as examples
 
 from tests.tooling.rows import every_row
+from trunkline.dialects.elsewhere.hooks import HookCall, InPlugin, hook_dialect
 from trunkline.dialects.goose.hooks import HOOKS
-from trunkline.dialects.hooks import HookCall, InPlugin, hook_dialect
 
 DATA = Path(__file__).parents[2] / "data" / "terminal" / "hooks-goose-1.52.0.jsonl"
 CALLS = [(each["event"], each["stdin"]) for each in map(json.loads, DATA.read_text().splitlines())]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects.hooks import hook_dialect
-from trunkline.dialects.lines import AskOver, NotTaken, Said, Says
+from trunkline.dialects.elsewhere.hooks import hook_dialect
+from trunkline.dialects.elsewhere.lines import AskOver, NotTaken, Said, Says
+from trunkline.dialects.elsewhere.plugins import Asked, InSession, PluginEvent, Shows, Works, plugin_dialect
 from trunkline.dialects.opencode.hooks import NOT_ALLOWED, PLUGIN
-from trunkline.dialects.plugins import Asked, InSession, PluginEvent, Shows, Works, plugin_dialect
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 from trunkline.errors import Unsupported
 

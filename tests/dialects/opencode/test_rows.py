@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from tests.tooling.stores import DATA, read_lines
+from trunkline.dialects.elsewhere.transcripts import Timed
 from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, TokensSpent
 from trunkline.dialects.opencode.rows import REMEMBERED, OpencodeRows, Row
 from trunkline.dialects.signals import Signal, TurnEnd, Update
-from trunkline.dialects.transcripts import Timed
 
 ASKED = {"role": "user", "time": {"created": 1}}
 ANSWERED = {"role": "assistant", "time": {"created": 1, "completed": 9}, "finish": "stop"}

@@ -10,6 +10,7 @@ import pytest
 from tests.dialects.packets.calls import AT, call_of
 from tests.dialects.packets.raw_packets import DONE, packet_of, text
 from tests.dialects.packets.test_raw_inputs import TODO
+from tests.tooling.rows import every_row
 from trunkline.dialects.packets.derive import progress_packet
 from trunkline.dialects.packets.raw_inputs import Beside
 from trunkline.dialects.packets.raw_outputs import READ_BYTES, REPEATED_BYTES
@@ -40,7 +41,7 @@ OUTPUTS: list[tuple[dict[str, Any], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.parametrize(("update", "shown"), OUTPUTS, ids=[str(at) for at in range(len(OUTPUTS))])
+@every_row(("update", "shown"), OUTPUTS)
 def test_an_output_has_the_documents_shape(update: dict[str, Any], shown: Any) -> None:
     assert packet_of(update, DONE)["rawOutput"] == shown
     assert packet_of(update, DONE, as_sent=True)["rawOutput"] == update.get("rawOutput")

@@ -186,7 +186,7 @@ OUTPUTS: list[tuple[str, dict[str, Any], ToolOutput]] = [
 ]
 
 
-@pytest.mark.parametrize(("tool", "raw", "typed"), INPUTS, ids=[case[0] for case in INPUTS])
+@every_row(("tool", "raw", "typed"), INPUTS)
 def test_an_input_as_documented_is_typed_and_written_back_the_same(tool: str, raw: dict[str, Any], typed: ToolInput) -> None:
     packet = {"title": tool, "kind": "other", "rawInput": raw}
     assert tool_input(packet) == typed
@@ -199,7 +199,7 @@ def test_every_spelling_of_an_input_is_read(packet: dict[str, Any], typed: ToolI
     assert tool_input(packet) == typed
 
 
-@pytest.mark.parametrize(("tool", "raw", "typed"), OUTPUTS, ids=[case[0] for case in OUTPUTS])
+@every_row(("tool", "raw", "typed"), OUTPUTS)
 def test_an_output_as_documented_is_typed_and_written_back_the_same(tool: str, raw: dict[str, Any], typed: ToolOutput) -> None:
     packet = {"title": tool, "kind": "other", "rawOutput": raw}
     assert tool_output(packet) == typed

@@ -111,14 +111,14 @@ def test_the_documents_have_examples() -> None:
     assert len(documented()) >= 14
 
 
-@pytest.mark.parametrize("example", documented(), ids=lambda example: example.get("type", "tool_call"))
+@every_row("example", documented())
 def test_an_example_of_the_documents_is_read_with_all_it_says(example: dict[str, Any]) -> None:
     packet = decode_packet(json.dumps(example).encode())
     assert packet_type(packet) is packet_type(example) is not None
     assert contains(json.loads(msgspec.json.encode(packet)), example)
 
 
-@pytest.mark.parametrize("example", documented(), ids=lambda example: example.get("type", "tool_call"))
+@every_row("example", documented())
 def test_an_example_of_the_documents_gets_every_field_of_its_packet(example: dict[str, Any]) -> None:
     kind = packet_type(example)
     assert kind is not None

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trunkline.dialects.lines import Appeared, AskOver, Asks, Said, Says, ServerEvent, Told, Vanished, server_line
+from tests.tooling.rows import every_row
+from trunkline.dialects.elsewhere.lines import (
+    Appeared,
+    AskOver,
+    Asks,
+    Said,
+    Says,
+    ServerEvent,
+    Told,
+    Vanished,
+    WaitsThere,
+    server_line,
+)
 from trunkline.dialects.qwen.line import ASKS_MOST, QwenLine, new_line
 from trunkline.dialects.signals import PermissionAsk
 from trunkline.errors import Unsupported
@@ -70,8 +82,24 @@ def test_a_prompt_is_one_line_whatever_its_text() -> None:
         new_line().cancel("s")
 
 
+def test_a_plan_is_shown_as_it_is_and_approved_once() -> None:
+    given = {"plan": "1. Touch a file."}
+    request = {"subtype": "can_use_tool", "tool_name": "exit_plan_mode", "tool_use_id": "c", "input": given}
+    line = new_line()
+    _, ask = told(line, {"type": "control_request", "request_id": "k", "request": request})
+    assert [option.option_id for option in ask.ask.options] == ["allow", "deny"]
+    call = json.loads(ask.ask.tool_call)
+    assert call["title"] == "Ready to carry out the plan?" and call["content"][0]["content"]["text"] == "1. Touch a file."
+
+
 def test_a_question_is_left_to_the_terminal() -> None:
-    assert told(new_line(), asks("k", tool="ask_user_question")) == [Appeared("s")]
+    line = new_line()
+    assert told(line, asks("k", tool="ask_user_question")) == [Appeared("s"), WaitsThere("")]
+    questions = [{"question": "Which color?"}, {"question": "How many?"}, "junk"]
+    request = {"subtype": "can_use_tool", "tool_name": "ask_user_question", "input": {"questions": questions}}
+    assert told(line, {"type": "control_request", "request_id": "l", "request": request}) == [
+        WaitsThere("Which color?\nHow many?")]
+    assert line.decided("s", "k", "allow", None) == (None, ""), "a yes would be one without an answer"
 
 
 def test_a_second_block_of_an_answer_is_a_further_line_of_it_and_thoughts_are_told_as_such() -> None:
@@ -152,3 +180,20 @@ def test_nothing_that_comes_raises_and_every_ask_names_its_session(lines: list[b
 
 def test_it_is_found_by_its_name() -> None:
     assert isinstance(server_line("qwen"), QwenLine)
+
+
+@every_row(("text", "expected"), [
+    (b"", False), (b"{}", False), (b'{"hooks": {"Stop": [{"hooks": [{"command": "theirs"}]}]}}', False),
+    (b'{"hooks": {"PermissionRequest": [{"hooks": [{"command": "ours"}]}]}}', False),
+    (b'{"hooks": {"PermissionRequest": [{"hooks": [{"command": "theirs"}]}]}}', True),
+    (b'{"hooks": {"PermissionRequest": [{"hooks": [{"type": "http", "url": "http://localhost"}]}]}}', True),
+    (b'{"hooks": []}', True), (b"[]", True), (b"{ // mine\n}", True), (b"\xff", True),
+])
+def test_a_hook_of_others_that_decides_is_seen_and_what_cannot_be_read_may_have_one(text: bytes, expected: bool) -> None:
+    assert new_line().has_foreign(text, lambda command: command == "ours") is expected
+
+
+def test_settings_of_the_person_the_project_and_the_administrator_and_extensions_are_looked_at() -> None:
+    files = new_line().watched_files("/home/dev/.qwen", "/home/dev/project")
+    assert {"/home/dev/.qwen/settings.json", "/home/dev/.qwen/extensions", "/home/dev/project/.qwen/settings.json",
+            "/etc/qwen-code/settings.json"} <= set(files)

@@ -46,7 +46,7 @@ def test_any_mixture_of_dangerous_pieces_has_a_level(pieces: list[str]) -> None:
     assert explain_risk("Bash", {"command": " ".join(pieces)}).level in LEVELS
 
 
-@pytest.mark.parametrize(
+@every_row(
     ("line", "level"),
     [
         ("a" * 1_000_000, "high"),
@@ -59,7 +59,6 @@ def test_any_mixture_of_dangerous_pieces_has_a_level(pieces: list[str]) -> None:
         ("ls; " * 60, "low"),
         ("cat > x <<'E'\n" + "some line of text, it's long\n" * 400 + "E", "medium"),
     ],
-    ids=lambda value: str(value)[:16],
 )
 def test_long_and_deep_input_is_judged_without_effort(line: str, level: str) -> None:
     assert explain_risk("Bash", {"command": line}).level == level

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from tests.tooling.pace import own_s
 from tests.tooling.rows import every_row
 from trunkline.dialects.risk import explain_risk
@@ -18,8 +16,7 @@ def filled(head: str, unit: str, size: int, tail: str = "") -> str:
     return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
 
 
-@pytest.mark.parametrize("size", [4_000, 16_000])
-@pytest.mark.parametrize(("head", "unit", "tail"), [
+@every_row(("size", "head", "unit", "tail"), [(size, *row) for size in (4_000, 16_000) for row in [
     ("find . -name '", "[", "'"),
     ("git commit -m '", ")[", "'"),
     ('sed -e "-a', "\n", '"'),
@@ -56,8 +53,8 @@ def filled(head: str, unit: str, size: int, tail: str = "") -> str:
     ("", "ln -s / a;", "tee a/b"),
     ("env ", "-C a env ", "b"),
     ("ipython -c '", "= !", "'"),
-])
-def test_a_line_that_is_made_to_be_slow_is_judged_quickly(head: str, unit: str, tail: str, size: int) -> None:
+]])
+def test_a_line_that_is_made_to_be_slow_is_judged_quickly(size: int, head: str, unit: str, tail: str) -> None:
     explain_risk("Bash", {"command": "echo $(true)"}, cwd="/work", roots=["/work"])  # what is loaded with the first line
     line = filled(head, unit, size, tail)
     assert own_s(lambda: explain_risk("Bash", {"command": line}, cwd="/work", roots=["/work"], home="/home/ada")) < CPU_MOST_S

@@ -7,8 +7,11 @@ from typing import Any, get_args
 import pytest
 
 from tests.tooling.rows import every_row
+from trunkline.dialects.calls import read_call
 from trunkline.dialects.context.types import RiskLevel as ContextLevel
 from trunkline.dialects.risk import LEVELS, Risk, assess_risk, explain_risk, rank
+from trunkline.dialects.risk.places import Places
+from trunkline.dialects.risk.tools import judge
 
 ROOT = "/home/u/proj"
 
@@ -148,6 +151,26 @@ def test_other_tools(name: str, input: Any, kind: str | None, expected: str) -> 
     assert level(name, input, kind) == expected
 
 
+@every_row(
+    ("name", "input", "expected"),
+    [
+        ("mcp__search__update_index", {"delete_index": True}, "high"),
+        ("mcp__search__update_index", {"name": "x", "deleteIndex": True}, "high"),
+        ("mcp__search__get_index", {"delete_index": True}, "high"),
+        ("mcp__search__sync", {"options": {"delete_index": True}}, "high"),
+        ("mcp__search__sync", {"steps": [{"purge": True}]}, "high"),
+        ("mcp__db__run", {"wipe": ["users"]}, "high"),
+        ("mcp__db__run", {"truncate_table": {"name": "users"}}, "high"),
+        ("mcp__search__update_index", {"delete_index": False}, "medium"),
+        ("mcp__search__get_index", {"delete_index": False}, "low"),
+        ("mcp__search__get_index", {"deleted": None, "purge": []}, "low"),
+        ("mcp__search__get_index", {"deleted_since": "2026-01-01"}, "low"),
+    ],
+)
+def test_a_servers_tool_is_judged_by_a_deletion_that_is_switched_on(name: str, input: Any, expected: str) -> None:
+    assert level(name, input, "other") == expected
+
+
 def test_the_reason_names_the_worst_and_the_parts_name_the_rest() -> None:
     risk = explain_risk("Bash", {"command": "npm install && rm -rf dist && git push"})
     assert isinstance(risk, Risk)
@@ -192,3 +215,14 @@ def test_what_a_patch_or_a_move_takes_away_is_judged_as_that(
         name: str, input: Any, kind: str | None, expected: str, reason: str) -> None:
     risk = explain_risk(name, input, cwd=ROOT, roots=[ROOT], home="/home/u", kind=kind)
     assert (risk.level, risk.reason) == (expected, reason)
+
+
+@every_row(("path", "expected"), [
+    ("src/a.py", "medium"), (".git/hooks/pre-commit", "high"), ("sub/.git/hooks/x", "high"), (".git/config", "high"),
+    (".bashrc", "high"), (".envrc", "high"), (".husky/pre-commit", "high"), ("/srv/x", "high"),
+])
+def test_a_change_that_the_call_of_a_command_shows_counts_by_where_its_file_is(path: str, expected: str) -> None:
+    places = Places.of(ROOT, [ROOT], "/home/u")
+    reading = read_call("bash", "execute", {"command": "ls"}, located=[path], brings_changes=True)
+    assert judge(reading, places).level == expected
+    assert judge(read_call("bash", "execute", {"command": "ls"}, located=["src/a.py"]), places).level == "low"

@@ -13,7 +13,7 @@ from tests.server.site import HOST, STREAM, TOKEN, Answer, Site, browser, site
 from tests.tooling.rows import every_row
 from trunkline.errors import Unauthorized
 from trunkline.server.auth import reach
-from trunkline.server.auth.devices import LETTERS, OPEN_MOST, PAIR_S, WRONG_MOST, Pairings
+from trunkline.server.auth.pairings import LETTERS, OPEN_MOST, PAIR_S, WRONG_MOST, Pairings
 from trunkline.server.auth.reach import reach_of
 from trunkline.server.auth.tokens import SEEN_STEP_S, Tokens
 from trunkline.server.options import ServerOptions
@@ -41,53 +41,53 @@ def wrong(code: str) -> str:
 
 def test_a_code_pairs_once_however_it_is_typed() -> None:
     pairings = Pairings()
-    code = pairings.offer("main", "control", "phone")
+    code = run(pairings.offer("main", "control", "phone"))
     assert len(code.replace("-", "")) == 16 and set(code) <= {*LETTERS, "-"}
-    assert pairings.claim(f" {code.lower().replace('-', ' ')} ").name == "phone"
+    assert run(pairings.claim(f" {code.lower().replace('-', ' ')} ")).name == "phone"
     with pytest.raises(Unauthorized):
-        pairings.claim(code)
+        run(pairings.claim(code))
 
 
 def test_a_code_is_good_for_ten_minutes() -> None:
     clock = Clock()
     pairings = Pairings(clock)
-    early, late = pairings.offer("main", "view", None), pairings.offer("main", "view", None)
+    early, late = run(pairings.offer("main", "view", None)), run(pairings.offer("main", "view", None))
     clock.now += PAIR_S - 1
-    pairings.claim(early)
+    run(pairings.claim(early))
     clock.now += 1
     with pytest.raises(Unauthorized):
-        pairings.claim(late)
+        run(pairings.claim(late))
 
 
 def test_a_code_dies_of_five_wrong_tries_and_no_other_does() -> None:
     pairings = Pairings()
-    one, other = pairings.offer("main", "view", None), pairings.offer("main", "view", None)
+    one, other = run(pairings.offer("main", "view", None)), run(pairings.offer("main", "view", None))
     for _ in range(WRONG_MOST - 1):
         with pytest.raises(Unauthorized):
-            pairings.claim(wrong(one))
-    again = pairings.offer("main", "view", None)
+            run(pairings.claim(wrong(one)))
+    again = run(pairings.offer("main", "view", None))
     for _ in range(WRONG_MOST):
         with pytest.raises(Unauthorized):
-            pairings.claim(wrong(again))
+            run(pairings.claim(wrong(again)))
     with pytest.raises(Unauthorized):
-        pairings.claim(again)
-    pairings.claim(one)
-    pairings.claim(other)
+        run(pairings.claim(again))
+    run(pairings.claim(one))
+    run(pairings.claim(other))
 
 
 def test_codes_are_random_and_the_number_of_open_ones_is_bounded() -> None:
     pairings = Pairings()
-    made = [pairings.offer("main", "view", None) for _ in range(OPEN_MOST + 1)]
+    made = [run(pairings.offer("main", "view", None)) for _ in range(OPEN_MOST + 1)]
     assert len(set(made)) == len(made)
     with pytest.raises(Unauthorized):
-        pairings.claim(made[0])
-    pairings.claim(made[-1])
+        run(pairings.claim(made[0]))
+    run(pairings.claim(made[-1]))
 
 
 @every_row("code", ["", "x", "----", "\udcff", "0" * 10_000])
 def test_what_is_no_code_is_refused(code: str) -> None:
     with pytest.raises(Unauthorized):
-        Pairings().claim(code)
+        run(Pairings().claim(code))
 
 
 # Over HTTP

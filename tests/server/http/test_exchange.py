@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from types import SimpleNamespace
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -35,7 +36,7 @@ def exchange_on(wire: Wire, *, method: str = "POST", keep_alive: bool = True, is
     scope: Any = {"type": "http", "method": method, "extensions": {}}
     exchange = Exchange(scope, line, flow, asyncio.get_running_loop(), keep_alive=keep_alive, expects_continue=False,
                         on_response=lambda: None)
-    exchange.scope["extensions"][CYCLE] = exchange  # type: ignore[assignment]  # ASGI leaves open what is in there
+    exchange.scope["extensions"][CYCLE] = ref(exchange)  # type: ignore[assignment]  # ASGI leaves open what is in there
     exchange.more_body = not is_whole
     return exchange
 

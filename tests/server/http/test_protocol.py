@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import json
 import socket
@@ -12,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.aio import run
+from tests.aio import eventually, run
 from tests.server.http.test_listen import AUTH, Served, answer, listening, request
 from tests.virtual_time import MovableTimeLoop, time_passes
 from trunkline.server import page
 from trunkline.server.auth.tries import TRIES
 from trunkline.server.http import protocol
+from trunkline.server.http.connections import ConnectionPlace
+from trunkline.server.http.exchange import Exchange
 from trunkline.server.http.protocol import HubProtocol
-from trunkline.server.http.ws_protocol import ROOMY_BYTES, RoomyProtocol
+from trunkline.server.http.ws_protocol import ROOMY_BYTES, QuietProtocol, RoomyProtocol
 from trunkline.server.page import File
 
 STRANGER = "Host: localhost\r\n"
@@ -55,6 +58,37 @@ async def ended(here: Served, said: bytes) -> bytes:
         return b""
     finally:
         writer.close()
+
+
+def held_objects() -> int:
+    """What there is of connections: nothing is collected meanwhile."""
+    return sum(isinstance(each, (HubProtocol, Exchange, ConnectionPlace, QuietProtocol)) for each in gc.get_objects())
+
+
+@pytest.mark.parametrize("said", [
+    b"", b"GET /he", f"GET /healthz HTTP/1.1\r\n{STRANGER}\r\n".encode(), f"GET /sessions HTTP/1.1\r\n{FRIEND}\r\n".encode() * 3,
+    f"POST /auth/login HTTP/1.1\r\n{STRANGER}Content-Length: 100\r\n\r\n{{".encode(),
+    f"GET /ws HTTP/1.1\r\n{STRANGER}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    f"Sec-WebSocket-Key: {'A' * 22}==\r\n\r\n".encode(),
+], ids=["silent", "half a head", "stranger", "friend", "half a body", "WebSocket"])
+def test_a_connection_that_has_ended_leaves_nothing_to_collect(tmp_path: Path, said: bytes) -> None:
+    async def work(here: Served) -> None:
+        gc.collect()
+        gc.disable()
+        try:
+            before = held_objects()
+            for _ in range(3):
+                reader, writer = await here.connect()
+                writer.write(said)
+                if said.endswith(b"\r\n\r\n"):
+                    await reader.read(1)
+                writer.close()
+                await writer.wait_closed()
+            await eventually(lambda: held_objects() <= before)
+        finally:
+            gc.enable()
+
+    served(tmp_path, work)
 
 
 @pytest.mark.parametrize("said", [b"", b"\r\n", b"GET /he"])

@@ -1,9 +1,9 @@
-"""Text that a line tells ahead of the file; most of it is in tests/reach/test_live.py, with the line."""
+"""Text that a line tells ahead of the file; most of it is in tests/reach/lines/test_live.py, with the line."""
 
 from __future__ import annotations
 
-from tests.reach.lined import Lined, check
-from trunkline.dialects.lines import Said, Says
+from tests.reach.lines.lined import Lined, check
+from trunkline.dialects.elsewhere.lines import Said, Says
 from trunkline.session.driver.live_text import SAID_MOST, Begun
 from trunkline.session.fold import KEPT_TOLD
 

@@ -10,6 +10,7 @@ import pytest
 from tests.session.interpret.call_builders import ask, call, more
 from tests.session.interpret.told import Told
 from tests.session.script import OPTIONS
+from tests.tooling.rows import every_row
 from trunkline.dialects.signals import PermissionAsk
 
 MAKE = {"kind": "execute", "name": "Bash", "rawInput": {"command": "make"}, "status": "in_progress"}
@@ -98,7 +99,7 @@ def words(text: str) -> list[dict[str, Any]]:
     return [{"type": "content", "content": {"type": "text", "text": text}}]
 
 
-@pytest.mark.parametrize("beside", [
+@every_row("beside", [
     {"title": "make -j install"}, {"title": "Delete a.py"}, {"title": "Running: make"},
     {"content": words("Running: make install")},
     {"content": [{"type": "terminal", "terminalId": "t"}]}, {"command": "make install"}, {"input": {"command": "make install"}},

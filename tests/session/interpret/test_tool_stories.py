@@ -80,7 +80,7 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
 )
 
 
-@settings(max_examples=examples(100))
+@settings(max_examples=examples(50))
 @given(st.lists(STEPS, max_size=14))
 def test_every_call_that_starts_gets_exactly_one_end(steps: list[Step]) -> None:
     player = Player(NAMES)

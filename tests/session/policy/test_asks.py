@@ -468,6 +468,15 @@ def test_even_a_policy_that_approves_everything_asks_about_what_is_dangerous(
     assert Policy((), EVERYTHING).decide(asked(tool, kind, tool_input), now_us=NOW_US).action == verdict
 
 
+@every_row(("tool_input", "verdict"), [
+    ({"name": "x"}, "allow"), ({"delete_index": False}, "allow"), ({"delete_index": True}, "ask"),
+    ({"options": {"purge": True}}, "ask")])
+def test_a_rule_for_a_servers_tool_leaves_a_deletion_that_is_switched_on_to_people(
+    tool_input: dict[str, Any], verdict: str,
+) -> None:
+    assert action(asked("mcp__search__sync", "other", tool_input), Rule(action="allow", tool=["mcp__search__sync"])) == verdict
+
+
 @pytest.mark.parametrize("line", ["rename from ", "--- ", "*** Update File: ", "diff --git "])
 def test_a_patch_full_of_blanks_is_read_quickly(line: str) -> None:
     text = f"{line}{' ' * 200_000}x\ny\n"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
-import time
 import tracemalloc
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.tooling.pace import own_s
 from tests.tooling.rows import every_row
 from trunkline.dialects import glob_tokens
 from trunkline.errors import Invalid
@@ -206,11 +206,12 @@ def test_in_a_text_only_star_and_question_mark_are_special(pattern: str, text: s
 
 
 def test_no_pattern_takes_long() -> None:
-    began = time.perf_counter()
-    assert not globs.text_matches("*a" * 100 + "b", "a" * 5000)
-    assert not globs.path_allowed(["**/a/" * 60 + "b"], at("a/" * 1000 + "c"))
-    assert not globs.path_may_match(["**/x/" * 40 + "y"], "/" + "*/" * 40 + "z", ROOT)
-    assert time.perf_counter() - began < 5
+    def look() -> None:
+        assert not globs.text_matches("*a" * 100 + "b", "a" * 5000)
+        assert not globs.path_allowed(["**/a/" * 60 + "b"], at("a/" * 1000 + "c"))
+        assert not globs.path_may_match(["**/x/" * 40 + "y"], "/" + "*/" * 40 + "z", ROOT)
+
+    assert own_s(look) < 5
 
 
 def test_a_pattern_that_stands_for_too_many_allows_nothing_and_concerns_everything() -> None:

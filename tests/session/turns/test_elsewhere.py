@@ -1,11 +1,11 @@
-"""Prompts to a session that runs elsewhere; most of it is in tests/reach/test_live.py, with the line."""
+"""Prompts to a session that runs elsewhere; most of it is in tests/reach/lines/test_live.py, with the line."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.aio import eventually
-from tests.reach.lined import ENDED, Lined, check, prompted
+from tests.reach.lines.lined import ENDED, Lined, check, prompted
 from trunkline.dialects.acp.content import TextContent
 from trunkline.session.turns import elsewhere
 

@@ -206,6 +206,16 @@ export interface Claimed {
   base: string;
 }
 
+/** The cluster as one of its nodes sees it. */
+export interface ClusterView {
+  node: string;
+  role: string;
+  commit: string;
+  generation: number;
+  connected: boolean;
+  nodes: NodeView[];
+}
+
 /** A one-time code and the path that logs a browser in with it. */
 export interface Code {
   code: string;
@@ -289,6 +299,11 @@ export interface Disk {
   cut?: boolean;
 }
 
+/** Whether a node is to take no new sessions. */
+export interface Drain {
+  draining?: boolean;
+}
+
 /** What a waiting prompt says from now on. */
 export interface EditQueued {
   content: string | ContentBlock[];
@@ -322,7 +337,7 @@ export interface EventPage {
 /** What would happen, which rule says so, and why; and how the call was read: its tool and category as in events, its command, */
 export interface Explanation {
   action: 'allow' | 'ask' | 'deny';
-  source: 'default' | 'permission policy' | 'policy file' | 'session';
+  source: 'cluster policy' | 'default' | 'permission policy' | 'policy file' | 'session';
   why: string;
   rule: Rule | null;
   risk: RiskLevel;
@@ -334,6 +349,7 @@ export interface Explanation {
   paths: string[];
   doubts: string[];
   pieces: Piece[];
+  node: string;
 }
 
 /** How the last turn broke off. */
@@ -406,6 +422,7 @@ export interface Fork {
 export interface FoundPage {
   sessions: FoundView[];
   revision: number;
+  missing?: string[];
 }
 
 /** A session that another program wrote, as clients see it: it is not the hub's until somebody joins it. */
@@ -424,6 +441,7 @@ export interface FoundView {
   tokens: number | null;
   resumeCommand: string | null;
   where: 'elsewhere';
+  node?: string;
 }
 
 /** Who has a session, and how it changes hands. */
@@ -460,6 +478,12 @@ export interface JournalView {
   unwritable: string | null;
 }
 
+/** Who is to have a session. */
+export interface LetGo {
+  to: string;
+  force?: boolean;
+}
+
 /** What the browser may do, and until when (seconds since the epoch). Its cookie counts below the path `base` only. */
 export interface LoggedIn {
   scope: 'admin' | 'approve' | 'control' | 'view';
@@ -477,6 +501,12 @@ export interface Login {
 export interface MadeToken {
   secret: string;
   token: TokenView;
+}
+
+/** Where a session is to go on. */
+export interface Move {
+  node: string;
+  force?: boolean;
 }
 
 /** The person leaves, or is back. */
@@ -524,6 +554,7 @@ export interface NewRule {
   risk?: RiskLevel[];
   input?: string | null;
   root?: string | null;
+  node?: string[];
   expiresAt?: string | null;
   session?: string | null;
   turn?: string | null;
@@ -544,6 +575,9 @@ export interface NewSession {
   sandbox?: 'bwrap' | 'none' | null;
   sandboxNetwork?: boolean | null;
   resources?: Resources;
+  node?: string | null;
+  pool?: string | null;
+  labels?: Record<string, string>;
 }
 
 /** A browser's subscription as `PushSubscription.toJSON()` gives it, and which events it wants to be sent. */
@@ -565,6 +599,24 @@ export interface NewToken {
 export interface NewWaits {
   approvalS?: number | null;
   onTimeout?: 'cancel' | 'reject' | null;
+}
+
+/** A node of the cluster as clients see it. */
+export interface NodeView {
+  node: string;
+  role: string;
+  pool: string;
+  labels: Record<string, string>;
+  version: string;
+  sessions: number;
+  running: number;
+  lag: number;
+  late: Record<string, number>;
+  draining: boolean;
+  taken: number;
+  aside: number;
+  away?: string;
+  heardAt?: string;
 }
 
 /** A one-time code and the address that pairs whoever opens it. `reach` says from where that address can be opened; */
@@ -650,6 +702,8 @@ export interface PolicyView {
   path: string | null;
   version: string;
   lastGood: string | null;
+  of: 'cluster' | 'node';
+  node: string | null;
 }
 
 /** Where an artifact can be seen for a while; null for an app without static output. */
@@ -766,6 +820,7 @@ export interface Rule {
   risk?: RiskLevel[];
   input?: string | null;
   root?: string | null;
+  node?: string[];
   expiresAt?: string | null;
   session?: string | null;
   turn?: string | null;
@@ -791,7 +846,7 @@ export interface RuleDecision {
 /** A rule in the order in which it counts; `why` says what stands against it. */
 export interface RuleLookedAt {
   rule: Rule;
-  source: 'default' | 'permission policy' | 'policy file' | 'session';
+  source: 'cluster policy' | 'default' | 'permission policy' | 'policy file' | 'session';
   fits: boolean;
   why: string;
 }
@@ -819,6 +874,7 @@ export interface SearchHit {
   at: string;
   snippet: SnippetPart[];
   url: string;
+  node?: string;
 }
 
 /** The best matches, best first. Without `complete` the index is still reading: the same search finds more later. */
@@ -826,6 +882,7 @@ export interface SearchPage {
   query: string;
   hits: SearchHit[];
   complete: boolean;
+  missing?: string[];
 }
 
 /** A prompt, and what to do when a turn is running: refuse it, or let it wait. */
@@ -887,6 +944,7 @@ export interface SessionPage {
   sessions: SessionView[];
   next: string | null;
   found?: FoundView[];
+  missing?: string[];
 }
 
 /** A session's view, with all that waits for somebody, and what works in this session. */
@@ -929,6 +987,9 @@ export interface SessionState {
   resources: Resources;
   failed: Failure | null;
   missed: string | null;
+  node?: string;
+  nodeAway?: string;
+  lag?: number;
   capabilities?: ACPCapabilities;
 }
 
@@ -972,6 +1033,9 @@ export interface SessionView {
   resources: Resources;
   failed: Failure | null;
   missed: string | null;
+  node?: string;
+  nodeAway?: string;
+  lag?: number;
 }
 
 /** One of the session's options and its new value. */
@@ -1021,6 +1085,12 @@ export interface SubscriptionView {
 /** How to go on: with the very session, with a branch of it, or with a new one that begins with what was said. */
 export interface TakeOver {
   how?: 'fork' | 'resume' | 'summary';
+}
+
+/** A session where it goes on, and the key that it was started under, for the table of those. */
+export interface TakenIn {
+  session: SessionView;
+  startKey: string | null;
 }
 
 /** Plain or markdown text. */

@@ -70,6 +70,7 @@ export interface Welcome {
   name: string;
   pos: number;
   pending: PendingAsk[];
+  node?: string;
 }
 
 /** The state after the entry `seq`: forget what you knew. Of the whole hub (`sessionId` is `*`) `seq` is a pos. */

@@ -1,11 +1,13 @@
 /**
- * The agents of the hub's catalog: names, icons, whether they are installed. Asked for when first needed, and again on demand.
+ * The agents of the hub's catalog: names, icons, whether they are installed. Asked for when first needed, and again on demand. In a
+ * cluster each node has its own.
  *
- * Rule: an agent that nobody knows any more is shown by its name.
+ * Rule 1: an agent that nobody knows any more is shown by its name.
+ * Rule 2: what can be started is what that node has; what something is called is said by whichever node knows it.
  */
-import { signal, type ReadonlySignal } from '@preact/signals';
+import { computed, signal, type ReadonlySignal } from '@preact/signals';
 import type { AgentView } from '../generated/api';
-import { asHubError, http, type HubError } from './http';
+import { asHubError, http, pathOf, type HubError } from './http';
 
 interface AgentList {
   state: 'unasked' | 'asked' | 'known' | 'failed';
@@ -16,38 +18,54 @@ interface AgentList {
 /** The agent that ships with the hub. */
 export const DEMO = 'demo';
 
-const list = signal<AgentList>({ state: 'unasked', agents: [] });
+const UNASKED: AgentList = { state: 'unasked', agents: [] };
+/** By node; those of the hub itself have no name. */
+const lists = signal<ReadonlyMap<string, AgentList>>(new Map());
 
-export const agents: ReadonlySignal<AgentList> = list;
+/** Those of a node; of the hub itself where none is named. */
+export function agentsAt(node = ''): AgentList {
+  return lists.value.get(node) ?? UNASKED;
+}
+
+/** The hub's own. */
+export const agents: ReadonlySignal<AgentList> = computed(() => agentsAt());
 
 /** Ask, unless it is known already. */
-export async function loadAgents(again = false): Promise<void> {
-  const { state } = list.peek();
-  if (state === 'asked' || (state === 'known' && !again)) return;
-  list.value = { ...list.peek(), state: 'asked' };
+export async function loadAgents(again = false, node = ''): Promise<void> {
+  const before = lists.peek().get(node) ?? UNASKED;
+  if (before.state === 'asked' || (before.state === 'known' && !again)) return;
+  put(node, { ...before, state: 'asked' });
   try {
-    list.value = { state: 'known', agents: await http.get<AgentView[]>('/agents') };
+    put(node, { state: 'known', agents: await http.get<AgentView[]>(pathOf(['agents'], { node: node || undefined })) });
   } catch (error) {
-    list.value = { ...list.peek(), state: 'failed', error: asHubError(error) };
+    put(node, { ...before, state: 'failed', error: asHubError(error) });
   }
 }
 
+function put(node: string, list: AgentList): void {
+  lists.value = new Map(lists.peek()).set(node, list);
+}
+
 /** Those that can be started, people's own first. */
-export function installedAgents(): AgentView[] {
-  const installed = list.value.agents.filter((agent) => agent.installed);
+export function installedAgents(node = ''): AgentView[] {
+  const installed = agentsAt(node).agents.filter((agent) => agent.installed);
   return [...installed.filter(({ name }) => name !== DEMO), ...installed.filter(({ name }) => name === DEMO)];
 }
 
-export function agentOf(name: string): AgentView | undefined {
-  return list.value.agents.find((agent) => agent.name === name);
+export function agentOf(name: string, node = ''): AgentView | undefined {
+  return agentsAt(node).agents.find((agent) => agent.name === name);
 }
 
 /** How people call it. */
 export function agentName(name: string): string {
-  return agentOf(name)?.displayName || name;
+  return knownAgent(name)?.displayName || name;
 }
 
 /** Its sign: a letter or a shape. */
 export function agentIcon(name: string): string {
-  return agentOf(name)?.icon || name.slice(0, 1).toUpperCase();
+  return knownAgent(name)?.icon || name.slice(0, 1).toUpperCase();
+}
+
+function knownAgent(name: string): AgentView | undefined {
+  return agentOf(name) ?? [...lists.value.values()].flatMap((list) => list.agents).find((agent) => agent.name === name);
 }

@@ -104,7 +104,16 @@ async function sendJson<T>(method: string, path: string, body?: unknown, more: R
   const headers: Record<string, string> = { Accept: 'application/json', ...more };
   if (text !== undefined) headers['Content-Type'] = 'application/json';
   const answer = await sendRequest(method, path, text, headers);
-  return (answer ? JSON.parse(answer) : undefined) as T;
+  return !answer && method !== 'GET' ? (undefined as T) : readJson<T>(answer);
+}
+
+/** A line that was cut within the head leaves an answer without its length: whatever came of the body then passes for all of it. */
+function readJson<T>(answer: string): T {
+  try {
+    return JSON.parse(answer) as T;
+  } catch {
+    throw new HubError('unreachable', t('common.unreachable'), 0, undefined, true);
+  }
 }
 
 export const http = {

@@ -28,6 +28,7 @@ const SOUGHT_PAGES = 5;
 /** What is looked for; `text` is a part of a title or a folder. */
 export interface SessionFilter {
   agent?: string;
+  node?: string;
   text?: string;
 }
 
@@ -150,6 +151,11 @@ export class SessionList {
     this.more.value = page.next !== null;
   }
 
+  /** What is known of a session. Whoever reads this while it draws is drawn anew when it changes. */
+  find(id: string): SessionView | undefined {
+    return this.byId.value.get(id);
+  }
+
   /** A view that somebody got from the hub. */
   put(view: SessionView): void {
     const old = this.byId.peek().get(view.id);
@@ -246,7 +252,7 @@ function textOf(content: readonly { type: string; text?: string }[]): string {
 
 const NEEDS_RELOAD = new Set([
   'turn_started', 'turn_ended', 'session_renamed', 'session_info_update', 'artifact_created', 'current_mode_update',
-  'config_option_update', 'question_resolved', 'prompt_queued', 'prompt_edited', 'prompt_dropped', 'limits_set', 'agent_exited', 'agent_stopped',
+  'config_option_update', 'question_resolved', 'prompt_queued', 'prompt_edited', 'prompt_dropped', 'limits_set', 'agent_exited', 'agent_stopped', 'session_moved',
 ]);
 
 function needsReload(event: ACPEvent): boolean {

@@ -10,7 +10,7 @@ import { readText } from './timeline/event_fields';
 /** Events that have only a part of what changed: the rest is in the next snapshot. */
 const INCOMPLETE = new Set([
   'acp/available_commands_update', 'acp/config_option_update', 'trunkline/config_option_update', 'trunkline/rule_added', 'trunkline/limits_set',
-  'trunkline/permission_policy_set', 'trunkline/session_attached', 'trunkline/session_taken_over', 'trunkline/session_given_back', 'trunkline/artifact_created', 'agent/agent_session_changed',
+  'trunkline/permission_policy_set', 'trunkline/session_attached', 'trunkline/session_taken_over', 'trunkline/session_given_back', 'trunkline/session_moved', 'trunkline/artifact_created', 'agent/agent_session_changed',
 ]);
 
 /** What the hub keeps of a title that an agent gives. */
@@ -104,6 +104,8 @@ function customChangesOf(state: SessionState, event: CustomEvent): Partial<Sessi
       return { queue: state.queue.filter((waiting) => waiting.turnId !== data['turnId']) };
     case 'trunkline/question_resolved':
       return { pendingQuestions: state.pendingQuestions.filter((question) => question.questionId !== data['questionId']) };
+    case 'trunkline/session_moved':
+      return { node: readText(data, 'to') ?? state.node };
     case 'trunkline/session_renamed':
       return { title: readText(data, 'title') ?? state.title };
     case 'acp/session_info_update':

@@ -62,6 +62,10 @@ describe('asking the hub', () => {
   it('takes an answer that is cut off for none', async () => {
     vi.stubGlobal('fetch', vi.fn(async () => ({ ok: true, status: 200, text: () => Promise.reject(new TypeError('cut')) })));
     await expect(http.get('/x')).rejects.toMatchObject({ code: 'unreachable', recoverable: true });
+    for (const part of ['', '{"state": {"ti']) { // cut within the head: nobody knows how long it was to be
+      vi.stubGlobal('fetch', vi.fn(async () => ({ ok: true, status: 200, text: async () => part })));
+      await expect(http.get('/x')).rejects.toMatchObject({ code: 'unreachable', recoverable: true });
+    }
   });
 
   it('tells who listens that it is not let in', async () => {

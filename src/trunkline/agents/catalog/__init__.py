@@ -20,7 +20,6 @@ import os
 import re
 import shlex
 import sys
-import threading
 from collections.abc import Iterator, Mapping, ValuesView
 from functools import cache
 from pathlib import Path
@@ -28,6 +27,7 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.catalog.entry import AgentEntry, Detect, LineEntry, Login, Paths, Quirks, SandboxKind, Speaks
 from trunkline.agents.catalog.features import FLAGS
 from trunkline.agents.daemons import Daemon
@@ -44,9 +44,6 @@ from trunkline.threads import Lane, check_off_loop
 
 __all__ = ["AgentSpec", "Catalog", "Detect", "Detection", "Login", "OwnAgents", "Paths", "Quirks", "adhoc", "detect", "expand",
            "find_command", "launch_command", "load", "plain_error", "shipped", "spec_from_table", "spec_from_text"]
-
-_READING: Final = threading.Lock()
-"""msgspec looks into a type with its first use, and crashes where two threads do so at once."""
 
 VERSION_S: Final = 2.0
 """How long an agent may take to print its version; some start half of themselves for it."""
@@ -104,8 +101,9 @@ class AgentSpec(msgspec.Struct, frozen=True, kw_only=True):
         return "approval.toolCalls" in self.features
 
     def resume_command(self, session_id: str | None, folder: str) -> str | None:
-        """What a person types to go on with a session in the agent's own program; None where nothing does."""
-        if not self.resume or not session_id:
+        """What a person types to go on with a session in the agent's own program; None where nothing does. Ids come from files of
+        others: one that a program would take for an option, or that is not seen as it is, is put into no command."""
+        if not self.resume or not session_id or session_id.startswith("-") or not (session_id + folder).isprintable():
             return None
         words = shlex.join(word.replace(SESSION, session_id) for word in self.resume)
         return f"cd {shlex.quote(folder)} && {words}"
@@ -181,8 +179,7 @@ def spec_from_table(name: str, table: Mapping[str, Any], *, source: str = "") ->
     if not _NAME.fullmatch(name):
         raise Invalid(f"{where}: {name!r} is no agent name; use lower-case letters, digits, '.', '_' and '-'")
     try:
-        with _READING:
-            entry = msgspec.convert(dict(table), AgentEntry)
+        entry = decoders.convert(dict(table), AgentEntry)
     except BROKEN as error:
         raise Invalid(f"{where}: {plain_error(error)}", details={"source": where}) from None
     _check_command(where, entry.command)

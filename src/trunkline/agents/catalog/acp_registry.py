@@ -14,6 +14,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.catalog import plain_error
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, NotFound
@@ -90,8 +91,8 @@ class Listed(NamedTuple):
 def read_registry(content: bytes) -> list[Listed]:
     """The agents of the registry's file, or the one of an ``agent.json``; Invalid where it is neither."""
     try:
-        whole = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
-        entries = msgspec.json.decode(content, type=_Registry).agents if "agents" in whole else [msgspec.Raw(content)]
+        whole = decoders.decode(content, dict[str, msgspec.Raw])
+        entries = decoders.decode(content, _Registry).agents if "agents" in whole else [msgspec.Raw(content)]
     except BROKEN as error:
         raise Invalid(f"not the JSON of an agent registry: {plain_error(error)}") from None
     if "agents" not in whole and "distribution" not in whole:
@@ -139,7 +140,7 @@ def machine_name(system: str = sys.platform, kind: str | None = None) -> str:
 
 def _listed(entry: msgspec.Raw) -> Listed:
     try:
-        agent = msgspec.json.decode(entry, type=RegistryAgent)
+        agent = decoders.decode(entry, RegistryAgent)
         if not _ID.fullmatch(agent.id):
             return Listed(agent.id, None, f"id: {agent.id!r} is no name; expected lower-case letters, digits and hyphens")
         return Listed(agent.id, agent)
@@ -149,7 +150,7 @@ def _listed(entry: msgspec.Raw) -> Listed:
 
 def _id_of(entry: msgspec.Raw) -> str:
     try:
-        return msgspec.json.decode(entry, type=_Named).id
+        return decoders.decode(entry, _Named).id
     except BROKEN:
         return ""
 

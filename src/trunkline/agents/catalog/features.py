@@ -12,6 +12,7 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.context.capabilities import Features
 
 BY_PROTOCOL: Final = ("streaming.messages", "sessionControl.cancel", "sessionControl.pause", "sessionControl.resume")
@@ -43,7 +44,7 @@ def features_of(shown: Collection[str], *, namespaces: Collection[str] = NAMESPA
     for flag in FLAGS:
         group, _, name = flag.rpartition(".")
         (tree.setdefault(group, {}) if group else tree)[name] = flag in shown
-    return msgspec.convert(tree, Features)
+    return decoders.convert(tree, Features)
 
 
 def flags_of(features: Features) -> set[str]:

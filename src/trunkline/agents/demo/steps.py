@@ -105,7 +105,7 @@ STEPS: tuple[Step, ...] = (
     Say(
         "## Welcome to Trunkline\n\nI am the **demo agent**: no key, no network, every word scripted. "
         "What you see is real, though:\n\n- the tools below really read and write in `{root}`\n"
-        "- everything is journaled *before* you see it, so reload whenever you like\n{attachments}\n"
+        "- everything is stored *before* you see it, so reload whenever you like\n{attachments}\n"
     ),
     ShowPlan(begins=True),
     Progress(0, listed=True),
@@ -138,5 +138,5 @@ STEPS: tuple[Step, ...] = (
     ),
     Progress(5, listed=True),
     ShowUsage(),
-    ShowNotice("success", "The tour is over", "Everything it did is in the journal of this session."),
+    ShowNotice("success", "The tour is over", "Everything it did stays in this session."),
 )

@@ -5,7 +5,8 @@ Rule 2: one nursery per process, started with the first agent or before (``open_
 every event loop. Whoever never closes it has its socket closed when the program ends.
 Rule 3: a keeper that ends without saying that nothing is left was killed. That is reported as an exit, and whoever kept the agent
 looks for its family by other means.
-Rule 4: a nursery that does not answer in time is stopped or hangs. It is woken and keeps what it has; another one serves from
+Rule 4: at most one keeper waits for an agent that is about to be started (``fork_ahead``); one that is not leaves it to the next.
+Rule 5: a nursery that does not answer in time is stopped or hangs. It is woken and keeps what it has; another one serves from
 then on. What is to be run is sent only to a keeper that reported to be there, so that nothing runs twice.
 """
 
@@ -21,6 +22,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final, cast
@@ -34,6 +36,9 @@ SEND_AGAIN_S: Final = 0.005
 
 ANSWER_S: Final = 5.0
 """How long a nursery may take to fork a keeper, which takes a millisecond; a busy machine a hundred."""
+
+AHEAD_S: Final = 1.0
+"""How long a keeper that was forked ahead is believed to be well. Most are used a millisecond later."""
 
 PACKAGE: Final = Path(__file__).parents[2]
 
@@ -208,32 +213,50 @@ class _Nursery:
         finally:
             theirs.close()
         threading.Thread(target=self._process.wait, name="wait for the nursery", daemon=True).start()
+        self._ahead: socket.socket | None = None
+        """Of a keeper that waits for the next agent."""
+        self._ahead_at = 0.0
+
+    def fork_ahead(self) -> None:
+        """Have a keeper forked for the next agent, unless one waits. Where that cannot be asked for now, its start asks again."""
+        if self._ahead is None:
+            with contextlib.suppress(OSError, KeeperGone):
+                self._ahead, self._ahead_at = self._fork(), time.monotonic()
 
     async def fork_keeper(self) -> socket.socket:
-        """Have a keeper forked; our end of its control socket. KeeperGone when there is no nursery any more."""
+        """Our end of a keeper's control socket: of the one that was forked ahead, else of a new one. KeeperGone when there is no
+        nursery any more."""
+        if (ahead := self._take_ahead()) is not None:
+            return ahead
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                while True:
+                    with contextlib.suppress(BlockingIOError):
+                        return self._fork()
+                    await asyncio.sleep(SEND_AGAIN_S)
+        except TimeoutError:
+            raise KeeperGone("the nursery does not listen") from None
+
+    def _take_ahead(self) -> socket.socket | None:
+        ahead, self._ahead = self._ahead, None
+        if ahead is not None and time.monotonic() - self._ahead_at > AHEAD_S:
+            ahead.close()
+            return None
+        return ahead
+
+    def _fork(self) -> socket.socket:
+        """Have a keeper forked; BlockingIOError where the nursery has too much to do."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)
         try:
             with theirs:
-                async with asyncio.timeout(ANSWER_S):
-                    await self._send(theirs)
-        except TimeoutError:
+                socket.send_fds(self._socket, [b"k"], [theirs.fileno()])
+        except OSError as error:
             ours.close()
-            raise KeeperGone("the nursery does not listen") from None
-        except BaseException:
-            ours.close()
-            raise
+            if isinstance(error, BlockingIOError):
+                raise
+            raise KeeperGone("the nursery is gone") from None
         return ours
-
-    async def _send(self, control: socket.socket) -> None:
-        while True:
-            try:
-                socket.send_fds(self._socket, [b"k"], [control.fileno()])
-                return
-            except BlockingIOError:
-                await asyncio.sleep(SEND_AGAIN_S)
-            except OSError:
-                raise KeeperGone("the nursery is gone") from None
 
     @property
     def runs(self) -> bool:
@@ -247,6 +270,8 @@ class _Nursery:
 
     def close(self) -> None:
         """It ends when its last keeper does."""
+        if self._ahead is not None:
+            self._ahead.close()
         self._socket.close()
         self.wake()
 
@@ -276,6 +301,13 @@ async def start(wishes: Wishes, stdio: Sequence[int]) -> KeptAgent:
             kept.close()
             raise
     raise AssertionError("unreachable")
+
+
+def fork_ahead() -> None:
+    """Have a keeper forked, where a nursery runs: an agent is about to be started, once it is clear whether it may and how."""
+    nursery = _nursery
+    if nursery is not None and nursery.hub == os.getpid():
+        nursery.fork_ahead()
 
 
 async def open_nursery() -> None:

@@ -3,12 +3,12 @@ folder; its ``command`` is what is called.
 
     serve.py    a hub in this terminal            run.py       one turn, watched
     chat/       a session in this terminal        open.py      the page in a browser
-    send.py · tail.py · approve.py · deny.py · answer.py       a session from a script or another terminal
+    sessions/   one from a script: seen, prompted, answered
+    terminals/  those that people run in terminals of their own
     acp/        an agent to an editor             check/       whether an agent keeps to the protocol
     agents/     what can be run, and more of it   doctor/      what is wrong, and what mends it
-    take_over.py · release.py                     a session that changes hands
-    sessions.py · policy.py · hooks.py · shell_init.py · away.py · here.py · pair.py · devices.py · audit.py · journal.py
-    status.py · stop.py · completion.py
+    cluster/    hubs that show each other's sessions
+    policy.py · pair.py · devices.py · audit.py · journal.py · status.py · stop.py · completion.py
 
 Rule: this module (not those beside it) imports click and nothing of ours; ``--help`` and ``--version`` need no more.
 """
@@ -38,23 +38,24 @@ COMMANDS: dict[str, Lazy] = {
     "open": Lazy("trunkline.cli.commands.open", "Open the page in a browser, or print a link to it."),
     "acp": Lazy("trunkline.cli.commands.acp", "Be an agent to an editor, on stdin and stdout."),
     "agents": Lazy("trunkline.cli.commands.agents", "List the agents that can be run, or add one."),
-    "sessions": Lazy("trunkline.cli.commands.sessions", "List sessions, or look into one."),
-    "continue": Lazy("trunkline.cli.commands.take_over", "Go on here with a session of another program."),
-    "release": Lazy("trunkline.cli.commands.release", "Give a session back to its own program."),
-    "send": Lazy("trunkline.cli.commands.send", "Send a prompt to a session."),
-    "tail": Lazy("trunkline.cli.commands.tail", "Show a session's packets as they come, until Ctrl-C."),
-    "approve": Lazy("trunkline.cli.commands.approve", "Approve what an agent asks for."),
-    "deny": Lazy("trunkline.cli.commands.deny", "Deny what an agent asks for."),
-    "answer": Lazy("trunkline.cli.commands.answer", "Answer a question of an agent's."),
+    "sessions": Lazy("trunkline.cli.commands.sessions.sessions", "List sessions, or look into one."),
+    "continue": Lazy("trunkline.cli.commands.terminals.take_over", "Go on here with a session of another program."),
+    "release": Lazy("trunkline.cli.commands.terminals.release", "Give a session back to its own program."),
+    "send": Lazy("trunkline.cli.commands.sessions.send", "Send a prompt to a session."),
+    "tail": Lazy("trunkline.cli.commands.sessions.tail", "Show a session's packets as they come, until Ctrl-C."),
+    "approve": Lazy("trunkline.cli.commands.sessions.approve", "Approve what an agent asks for."),
+    "deny": Lazy("trunkline.cli.commands.sessions.deny", "Deny what an agent asks for."),
+    "answer": Lazy("trunkline.cli.commands.sessions.answer", "Answer a question of an agent's."),
     "policy": Lazy("trunkline.cli.commands.policy", "See, explain and edit the rules that answer for you."),
-    "hooks": Lazy("trunkline.cli.commands.hooks", "Answer agents that you run in terminals."),
-    "shell-init": Lazy("trunkline.cli.commands.shell_init", "Print functions for your shell."),
-    "away": Lazy("trunkline.cli.commands.away", "Say that you leave your terminals."),
-    "here": Lazy("trunkline.cli.commands.here", "Say that you are back at your terminals."),
+    "hooks": Lazy("trunkline.cli.commands.terminals.hooks", "Answer agents that you run in terminals."),
+    "shell-init": Lazy("trunkline.cli.commands.terminals.shell_init", "Print functions for your shell."),
+    "away": Lazy("trunkline.cli.commands.terminals.away", "Say that you leave your terminals."),
+    "here": Lazy("trunkline.cli.commands.terminals.here", "Say that you are back at your terminals."),
     "pair": Lazy("trunkline.cli.commands.pair", "Pair a phone or another device by a code."),
     "devices": Lazy("trunkline.cli.commands.devices", "List paired devices, or revoke one."),
     "audit": Lazy("trunkline.cli.commands.audit", "Check or export the record of approvals."),
     "journal": Lazy("trunkline.cli.commands.journal", "Verify, repair or salvage what is stored."),
+    "cluster": Lazy("trunkline.cli.commands.cluster", "Set up and look at a cluster of hubs."),
     "check": Lazy("trunkline.cli.commands.check", "Check that an agent keeps to the protocol."),
     "doctor": Lazy("trunkline.cli.commands.doctor", "Look for what is wrong, and say what mends it."),
     "status": Lazy("trunkline.cli.commands.status", "Say whether a hub is running, and where."),

@@ -3,6 +3,8 @@
 Rule 1: it changes nothing and makes no key. A hub may run meanwhile.
 Rule 2: the journal must have at least what ``audit.log`` says. The log is read first, so the journal is never behind it.
 Rule 3: every approval has a seal. One without it was not written by a hub, or lost it behind the hub's back.
+Rule 4: of a session that came from another node of a cluster, what that node sealed is not checked here: its key is not here. The
+        record with which it came is sealed over the last of those.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from typing import Any
 import click
 import msgspec
 
+from trunkline import decoders
 from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import output, print_json, print_table, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
@@ -30,6 +33,7 @@ from trunkline.session.audit.log import AUDIT_LOG_FILE, AuditNotes, Note, read_l
 
 JOURNAL_FILE = "journal.db"
 _APPROVAL = "approval:"
+_MOVE = b'"eventName":"session_moved"'
 
 
 class Trail:
@@ -39,16 +43,38 @@ class Trail:
         self.session_id = session_id
         self.found = Verified(True, 0, "")
         self.heads: list[str] = []
+        self.elsewhere = 0
+        """So many records were sealed by other hubs of a cluster, before the session came here."""
+        self._links: list[tuple[int, str]] = []
+        """Number and head of every record, as they stand there."""
 
     def take(self, key: bytes, entry: Entry) -> bool:
-        """Check the next approval; False where it, or one before it, does not fit."""
-        if not self.found.ok:
-            return False
+        """Check the next record; False where it, or one before it, does not fit."""
         try:
             record = opened(entry.event)
         except Invalid as error:
-            self._fail(error.message)
+            if self.found.ok:
+                self._fail(error.message)
             return False
+        before, self._links = self._links, [*self._links, record[1:]]
+        if _is_move(entry.event) and self._came_here(key, record, before):
+            return True
+        return self.found.ok and self._take(key, entry, record)
+
+    def _came_here(self, key: bytes, record: tuple[bytes, int, str], before: list[tuple[int, str]]) -> bool:
+        """The session came here with this record, which this hub sealed over the head of the last one before it: those it cannot
+        check, but nobody can change them any more without that head."""
+        _, n, head = record
+        last = before[-1][1] if before else ""
+        if [number for number, _ in before] != list(range(1, n)):
+            return False
+        if not verify(key, self.session_id, [record], start=Chain(n - 1, last)).ok:
+            return False
+        self.found, self.elsewhere = Verified(True, n, head), n - 1
+        self.heads = [*(each for _, each in before), head]
+        return True
+
+    def _take(self, key: bytes, entry: Entry, record: tuple[bytes, int, str]) -> bool:
         found = verify(key, self.session_id, [record], start=Chain(self.found.count, self.found.head))
         if found.ok and not _is_consistent(entry):
             self._fail(f"the packet of record {found.count} says something else than the record")
@@ -82,8 +108,10 @@ class _StoredChain(msgspec.Struct):
     chain: Chain = msgspec.field(default_factory=Chain)
 
 
-class _EventKind(msgspec.Struct):
+class _EventKind(msgspec.Struct, rename="camel"):
     type: str = ""
+    namespace: str = ""
+    event_name: str = ""
 
 
 class _Decision(msgspec.Struct, rename="camel"):
@@ -96,8 +124,8 @@ class _Decision(msgspec.Struct, rename="camel"):
     reason: str | None = None
 
 
-_typed = msgspec.json.Decoder(_EventKind)
-_decision = msgspec.json.Decoder(_Decision)
+_typed = decoders.of(_EventKind)
+_decision = decoders.of(_Decision)
 
 
 @click.group(cls=GuessingGroup, short_help="Check or export the record of approvals.")
@@ -127,7 +155,8 @@ def verify_command(session: str | None, head: str | None, as_json: bool, **flags
     if head is not None and head not in heads:
         raise NotFound(f"no record has the head {head}: the chain is not the one it was noted from")
     if as_json:
-        print_json([{"sessionId": trail.session_id, **msgspec.to_builtins(trail.found)} for trail in trails])
+        print_json([{"sessionId": trail.session_id, **msgspec.to_builtins(trail.found),
+                     **({"sealedElsewhere": trail.elsewhere} if trail.elsewhere else {})} for trail in trails])
     else:
         print_table(("SESSION", "SEALED", "CHAIN", "HEAD"), [_row(trail) for trail in trails])
     if wrong:
@@ -167,9 +196,15 @@ def _checked(data: Path, session: str | None) -> tuple[list[Trail], set[str], st
         kept = noted.kept()
         wanted = _one([*file.named(""), *kept], session) if session is not None else None
         stored = {name: _stored(file, name) for name in file.named("") if wanted in (None, name)}
+        begins: dict[str, int] = {}
         for session_id, entry in _approvals(file, wanted):
-            trails.setdefault(session_id, Trail(session_id)).take(key, entry)
-            oldest = min(oldest, entry.at)
+            trail = trails.setdefault(session_id, Trail(session_id))
+            elsewhere = trail.elsewhere
+            trail.take(key, entry)
+            if trail.elsewhere != elsewhere:
+                begins[session_id] = entry.at  # what is older came with it
+            begins.setdefault(session_id, entry.at)
+        oldest = min(begins.values(), default=oldest)
     for session_id, chain in stored.items():
         if chain.n or session_id in trails:
             trails.setdefault(session_id, Trail(session_id)).compare(chain)
@@ -211,8 +246,21 @@ def _approvals(file: JournalFile, wanted: str | None) -> Iterator[tuple[str, Ent
             yield session_id, entry
 
 
+def _is_move(event: bytes) -> bool:
+    """Whether a record says that the session came from another hub."""
+    if _MOVE not in event:
+        return False
+    try:
+        kind = _typed.decode(event)
+    except BROKEN:
+        return False
+    return (kind.type, kind.namespace, kind.event_name) == ("custom", "trunkline", "session_moved")
+
+
 def _is_approval(event: bytes) -> bool:
     """An event may tell of an approval without being one, so a look at its bytes only saves reading most of them."""
+    if _is_move(event):
+        return True
     if _APPROVAL.encode() not in event:
         return False
     try:
@@ -238,7 +286,7 @@ def _stored(file: JournalFile, session_id: str) -> Chain:
     if row is None:
         return Chain()
     try:
-        return msgspec.json.decode(row.checkpoint, type=_StoredChain).chain
+        return decoders.decode(row.checkpoint, _StoredChain).chain
     except BROKEN as error:
         raise Invalid(f"the state of session {session_id} cannot be read: {error}") from error
 
@@ -264,4 +312,6 @@ def _data(flags: Mapping[str, Any]) -> Path:
 def _row(trail: Trail) -> tuple[str, ...]:
     found = trail.found
     state = "whole" if found.ok else f"BROKEN at {found.first_bad}: {found.why}"
+    if found.ok and trail.elsewhere:
+        state = f"whole from {trail.elsewhere + 1} on; sealed by other nodes before"
     return trail.session_id, str(found.count), state, found.head or "–"

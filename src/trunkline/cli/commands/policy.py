@@ -1,7 +1,8 @@
 """``trunkline policy``: the rules that answer for you, and which of them decides what. Needs no hub.
 
 Rule 1: what is written passes ``PolicyBook``, as what the hub writes does: checked first, then put in place in one step.
-Rule 2: where the file cannot be read, or is gone, a hub that runs goes on with rules that it knows: it is asked for them.
+Rule 2: in a cluster the cluster's policy comes first, as this node last knew it; the file is edited here, and that only.
+Rule 3: where the file cannot be read, or is gone, a hub that runs goes on with rules that it knows: it is asked for them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import click
 import msgspec
 from msgspec import structs
 
+from trunkline import decoders
 from trunkline.cli.commands import GuessingGroup
 from trunkline.cli.common import output, print_json, setting_flags
 from trunkline.cli.hosting.datadir import DataDir
@@ -26,6 +28,7 @@ from trunkline.dialects.calls.names import name_of_kind
 from trunkline.dialects.context.types import PermissionPolicy
 from trunkline.dialects.visible import one_line
 from trunkline.errors import Invalid, TrunklineError
+from trunkline.session.policy.cluster import CLUSTER_POLICY_FILE, ClusterPolicy, kept_policy
 from trunkline.session.policy.decide import Considered, Policy, PolicyAsk, Rule, Verdict, expired, policy_ask
 from trunkline.session.policy.explain import pieces_of, remarks_on
 from trunkline.session.policy.file import POLICY_FILE, PolicyBook
@@ -49,6 +52,11 @@ STARTER = """\
 # reads = true
 # searches = true
 """
+
+
+DECIDED_BY = {"policy file": "its own file", "cluster policy": "the cluster's policy",
+              "permission policy": "what is approved without asking"}
+"""In a cluster: whose rules said so."""
 
 
 class _Group(GuessingGroup):
@@ -77,13 +85,14 @@ def show(as_json: bool = False, **flags: Any) -> None:
     """Show the rules in the order in which they count, each with its number in the file."""
     settings = _settings(flags)
     book = _book(settings)
-    policy, problem = _in_force(book, settings)
+    policy, problem = (book.own, book.problem) if book.cluster is not None else _in_force(book, settings)
     if as_json:
         print_json({"path": str(book.path), "rules": policy.rules, "autoApprove": policy.auto_approve and
-                    policy.auto_approve.auto_approve, "problem": problem})
+                    policy.auto_approve.auto_approve, "problem": problem, **_clusters(book)})
         return
+    _print_clusters(book)
     missing = "it is empty" if book.path is not None and book.path.exists() else "not there"
-    click.echo(f"{book.path}" + ("" if problem or book.shown().text else f"  ({missing}: everything is asked)"))
+    click.echo(f"{book.path}" + ("" if problem or book.shown().text else f"  ({missing}: {_without_rules(book)})"))
     _print_problem(problem)
     numbered = enumerate(policy.rules, 1)
     for number, rule in sorted(numbered, key=lambda each: each[1].action != "deny"):
@@ -126,12 +135,13 @@ def explain(words: tuple[str, ...], agent_name: str | None, tool: str | None, cw
                  "riskReason": ask.risk_reason, "command": ask.command, "paths": ask.paths, "doubts": ask.doubts,
                  "pieces": pieces_of(ask)}
         print_json({"action": verdict.action, "source": verdict.source, "why": verdict.why, "rule": verdict.rule, "ask": about,
+                    **({"node": policy.node} if policy.node else {}),
                     "rules": [{"rule": one.rule, "fits": one.fit.ok, "why": one.fit.why} for one in looked_at],
                     "agents": {name: {"action": one.action, "source": one.source, "why": one.why, "rule": one.rule}
                                for name, one in others.items()}})
         return
     _print_problem(problem)
-    _print_verdict(ask, verdict, looked_at)
+    _print_verdict(ask, verdict, looked_at, policy.node)
     for name, other in others.items():
         click.echo(f"{other.action:6} where {one_line(name)} asks: {one_line(other.why)} (--agent {one_line(name)})")
 
@@ -180,7 +190,31 @@ def _settings(flags: Mapping[str, Any]) -> Settings:
 
 
 def _book(settings: Settings) -> PolicyBook:
-    return PolicyBook(settings.data / POLICY_FILE)
+    """The file, and before it the cluster's policy where this is a node of one."""
+    book, kept = PolicyBook(settings.data / POLICY_FILE), kept_policy(settings.data / CLUSTER_POLICY_FILE)
+    if kept is not None:
+        book.join(ClusterPolicy(None, kept.node, kept))
+    return book
+
+
+def _clusters(book: PolicyBook) -> dict[str, Any]:
+    """The cluster's policy as this node last knew it, for programs."""
+    if book.cluster is None:
+        return {}
+    return {"cluster": {"node": book.cluster.node, "number": book.cluster.known.number, "rules": book.cluster.policy.rules}}
+
+
+def _print_clusters(book: PolicyBook) -> None:
+    if book.cluster is None:
+        return
+    click.echo(f"the cluster's policy, as the node {book.cluster.node} last knew it (number {book.cluster.known.number})")
+    for rule in sorted(book.cluster.policy.rules, key=lambda rule: rule.action != "deny"):
+        click.echo(f"      {_rule_line(rule)}")
+    click.echo("this node's own file, which may only be stricter:")
+
+
+def _without_rules(book: PolicyBook) -> str:
+    return "everything is asked" if book.cluster is None else "all is as the cluster says"
 
 
 class _InForce(NamedTuple):
@@ -193,7 +227,7 @@ class _InForce(NamedTuple):
 def _in_force(book: PolicyBook, settings: Settings) -> _InForce:
     """The rules of the file, or those that a running hub goes on with where there is none that can be read."""
     known = _InForce(book.policy, book.problem)
-    if (known.problem is None and book.shown().text) or settings.url is not None:
+    if book.cluster is not None or (known.problem is None and book.shown().text) or settings.url is not None:
         return known
     return asyncio.run(_kept_by_hub(settings)) or known
 
@@ -210,7 +244,7 @@ async def _kept_by_hub(settings: Settings) -> _InForce | None:
     except TrunklineError:
         return None
     rules, auto = msgspec.to_builtins(view.rules), msgspec.to_builtins(view.auto_approve)
-    return _InForce(Policy(msgspec.convert(rules, tuple[Rule, ...]), msgspec.convert(auto, PermissionPolicy | None),
+    return _InForce(Policy(decoders.convert(rules, tuple[Rule, ...]), decoders.convert(auto, PermissionPolicy | None),
                            stale=view.problem), view.problem)
 
 
@@ -257,10 +291,12 @@ def _print_problem(problem: str | None) -> None:
         click.echo(f"trunkline: {one_line(problem)}", err=True)
 
 
-def _print_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considered]) -> None:
+def _print_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Considered], node: str) -> None:
     about = ask.command if ask.command is not None else ", ".join(ask.paths)
     click.echo(f"{verdict.action:6} {one_line(about)}")
     click.echo(f"       {one_line(verdict.why)}")
+    if node:
+        click.echo(f"       decided on the node {node}, by {DECIDED_BY.get(verdict.source, 'no rule')}")
     category = ask.shown_category or ask.category
     click.echo(f"       {ask.risk} risk: {one_line(ask.risk_reason)} (tool {ask.tool}, category {category})")
     for why in ask.doubts:
@@ -276,8 +312,8 @@ def _print_verdict(ask: PolicyAsk, verdict: Verdict, looked_at: Sequence[Conside
 
 def _rule_line(rule: Rule) -> str:
     """A rule on one line."""
-    lists = [f"{name} {', '.join(getattr(rule, name))}" for name in ("category", "tool", "command", "path", "agent", "risk")
-             if getattr(rule, name)]
+    lists = [f"{name} {', '.join(getattr(rule, name))}"
+             for name in ("category", "tool", "command", "path", "agent", "risk", "node") if getattr(rule, name)]
     single = [f"{name} {getattr(rule, name)}" for name in ("root", "session", "turn") if getattr(rule, name)]
     if rule.expires_at:
         over = expired(rule, time.time_ns() // 1000)

@@ -20,6 +20,7 @@ from typing import Any
 
 import click
 import msgspec
+from msgspec import structs
 
 from trunkline.agents.environment import BASE_ALLOW, RESERVED_PREFIX
 from trunkline.cli.common import finish, output, setting_flags
@@ -27,6 +28,7 @@ from trunkline.cli.completing import agent_names
 from trunkline.cli.exits import EXIT_ERROR, EXIT_INTERRUPTED, EXIT_MAX_REQUESTS, EXIT_MAX_TOKENS, EXIT_REFUSAL
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.naming import agent_not_found, known_agents
+from trunkline.cli.placing import NODE_HELP, folder, placed
 from trunkline.cli.read_settings import load
 from trunkline.cli.terminal.ask import Policy, TerminalAsks
 from trunkline.cli.terminal.outlet import Outlet
@@ -58,12 +60,15 @@ class Order(msgspec.Struct, kw_only=True, frozen=True):
     as_json: bool
     quiet: bool
     policy: Policy
+    node: str | None = None
+    """The node of the hub's cluster to run on."""
 
 
 @click.command(short_help="Give an agent a prompt and watch it work.")
 @click.argument("agent", shell_complete=agent_names)
 @click.argument("prompt")
 @click.option("--cwd", metavar="PATH", help="the agent's working folder  [the current one]")
+@click.option("--node", metavar="NODE", help=NODE_HELP)
 @click.option("--mode", metavar="MODE", help="the agent's mode, as it calls it")
 @click.option("--title", metavar="TEXT", help="the session's title")
 @click.option("--sandbox", is_flag=True, help="keep the agent in a sandbox: it sees this folder and little else of yours")
@@ -73,7 +78,7 @@ class Order(msgspec.Struct, kw_only=True, frozen=True):
 @click.option("--allow", is_flag=True, help="allow every permission the agent asks for in this turn")
 @click.option("--deny", is_flag=True, help="deny every permission the agent asks for in this turn")
 @setting_flags("clients")
-def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: str | None, sandbox: bool,
+def command(agent: str, prompt: str, cwd: str | None, node: str | None, mode: str | None, title: str | None, sandbox: bool,
             network: bool | None, as_json: bool, quiet: bool, allow: bool, deny: bool, **flags: Any) -> None:
     """Give an agent a prompt and watch it work.
 
@@ -88,7 +93,7 @@ def command(agent: str, prompt: str, cwd: str | None, mode: str | None, title: s
     4 out of tokens, 5 too many requests in the turn, 130 cancelled.
     """
     output()  # before a hub is started for nothing
-    order = Order(agent=agent, prompt=prompt_text(prompt), cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode,
+    order = Order(agent=agent, prompt=prompt_text(prompt), cwd=folder(cwd, node), node=node, mode=mode,
                   title=title, sandbox=sandbox, network=network, as_json=as_json, quiet=quiet, policy=_policy(allow, deny))
     finish(run(load(flags), order))
 
@@ -97,14 +102,21 @@ async def run(settings: Settings, order: Order) -> int:
     """Find the hub, start the session, watch the turn; returns the exit code."""
     endpoint = await find_or_start(settings)
     async with connected(endpoint, settings, restart=True) as hub:
-        env = await caller_env(hub, order.agent, settings)
+        place = await placed(hub, order.node, order.cwd)
+        env = await caller_env(hub, order.agent, settings) if place.is_here else {}
         try:
-            session = await hub.create_session(order.agent, order.cwd, title=order.title, mode=order.mode, env=env,
-                                               sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network)
+            session = await hub.create_session(order.agent, place.cwd, title=order.title, mode=order.mode, env=env,
+                                               sandbox="bwrap" if order.sandbox else None, sandbox_network=order.network,
+                                               node=place.node)
         except NotFound as error:
-            raise await agent_not_found(hub, order.agent, error) from None
+            raise await agent_not_found(hub, order.agent, error, place.node) from None
         await print_what_to_expect(hub, session.id, order.agent)
-        return await TurnOnScreen(hub, session.id, order).turn()
+        return await TurnOnScreen(hub, session.id, structs.replace(order, cwd=session.cwd, node=session.node)).turn()
+
+
+def begun(agent: str, cwd: str, node: str | None, session_id: str) -> str:
+    """Who works where."""
+    return f"{agent} in {cwd}{f' on {node}' if node else ''} (session {session_id})"
 
 
 async def print_what_to_expect(hub: Client, session_id: str, agent: str) -> None:
@@ -194,7 +206,7 @@ class TurnOnScreen:
 
     def _introduce(self) -> None:
         if not (self._order.as_json or self._order.quiet):
-            self._screen.line(f"{self._order.agent} in {self._order.cwd} (session {self._session_id})", dim=True)
+            self._screen.line(begun(self._order.agent, self._order.cwd, self._order.node, self._session_id), dim=True)
 
     def _packet(self, packet: Packet) -> None:
         """Show it, or keep it while a person is asked: nothing is written to the terminal where they read. A pipe may well end

@@ -15,6 +15,7 @@ from typing import Self
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import HubLocked, Invalid, StorageError
 from trunkline.journal.lock import FolderLock
@@ -55,7 +56,7 @@ class DataDir:
     def record(self) -> HubRecord | None:
         """What ``hub.json`` says; None when there is none, or when a crash left half of one."""
         try:
-            return msgspec.json.decode(self.record_path.read_bytes(), type=HubRecord)
+            return decoders.decode(self.record_path.read_bytes(), HubRecord)
         except (FileNotFoundError, NotADirectoryError, *BROKEN):
             return None
         except OSError as error:

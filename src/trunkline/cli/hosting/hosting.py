@@ -25,12 +25,13 @@ from trunkline import __version__
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process_tree import end_leftover
 from trunkline.cli.exits import EXIT_INTERRUPTED
+from trunkline.cli.hosting.clustered import in_cluster, let_it_know, served, share
 from trunkline.cli.hosting.collecting import collect_at_rest, leave_out_full_ones
 from trunkline.cli.hosting.datadir import DataDir, HubRecord
 from trunkline.cli.hosting.way_in import login_command, tell_way_in
 from trunkline.hub import Hub, HubOptions
 from trunkline.reach.door import Door
-from trunkline.server.app import App, build_app
+from trunkline.server.app import App
 from trunkline.server.http.listen import BACKLOG, Tls, serve
 from trunkline.server.ops.chores import chores
 from trunkline.server.options import ServerOptions
@@ -62,6 +63,8 @@ class Stopper:
     def __init__(self) -> None:
         self.wanted = asyncio.Event()
         self.forced = asyncio.Event()
+        self.waiting: asyncio.Task[None] | None = None
+        """The start of a hub that waits for its cluster, for as long as that takes: nothing is lost by giving it up."""
         self._signals = 0
 
     def listen(self) -> None:
@@ -79,29 +82,37 @@ class Stopper:
         else:
             log.info("%s: stopping; once more to stop at once", name)
             self.wanted.set()
+            if self.waiting is not None:
+                self.waiting.cancel()
 
 
 async def _until_stopped(settings: Settings, folder: DataDir, listener: socket.socket) -> int:
     stopper = Stopper()
     stopper.listen()
-    hub = asyncio.create_task(_serve(settings, folder, listener, stopper.wanted))
+    hub = asyncio.create_task(_serve(settings, folder, listener, stopper))
+    stopper.waiting = hub if settings.cluster and settings.commit == "all" else None
     forced = asyncio.create_task(stopper.forced.wait())
     await asyncio.wait((hub, forced), return_when=asyncio.FIRST_COMPLETED)
     if hub.done():
         forced.cancel()
-        await hub
+        if not hub.cancelled():
+            await hub
         return 0
     await _kill_agents(settings.data)
     # The hub's task is left where it is: whatever it waits for is what a second Ctrl-C asks us not to wait for.
     os._exit(EXIT_INTERRUPTED)
 
 
-async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, stop: asyncio.Event) -> None:
-    closed = asyncio.Event()
-    async with Hub(_hub_options(settings)) as hub:
+async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, stopper: Stopper) -> None:
+    closed, stop = asyncio.Event(), stopper.wanted
+    async with (in_cluster(settings) as node, Hub(_hub_options(settings), replica=node) as hub,
+                served(node, hub, _server_options(settings, listener)) as app):
+        stopper.waiting = None
+        if node is not None:
+            let_it_know(node, hub)
         tls = _tls(settings)
-        app = build_app(hub, _server_options(settings, listener))
         app.parts.gate.expect_session = hub.expect_session
+        shared = None if node is None else await share(node, app.parts)
         server = asyncio.create_task(serve(app, sockets=[listener], stop=closed, tls=tls))
         listener.listen(BACKLOG)
         door = Door(hub, settings.data)
@@ -122,6 +133,8 @@ async def _serve(settings: Settings, folder: DataDir, listener: socket.socket, s
         at_work.cancel()
         await asyncio.wait((at_work,))
         await door.close()
+        if shared is not None:
+            await shared.close()
     closed.set()
     await server
     await app.saved()

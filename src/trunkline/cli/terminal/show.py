@@ -23,6 +23,8 @@ ANSWER = frozenset({"agent_message_chunk"})
 ASKED = frozenset({"approval_requested", "question_requested"})
 ASKS = ASKED | {"approval_resolved", "question_resolved"}
 _ID_BEHIND = re.compile(r" \([0-9a-f]{12}\)(?=$| \()")
+_DECIDED = re.compile(r"(?<=: decided by )[^\n]+$")
+"""Who wrote a rule, at the end of a reason that the hub gave."""
 
 Fields = Mapping[str, Any]
 
@@ -147,7 +149,7 @@ class Show:
         if packet.get("reason") == ASKED_ANEW:
             self._screen.line(f"taken back: {ASKED_ANEW}", mark="!", colour="yellow", indent="  ")
             return
-        why = one_revealed_line(str(packet.get("reason") or ""))
+        why = _DECIDED.sub(lambda by: who_words(by[0]), one_revealed_line(str(packet.get("reason") or "")))
         verdict = "allowed" if packet.get("approved") else "answered" if why.startswith(PASSED_ON) else "denied"
         reason = f" ({why})" if why else ""
         self._screen.line(f"{verdict} by {who_words(_resolver(packet))}{reason}", dim=True, indent="  ")
@@ -208,7 +210,7 @@ def who_words(by: str) -> str:
     words = _ID_BEHIND.sub("", named, count=1)
     if words == named and named.partition(" (")[0] == "main":
         return f"you{named.removeprefix('main')}"  # an editor's name may follow
-    return "somebody" if words in ("", "user") else words
+    return {"": "somebody", "user": "somebody", "policy": "a rule"}.get(words, words)
 
 
 def _resolver(packet: Fields) -> str:

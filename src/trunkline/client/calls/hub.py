@@ -9,6 +9,7 @@ from trunkline.client.http import JSON_BODY, START_TIMEOUT_S, HttpRequest, HubRe
 from trunkline.client.hub_views import (
     AdapterView,
     AwayView,
+    ClusterView,
     DeviceList,
     DeviceView,
     DiscoveredSession,
@@ -40,9 +41,9 @@ class HubCalls(HubRequests):
         """``GET /healthz``: answers as soon as the hub listens, without a token."""
         return await self._get("/healthz", dict[str, Any])
 
-    async def agents(self) -> list[AgentView]:
-        """The agents this hub can run, and which of them are installed."""
-        return await self._get("/agents", list[AgentView])
+    async def agents(self, *, node: str | None = None) -> list[AgentView]:
+        """The agents this hub, or that node of its cluster, can run, and which of them are installed."""
+        return await self._get(path_of("agents", node=node), list[AgentView])
 
     async def new_code(self) -> Code:
         """A one-time code that logs a browser in."""
@@ -101,13 +102,26 @@ class HubCalls(HubRequests):
 
     async def explain_policy(self, *, command: str | None = None, path: str | None = None, tool: str | None = None,
                              kind: str | None = None, tool_input: Mapping[str, Any] | None = None, agent: str | None = None,
-                             cwd: str | None = None, session_id: str | None = None) -> Explanation:
-        """What the policy would say to a command, a change of a path, or a tool with its input; nothing is done."""
+                             cwd: str | None = None, session_id: str | None = None, node: str | None = None) -> Explanation:
+        """What the policy, of that ``node`` where one is named, would say to a command, a change of a path, or a tool with its
+        input; nothing is done."""
         body = _given(command=command, path=path, tool=tool, kind=kind, input=tool_input, agent=agent, cwd=cwd,
                       sessionId=session_id)
-        return read(await self._ask(post("/policy/explain", body)), Explanation)
+        return read(await self._ask(post(path_of("policy", "explain", node=node), body)), Explanation)
 
     # looking for something
+
+    async def cluster(self) -> ClusterView:
+        """The nodes of the hub's cluster; NotClustered where it is in none."""
+        return await self._get("/cluster", ClusterView)
+
+    async def drain(self, node: str, *, draining: bool = True) -> ClusterView:
+        """Let no new sessions begin at a node of the cluster, or let them again."""
+        return read(await self._ask(post(path_of("cluster", "nodes", node, "drain"), {"draining": draining})), ClusterView)
+
+    async def forget_node(self, node: str) -> ClusterView:
+        """Say that a node of the cluster is gone for good."""
+        return read(await self._ask(HttpRequest("DELETE", path_of("cluster", "nodes", node))), ClusterView)
 
     async def journal(self) -> JournalView:
         """What was found damaged in what is stored, and whether it can be written."""
@@ -117,9 +131,10 @@ class HubCalls(HubRequests):
         """Passages of all sessions in which every word is found, the best first; words in quotes are a phrase."""
         return await self._get(path_of("search", q=text, limit=limit), SearchPage)
 
-    async def folders(self, path: str | None = None) -> FolderPage:
-        """Folders of the hub's machine, to choose one for a session; those of the home folder when no path is given."""
-        return await self._get(path_of("folders", path=path), FolderPage)
+    async def folders(self, path: str | None = None, *, node: str | None = None) -> FolderPage:
+        """Folders of the hub's machine, or of that node's, to choose one for a session; those of the home folder when no path is
+        given."""
+        return await self._get(path_of("folders", path=path, node=node), FolderPage)
 
     # adapters
 

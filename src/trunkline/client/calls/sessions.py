@@ -19,6 +19,7 @@ from trunkline.client.hub_views import (
 from trunkline.client.views import (
     FoundView,
     HandoverView,
+    RemovedView,
     SessionView,
 )
 
@@ -46,23 +47,25 @@ class SessionCalls(HubRequests):
                              prompt: Content | None = None, mcp_servers: Iterable[Mapping[str, Any]] = (),
                              env: Mapping[str, str] | None = None, key: str | None = None,
                              sandbox: Literal["none", "bwrap"] | None = None, sandbox_network: bool | None = None,
-                             resources: Mapping[str, int] | None = None) -> SessionView:
+                             resources: Mapping[str, int] | None = None, node: str | None = None, pool: str | None = None,
+                             labels: Mapping[str, str] | None = None) -> SessionView:
         """Start a session. ``env`` adds the caller's variables to the agent's; send it only to a hub on this machine. The same
         ``key`` again is the same session; without one, a retry of this call still starts no second. ``sandbox``: what the agent
-        runs in, where its settings do not say. ``resources``: what it may take (``memoryMb``, ``processes``, ``files``)."""
+        runs in, where its settings do not say. ``resources``: what it may take (``memoryMb``, ``processes``, ``files``). In a
+        cluster: ``node`` to run on, or the ``pool`` and ``labels`` that the node has to have."""
         body: dict[str, Any] = {"agent": agent, "cwd": cwd, "mcpServers": list(mcp_servers), "env": dict(env or {})}
         body |= {key: value for key, value in (
             ("title", title), ("mode", mode), ("prompt", prompt), ("sandbox", sandbox), ("sandboxNetwork", sandbox_network),
-            ("resources", resources),
+            ("resources", resources), ("node", node), ("pool", pool), ("labels", dict(labels) if labels else None),
         ) if value is not None}
         request = HttpRequest("POST", "/sessions", json_of(body), (*JSON_BODY, ("Idempotency-Key", key or new_key())))
         response = await self._ask(request, timeout_s=START_TIMEOUT_S)
         return read(response, SessionView)
 
     async def sessions(self, *, status: str | None = None, agent: str | None = None, text: str | None = None,
-                       limit: int = 50, before: str | None = None, found: bool = False) -> SessionPage:
+                       node: str | None = None, limit: int = 50, before: str | None = None, found: bool = False) -> SessionPage:
         """Sessions, newest activity first. ``found``: beside them those that other programs wrote."""
-        path = path_of("sessions", status=status, agent=agent, text=text, limit=limit, before=before,
+        path = path_of("sessions", status=status, agent=agent, text=text, node=node, limit=limit, before=before,
                        found="true" if found else None)
         return await self._get(path, SessionPage)
 
@@ -86,6 +89,11 @@ class SessionCalls(HubRequests):
         request = post(path_of("sessions", session_id, "fork"), body)
         return read(await self._ask(request), SessionView)
 
+    async def move(self, session_id: str, node: str, *, force: bool = False) -> SessionView:
+        """Have another node of the cluster go on with a session; ``force`` cuts a running turn off."""
+        request = post(path_of("sessions", session_id, "move"), {"node": node, "force": force})
+        return read(await self._ask(request, timeout_s=START_TIMEOUT_S), SessionView)
+
     async def handover(self, session_id: str, *, wait: int = 0) -> HandoverView:
         """Who has a session, and how it can be continued. ``wait``: once the program that has it has ended, or after so long."""
         return await self._get(path_of("sessions", session_id, "handover", wait=wait or None), HandoverView)
@@ -100,9 +108,10 @@ class SessionCalls(HubRequests):
         request = post(path_of("sessions", session_id, "give-back"), {})
         return read(await self._ask(request, timeout_s=START_TIMEOUT_S), HandoverView)
 
-    async def delete(self, session_id: str) -> None:
-        """Stop the session's agent and forget the session."""
-        await self._ask(HttpRequest("DELETE", path_of("sessions", session_id)))
+    async def delete(self, session_id: str) -> RemovedView | None:
+        """Stop the session's agent and forget the session. In a cluster: what became of it there."""
+        response = await self._ask(HttpRequest("DELETE", path_of("sessions", session_id)))
+        return read(response, RemovedView) if response.body else None
 
     async def set_limits(self, session_id: str, *, caps: Caps | None = None, waits: Waits | None = None) -> SessionView:
         """Set what the session may spend, all caps at once, and how long its approvals wait; what is not given stays. Waits

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN, Whole
 
 
@@ -63,7 +64,7 @@ class _Chunk(msgspec.Struct):
 def answer_stop(result: bytes) -> str | None:
     """The stop reason on a prompt's answer as the agent wrote it, where it is one of ``OWN_STOPS``."""
     try:
-        reason = msgspec.json.decode(result, type=_Stopped).stop_reason
+        reason = decoders.decode(result, _Stopped).stop_reason
     except BROKEN:
         return None
     return reason if reason in OWN_STOPS else None
@@ -72,7 +73,7 @@ def answer_stop(result: bytes) -> str | None:
 def answer_usage(result: bytes) -> bytes | None:
     """The token counts on a prompt's answer, as JSON; None where it has none."""
     try:
-        answer = msgspec.json.decode(result, type=_Answer)
+        answer = decoders.decode(result, _Answer)
     except BROKEN:
         return None
     if answer.usage is not msgspec.UNSET and bytes(answer.usage) != b"null":
@@ -84,7 +85,7 @@ def answer_usage(result: bytes) -> bytes | None:
 def chunk_usage(update: bytes) -> TokenCount | None:
     """The token counts that ride on a chunk, as the agent's news about the model's answer before it."""
     try:
-        meta = msgspec.json.decode(update, type=_Chunk).meta
+        meta = decoders.decode(update, _Chunk).meta
     except BROKEN:
         return None
     return meta.usage if meta is not None else None
@@ -92,7 +93,7 @@ def chunk_usage(update: bytes) -> TokenCount | None:
 
 def _as_count(counted: bytes) -> bytes | None:
     try:
-        count = msgspec.json.decode(counted, type=_SnakeCount)
+        count = decoders.decode(counted, _SnakeCount)
     except BROKEN:
         return None
     return msgspec.json.encode(TokenCount(input_tokens=count.input_tokens, output_tokens=count.output_tokens))

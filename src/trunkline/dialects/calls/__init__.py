@@ -33,7 +33,7 @@ from trunkline.dialects import late_re as re
 from trunkline.dialects.calls.claims import claimed_acts, claimed_doubts, contradictions, titled_otherwise, told_beside
 from trunkline.dialects.calls.describe import describe, reading_meta, subject_of
 from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_of, has_new_text, named_in, options_in
-from trunkline.dialects.calls.members import adds_meaning, deeds_of, unknown_members
+from trunkline.dialects.calls.members import adds_meaning, deeds_of, destroys_in, unknown_members
 from trunkline.dialects.calls.names import ToolNames, Verb, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
 from trunkline.dialects.calls.titles import line_beside, without_label
@@ -123,6 +123,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     brings = brings_changes or has_new_text(members)
     acts = frozenset(_acts(tool, kind, role, named_by, names, category, command, brings)) | claimed_acts(claims, names)
     acts |= _acts_at_work(said_role, role, work.does)
+    if brings_changes and command is not None:
+        acts |= {"write"}  # the files that it shows changed count by where they are, as those of any other tool
     taken = taken_in(members, is_written=said_role in ("write", "edit")) if brings else Taken()
     taken = taken._replace(deleted=(*taken.deleted, *work.deleted), moved=(*taken.moved, *work.moved))
     strict = command is None and (category in _STRICT or (brings and category in ("file_read", "search")))
@@ -134,6 +136,8 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
         doubts += [f"a member of its input that is not known: {name[:60]}" for name in islice(unknown, DOUBTS)]
         odd = islice(unknown_patches(members, is_patch=role == "patch"), 1)
         doubts += [f"a patch of no form that is known: {name[:60]}" for name in odd]
+    elif destroys_in(members):
+        acts |= {"delete"}
     options = list(islice(options_in(members), 1)) if role in _LOOKS and command is None else []
     if options:
         acts |= {"unknown"}
@@ -145,7 +149,7 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     doubts += [f"where a link that it makes leads is not known: {name[:60]}" for name, target in taken.linked if not target][:1]
     found = found.with_paths([target for _, target in taken.linked if target])
     doubts += claimed_doubts(claims, command, found.paths, acts)
-    found = found.with_paths(claims.places)
+    found = found.with_paths((*claims.places, *(claims.folders if command is not None else ())))
     for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
         acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
         doubts.append(f"its title says something else than what it is: {said}")
@@ -181,9 +185,19 @@ def _members(given: object, role: ToolRole | None, shown: str) -> tuple[Mapping[
     if isinstance(given, str) and given.strip():
         return ({"command": given} if role == "terminal" else {"input": given}), "input"
     if isinstance(given, Mapping) and given:
-        wrapped = given.get("arguments")
-        return ({**given, **wrapped} if isinstance(wrapped, Mapping) else given), "input"
+        return _unwrapped(given), "input"
     return arguments_in(shown), "content"
+
+
+def _unwrapped(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An input with the members of ``arguments``, also where these are a text that is JSON; as it is where one of them would
+    hide another, for then both are looked at."""
+    wrapped = given.get("arguments")
+    if isinstance(wrapped, str) and (inner := arguments_in(wrapped)):
+        given, wrapped = {**given, "arguments": inner}, inner
+    if not isinstance(wrapped, Mapping) or any(name in given and given[name] != wrapped[name] for name in wrapped):
+        return given
+    return {**given, **wrapped}
 
 
 def _in_words(title: str, shown: str, is_title: bool) -> tuple[str | None, Source, list[str]]:

@@ -83,6 +83,12 @@ def with_place(claims: Claims, path: str) -> Claims:
     return claims if path in claims.places else _replace(claims, places=(*claims.places, path)[:KEPT])
 
 
+def with_folder(claims: Claims, folder: str) -> Claims:
+    """Said beside its input to run in this folder."""
+    folder = folder[:CHARS]
+    return claims if folder in claims.folders else _replace(claims, folders=(*claims.folders, folder)[:KEPT])
+
+
 def with_text(claims: Claims) -> Claims:
     """Brings something to write beside its input."""
     return claims if claims.brings else structs.replace(claims, brings=True)
@@ -143,6 +149,8 @@ def contradictions(role: ToolRole | None, kind: str, acts: frozenset[Act], membe
     by_name, by_kind = ACT_OF_ROLE[role] if role is not None else None, _act_of_kind(kind)
     if role is not None and by_kind in _HARMS and by_name != by_kind and not (by_name in _GRAVE and by_kind == "write"):
         yield f"its kind is {kind[:_SHOWN]}, which its name does not say"
+    if kind == "switch_mode" and by_name is not None:
+        yield "its kind is switch_mode, which its name does not say"
     if "move" in acts and ends_of_move(members) is None and len(files_in(members)) != 2:
         yield "where it moves something to is not known"
 

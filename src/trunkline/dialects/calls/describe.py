@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.calls.inputs import BEYOND_RULES
 from trunkline.dialects.calls.names import usual_name
 from trunkline.dialects.calls.types import Act, CallReading, CarriedReading, ToolRole
@@ -126,7 +125,7 @@ def carried_reading(meta: object) -> CarriedReading:
     """What an event's ``_meta`` carries of its call's reading; nothing of an event that is older than that."""
     reading = meta.get("reading") if isinstance(meta, Mapping) else None
     try:
-        return msgspec.convert(reading if reading is not None else {}, CarriedReading)
+        return decoders.convert(reading if reading is not None else {}, CarriedReading)
     except BROKEN:
         return CarriedReading()
 

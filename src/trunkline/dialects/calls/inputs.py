@@ -171,11 +171,17 @@ _BREAKS_IN: Final = re.compile(r"(?:^|[\w.)\s])\s{0,9}(?:;|\|\|?|&&)\s{1,9}[\w./
 """How a command begins behind something else."""
 
 
+_RUNS_IN_SEARCH: Final = re.compile(
+    r"-(?:delete|exec|execdir|ok|okdir|fprint0?|fprintf|fls)(?:\s|$)|--(?:pre|pager|hostname-bin|open-files-in-pager|exec|exec-batch)=")
+"""Options of searching programs by which these run or delete something: also what is looked for may be taken for one."""
+
+
 def options_in(value: Any, role: MemberRole = "unknown", depth: int = DEPTH) -> Iterator[str]:
     """What stands where an input names places to look in, and is an option to the program that looks (``--pre=x``)."""
     if isinstance(value, str):
         is_odd = (value.startswith("-") and len(value) > 1) or _BREAKS_IN.search(value) is not None
-        yield from [value] if is_odd and role in ("path", "glob") else []
+        is_odd = is_odd if role in ("path", "glob") else _RUNS_IN_SEARCH.match(value) is not None
+        yield from [value] if is_odd else []
     elif isinstance(value, Mapping) and depth:
         for key, inner in itertools.islice(value.items(), MEMBERS):
             yield from options_in(inner, _role(str(key)), depth - 1)

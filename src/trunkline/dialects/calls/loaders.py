@@ -14,6 +14,7 @@ from trunkline.dialects import late_re as re
 
 _BY_NAME: Final = re.compile(
     r"HOME|USERPROFILE|CLASSPATH|RUBYLIB|GOROOT|GOPATH|GOENV|GOTOOLDIR|MYPYPATH|NODE_PATH|ZDOTDIR|TERMINFO|GTK_MODULES|MANPATH|CDPATH|COMPOSE_FILE"
+    r"|UV_PYTHON|KUBECONFIG"
     r"|GIT_(?:DIR|WORK_TREE|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE)|COVERAGE_PROCESS_(?:START|CONFIG)"
     r"|ERL_\w{1,40}|ELIXIR_ERL_OPTIONS|DOTNET_\w{1,40}|COR(?:ECLR)?_\w{0,20}PROFILER\w{0,20}|R_\w{1,40}|XDG_(?:CONFIG|DATA)_(?:HOME|DIRS)"
     r"|(?:NPM_CONFIG|YARN|PNPM|BUN|DENO|CARGO|RUSTUP|BUNDLE|GEM|COMPOSER|MAVEN|GRADLE|SBT|JULIA|LUA|PHP|OPENSSL|CMAKE|PKG_CONFIG|TS_NODE"
@@ -33,6 +34,9 @@ _PROGRAMS: Final = re.compile(
     r"|YARN_(?:YARN_PATH|PLUGINS|RC_FILENAME|NPM_REGISTRY_SERVER)|CARGO_BUILD_RUSTC\w{0,30}|CARGO_BUILD_RUSTDOC|RUSTDOC"
     r"|CARGO_TARGET_\w{1,60}_LINKER|DOTNET_STARTUP_HOOKS|COR(?:ECLR)?_PROFILER_PATH\w{0,10}|GOTOOLCHAIN|ELIXIR_ERL_OPTIONS")
 """Variables whose value is a program, or code, wherever it is."""
+FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
+"""Flags of compilers and linkers by which these load or run something."""
+_FLAGS: Final = re.compile(r"(?:CGO_)?(?:C|CXX|CPP|LD|F|FC)FLAGS")
 NAME_CHARS: Final = 120
 _WORDS_FOR: Final = {"PYTEST_ADDOPTS": "pytest", "GOFLAGS": "go test"}
 """Variables whose value is words of a program that follow its own."""
@@ -43,7 +47,10 @@ PATHS: Final = 64
 def names_program(assignment: str) -> bool:
     """Whether a variable says which program, or which code, another program runs."""
     name, equals, value = assignment.partition("=")
-    return bool(equals and value) and len(name) <= NAME_CHARS and _PROGRAMS.fullmatch(name.upper()) is not None
+    if not equals or not value or len(name) > NAME_CHARS:
+        return False
+    return _PROGRAMS.fullmatch(name.upper()) is not None or (
+        _FLAGS.fullmatch(name) is not None and FLAG_RUNS.search(value) is not None)
 
 
 def command_of(assignment: str) -> str | None:
@@ -62,5 +69,5 @@ def loaded_paths(assignment: str) -> Iterator[str]:
     if _COMES_AND_GOES.search(upper) or not (_BY_NAME.fullmatch(upper) or _BY_END.fullmatch(upper)):
         return
     for count, found in enumerate(_PATHS.finditer(value)):
-        if count < PATHS:
+        if count < PATHS and not (upper == "KUBECONFIG" and "/.kube/" in found[1]):  # its own folder for these
             yield found[1]

@@ -68,6 +68,9 @@ _KNOWN_SORTS: Final = frozenset(
     "shell bash docker make cmake config lock xml csv sql proto graphql svelte vue react jsx tsx protobuf terraform "
     "foreground background normal plain utf8 ascii object array number boolean integer symbol function class method "
     "bash_command local".split())
+_SAYS_LANGUAGE: Final = frozenset("language type kind format".split())
+_OTHER_LANGUAGES: Final = frozenset(
+    "python python3 javascript typescript node nodejs ruby perl php lua julia sql powershell pwsh applescript".split())
 _CHANGES: Final = frozenset("add update create modify edit insert replace".split())
 """What a tool that writes may do to one file of several. To delete one is read as such."""
 _WRITES: Final = frozenset({"write", "edit", "patch"})
@@ -111,7 +114,7 @@ _CHANGE_NAMES: Final = _PLACES | _PATTERNS | _ENDS | _TEXTS | frozenset("output 
 _NONE: Final[frozenset[str]] = frozenset()
 _NAMES_FOR: Final[dict[ToolRole, frozenset[str]]] = {
     "read": _LOOK_NAMES, "search": _LOOK_NAMES | _LOOKED_FOR, "write": _CHANGE_NAMES, "edit": _CHANGE_NAMES,
-    "patch": _CHANGE_NAMES,
+    "patch": _CHANGE_NAMES | {"input"},
     "delete": _PLACES | _PATTERNS, "move": _PLACES | _PATTERNS | _ENDS, "fetch": _WEB, "web_search": _WEB,
 }
 """The words that names of members are made of, by what a tool is for. What runs a command has a use for none of them."""
@@ -136,6 +139,18 @@ def deeds_of(names: Iterable[str]) -> frozenset[Act]:
     return frozenset(act for name in names if (act := _deed(name)) is not None)
 
 
+def destroys_in(value: Any, depth: int = DEPTH) -> bool:
+    """Whether a member of any tool's input, which says something, is named after a deletion: ``delete_index: true``."""
+    if isinstance(value, Mapping) and depth:
+        return any((inner and _DESTROYS.search(bare_key(str(key))) is not None and not isinstance(inner, int | float | str))
+                   or (inner is True and _DESTROYS.search(bare_key(str(key))) is not None) or destroys_in(inner, depth - 1)
+                   for key, inner in itertools.islice(value.items(), MEMBERS))
+    return isinstance(value, list | tuple) and bool(depth) and any(destroys_in(inner, depth - 1) for inner in value[:MEMBERS])
+
+
+_DESTROYS: Final = re.compile(r"delet|destroy|purge|wipe|erase|truncat|shred")
+
+
 @remembered
 def _deed(name: str) -> Act | None:
     words, bare = words_of(name), bare_key(name)
@@ -152,7 +167,7 @@ def _unknown(value: Any, known: frozenset[str], role: ToolRole, within: str, dep
         folders = 0
         for key, inner in itertools.islice(value.items(), MEMBERS):
             name = str(key)
-            if bare_key(name) in known or (not inner and not _is_guard_off(name, inner)):
+            if bare_key(name) in known or (not inner and not _is_guard_off(name, inner) and not _is_root(name, inner)):
                 continue
             folders += is_folder(name)
             if is_variables(name):
@@ -183,6 +198,11 @@ def _is_guard_off(name: str, value: Any) -> bool:
     return (value is False or value == 0) and value != "" and isinstance(value, bool | int) and (
         not _GUARDS.isdisjoint(words_of(name)) or words_of(name)[:2] == ("read", "only")) and (
         _NEGATIONS.isdisjoint(words_of(name)))
+
+
+def _is_root(name: str, value: Any) -> bool:
+    """Whether a member says that the machine's master does it: ``uid: 0``."""
+    return type(value) is int and not {"uid", "gid", "euid", "user"}.isdisjoint(words_of(name))
 
 
 def _is_holder(name: str, role: ToolRole) -> bool:
@@ -259,6 +279,8 @@ def _is_harmless(key: str, value: Any, role: ToolRole | None = None) -> bool:
     words = words_of(key)
     if words[-1:] == ("encoding",) and isinstance(value, str) and _TEXT_ENCODING.fullmatch(value) is None:
         return False  # ``base64`` makes another text of a command
+    if role == "terminal" and words[-1:] and words[-1] in _SAYS_LANGUAGE and str(value).strip().lower() in _OTHER_LANGUAGES:
+        return False  # its text is no line for a shell
     is_other = len(words) > 1 and (not _NEVER.isdisjoint(words[:-1]) or _deed(" ".join(words[:-1])) == "delete")
     if words[-1:] and words[-1] in _SORTS:
         values = value if isinstance(value, list | tuple) else (value,)

@@ -76,9 +76,15 @@ def without_label(title: str) -> str:
     return _LABEL.sub("", title, count=1)
 
 
+_PROMPT: Final = re.compile(r"^[$>%#]\s+(?=\S)")
+_CALLED: Final = re.compile(r"[A-Za-z]\w{0,40}\((.{1,400})\)", re.DOTALL)
+
+
 def bare_line_of(title: str) -> str:
-    """The same without quotes around it, and only its beginning."""
-    return without_label(title[:TITLE_CHARS]).strip("` ")
+    """The same without quotes, a prompt or a tool's name around it (``Bash(ls)``), and only its beginning."""
+    line = _PROMPT.sub("", without_label(title[:TITLE_CHARS]).strip("` "), count=1)
+    called = _CALLED.fullmatch(line)
+    return called[1].strip("` '\"") if called is not None else line
 
 
 def line_beside(title: str, command: str) -> tuple[str, bool]:
@@ -112,7 +118,9 @@ def told_by(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> To
     """What a title says of a call for this, beside what it repeats of its input."""
     text = title[:TITLE_CHARS]
     if role in _WRITES:
-        return _done_to(text.split(maxsplit=2), members)
+        line = bare_line_of(text)
+        is_line = _BEGINS.match(line) is not None or (" -" in line and _is_program(line.split()[0]))
+        return Told("run", line) if is_line else _done_to(text.split(maxsplit=2), members)
     if role not in _LOOKS or not may_tell(text):
         return _NOTHING
     texts = list(islice(_texts(members, _DEPTH), _TEXTS))

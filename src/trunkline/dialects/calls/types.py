@@ -49,6 +49,8 @@ class Claims(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Members of ``_meta`` that are named after a deletion."""
     places: tuple[str, ...] = ()
     """Paths that stand in ``_meta``, or in other members beside its input."""
+    folders: tuple[str, ...] = ()
+    """Folders that stand there, and that a command may run in."""
     terminal: bool = False
     """It shows a terminal, though by its name or kind it runs nothing."""
     brings: bool = False

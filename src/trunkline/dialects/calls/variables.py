@@ -63,7 +63,9 @@ _LOADERS: Final = re.compile(
     r"|RSYNC_RSH|GREP_OPTIONS|LESS|GCONV_PATH|GOFLAGS|CC|CXX|LD|GIT_SEQUENCE_EDITOR|GIT_TEMPLATE_DIR|PYTHONBREAKPOINT|PYTHONHOME"
     r"|PYTHONUSERBASE|PYTEST_PLUGINS|PYTEST_ADDOPTS|JDK_JAVA_OPTIONS|_JAVA_OPTIONS|RUSTC|RUSTC_WORKSPACE_WRAPPER|RUSTFLAGS|LUA_INIT"
     r"|VIMINIT|EXINIT|LESSKEY|FZF_DEFAULT_COMMAND|FZF_DEFAULT_OPTS|RIPGREP_CONFIG_PATH|BAT_PAGER|SYSTEMD_PAGER|HGRCPATH|HGEDITOR"
-    r"|SVN_EDITOR|SVN_SSH|CVS_RSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB|ERL_[AZ]?FLAGS)")
+    r"|SVN_SSH|PHPRC|PHP_INI_SCAN_DIR|PERL5DB|ERL_[AZ]?FLAGS|GNUMAKEFLAGS|MAKEFILES|PIP_CONFIG_FILE|UV_(DEFAULT_)?INDEX"
+    r"|BUNDLE_MIRROR\w*|\w+_(PAGER|EDITOR|ASKPASS|BROWSER|RSH|LAUNCHER|CONNECT_PROG|INDEX_URL|FIND_LINKS|GIT_REMOTE))")
+"""By their names, or by what these end with: a program, or where packages come from, whichever program reads it."""
 _SAYS_WHERE: Final = frozenset(("CDPATH", "OLDPWD", "cdpath"))
 """Where ``cd`` goes: what stands behind it in the line is then somewhere else than its words say."""
 _REPLACES: Final = frozenset(("BASH_CMDS", "BASH_ALIASES", "aliases", "galiases", "saliases", "functions", "commands"))
@@ -78,12 +80,16 @@ _LOADING: Final = {
     "PYTEST_ADDOPTS": re.compile(r"(^|\s)-\w?[pco]|--(config|override|rootdir|confcut)"),
     **dict.fromkeys(("ERL_FLAGS", "ERL_AFLAGS", "ERL_ZFLAGS"), re.compile(
         r"(^|\s)-(eval|run|s|pa|pz|path|boot|config|args_file|loader|remsh|mode|init_debug|home)\b")),
-    "MAKEFLAGS": re.compile(r"--eval\b|\bSHELL="),
+    **dict.fromkeys(("MAKEFLAGS", "GNUMAKEFLAGS"), re.compile(
+        r"--eval\b|\bSHELL=|(^|\s)-\w{0,20}[fIEC]|--(file|makefile|include-dir|directory)\b")),
+    "MAKEFILES": re.compile(r"(^|\s)(/|~|\.\.)"),
     "PATH": re.compile(r"(^|:)(\.|(/tmp|/var/tmp|/dev/shm)(/[^:]*)?)?(:|$)"),  # an empty folder is the one that it stands in
     "PYTHONPATH": re.compile(r"(^|:)(/tmp|/var/tmp|/dev/shm)(/[^:]*)?(:|$)"),
 }
 """In variables that builds set every day: what makes them load a file, or find programs where anybody can put some."""
-_QUIET_LOADERS: Final = re.compile(r"(?:cat|less|more|true|:|vi|vim|nano|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|)|-[A-Za-z]+")
+_QUIET_LOADERS: Final = re.compile(
+    r"(?:cat|less|more|most|bat|delta|true|:|none|vi|vim|nano|emacs|echo|gcc|clang|cc|g\+\+|c\+\+|clang\+\+|ccache|sccache|distcc|)"
+    r"|-[A-Za-z]+")
 _LOADS_MODULES: Final = frozenset(("PERL5OPT", "RUBYOPT"))
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -18,6 +18,8 @@ WORDS_CHARS: Final = 16 << 10
 _ANNOUNCED: Final = re.compile(
     r"(?:^|\s)(?:running|run|execute|executing|command|shell)(?: (?:command|the command))?: *`{0,3}([^\n`]+)", re.IGNORECASE)
 
+_FENCED: Final = re.compile(r"\A\s*```(?:sh|bash|zsh|shell|console)[ \t]*\n(?:\$ )?(.{1,1000}?)\n?```\s*\Z", re.DOTALL)
+_QUOTED: Final = re.compile(r"\A\s*[$>] ([^\n]{1,1000})\s*\Z")
 _CUT: Final = ("…", "...")
 
 
@@ -36,6 +38,14 @@ def arguments_in(text: str) -> dict[str, Any]:
 def command_in(text: str) -> str:
     """The command that a sentence announces, else ""."""
     found = _ANNOUNCED.search(text[:WORDS_CHARS])
+    return found[1].strip() if found is not None else ""
+
+
+def command_shown(text: str) -> str:
+    """The command line that a text is: in a block for a shell, or behind a prompt; else "".
+
+    Of a call that runs something this is what it says that it runs."""
+    found = _FENCED.match(text[:WORDS_CHARS]) or _QUOTED.match(text[:WORDS_CHARS])
     return found[1].strip() if found is not None else ""
 
 

@@ -14,10 +14,12 @@ from typing import Any, Final
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.claude.calls import tools
 from trunkline.dialects.claude.control.asks import ALLOW, ALWAYS, APPROVALS, DENY, PLAN, QUESTION, STOP, denied, object_in
 from trunkline.dialects.claude.control.questions import answers_of, form_of, question_text
-from trunkline.dialects.hooks import NO_OPINION, Does, HookCall, HookKind, commands_in
+from trunkline.dialects.elsewhere.foreign import IsOurs, above, others_in, read_settings
+from trunkline.dialects.elsewhere.hooks import NO_OPINION, Does, HookCall, HookKind
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import PermissionAsk, QuestionAsk
 
@@ -25,10 +27,15 @@ ASK: Final = "PermissionRequest"
 LIMIT_S: Final = 3600
 """How long the CLI lets the hook wait; the hub gives up a minute before (``session/driver/elsewhere.py``)."""
 
-REPORTS: Final[Mapping[str, Does]] = {"UserPromptSubmit": "goes_on", "Stop": "goes_on", "Notification": "waits"}
+STOPPED: Final = "Stop"
+"""The agent's turn has ended. Its sub-agents in the background work on, and what they ask still waits."""
+REPORTS: Final[Mapping[str, Does]] = {"UserPromptSubmit": "goes_on", STOPPED: "goes_on", "Notification": "waits"}
 IDLE: Final = "idle_prompt"
 
-MANAGED: Final = ("/etc/claude-code/managed-settings.json", "/Library/Application Support/ClaudeCode/managed-settings.json")
+MANAGED: Final = tuple(f"{folder}/managed-settings{end}" for end in (".json", ".d")
+                       for folder in ("/etc/claude-code", "/Library/Application Support/ClaudeCode"))
+FLAGS: Final = ("--settings", "--plugin-dir", "--plugin-url", "--agents")
+"""By which a session is given settings, plugins or agents of its own, with hooks of theirs."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -47,11 +54,11 @@ class _Input(msgspec.Struct):
     cursor_version: Any = None
 
 
-_read = msgspec.json.Decoder(_Input).decode
+_read = decoders.of(_Input).decode
 
 
 class ClaudeHooks:
-    """Implements ``HookDialect``."""
+    """Implements ``HookDialect`` and ``TakesHooks``."""
 
     variable = "CLAUDE_PID"
     races = True
@@ -59,6 +66,7 @@ class ClaudeHooks:
     blank = "{}\n"
     limit_s = LIMIT_S
     reloads = True
+    hook_flags = FLAGS
 
     def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
         """The permission hook, which waits, and reports, which do not."""
@@ -68,28 +76,14 @@ class ClaudeHooks:
 
     def watched_files(self, folder: str, cwd: str) -> list[str]:
         """The person's settings, those of the project in any folder above, and the administrator's."""
-        files = [posixpath.join(folder, self.settings), *MANAGED]
-        while cwd.startswith("/"):
-            files += [posixpath.join(cwd, ".claude", name) for name in ("settings.json", "settings.local.json")]
-            if cwd == "/":
-                break
-            cwd = posixpath.dirname(cwd)
-        return list(dict.fromkeys(files))
+        of_projects = above(cwd, *(posixpath.join(".claude", name) for name in ("settings.json", "settings.local.json")))
+        return list(dict.fromkeys([posixpath.join(folder, self.settings), *MANAGED, *of_projects]))
 
-    def has_foreign(self, text: bytes, is_ours: Callable[[str], bool]) -> bool:
+    def has_foreign(self, text: bytes, is_ours: IsOurs) -> bool:
         """Hooks of others for the same event; a plugin may bring some."""
-        if not text.strip():
-            return False
-        try:
-            read = msgspec.json.decode(text)
-        except BROKEN:
-            return True
-        if not isinstance(read, dict):
-            return True
-        hooks, plugins = read.get("hooks"), read.get("enabledPlugins")
-        asked = hooks.get(ASK) if isinstance(hooks, dict) else None
-        brought = isinstance(plugins, dict) and any(plugins.values())
-        return brought or (asked is not None and not all(map(is_ours, commands_in(asked))))
+        read = read_settings(text)
+        plugins = read.get("enabledPlugins") if read is not None else None
+        return others_in(read, ASK, is_ours) or (isinstance(plugins, dict) and any(plugins.values()))
 
     def read(self, body: bytes) -> HookCall | None:
         """A call that asks, or one that says that the work went on."""
@@ -108,7 +102,8 @@ class ClaudeHooks:
         does = REPORTS.get(read.hook_event_name)
         if does is None or (does == "waits" and read.notification_type == IDLE):
             return None  # that a turn has ended is told by its end
-        return HookCall(does=does, session_id=read.session_id, cwd=read.cwd, part=read.agent_id, message=read.message)
+        return HookCall(does=does, session_id=read.session_id, cwd=read.cwd, part=read.agent_id, message=read.message,
+                        of_part=read.hook_event_name == STOPPED)
 
     def ask(self, call: HookCall, request_id: str, call_id: str) -> PermissionAsk | QuestionAsk:
         """A permission; a question of the CLI's own comes as a form."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.claude.control import outgoing
 from trunkline.dialects.claude.frames.types import CommandsChangedFrame, InitFrame
 from trunkline.dialects.notes import AgentNote, ModelUsed
@@ -111,7 +112,7 @@ class ClaudeSettings:
         """Other commands are on offer."""
         listed = frame.commands if frame.commands is not None else frame.slash_commands
         try:
-            commands = msgspec.convert(listed, list[SlashCommand | str])
+            commands = decoders.convert(listed, list[SlashCommand | str])
         except BROKEN:
             return []
         found = [SlashCommand(each) if isinstance(each, str) else each for each in commands]
@@ -131,7 +132,7 @@ class ClaudeSettings:
         if len(body) > 100:
             return
         try:
-            mode = msgspec.json.decode(body, type=_ModeSet).mode
+            mode = decoders.decode(body, _ModeSet).mode
         except BROKEN:
             return
         self.mode, self._mode_sent = mode, True
@@ -259,7 +260,7 @@ class ClaudeSettings:
 def _greeting(body: bytes) -> Greeting:
     """What fits of the answer: a model or a command of another shape is left out."""
     try:
-        return msgspec.json.decode(body, type=Greeting, strict=False)
+        return decoders.decode(body, Greeting, strict=False)
     except BROKEN:
         pass
     try:
@@ -277,7 +278,7 @@ def _each(listed: Any, kind: type[Any]) -> list[Any]:
     found = []
     for item in listed if isinstance(listed, list) else []:
         try:
-            found.append(msgspec.convert(item, kind, strict=False))
+            found.append(decoders.convert(item, kind, strict=False))
         except BROKEN:
             continue
     return found
@@ -298,7 +299,7 @@ def _distinct(models: list[Model]) -> list[Model]:
 
 def _resolved(body: bytes) -> str:
     try:
-        return str(msgspec.json.decode(body, type=dict[str, Any] | None, strict=False).get("model") or "")
+        return str(decoders.decode(body, dict[str, Any] | None, strict=False).get("model") or "")
     except (*BROKEN, AttributeError):
         return ""
 

@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.claude.calls import results, tools
 from trunkline.dialects.claude.calls.calls import under
 from trunkline.dialects.claude.conversation.usage import count_of
@@ -67,7 +68,7 @@ class TranscriptLine(msgspec.Struct, rename="camel"):
     summary: str = ""
 
 
-_read = msgspec.json.Decoder(TranscriptLine, strict=False).decode
+_read = decoders.of(TranscriptLine, strict=False).decode
 
 
 def read_line(raw: bytes) -> TranscriptLine | None:

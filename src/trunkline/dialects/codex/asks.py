@@ -2,7 +2,7 @@
 
 Rule 1: an answer is one that the ask offers. "Always" is a rule of ours: the daemon is told of this one call.
 Rule 2: an ask for more than its one call (a folder for all of the session) is the terminal's. Rules of ours are about calls:
-where a command asks for a network or for further rights, none allows it.
+where a command asks for a network or for further rights, or an ask does not say all that it is about, none allows it.
 Rule 3: what a person should not type into another screen (a secret) is not asked here.
 """
 
@@ -14,9 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from trunkline.dialects.codex.patch import diffs_of_patch
+from trunkline.dialects.elsewhere.transcripts import object_of, objects_of, text_of
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import OTHER_WORDS, PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.dialects.transcripts import object_of, objects_of, text_of
 
 ALLOW: Final = PermissionOption("allow", "Allow", "allow_once")
 ALWAYS: Final = PermissionOption("always", "Always allow", "allow_always")
@@ -28,6 +28,8 @@ EDIT_DECISIONS: Final = frozenset({"accept", "decline", "cancel"})
 """What an ask about an edit takes; it does not list them."""
 FURTHER: Final = ("networkApprovalContext", "additionalPermissions")
 """What a command may ask for beside being run."""
+FOR_PEOPLE: Final = ("/requestApproval", "/requestUserInput", "/elicitation/request")
+"""How requests end that ask a person."""
 EDITS_MOST: Final = 50
 """Files of one edit whose changes are shown; all are named."""
 
@@ -88,6 +90,14 @@ def read_ask(method: str, request_id: str | int, params: Json) -> AnyAsk | None:
     return None
 
 
+def left_there(method: str, params: Json) -> str | None:
+    """What a person is asked by a request that only the terminal answers, as far as it says so; None for any other request."""
+    if not method.endswith(FOR_PEOPLE):
+        return None
+    asked = [text_of(each, "question") for each in objects_of(params, "questions")]
+    return "\n".join(filter(None, [text_of(params, "reason", "message"), *asked]))
+
+
 def edit_ask(ask: FileAsk, item: Json) -> AnyAsk:
     """The same with the edit that it is about."""
     changes = objects_of(item, "changes")
@@ -97,7 +107,9 @@ def edit_ask(ask: FileAsk, item: Json) -> AnyAsk:
             **({"locations": [{"path": path} for path in places]} if places else {}),
             **({"content": [diff for change in changes[:EDITS_MOST] for diff in _diffs(change)]} if places else {})}
     assert isinstance(ask.signal, PermissionAsk)
-    return AnyAsk(id=ask.id, item_id=ask.item_id, offers=ask.offers, signal=replace(ask.signal, tool_call=_encode(call)))
+    is_known = bool(changes) and all(map(_places, changes))
+    signal = replace(ask.signal, tool_call=_encode(call), rules_allow=is_known)
+    return AnyAsk(id=ask.id, item_id=ask.item_id, offers=ask.offers, signal=signal)
 
 
 def _command_ask(request_id: str | int, params: Json) -> AnyAsk | None:
@@ -108,12 +120,12 @@ def _command_ask(request_id: str | int, params: Json) -> AnyAsk | None:
     given = {name: params[name] for name in ("command", "cwd", *FURTHER) if params.get(name) is not None}
     reason = text_of(params, "reason")
     call = {"toolCallId": item_id, "name": "exec_command", "kind": "execute", "status": "pending",
-            "title": (command or reason or "Run a command")[:200],
+            "title": command[:200] or "Run a command",  # no reason: a model's words are no command
             "rawInput": {**given, **({"description": reason} if reason else {})}}
     options = ((ALLOW, ALWAYS) if "accept" in offers else ()) + ((DENY,) if offers & {"decline", "cancel"} else ())
     return AnyAsk(id=request_id, item_id=item_id, offers=offers,
                   signal=PermissionAsk("", _encode(call), options, beyond_turn=True,
-                                       rules_allow=given.keys().isdisjoint(FURTHER))) if options else None
+                                       rules_allow=bool(command) and given.keys().isdisjoint(FURTHER))) if options else None
 
 
 def _question(request_id: str | int, params: Json) -> AnyAsk | None:

@@ -2,7 +2,8 @@
 
 Messages are JSON-RPC objects without their ``jsonrpc`` member.
 Rule 1: only threads that the daemon lists: it runs others for itself (titles), and sub-agents, which are no sessions.
-Rule 2: a request that is not an ask is the terminal's to answer. An ask is answered by what it offers, and by nothing else.
+Rule 2: a request that is not an ask is the terminal's to answer; where it asks a person, it is said that it waits there. An ask
+is answered by what it offers, and by nothing else.
 Rule 3: nothing raises, whatever comes. What is kept is bounded: the oldest goes.
 Rule 4: a text is told only from its beginning on; what began before we were there is the file's.
 """
@@ -13,10 +14,26 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.codex.asks import AnyAsk, FileAsk, edit_ask, read_ask
-from trunkline.dialects.lines import Appeared, AskOver, Asks, LineEvent, NotTaken, Said, Says, Send, ServerEvent, Told, Vanished
+from trunkline import decoders
+from trunkline.dialects.codex import foreign
+from trunkline.dialects.codex.asks import AnyAsk, FileAsk, edit_ask, left_there, read_ask
+from trunkline.dialects.elsewhere.foreign import IsOurs
+from trunkline.dialects.elsewhere.lines import (
+    Appeared,
+    AskOver,
+    Asks,
+    LineEvent,
+    NotTaken,
+    Said,
+    Says,
+    Send,
+    ServerEvent,
+    Told,
+    Vanished,
+    WaitsThere,
+)
+from trunkline.dialects.elsewhere.transcripts import object_of, objects_of, text_of
 from trunkline.dialects.outside import BROKEN, Json
-from trunkline.dialects.transcripts import object_of, objects_of, text_of
 
 THREADS_MOST: Final = 64
 """Threads of a daemon that are listened to: a terminal has one."""
@@ -37,7 +54,7 @@ class _Message(msgspec.Struct):
     error: Any = None
 
 
-_read = msgspec.json.Decoder(_Message).decode
+_read = decoders.of(_Message).decode
 
 
 class _Thread:
@@ -119,6 +136,14 @@ class CodexLine:
         if thread is None or not thread.turn_id:
             return None
         return self._call("turn/interrupt", {"threadId": session_id, "turnId": thread.turn_id}, "interrupt")
+
+    def watched_files(self, folder: str, cwd: str) -> list[str]:
+        """Where its hooks are named."""
+        return foreign.watched_files(folder, cwd)
+
+    def has_foreign(self, text: bytes, is_ours: IsOurs) -> bool:
+        """Hooks of others that decide."""
+        return foreign.has_foreign(text, is_ours)
 
     def _call(self, method: str, params: Json, purpose: str, about: str = "") -> bytes:
         self._last_id += 1
@@ -243,7 +268,8 @@ class CodexLine:
         if isinstance(ask, FileAsk):
             ask = edit_ask(ask, self._edits.get((thread_id, item_id), {}))
         if ask is None:
-            return []
+            about = left_there(read.method, read.params)
+            return [] if about is None else [Told(thread_id, WaitsThere(about))]
         key = _key(read.id)
         _keep(self._asks, key, ask)
         return [Told(thread_id, Asks(key, ask.signal))]

@@ -14,10 +14,7 @@ from typing import Any, Final
 import msgspec
 
 from trunkline.dialects.codex.patch import diffs_of_patch
-from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
-from trunkline.dialects.outside import Json
-from trunkline.dialects.signals import Signal, TurnEnd
-from trunkline.dialects.transcripts import (
+from trunkline.dialects.elsewhere.transcripts import (
     OPEN_MOST,
     OpenCalls,
     Timed,
@@ -36,6 +33,9 @@ from trunkline.dialects.transcripts import (
     text_of,
     update,
 )
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, TurnEnd
 
 KINDS: Final[dict[str, str]] = {
     "exec_command": "execute", "shell": "execute", "shell_command": "execute", "local_shell": "execute",

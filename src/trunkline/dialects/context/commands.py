@@ -12,6 +12,7 @@ from typing import Any, Literal, NoReturn, get_args
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
+from trunkline import decoders
 from trunkline.dialects.context.types import PermissionPolicy, Plain
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
@@ -116,10 +117,10 @@ class _Enveloped(Struct, gc=False):
     command: Raw
 
 
-_decoder: msgspec.json.Decoder[Command] = msgspec.json.Decoder(Command)
-_envelope_decoder = msgspec.json.Decoder(CommandEnvelope)
-_named = msgspec.json.Decoder(_Named)
-_enveloped = msgspec.json.Decoder(_Enveloped)
+_decoder: msgspec.json.Decoder[Command] = decoders.of(Command)
+_envelope_decoder = decoders.of(CommandEnvelope)
+_named = decoders.of(_Named)
+_enveloped = decoders.of(_Enveloped)
 _encoder = msgspec.json.Encoder()
 
 

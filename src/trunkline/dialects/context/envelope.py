@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 import msgspec
 from msgspec import Raw, Struct
 
+from trunkline import decoders
 from trunkline.dialects.context.events import Event
 from trunkline.dialects.moments import Moments
 from trunkline.dialects.outside import BROKEN
@@ -40,12 +41,12 @@ class _Head(Struct, gc=False, rename="camel"):
 
 
 _encoder = msgspec.json.Encoder()
-_head_decoder = msgspec.json.Decoder(_Head)
+_head_decoder = decoders.of(_Head)
 
 
 @cache
 def _decoder() -> msgspec.json.Decoder[Event]:
-    return msgspec.json.Decoder(Event)  # of so many types that it is made with the first event that is read back
+    return decoders.of(Event)  # of so many types that it is made with the first event that is read back
 
 
 stamp_ms = Moments(b"%b%03dZ", 1000).stamp

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
+from trunkline import decoders
 from trunkline.dialects.context.events import EVENTS, event_types
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
@@ -23,7 +23,7 @@ class _Typed(Struct, gc=False):
     type: str
 
 
-_typed: Final = msgspec.json.Decoder(_Typed)
+_typed: Final = decoders.of(_Typed)
 
 
 class TypeFilter(Struct, frozen=True):

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
+from trunkline import decoders
 from trunkline.dialects.context.types import ChangeType, SearchResult, WebSearchResult
 from trunkline.dialects.outside import BROKEN
 
@@ -115,7 +115,7 @@ def carried_acts(meta: object) -> list[ApprovalPreview]:
     """What ``_meta.acts`` of an approval says that would be done beside its preview."""
     acts = meta.get("acts") if isinstance(meta, Mapping) else None
     try:
-        return msgspec.convert(acts if acts is not None else [], list[ApprovalPreview])
+        return decoders.convert(acts if acts is not None else [], list[ApprovalPreview])
     except BROKEN:
         return []
 

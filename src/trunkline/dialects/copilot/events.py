@@ -2,7 +2,8 @@
 
 Rule 1: what it calls a turn is one answer of the model. Ours is over when an answer that asks for no tool has ended.
 Rule 2: the file has the terminal's permission prompts. Nobody can answer them here, so they are told as notes, not as asks; one
-that still waits when all is read is a notice. Where a hook decided, prompt and answer are written at once, and nobody waited.
+that still waits when all is read is a notice. Where a hook decided, prompt and answer are written at once, and nobody waited. A
+tool that asks the person itself waits as long as it runs.
 Rule 3: nothing raises. A line that is no JSON is ``Malformed``; kinds of lines that say nothing to a reader are left out.
 """
 
@@ -12,10 +13,7 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
-from trunkline.dialects.outside import Json
-from trunkline.dialects.signals import Signal, TurnEnd
-from trunkline.dialects.transcripts import (
+from trunkline.dialects.elsewhere.transcripts import (
     OpenCalls,
     Timed,
     begun,
@@ -33,6 +31,9 @@ from trunkline.dialects.transcripts import (
     text_of,
     update,
 )
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, TurnEnd
 
 KINDS: Final[dict[str, str]] = {
     "bash": "execute", "powershell": "execute", "read_bash": "execute", "write_bash": "execute", "stop_bash": "execute",
@@ -40,6 +41,8 @@ KINDS: Final[dict[str, str]] = {
     "rg": "search", "glob": "search", "web_fetch": "fetch", "web_search": "fetch", "task": "think", "update_todo": "think",
 }
 TODOS: Final = "update_todo"
+ASKING: Final = ("ask_user", "exit_plan_mode")
+"""Tools that ask the person: no hook is called for them."""
 _TEXT_MOST: Final = 4096
 NOTICE_MOST: Final = 1000
 PROMPTS_MOST: Final = 100
@@ -138,12 +141,16 @@ class CopilotEvents:
         if not call_id or not name:
             return []
         self._calls.begin(call_id, name, given)
+        if name in ASKING and len(self._prompts) < PROMPTS_MOST:
+            self._prompts[call_id] = {"intention": text_of(given, "question", "message", "summary") or name}
         if name == TODOS:
             return [plan(objects_of(given, "todos"), "content", "title")]
         return [begun(call_id, name, KINDS.get(name, "other"), given, cwd=self._cwd)]
 
     def _result(self, call_id: str, data: Json) -> list[Signal]:
         name, _ = self._calls.end(call_id) or ("", {})
+        if name in ASKING:
+            self._prompts.pop(call_id, None)
         if not call_id or name == TODOS:
             return []
         code = object_of(data, "shellExecution").get("exitCode")

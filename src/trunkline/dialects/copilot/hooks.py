@@ -14,11 +14,13 @@ from typing import Any, Final
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.copilot.events import KINDS
-from trunkline.dialects.hooks import NO_OPINION, HookCall, HookKind
+from trunkline.dialects.elsewhere.foreign import above
+from trunkline.dialects.elsewhere.hooks import NO_OPINION, HookCall, HookKind
+from trunkline.dialects.elsewhere.transcripts import asked
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import PermissionAsk, PermissionOption
-from trunkline.dialects.transcripts import asked
 
 ASK: Final = "permissionRequest"
 PROMPTED: Final = "userPromptSubmitted"
@@ -45,7 +47,7 @@ class _Input(msgspec.Struct, rename="camel"):
     prompt: str | None = None
 
 
-_read = msgspec.json.Decoder(_Input).decode
+_read = decoders.of(_Input).decode
 
 
 class CopilotHooks:
@@ -63,9 +65,9 @@ class CopilotHooks:
         return {ASK: _entry(command("ask"), LIMIT_S), PROMPTED: _entry(command("report"), 5)}
 
     def watched_files(self, folder: str, cwd: str) -> list[str]:
-        """The folder of the person's hooks, that of plugins, and those of the project: what is in there may decide, too."""
-        places = [posixpath.join(folder, name) for name in ("hooks", "installed-plugins")]
-        return [*places, *(posixpath.join(cwd, place) for place in REPOSITORY)]
+        """The folder of the person's hooks, that of plugins, and those of the project, which may begin in any folder above: what
+        is in there may decide, too."""
+        return [*(posixpath.join(folder, name) for name in ("hooks", "installed-plugins")), *above(cwd, *REPOSITORY)]
 
     def has_foreign(self, text: bytes, is_ours: Callable[[str], bool]) -> bool:
         """Hooks of others for the same event."""

@@ -12,11 +12,7 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.gemini.parts import call_begun, call_ended, texts_of
-from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
-from trunkline.dialects.outside import Json
-from trunkline.dialects.signals import Signal, TurnEnd
-from trunkline.dialects.transcripts import (
+from trunkline.dialects.elsewhere.transcripts import (
     Timed,
     count_of,
     instant,
@@ -29,6 +25,10 @@ from trunkline.dialects.transcripts import (
     spent,
     text_of,
 )
+from trunkline.dialects.gemini.parts import call_begun, call_ended, texts_of
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, TurnEnd
 
 HIDDEN: Final = ("<session_context>", "<system-reminder>", "<state_snapshot>", "This is the Gemini CLI. We are setting up")
 REMEMBERED: Final = 2_000

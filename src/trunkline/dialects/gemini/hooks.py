@@ -11,16 +11,18 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
+from trunkline import decoders
+from trunkline.dialects.elsewhere.check_hooks import DENY, CheckHooks
+from trunkline.dialects.elsewhere.hooks import HookCall
+from trunkline.dialects.elsewhere.transcripts import called
 from trunkline.dialects.gemini.parts import KINDS
-from trunkline.dialects.hooks import NO_OPINION, HookCall, HookKind, commands_in
 from trunkline.dialects.outside import BROKEN, Json
 from trunkline.dialects.signals import PermissionAsk, PermissionOption
-from trunkline.dialects.transcripts import called
 
 CHECK: Final = "BeforeTool"
 ASKS: Final = "Notification"
@@ -28,13 +30,10 @@ PERMISSION: Final = "ToolPermission"
 RAN: Final = "AfterTool"
 GOES_ON: Final = (RAN, "BeforeAgent", "AfterAgent", "SessionEnd")
 LIMIT_MS: Final = 5_000
-"""How long the CLI lets the hook run; it takes a moment, or has given up on the hub by then."""
 
 ALLOW: Final = PermissionOption("allow", "Allow", "allow_once")
-DENY: Final = PermissionOption("reject", "Deny", "reject_once")
 
 SHELL: Final = "run_shell_command"
-NO_REASON: Final = "A rule of this person's does not allow it."
 SYSTEM: Final = ("/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json")
 
 _encode = msgspec.json.Encoder().encode
@@ -56,38 +55,19 @@ class _Input(msgspec.Struct):
     details: Any = None
 
 
-_read = msgspec.json.Decoder(_Input).decode
+_read = decoders.of(_Input).decode
 
 
-class GeminiHooks:
+class GeminiHooks(CheckHooks):
     """Implements ``HookDialect`` and ``ShowsPrompt``."""
 
-    variable = ""
-    races = False
     settings = "settings.json"
-    blank = "{}\n"
-    limit_s = 0
-    reloads = False
+    check, reports, timeout, denial = CHECK, (ASKS, *GOES_ON), LIMIT_MS, "deny"
     keys: Mapping[str, str] = {ALLOW.option_id: "Enter", DENY.option_id: "Escape"}
-
-    def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
-        """The check before a tool, which is answered at once, and reports."""
-        def entry(kind: HookKind) -> Json:
-            return {"hooks": [{"type": "command", "command": command(kind), "timeout": LIMIT_MS}]}
-
-        return {CHECK: entry("check"), **dict.fromkeys((ASKS, *GOES_ON), entry("report"))}
 
     def watched_files(self, folder: str, cwd: str) -> list[str]:
         """The person's settings, the project's and the administrator's."""
         return [posixpath.join(folder, self.settings), posixpath.join(cwd, ".gemini", self.settings), *SYSTEM]
-
-    def has_foreign(self, text: bytes, is_ours: Callable[[str], bool]) -> bool:
-        """Hooks of others for the same event. They cannot allow anything either."""
-        try:
-            hooks = msgspec.json.decode(text).get("hooks", {})
-            return not all(map(is_ours, commands_in(hooks.get(CHECK, []))))
-        except (*BROKEN, AttributeError):
-            return bool(text.strip())
 
     def read(self, body: bytes) -> HookCall | None:
         """A tool that is about to be asked about, a prompt in the terminal, or work that went on."""
@@ -110,14 +90,6 @@ class GeminiHooks:
         """A permission that is watched, or answered by a key."""
         described = called(call_id, call.tool, KINDS.get(call.tool, "other"), call.given, cwd=call.cwd, title=call.message)
         return PermissionAsk(request_id, _encode(described), (ALLOW, DENY), beyond_turn=True, rules_allow=False)
-
-    def decided(self, call: HookCall, option_id: str | None, reason: str | None, edited: bytes | None) -> bytes:
-        """A denial; there is no yes."""
-        return _encode({"decision": "deny", "reason": reason or NO_REASON}) if option_id == DENY.option_id else NO_OPINION
-
-    def answered(self, call: HookCall, action: str, content: bytes | None) -> bytes:
-        """It asks no questions by its hooks."""
-        return NO_OPINION
 
     def is_shown(self, screen: str, call: HookCall) -> bool:
         """One prompt, with exactly this command in its box. One that is wrapped is compared without its spaces."""

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from trunkline.dialects.elsewhere.transcripts import begun, ended, object_of, objects_of, plan, text_of
 from trunkline.dialects.outside import Json
 from trunkline.dialects.signals import Signal
-from trunkline.dialects.transcripts import begun, ended, object_of, objects_of, plan, text_of
 
 KINDS: Final[dict[str, str]] = {
     "run_shell_command": "execute", "read_file": "read", "read_many_files": "read", "list_directory": "read",

@@ -9,23 +9,22 @@ Rule 3: an exit code of 2 would deny.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
+from trunkline import decoders
+from trunkline.dialects.elsewhere.check_hooks import DENY, CheckHooks
+from trunkline.dialects.elsewhere.hooks import HookCall
+from trunkline.dialects.elsewhere.transcripts import called
 from trunkline.dialects.goose.messages import KINDS
-from trunkline.dialects.hooks import NO_OPINION, HookCall, HookKind, commands_in
 from trunkline.dialects.outside import BROKEN, Json
-from trunkline.dialects.signals import PermissionAsk, PermissionOption
-from trunkline.dialects.transcripts import called
+from trunkline.dialects.signals import PermissionAsk
 
 CHECK: Final = "PreToolUse"
 REPORTS: Final = ("UserPromptSubmit", "PostToolUse", "Stop")
 LIMIT_S: Final = 5
-"""How long goose may let the hook run; it takes a moment, or has given up on the hub by then."""
-DENY: Final = PermissionOption("reject", "Deny", "reject_once")
-NO_REASON: Final = "A rule of this person's does not allow it."
 
 _encode = msgspec.json.Encoder().encode
 
@@ -40,39 +39,20 @@ class _Input(msgspec.Struct):
     tool_input: Any = None
 
 
-_read = msgspec.json.Decoder(_Input).decode
+_read = decoders.of(_Input).decode
 
 
-class GooseHooks:
+class GooseHooks(CheckHooks):
     """Implements ``HookDialect`` and ``InPlugin``."""
 
-    variable = ""
-    races = False
     folder = "~/.agents/plugins/trunkline"
     settings = "hooks/hooks.json"
     files: Mapping[str, str] = {"plugin.json": '{"name": "trunkline", "version": "1.0.0"}\n'}
-    blank = "{}\n"
-    limit_s = 0
-    reloads = False
-
-    def entries(self, command: Callable[[HookKind], str]) -> Mapping[str, Json]:
-        """The check before a tool, which is answered at once, and reports."""
-        def entry(kind: HookKind) -> Json:
-            return {"hooks": [{"type": "command", "command": command(kind), "timeout": LIMIT_S}]}
-
-        return {CHECK: entry("check"), **dict.fromkeys(REPORTS, entry("report"))}
+    check, reports, timeout, denial = CHECK, REPORTS, LIMIT_S, "block"
 
     def watched_files(self, folder: str, cwd: str) -> list[str]:
         """Rules never allow what goose asks, whatever other hooks there are."""
         return [posixpath.join(folder, self.settings)]
-
-    def has_foreign(self, text: bytes, is_ours: Callable[[str], bool]) -> bool:
-        """Hooks of others for the same event, in a file of ours."""
-        try:
-            hooks = msgspec.json.decode(text).get("hooks", {})
-            return not all(map(is_ours, commands_in(hooks.get(CHECK, []))))
-        except (*BROKEN, AttributeError):
-            return bool(text.strip())
 
     def read(self, body: bytes) -> HookCall | None:
         """A tool that is about to run, or work that went on."""
@@ -90,14 +70,6 @@ class GooseHooks:
         """What rules look at. Nobody is asked."""
         described = called(call_id, call.tool, KINDS.get(call.tool, "other"), call.given, cwd=call.cwd)
         return PermissionAsk(request_id, _encode(described), (DENY,), beyond_turn=True, rules_allow=False)
-
-    def decided(self, call: HookCall, option_id: str | None, reason: str | None, edited: bytes | None) -> bytes:
-        """A denial; there is no yes."""
-        return _encode({"decision": "block", "reason": reason or NO_REASON}) if option_id == DENY.option_id else NO_OPINION
-
-    def answered(self, call: HookCall, action: str, content: bytes | None) -> bytes:
-        """It asks no questions by its hooks."""
-        return NO_OPINION
 
 
 HOOKS: Final = GooseHooks()

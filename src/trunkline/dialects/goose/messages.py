@@ -12,10 +12,7 @@ from typing import Final
 
 import msgspec
 
-from trunkline.dialects.notes import AgentNote, ModelUsed
-from trunkline.dialects.outside import BROKEN, Json
-from trunkline.dialects.signals import Signal, TurnEnd
-from trunkline.dialects.transcripts import (
+from trunkline.dialects.elsewhere.transcripts import (
     Timed,
     begun,
     count_of,
@@ -29,6 +26,9 @@ from trunkline.dialects.transcripts import (
     spent,
     text_of,
 )
+from trunkline.dialects.notes import AgentNote, ModelUsed
+from trunkline.dialects.outside import BROKEN, Json
+from trunkline.dialects.signals import Signal, TurnEnd
 
 KINDS: Final[dict[str, str]] = {
     "shell": "execute", "read": "read", "write": "edit", "edit": "edit", "text_editor": "edit", "tree": "search",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from trunkline import decoders
 from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc.messages import RpcError
 from trunkline.dialects.outside import BROKEN
@@ -27,12 +28,12 @@ class Addressed(Struct, gc=False):
     method: Raw
 
 
-ENVELOPE = msgspec.json.Decoder(Envelope)
-_ADDRESSED = msgspec.json.Decoder(Addressed)
-_ARRAY = msgspec.json.Decoder(list[Raw])
-_MEMBERS = msgspec.json.Decoder(dict[str, Raw])
-_STRING = msgspec.json.Decoder(str)
-_INTEGER = msgspec.json.Decoder(int, strict=False)
+ENVELOPE = decoders.of(Envelope)
+_ADDRESSED = decoders.of(Addressed)
+_ARRAY = decoders.of(list[Raw])
+_MEMBERS = decoders.of(dict[str, Raw])
+_STRING = decoders.of(str)
+_INTEGER = decoders.of(int, strict=False)
 
 
 def present(raw: Raw | UnsetType) -> Raw | None:

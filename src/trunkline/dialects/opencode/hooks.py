@@ -5,6 +5,8 @@ install a package before it shows anything, and without a network that takes ove
 Rule 2: ``tui.jsonc``, since the program moves older settings into a new ``tui.json`` only as long as there is none.
 Rule 3: "always" is a rule of ours: the program is told of this call alone. A denial with words is told the model, and the turn
 goes on; without words the program ends the turn. Either takes the session's other open asks with it: that is the program's way.
+Rule 4: whether a call that repeats itself goes on (``doom_loop``) is no question about the call: a rule may deny the call, and
+none allows the loop.
 """
 
 from __future__ import annotations
@@ -16,13 +18,13 @@ import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock, ImageContent, ResourceLink, TextContent
 from trunkline.dialects.acp.reading.lenient import read_lenient
-from trunkline.dialects.lines import AskOver, NotTaken, Said, Says
+from trunkline.dialects.elsewhere.lines import AskOver, NotTaken, Said, Says
+from trunkline.dialects.elsewhere.plugins import Asked, InSession, PluginEvent, Shows, Stored, Works
+from trunkline.dialects.elsewhere.transcripts import called, object_of, read_object, text_of
 from trunkline.dialects.opencode.rows import KINDS
 from trunkline.dialects.outside import Json
-from trunkline.dialects.plugins import Asked, InSession, PluginEvent, Shows, Stored, Works
 from trunkline.dialects.question_forms import chosen_in, form_of, questions_in, text_in
 from trunkline.dialects.signals import PermissionAsk, PermissionOption, QuestionAsk
-from trunkline.dialects.transcripts import called, object_of, read_object, text_of
 from trunkline.errors import Unsupported
 
 ONCE: Final = PermissionOption("once", "Allow", "allow_once")
@@ -30,6 +32,12 @@ ALWAYS: Final = PermissionOption("always", "Always allow", "allow_always")
 REJECT: Final = PermissionOption("reject", "Deny", "reject_once")
 STOP: Final = PermissionOption("stop", "Deny and stop", "reject_once")
 
+LOOP: Final = "doom_loop"
+PATTERNS: Final = "patterns"
+"""What an ask is about, where its program says nothing else of it: files, mostly. A rule may deny by them, and none allows."""
+FILES: Final = frozenset({"read", "edit", "list", "external_directory"})
+"""Asks whose patterns are files."""
+AGAIN: Final = "The same again: "
 NOT_ALLOWED: Final = "The person did not allow this."
 SEVERAL: Final = "multiple"
 WHY_MOST: Final = 500
@@ -72,12 +80,16 @@ class OpencodePlugin:
         if form is not None:
             text = "\n".join(text_in(question, "question") for question in asked.questions)
             return QuestionAsk("", text, _encode(form), tool_call_id=call_id, beyond_turn=True)
-        name, given = stored or (asked.about, asked.given)
+        name, given = stored or _told(asked)
         call = called(call_id, name, KINDS.get(name, "other"), given)
-        beyond = [{"path": path} for path in _texts(asked.given.get("directories"))]
+        repeats = asked.about == LOOP
+        if repeats:
+            call["title"] = f"{AGAIN}{call['title']}"
+        beyond = [{"path": path} for path in _beyond(asked, stored)]
         if beyond:
             call["locations"] = [*call.get("locations", ()), *beyond]
-        return PermissionAsk("", _encode(call), (ONCE, ALWAYS, REJECT, STOP), beyond_turn=True, rules_allow=asked.is_alone)
+        return PermissionAsk("", _encode(call), (ONCE, ALWAYS, REJECT, STOP), beyond_turn=True,
+                             rules_allow=asked.is_alone and not repeats and (stored is not None or PATTERNS not in asked.given))
 
     def decided(self, key: str, option_id: str | None, reason: str | None) -> bytes:
         """What a decision is for the program."""
@@ -129,9 +141,22 @@ def _in_session(kind: str, told: Json) -> list[Asked | AskOver | Says | Said | W
 
 
 def _asked(key: str, told: Json) -> Asked:
+    patterns = _texts(told.get("patterns"))
     return Asked(key=key, call_id=text_of(object_of(told, "tool"), "callID"), about=text_of(told, "permission") or "question",
-                 given=object_of(told, "metadata"), questions=questions_in(told.get("questions")),
-                 is_alone=told.get("alone") is True)
+                 given=object_of(told, "metadata") or ({PATTERNS: patterns} if patterns else {}),
+                 questions=questions_in(told.get("questions")), is_alone=told.get("alone") is True)
+
+
+def _told(asked: Asked) -> Stored:
+    """The call as the plugin told it; one that repeats itself is named beside its input."""
+    name = text_of(asked.given, "tool") if asked.about == LOOP else ""
+    return (name, object_of(asked.given, "input")) if name else (asked.about, asked.given)
+
+
+def _beyond(asked: Asked, stored: Stored | None) -> list[str]:
+    """Files and folders that an ask names beside the call's own."""
+    is_all = stored is None and asked.about in FILES
+    return _texts(asked.given.get("directories")) + (_texts(asked.given.get(PATTERNS)) if is_all else [])
 
 
 def _part(raw: msgspec.Raw) -> Json:

@@ -11,10 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, ModelUsed
-from trunkline.dialects.outside import Json
-from trunkline.dialects.signals import Signal, StopReason, TurnEnd
-from trunkline.dialects.transcripts import (
+from trunkline.dialects.elsewhere.transcripts import (
     Timed,
     begun,
     count_of,
@@ -29,6 +26,9 @@ from trunkline.dialects.transcripts import (
     spent,
     text_of,
 )
+from trunkline.dialects.notes import AgentNote, CostSpent, CustomNote, ModelUsed
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, StopReason, TurnEnd
 
 KINDS: Final[dict[str, str]] = {
     "bash": "execute", "read": "read", "write": "edit", "edit": "edit", "multiedit": "edit", "apply_patch": "edit",

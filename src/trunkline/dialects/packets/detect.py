@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.shapes import PacketKind, PacketType
 from trunkline.errors import Invalid
@@ -90,7 +91,7 @@ def fields_of(packet: AnyPacket) -> Mapping[str, Any]:
     if isinstance(packet, msgspec.Struct):
         packet = msgspec.json.encode(packet)
     try:
-        return msgspec.json.decode(packet, type=dict[str, Any])
+        return decoders.decode(packet, dict[str, Any])
     except BROKEN as wrong:
         raise Invalid(f"not a packet: {wrong}") from wrong
 
@@ -126,7 +127,7 @@ class _Head(msgspec.Struct, gc=False):
     session_update: Any = None
 
 
-_head = msgspec.json.Decoder(_Head)
+_head = decoders.of(_Head)
 
 
 def _head_of(packet: bytes) -> Mapping[str, Any]:

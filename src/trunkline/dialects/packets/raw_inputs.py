@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw, Struct
 
+from trunkline import decoders
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.calls.variables import script_of
@@ -159,7 +160,7 @@ def _line(command: Any) -> Any:
     if not isinstance(command, Raw) or bytes(memoryview(command)[:1]) != b"[":
         return command
     try:
-        words = msgspec.json.decode(command, type=list[str])
+        words = decoders.decode(command, list[str])
     except BROKEN:
         return command
     return script_of(words) or shlex.join(words)
@@ -222,7 +223,7 @@ def beginning_of(token: bytes | memoryview | Raw, most: int) -> str:
     for end in range(min(most, len(view)), max(0, min(most, len(view)) - 16), -1):
         # An escape or a character of several bytes may be cut in two; no such piece is longer than twelve bytes.
         try:
-            return msgspec.json.decode(bytes(view[:end]) + (b"" if end == len(view) else b'"'), type=str)
+            return decoders.decode(bytes(view[:end]) + (b"" if end == len(view) else b'"'), str)
         except BROKEN:
             continue
     return ""

@@ -14,6 +14,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from trunkline import decoders
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
@@ -38,7 +39,7 @@ _WROTE: Final = b'"Wrote file successfully."'
 _EMPTY: Final = b'""'
 _NOTHING_FOUND: Final = ("no files found", "no matches found", "no results found", "no matches", "")
 
-_members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_members: msgspec.json.Decoder[dict[str, Raw]] = decoders.of(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
 Token = bytes | memoryview

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from trunkline import decoders
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import Diff
 from trunkline.dialects.outside import BROKEN
@@ -43,8 +44,8 @@ SHORT_INPUT: Final = 1024
 _NAMES: Final = {f"member_{number}": key for number, key in enumerate(sorted(INPUT_KEYS))}
 _FIELDS: Final = [(field, Raw | msgspec.UnsetType, msgspec.UNSET) for field in _NAMES]
 _Members = msgspec.defstruct("_Members", _FIELDS, rename=_NAMES, gc=False)
-_few: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
-_members: msgspec.json.Decoder[Any] = msgspec.json.Decoder(_Members)
+_few: msgspec.json.Decoder[dict[str, Raw]] = decoders.of(dict[str, Raw])
+_members: msgspec.json.Decoder[Any] = decoders.of(_Members)
 _any = msgspec.json.Decoder()
 
 
@@ -52,7 +53,7 @@ class _Output(msgspec.Struct, gc=False):
     output: str = ""
 
 
-_output: msgspec.json.Decoder[_Output] = msgspec.json.Decoder(_Output)
+_output: msgspec.json.Decoder[_Output] = decoders.of(_Output)
 
 
 def input_view(raw_input: bytes | Raw | None) -> InputView:

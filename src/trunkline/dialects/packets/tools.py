@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import (
     COMMAND_KEYS,
@@ -329,7 +330,7 @@ def tool_input(packet: AnyPacket) -> ToolInput:
         return OtherInput(_bytes_of(value))
     shape, aliases = _INPUTS[known]
     try:
-        return msgspec.convert(_documented(value, aliases), shape)
+        return decoders.convert(_documented(value, aliases), shape)
     except BROKEN:
         return OtherInput(_bytes_of(value))
 
@@ -372,7 +373,7 @@ def _member(fields: Mapping[str, Any], *spellings: str) -> Any:
 
 def _output_as(value: Any, shape: type[ToolOutput]) -> ToolOutput:
     try:
-        return msgspec.convert(value, shape)
+        return decoders.convert(value, shape)
     except BROKEN:
         return OtherOutput(_bytes_of(value))
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-
-import msgspec
 from msgspec import Struct
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.packets.detect import packet_type
-from trunkline.dialects.packets.shapes import PACKETS, Packet, PacketType
+from trunkline.dialects.packets.shapes import PACKETS, Packet
 from trunkline.errors import Invalid
 
 
@@ -19,17 +17,12 @@ class UnknownPacket(Struct, frozen=True, gc=False):
     raw: bytes
 
 
-@cache
-def _decoder(kind: PacketType) -> msgspec.json.Decoder[Packet]:
-    return msgspec.json.Decoder(PACKETS[kind])
-
-
 def decode_packet(raw: bytes) -> Packet | UnknownPacket:
     """Read one packet; ``UnknownPacket`` for a type of tomorrow, ``Invalid`` for one that breaks its shape."""
     kind = packet_type(raw)
     if kind is None:
         return UnknownPacket(raw)
     try:
-        return _decoder(kind).decode(raw)
+        return decoders.decode(raw, PACKETS[kind])
     except BROKEN as wrong:
         raise Invalid(f"not a {kind} packet: {wrong}") from wrong

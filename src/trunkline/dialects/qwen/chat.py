@@ -13,11 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from trunkline.dialects.gemini.parts import call_begun, call_ended, texts_of
-from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
-from trunkline.dialects.outside import Json
-from trunkline.dialects.signals import Signal, TurnEnd
-from trunkline.dialects.transcripts import (
+from trunkline.dialects.elsewhere.transcripts import (
     OpenCalls,
     Timed,
     count_of,
@@ -30,6 +26,10 @@ from trunkline.dialects.transcripts import (
     spent,
     text_of,
 )
+from trunkline.dialects.gemini.parts import call_begun, call_ended, texts_of
+from trunkline.dialects.notes import AgentNote, CustomNote, ModelUsed
+from trunkline.dialects.outside import Json
+from trunkline.dialects.signals import Signal, TurnEnd
 
 PERSON: Final = "real_user"
 CANCELLED: Final = ("cancelled", "canceled")

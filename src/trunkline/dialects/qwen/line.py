@@ -9,15 +9,30 @@ Rule 4: nothing that comes raises; what is kept is bounded. Sub-agents' words ar
 
 from __future__ import annotations
 
+import posixpath
 from typing import Any, Final
 
 import msgspec
 
+from trunkline import decoders
+from trunkline.dialects.elsewhere.foreign import IsOurs, above, others_in, read_settings
+from trunkline.dialects.elsewhere.lines import (
+    Appeared,
+    AskOver,
+    Asks,
+    LineEvent,
+    Said,
+    Says,
+    ServerEvent,
+    Told,
+    Vanished,
+    WaitsThere,
+)
+from trunkline.dialects.elsewhere.transcripts import called, object_of, text_of
 from trunkline.dialects.gemini.parts import KINDS
-from trunkline.dialects.lines import Appeared, AskOver, Asks, LineEvent, Said, Says, ServerEvent, Told, Vanished
 from trunkline.dialects.outside import BROKEN, Json
+from trunkline.dialects.question_forms import questions_in, text_in
 from trunkline.dialects.signals import PermissionAsk, PermissionOption
-from trunkline.dialects.transcripts import asked, object_of, text_of
 from trunkline.errors import Unsupported
 
 ALLOW: Final = PermissionOption("allow", "Allow", "allow_once")
@@ -27,6 +42,12 @@ REASON: Final = "That was not allowed: "
 """Begins the prompt that says why; so no reason is taken for a command."""
 QUESTION: Final = "ask_user_question"
 """A yes to it would be one without an answer: it is asked in the terminal alone."""
+PLAN: Final = "exit_plan_mode"
+PLANNED: Final = "Ready to carry out the plan?"
+ASK: Final = "PermissionRequest"
+SETTINGS: Final = "settings.json"
+SYSTEM: Final = ("/etc/qwen-code/settings.json", "/etc/qwen-code/system-defaults.json",
+                 "/Library/Application Support/QwenCode/settings.json")
 ASKS_MOST: Final = 64
 """Asks that are remembered."""
 
@@ -46,7 +67,7 @@ class _Line(msgspec.Struct):
     data: dict[str, Any] = {}
 
 
-_read = msgspec.json.Decoder(_Line).decode
+_read = decoders.of(_Line).decode
 
 
 class QwenLine:
@@ -115,6 +136,15 @@ class QwenLine:
         """It cannot be interrupted from here."""
         raise Unsupported("this program takes no interrupt from elsewhere: press Escape in its terminal")
 
+    def watched_files(self, folder: str, cwd: str) -> list[str]:
+        """The person's settings and extensions, which may bring hooks; the project's settings, and the administrator's."""
+        own = [posixpath.join(folder, name) for name in (SETTINGS, "extensions")]
+        return [*own, *above(cwd, posixpath.join(".qwen", SETTINGS)), *SYSTEM]
+
+    def has_foreign(self, text: bytes, is_ours: IsOurs) -> bool:
+        """Hooks of others that decide; settings with comments may have one."""
+        return others_in(read_settings(text), ASK, is_ours)
+
     def _on_session(self, session_id: str) -> list[ServerEvent]:
         """Another session than before: the person began one, or went back to one."""
         if not session_id or session_id == self._session_id:
@@ -172,13 +202,21 @@ class QwenLine:
 
     def _on_ask(self, key: str, request: Json) -> list[LineEvent]:
         tool, call_id = text_of(request, "tool_name"), text_of(request, "tool_use_id")
-        if request.get("subtype") != "can_use_tool" or not key or not tool or tool == QUESTION:
+        if request.get("subtype") != "can_use_tool" or not key or not tool:
             return []
+        if tool == QUESTION:
+            questions = questions_in(object_of(request, "input").get("questions"))
+            return [WaitsThere("\n".join(text_in(each, "question") for each in questions))]
         if len(self._asks) >= ASKS_MOST:
             return []
         self._asks[key] = call_id
-        described = asked(call_id or key, tool, KINDS.get(tool, "other"), object_of(request, "input"), cwd=self._cwd)
-        return [Asks(key, PermissionAsk(key, described, (ALLOW, ALWAYS, DENY), beyond_turn=True), call_id)]
+        call = called(call_id or key, tool, KINDS.get(tool, "other"), object_of(request, "input"), cwd=self._cwd)
+        options: tuple[PermissionOption, ...] = (ALLOW, ALWAYS, DENY)
+        if tool == PLAN:
+            plan = text_of(object_of(request, "input"), "plan")
+            call |= {"title": PLANNED, "content": [{"type": "content", "content": {"type": "text", "text": plan}}]}
+            options = ALLOW, DENY
+        return [Asks(key, PermissionAsk(key, _encode(call), options, beyond_turn=True), call_id)]
 
     def _on_answer(self, response: Json) -> list[LineEvent]:
         key = text_of(response, "request_id")

@@ -17,7 +17,7 @@ from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.levels import Finding
 from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules.reading import FINDERS, LISTERS, looks_for_credentials
-from trunkline.dialects.risk.runners.words import option_values
+from trunkline.dialects.risk.runners.words import option_values, options_of, row_of
 from trunkline.dialects.risk.stdin import printed
 
 _CAPTURED: Final = ("$(…)", "<(…)")
@@ -161,7 +161,7 @@ def _fetched_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
     downloads: set[str] = set()
     captured = False
     for index, call in enumerate(calls):
-        fetches, executes = call.traits & Trait.FETCHES, call.traits & Trait.EXECUTES
+        fetches, executes = call.traits & Trait.FETCHES, call.traits & Trait.EXECUTES or _takes_code(call)
         source = _fetching_source(calls, index) if executes or call.writes or call.name in _UNPACKERS else None
         if downloads and _follows(call, downloads):
             yield Finding("critical", f"runs what a downloaded file says: {call.command.text[:50]}")
@@ -176,6 +176,14 @@ def _fetched_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
         if fetches and call.command.inside in _CAPTURED:
             captured = True
         _save(call, bool(fetches) or source is not None, downloads)
+
+
+def _takes_code(call: ProgramCall) -> bool:
+    """Whether an option of a call names what another command prints as its code: ``make -f <(…)``."""
+    if not any(["<(" in word for word in call.command.sketch]):
+        return False
+    command, row = row_of(call.command)
+    return row is not None and (row.always or any([value is None for _, value in options_of(command, row)]))
 
 
 def _fetching_source(calls: list[ProgramCall], index: int) -> ProgramCall | None:
@@ -260,13 +268,13 @@ def _hidden_and_run(calls: list[ProgramCall]) -> Iterator[Finding]:
 
 
 def piped_scripts(calls: list[ProgramCall]) -> list[str]:
-    """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, also behind ``base64 -d``. What reads another language,
-    and is judged by that, is no line."""
+    """Literal texts that a pipe feeds to a shell: ``echo 'rm x' | sh``, ``sh <(echo rm x)``, also behind ``base64 -d``. What
+    reads another language, and is judged by that, is no line."""
     found = _written_scripts(calls)
     for index, call in enumerate(calls):
         if not call.traits & Trait.EXECUTES:
             continue
-        sources = feeding(calls, index)
+        sources = [*feeding(calls, index), *[one for one in inner_calls(calls, index) if one.command.inside == "<(…)"]]
         for source in sources[:4]:
             text = printed(source)
             if text is None:

@@ -25,16 +25,18 @@ class Output(NamedTuple):
     """It empties the folders among its operands where one of these is given."""
     known: tuple[str, ...] = ()
     """All that take a value."""
+    bundles: bool = False
+    """Its short options may stand together in one word."""
 
 
-def _row(empties: str = "", writes: str = "", products: str = "", folders: str = "") -> Output:
+def _row(empties: str = "", writes: str = "", products: str = "", folders: str = "", *, bundles: bool = False) -> Output:
     known = tuple(sorted(f"{empties} {writes} {products}".split()))
     return Output(frozenset(empties.split()), frozenset(writes.split()), frozenset(products.split()), frozenset(folders.split()),
-                  known)
+                  known, bundles)
 
 
 _ENVIRONMENT: Final = _row(folders="--clear")
-_LOOKS: Final = _row(writes="-o --output")
+_LOOKS: Final = _row(writes="-o --output", bundles=True)
 
 OUTPUTS: Final[dict[str, Output]] = {
     **dict.fromkeys(("pytest", "py.test"), _row(
@@ -45,11 +47,19 @@ OUTPUTS: Final[dict[str, Output]] = {
     "vitest": _row("--coverage.reportsDirectory", "--outputFile"),
     "nyc": _row("--temp-dir --temp-directory -t", "--report-dir"),
     "c8": _row("--temp-directory --temp-dir", "--reports-dir --report-dir -o"),
-    "playwright": _row("--output"),
+    "playwright": _row("--output", "-o"),
     "coverage": _row(writes="-o -d --directory --data-file"),
     "mypy": _row(writes="--junit-xml --html-report --xml-report --txt-report --any-exprs-report --linecount-report"),
-    **dict.fromkeys(("eslint", "stylelint", "rubocop", "rspec", "cucumber", "markdownlint", "golangci-lint"), _row(
+    **dict.fromkeys(("eslint", "stylelint", "rubocop", "rspec", "cucumber", "markdownlint"), _row(
         writes="-o --output-file --out --output")),
+    "golangci-lint": _row(writes="--out --output --cpu-profile-path --mem-profile-path --trace-path " + " ".join(
+        f"--output.{form}.path" for form in "text json tab html checkstyle code-climate junit-xml teamcity sarif".split())),
+    **dict.fromkeys(("node", "nodejs"), _row(
+        writes="--test-reporter-destination --cpu-prof-dir --heap-prof-dir --diagnostic-dir --report-directory --report-dir "
+        "--report-filename --redirect-warnings --trace-event-file-pattern")),
+    **dict.fromkeys(("cProfile", "profile"), _row(writes="-o --outfile")),
+    **dict.fromkeys(("docker", "podman"), _row(writes="--iidfile --cidfile --metadata-file")),
+    **dict.fromkeys(("awk", "gawk"), _row(writes="--pretty-print --dump-variables --profile")),
     **dict.fromkeys(("flake8", "pylint", "bandit", "pyright", "ruff"), _row(writes="-o --output-file --output --tee-file")),
     **dict.fromkeys(("phpunit", "pest", "paratest"), _row("--coverage-html --coverage-xml", "--log-junit --coverage-clover "
                                                           "--coverage-text --testdox-html --testdox-text")),
@@ -82,7 +92,11 @@ _REPORT: Final = re.compile(
     r"|jest\.json|vitest\.json|\.tsbuildinfo|\.patch|\.diff|\.zip|\.tar|\.tgz)[^/]{0,40}", re.IGNORECASE)
 _PARTS: Final = 20
 """Of a path that are looked at."""
-_WHOLE: Final = frozenset(("--cov", "--durations", "--store-durations", "--log"))
+_BUNDLED: Final = re.compile(r"-[A-Za-np-z]{1,8}o(.*)")
+"""``-uo x``, ``-uox``."""
+_SOURCE: Final = re.compile(r".*\.(?:py|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|rb|php|sh|sql|toml|ya?ml)", re.DOTALL)
+"""What no tool makes as its product: written over, it is lost."""
+_WHOLE: Final = frozenset(("--cov", "--coverage", "--test-reporter", "--durations", "--store-durations", "--log"))
 """Options that are not another one cut short."""
 
 
@@ -100,6 +114,8 @@ def given_output(words: Sequence[str], at: int, use: Output) -> tuple[str, str]:
     word = words[at]
     given, equal, value = word.partition("=")
     full = in_full(given, use.known) if given not in _WHOLE else ""
+    if not full and use.bundles and (found := _BUNDLED.fullmatch(word)) is not None:
+        return "-o", found[1] or " ".join(words[at + 1:at + 2])
     if not full:
         return (word[:2], word[2:]) if word[1:2] != "-" and word[:2] in use.known and len(word) > 2 else ("", "")
     value = value if equal else " ".join(words[at + 1:at + 2])
@@ -121,8 +137,8 @@ def unexpected_outputs(command: SimpleCommand) -> list[str]:
         return []
     found = [given_output(command.sketch, at, use) for at in range(first + 1, len(command.sketch))
              if command.sketch[at][:1] == "-" and len(command.sketch[at]) > 1]
-    return [option for option, path in found if option and option not in use.products and path not in ("", "-")
-            and path[:1] != "-" and not path.startswith("/dev/") and not is_expected(path)]
+    return [option for option, path in found if option and (option not in use.products or _SOURCE.fullmatch(path))
+            and path not in ("", "-") and path[:1] != "-" and not path.startswith("/dev/") and not is_expected(path)]
 
 
 def is_made_anew(path: str) -> bool:

@@ -94,12 +94,12 @@ _LOADED: Final = re.compile(
     r"|\.gitlab/ci/.+|\.builds/.+|\.(gitlab-ci|travis|drone|woodpecker|cirrus|appveyor|build|azure-pipelines)\.ya?ml|\.cirrus\.star"
     r"|(azure-pipelines|bitbucket-pipelines|appveyor|lefthook)\.ya?ml|jenkinsfile"
     r"|\.pre-commit-(config|hooks)\.ya?ml|\.?lefthook(-local)?\.ya?ml|\.lefthook/.+|\.devcontainer/.+|\.devcontainer\.json"
-    r"|\.mise(\.[^/]+)?\.toml|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el|(site|user)customize\.py)$",
+    r"|\.?mise(\.[^/]+)?\.toml|\.bundle/config|\.(exrc|nvimrc|nvim\.lua|lvimrc|gdbinit|lldbinit|irbrc|pryrc|pdbrc|rprofile)|\.dir-locals\.el|(site|user)customize\.py)$",
     re.IGNORECASE,
 )
 """What editors, package managers, debuggers and forges run by themselves, where they find it in a project."""
 _LOADED_HINT: Final = re.compile(
-    r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$", re.IGNORECASE)
+    r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$|mise[^/]*\.toml$", re.IGNORECASE)
 """A part of those that have no hidden name in them."""
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
 _A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")
@@ -236,7 +236,9 @@ def _seen(places: Places, sketch: str) -> Seen:
         path = _plain(beyond(path, places.cwd or "."))
         return Seen(path, "roaming", _secret(places, path))
     kind: PlaceKind = "roaming" if _GLOB.search(path) and may_roam(path) else _kind(places, path)
-    return Seen(path, kind, _secret(places, path))
+    secret = _secret(places, path)
+    is_others = kind in ("home", "outside") and secrets_list.CERTIFICATE.search(path.lower()) is None
+    return Seen(path, kind, "own" if secret and is_others else secret)  # another project's is the user's own
 
 
 def _resolve(places: Places, sketch: str) -> str:

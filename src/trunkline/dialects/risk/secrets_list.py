@@ -11,17 +11,25 @@ OWN: Final = re.compile(
     r"|~/\.(npmrc|yarnrc\.yml|env|databrickscfg)$"
     r"|(^|/)\.(kaggle/kaggle\.json|snowsql/config|(fly|netlify)/config\.(ya?ml|json)|wrangler/config/default\.toml"
     r"|nuget/nuget/nuget\.config|(cache/)?huggingface/(stored_)?tokens?)$"
-    r"|~/\.[^/]+/([^/]+/)?([\w-]{1,40}[-_.])?(token|credentials?|secrets?|api_?keys?)(\.(json|ya?ml|toml|txt|ini|cfg))?$"
+    r"|~/\.[^/]+/([^/]+/){0,4}([\w-]{0,40}[-_.])?(token|credentials?|secrets?|api_?keys?|keys?|auth|logins?|cookies)"
+    r"(\.(json|ya?ml|toml|txt|ini|cfg|sqlite))?$|~/\.[^/]+/.*\.(pem|p12|pfx|jks|keystore|ppk|key)$"
+    r"|~/\.(mylogin\.cnf|fetchmailrc|offlineimaprc|mbsyncrc|muttrc|sentryclirc|near-credentials|cloudflared|ngrok2|age|argocd|railway"
+    r"|render|aptos|sui|signal|subversion/auth|foundry/keystores|hex/hex\.config|dbt/profiles\.yml"
+    r"|jupyter/jupyter_\w{0,20}config\.json)(/|$)"
     r"|\.docker/config\.json|\.terraform\.d/credentials|\.cargo/credentials|\.gem/credentials|\.m2/settings|\.gradle/gradle\.properties"
-    r"|\.config/(gcloud|gh|op|rclone|doctl|hub|git/credentials|github-copilot|solana|containers/auth|google-chrome|chromium|hcloud"
-    r"|exercism|stripe|netlify|vercel|heroku|fly|configstore)(/|$)"
-    r"|\.local/share/(keyrings|kwalletd)|library/(keychains|cookies|application support/(google/chrome|firefox|bitwarden"
+    r"|\.config/(gcloud|gh|op|rclone|doctl|hub|git/credentials|github-copilot|solana|containers/auth\.json|google-chrome|chromium|hcloud"
+    r"|exercism|stripe|netlify|vercel|heroku|fly|configstore|bravesoftware|microsoft-edge|vivaldi|opera|slack|discord|signal|bitwarden"
+    r"|keepassxc|filezilla|ngrok|linode-cli|scw|glab-cli|tea|wandb|argocd|flyctl|sops|age|helm/registry|nuget|neomutt|wireguard"
+    r"|code/user/globalstorage)(/|$)"
+    r"|\.local/share/(keyrings|kwalletd|com\.vercel\.cli|telegramdesktop)"
+    r"|library/(keychains|cookies|application support/(google/chrome|firefox|bitwarden"
     r"|1password))"
-    r"|\.(bash|zsh|python|node_repl|psql|mysql|sqlite|irb)_history$|\.local/share/fish/fish_history"
+    r"|\.(bash|zsh|python|node_repl|psql|mysql|sqlite|irb)_history$|~/\.(\w{1,40}_history|zhistory|histfile|lesshst|viminfo)$|\.local/share/fish/fish_history"
     r"|\.claude/\.credentials|\.codex/auth|\.gemini/(oauth_creds|google_accounts)|\.config/opencode/auth|opencode/auth\.json"
     r"|\.qwen/oauth|\.trunkline/.*(token|key)|trunkline/(token|.*\.key)$"
     r"|(^|/)id_(rsa|dsa|ecdsa|ed25519)(_sk)?$|(^|/)wallet\.dat$|\.kdbx$"
-    r"|^/etc/(g?shadow|sudoers|master\.passwd|ssh/ssh_host_.*_key|ssl/private|krb5\.keytab|security/opasswd|kubernetes|wireguard)"
+    r"|^/etc/(g?shadow|sudoers|master\.passwd|ssh/ssh_host_.*_key|ssl/private|krb5\.keytab|security/opasswd|kubernetes|wireguard"
+    r"|networkmanager/system-connections|ppp/\w{1,10}-secrets|letsencrypt/(live|archive|accounts|keys)|openvpn/.*\.key|ipsec\.secrets)"
     r"|^/proc/(\d+|self|\*|\$[^/]*)/(environ|mem|maps|cmdline)|^/(var/)?run/secrets|^/var/(lib/(docker|kubelet)|spool/cron)"
 )
 """The user's own, or the machine's."""
@@ -52,6 +60,9 @@ OPEN: Final = re.compile(
     r"|(^|/)(test|tests|fixtures|testdata|examples?|docs?)/.*\.(pem|key|crt)$|/cacert\.pem$|/ca-bundle|/certs?/ca"
 )
 """Looks like the above and is public."""
+
+CERTIFICATE: Final = re.compile(r"(^|/)[^/]{0,80}(cert|chain|ca|public|pub)[^/]{0,20}\.(pem|asc|gpg)$")
+"""Of what a project keeps, what is for everybody by its name."""
 
 SAMPLES: Final = (
     "~/.ssh/id_rsa", "~/.ssh/id_ed25519", "~/.ssh/config", "~/.aws/credentials", "~/.aws/config", "~/.netrc", "~/.pgpass",

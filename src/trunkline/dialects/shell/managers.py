@@ -57,6 +57,8 @@ MANAGERS: Final[dict[str, _Row]] = {
     "lerna": _row("exec", "--scope --ignore --concurrency --since", joins=True),
     "nx": _row("exec", "--projects -p", joins=True),
     "nix": _row("develop shell run", commands="-c --command"),
+    "meson": _row("devenv", "-C --workdir"),
+    "composer": _row("exec", "-d --working-dir", before="global"),
 }
 _WORDS: Final = 40
 """Of a manager that are looked at before its verb."""

@@ -83,6 +83,8 @@ FEEDS_ARGUMENTS: Final = frozenset({"xargs", "gxargs", "parallel"})
 
 RUNNERS: Final[dict[tuple[str, str], Prefix]] = {
     ("uv", "run"): prefix("--with --python -p --directory --project --extra --group --env-file --package"),
+    ("npm", "explore"): prefix("", 1),
+    ("tox", "exec"): prefix("-e -c --conf --root --workdir"),
     ("poetry", "run"): prefix(),
     ("pipenv", "run"): prefix(),
     ("pdm", "run"): prefix("-p"),

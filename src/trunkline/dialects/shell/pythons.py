@@ -6,6 +6,7 @@ Rule: one reading for everybody. Whoever looks for a module or for code asks her
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from msgspec import structs
@@ -22,6 +23,7 @@ _WORDS: Final = 64
 """Options that are looked at."""
 
 
+@lru_cache(maxsize=512)
 def is_python(name: str | None) -> bool:
     """Whether a program is a python, of whatever version."""
     return name is not None and name[:1] in ("p", "P", "i", "I") and _PYTHON.fullmatch(name) is not None

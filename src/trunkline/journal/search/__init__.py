@@ -83,6 +83,10 @@ class SearchIndex:
         """A session is about to be deleted: from here on it is not found."""
         self._gone.add(session_id)
 
+    def show(self, session_id: str) -> None:
+        """A session of that id is there again: it came back from another hub."""
+        self._gone.discard(session_id)
+
     async def forget(self, session_id: str) -> None:
         """Take a deleted session out. Where that fails it stays hidden, and the next hub's check takes it out."""
         self.hide(session_id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING
 
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.methods import (
@@ -40,6 +41,11 @@ from trunkline.server.auth.credentials import Caller, check_scope
 from trunkline.server.auth.tokens import TokenScope
 from trunkline.server.websocket import PeerGone
 
+if TYPE_CHECKING:
+    from trunkline.hub.sight import Sight
+    from trunkline.server.acp.remote import RemoteSessions
+    from trunkline.server.elsewhere import Elsewhere
+
 log = logging.getLogger("trunkline.server")
 
 Handler = Callable[[EditorRequest], Awaitable[None]]
@@ -49,14 +55,16 @@ class AcpAgent:
     """Serves one editor."""
 
     def __init__(self, hub: Hub, caller: Caller, wire: EditorWire, *, agent: str | None = None,
-                 check_live: Callable[[], None] = lambda: None) -> None:
+                 check_live: Callable[[], None] = lambda: None, elsewhere: Elsewhere | None = None,
+                 sight: Sight | None = None) -> None:
         self._check_live = check_live
         self._line = EditorLine(wire)
         self._tasks = EditorTasks()
         self._handshake = Handshake(hub, caller, self._line, agent)
         self._attachments = Attachments(hub, self._line, self._handshake, self._tasks.spawn)
-        self._sessions = SessionRequests(hub, self._line, self._handshake, self._attachments, self._tasks)
+        self._sessions = SessionRequests(hub, self._line, self._handshake, self._attachments, self._tasks, sight or hub)
         self._methods = _methods(self._handshake, self._sessions)
+        self._remote = None if elsewhere is None else _remote_sessions(elsewhere, self._handshake, self._line, self._tasks)
 
     @property
     def greeted(self) -> bool:
@@ -101,6 +109,8 @@ class AcpAgent:
     async def leave(self) -> None:
         """The connection is over. Sessions go on; what was begun for them is carried out."""
         self._line.close()
+        if self._remote is not None:
+            self._remote.leave()
         await self._tasks.end_requests()
         await self._attachments.leave_all()
         await self._tasks.background_done()
@@ -132,15 +142,36 @@ class AcpAgent:
         self._check_live()
         if scope is not None:
             check_scope(self._handshake.caller, scope)
-        await handler(request)
+        owner = await self._remote.owner(request.params) if self._remote is not None else None
+        if self._remote is not None and owner is not None:
+            await self._remote.answer(owner, method, request)
+        else:
+            await handler(request)
 
     def _on_notification(self, notification: jsonrpc.Notification) -> None:
         params = bytes(notification.params) if notification.params is not None else None
         method = canonical_method(notification.method, side="agent")
         if method == SESSION_CANCEL:
-            self._tasks.begin(self._sessions.cancel_turn(params))
+            self._tasks.begin(self._cancel_turn(params))
         elif method == CANCEL_REQUEST:
-            self._tasks.begin(self._sessions.cancel_request(params))
+            self._tasks.begin(self._cancel_request(params))
+
+    async def _cancel_turn(self, params: bytes | None) -> None:
+        owner = await self._remote.owner(params) if self._remote is not None else None
+        if self._remote is not None and owner is not None:
+            await self._remote.notify(owner, SESSION_CANCEL, params)
+        else:
+            await self._sessions.cancel_turn(params)
+
+    async def _cancel_request(self, params: bytes | None) -> None:
+        if self._remote is None or not self._remote.take_back(params):
+            await self._sessions.cancel_request(params)
+
+
+def _remote_sessions(elsewhere: Elsewhere, handshake: Handshake, line: EditorLine, tasks: EditorTasks) -> RemoteSessions:
+    from trunkline.server.acp.remote import RemoteSessions  # of a cluster's: nobody else loads it
+
+    return RemoteSessions(elsewhere, handshake, line, tasks)
 
 
 def _methods(handshake: Handshake, sessions: SessionRequests) -> dict[str, tuple[TokenScope | None, Handler]]:

@@ -34,6 +34,8 @@ class Handshake:
         """Whom the journal names: the token, and the editor where it names itself."""
         self.greeted = False
         """Whether the handshake was made."""
+        self.hello = b"{}"
+        """What the editor said first."""
         self.takes_lines = False
         """Whether several messages may share a frame."""
         self._hub = hub
@@ -43,6 +45,7 @@ class Handshake:
     async def initialize(self, request: EditorRequest) -> None:
         """The first request."""
         hello: InitializeRequest = decode_params(INITIALIZE, request.params)
+        self.hello = request.params or b"{}"
         if hello.client_capabilities is not None:
             self._line.offers = hello.client_capabilities
         if hello.client_info is not None and hello.client_info.name.strip():

@@ -1,4 +1,4 @@
-"""The sessions of the hub as an editor is shown them, page by page, the newest activity first.
+"""The sessions that a hub shows as an editor is shown them, page by page, the newest activity first.
 
 Rule 1: a cursor is a place in that order, not a number of sessions: whatever happens between two pages, no session comes twice.
 Rule 2: a session that becomes active between two pages moves to the front, where the editor has been already. It comes with the
@@ -14,20 +14,20 @@ from trunkline.dialects.acp.sessions import ListSessionsResponse, SessionInfo
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Invalid
 from trunkline.hub import Hub, SessionView
+from trunkline.hub.sight import ListPlace, Sight
 from trunkline.journal.base import RowFilter
 
 LISTED = 50
 """Sessions in one page of a list."""
 
-ListPlace = tuple[int, str]
-"""When something last happened in a session, and its id."""
-
 
 class Listing:
     """One editor's way through the sessions."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, sight: Sight) -> None:
+        """``sight``: what is listed."""
         self._hub = hub
+        self._sight = sight
         self._cursor: str | None = None
         """Where the pages that we remember end."""
         self._newest: ListPlace | None = None
@@ -72,7 +72,7 @@ class Listing:
 
     async def _from(self, before: ListPlace | None) -> AsyncIterator[tuple[ListPlace, SessionView]]:
         while True:
-            views, before = await self._hub.list_on(RowFilter(before=before, limit=LISTED + 1))
+            views, before = await self._sight.list_on(RowFilter(before=before, limit=LISTED + 1))
             for each in views:
                 yield each
             if before is None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents import catalog
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.acp.initialize import AgentCapabilities, AuthMethod, AuthMethodAgent, McpCapabilities
@@ -81,6 +82,6 @@ def encoded_servers(servers: list[McpServer]) -> list[msgspec.Raw]:
 def ours_of(meta: dict[str, Any] | None) -> OurMeta:
     """What a request has in ``_meta.trunkline``."""
     try:
-        return msgspec.convert((meta or {}).get("trunkline") or {}, OurMeta)
+        return decoders.convert((meta or {}).get("trunkline") or {}, OurMeta)
     except BROKEN as error:
         raise Invalid(f"_meta.trunkline: {error}") from error

@@ -51,18 +51,20 @@ from trunkline.server.auth.tokens import allows
 
 if TYPE_CHECKING:
     from trunkline.hub import Session
+    from trunkline.hub.sight import Sight
 
 
 class SessionRequests:
     """Serves the requests of one editor that name a session, or make one."""
 
-    def __init__(self, hub: Hub, line: EditorLine, handshake: Handshake, attachments: Attachments, tasks: EditorTasks) -> None:
+    def __init__(self, hub: Hub, line: EditorLine, handshake: Handshake, attachments: Attachments, tasks: EditorTasks,
+                 sight: Sight) -> None:
         self._hub = hub
         self._line = line
         self._handshake = handshake
         self._attachments = attachments
         self._tasks = tasks
-        self._listing = Listing(hub)
+        self._listing = Listing(hub, sight)
 
     async def new(self, request: EditorRequest) -> None:
         """Make a session."""

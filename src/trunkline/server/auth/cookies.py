@@ -8,7 +8,8 @@ that path only, and nobody asks a program on another port for it.
 Rule 2: a cookie counts only below the path that it was given for: the key is kept with the token, as a hash. The page keeps the
 path in the browser's storage, which is separated by port.
 Rule 3: every hub has a name of its own in its cookies, so that two hubs on one host leave each other's alone. Where somebody else
-has set a cookie of the same name (any port may), each is tried.
+has set a cookie of the same name (any port may), each is tried. The nodes of a cluster share a name: behind one host name a
+browser does not know which of them it meets.
 
 The key alone is no credential: it may be seen in addresses, and lets nobody in.
 """
@@ -23,6 +24,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 PREFIX = "/at/"
+SHARED_NAME = "trunkline_cluster"
 TRIED_MOST = 8
 """Cookies of one name that are looked at."""
 _BASED = re.compile(r"(/at/[\w-]{32})(/.*)", re.ASCII | re.DOTALL)
@@ -60,11 +62,17 @@ class Cookies:
 
     def __init__(self, hub_name: str) -> None:
         self.name = f"trunkline_{hub_name}"
+        self._names = {self.name}
+
+    def join(self) -> None:
+        """Give cookies under the cluster's name from now on; those under our own still count."""
+        self.name = SHARED_NAME
+        self._names.add(SHARED_NAME)
 
     def offered(self, connection: HTTPConnection) -> list[str]:
-        """What came under our name."""
+        """What came under our names."""
         pairs = (part.strip().partition("=") for header in connection.headers.getlist("cookie") for part in header.split(";"))
-        return [value for name, _, value in pairs if name == self.name][:TRIED_MOST]
+        return [value for name, _, value in pairs if name in self._names][:TRIED_MOST]
 
     def give(self, answer: Response, secret: str, base: str, *, lifetime_s: float, secure: bool) -> None:
         """Hand a browser its cookie."""
@@ -72,4 +80,5 @@ class Cookies:
 
     def take_back(self, answer: Response, base: str, *, secure: bool) -> None:
         """Have a browser forget it."""
-        answer.delete_cookie(self.name, path=base, httponly=True, samesite="strict", secure=secure)
+        for name in self._names:
+            answer.delete_cookie(name, path=base, httponly=True, samesite="strict", secure=secure)

@@ -5,6 +5,7 @@ Rule 2: a cookie counts only when the browser vouches that the request comes fro
 or, where it does not send that, an Origin that is exactly ours, port included; and only below its own path (``cookies.py``).
 Rule 3: one credential per request: a bearer token that is wrong is not made good by a cookie.
 Rule 4: here, and nowhere else, a stranger's connection becomes a friend's (``http/connections.py``).
+Rule 5: of a guest (``guests.py``) another node has found all of this out already.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-import msgspec
 from starlette.requests import HTTPConnection
 
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Forbidden, Invalid, Unauthorized
 from trunkline.server.auth.cookies import Cookies, base_of
+from trunkline.server.auth.guests import NOBODY, Caller, guest_of
 from trunkline.server.auth.tokens import Token, Tokens, TokenScope, allows
 from trunkline.server.http.connections import place_of
 from trunkline.server.options import ServerOptions
+
+__all__ = ["NOBODY", "Caller"]
 
 
 def headers(request: HTTPConnection, name: bytes) -> list[str]:
@@ -39,22 +42,11 @@ def header(request: HTTPConnection, name: bytes) -> str | None:
     return None
 
 
-class Caller(msgspec.Struct, frozen=True):
-    """Who sent a request, as the journal will name them, and what they may do."""
-
-    name: str
-    scope: TokenScope
-    token_id: str
-
-
 _HOST = re.compile(r"(?:\[[0-9a-f:.]{2,45}(?:%[\w.~-]{1,40})?\]|[\w.-]{1,255})(?::[0-9]{1,5})?", re.ASCII)
 """What a Host header may be (RFC 9110, 7.2): an address in brackets or a name, and a port. Addresses are made of it later."""
 
 HOSTS_KNOWN = 64
 """Hosts that are remembered; a hub is asked by two or three names."""
-
-NOBODY = Caller("nobody", "view", "")
-"""Who asks for what needs no credential."""
 
 
 class RequestGate:
@@ -75,6 +67,8 @@ class RequestGate:
     def check_host(self, request: HTTPConnection) -> None:
         """Forbidden, unless the Host is loopback, allowed by name, or an address while we listen on more than loopback."""
         hosts = headers(request, b"host")
+        if guest_of(request.scope) is not None:
+            return
         if len(hosts) != 1:
             raise Invalid("exactly one Host header is needed")
         host = hosts[0].lower()
@@ -90,12 +84,12 @@ class RequestGate:
     def check_origin(self, request: HTTPConnection) -> None:
         """Forbidden, when an Origin came and is not ours."""
         origins = headers(request, b"origin")
-        if origins and any(not _is_own(origin, request) for origin in origins):
+        if origins and guest_of(request.scope) is None and any(not _is_own(origin, request) for origin in origins):
             raise Forbidden(f"the origin {origins[0]!r} may not use this hub")
 
     def caller(self, request: HTTPConnection) -> Caller:
         """Who asks; Unauthorized without a good credential. The connection is a friend's from then on."""
-        return self._let_in(self._vouched(request), request)
+        return self._let_in(guest_of(request.scope) or self._vouched(request), request)
 
     def _vouched(self, request: HTTPConnection) -> Caller:
         bearer = _bearer(request)
@@ -136,7 +130,7 @@ class RequestGate:
 def check_scope(caller: Caller, needed: TokenScope) -> None:
     """Forbidden, unless the caller's token goes that far."""
     if not allows(caller.scope, needed):
-        raise Forbidden(f"this needs a token with the scope {needed!r}; yours has {caller.scope!r}",
+        raise Forbidden(caller.limit or f"this needs a token with the scope {needed!r}; yours has {caller.scope!r}",
                         details={"needed": needed, "scope": caller.scope})
 
 

@@ -2,15 +2,16 @@
 
 Rule 1: one event, one seq, one id. A reader that was cut anywhere goes on after the last id it saw, with the same filter or
 another one.
-Rule 2: the stream of the whole hub has ``pos`` for its ids.
+Rule 2: the stream of the whole hub has ``pos`` for its ids. In a cluster that is a place in one generation of its stream: who
+comes with one of another gets ``event: gap``, and goes on at the end.
 Rule 3: a filter costs its own reader only; readers without one share their bytes.
 Rule 4: a page holds events and not their entries: what an event was made of may be a thousand times as long.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any
 
 import msgspec
@@ -26,6 +27,7 @@ from trunkline.server.auth.scopes import command_scope
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.server.context.joining import JOINED_SCAN_MOST, EventRuns
 from trunkline.server.live import LiveHubReader
+from trunkline.server.lost import lost_entry
 from trunkline.server.openapi import error_body
 from trunkline.server.paging import runs_after, runs_before
 from trunkline.server.sse import EventStream, Outlet, Pump, Watches, follow, sse_frame
@@ -61,21 +63,32 @@ class CommandDone(msgspec.Struct, rename="camel"):
 
 async def session_events(call: HttpCall) -> Reply:
     """Every event of a session after the cursor, then live."""
-    session = await call.session()
-    after = call.cursor(session.feed.last_seq)
+    session = await call.shown()
+    place = await call.place_in(session.feed)
     wanted = parse_types(call.text("types"))
-    return _stream(call, partial(follow_session, session.feed, after, wanted),
+
+    async def pump(outlet: Outlet) -> None:
+        if place.lost is not None:
+            await outlet.write(sse_frame(place.after, lost_entry(session.id, place).event))
+        await follow_session(session.feed, place.after, wanted, outlet)
+
+    return _stream(call, pump,
                    lambda session_id, event_type: session_id == session.id and wanted.matches(event_type))
 
 
 async def hub_events(call: HttpCall) -> Reply:
     """Every event of all sessions after the cursor; without a cursor, from now on."""
-    feed = call.hub.everything
-    after = call.cursor(feed.last_pos, default=feed.last_pos)
+    feed = await call.parts.sight.whole()
+    in_cluster = call.parts.cluster is not None  # places of another generation, or of another node, are no mistake there
+    asked = call.cursor(sys.maxsize if in_cluster else feed.last_pos, default=feed.last_pos)
     wanted = parse_types(call.text("types"))
+    goes_on = await feed.reaches(asked)
+    after = asked if goes_on else feed.last_pos
 
     async def pump(outlet: Outlet) -> None:
-        if after == feed.last_pos:
+        if not goes_on:
+            await outlet.write(b'event: gap\nid: %d\ndata: {"from":%d,"seq":%d}\n\n' % (after, asked, after))
+        elif after == feed.last_pos:
             # Who did not say where to begin gets it, to have a place to come back to before the first event.
             await outlet.write(b"id: %d\n\n" % after)
         await follow_hub(feed, after, wanted, outlet)
@@ -85,7 +98,7 @@ async def hub_events(call: HttpCall) -> Reply:
 
 async def history(call: HttpCall) -> Reply:
     """A page of events: the first after ``after``, or, with only ``before``, the last before it."""
-    feed = (await call.session()).feed
+    feed = (await call.shown()).feed
     after, before = call.integer("after"), call.integer("before", least=1)
     limit = call.integer("limit", PAGE_DEFAULT, least=1, most=PAGE_MOST)
     wanted = parse_types(call.text("types"))

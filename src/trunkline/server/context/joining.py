@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from trunkline import decoders
 from trunkline.dialects.context.filters import TypeFilter, parse_types
 from trunkline.journal.base import Entry
 
@@ -47,7 +48,7 @@ class _TextDelta(msgspec.Struct, rename="camel", kw_only=True, omit_defaults=Tru
                 and self.role == other.role)
 
 
-_decode = msgspec.json.Decoder(_TextDelta).decode
+_decode = decoders.of(_TextDelta).decode
 _encode = msgspec.json.Encoder().encode
 
 

@@ -5,18 +5,14 @@ Rule: state and position are copied in one step. What has a higher seq is news, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from trunkline.adapters.capabilities import session_capabilities
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.hub import Hub, SessionView
+from trunkline.hub.sight import ShownSession
 from trunkline.server.call import HttpCall, Reply, reply
-
-if TYPE_CHECKING:
-    from trunkline.hub import Session
 
 
 class SessionState(SessionView, kw_only=True, rename="camel"):
@@ -34,7 +30,7 @@ class Snapshot(msgspec.Struct, rename="camel"):
     state: SessionState
 
 
-async def snapshot_of(hub: Hub, session: Session) -> Snapshot:
+async def snapshot_of(hub: Hub, session: ShownSession) -> Snapshot:
     """The session now."""
     view = await session.snapshot()
     view.commands = await session.commands()
@@ -47,4 +43,4 @@ async def snapshot_of(hub: Hub, session: Session) -> Snapshot:
 
 async def snapshot(call: HttpCall) -> Reply:
     """What a client that joins needs: go on with the events after ``seq``."""
-    return reply(await snapshot_of(call.hub, await call.session()))
+    return reply(await snapshot_of(call.hub, await call.shown()))

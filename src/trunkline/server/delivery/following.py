@@ -10,10 +10,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine, Hashable
-from typing import Any
+from typing import Any, Protocol
 
 from trunkline.errors import StorageError
-from trunkline.feeds.hub import HubFeed, Placed
+from trunkline.feeds.hub import Placed
+from trunkline.hub import PendingAsk, SessionView
+from trunkline.journal.base import RowFilter
 
 STORAGE_PAUSE_S = 5.0
 
@@ -30,7 +32,39 @@ class Clock:
         await asyncio.sleep(seconds)
 
 
-async def read_next(feed: HubFeed, position: int, clock: Clock, log: logging.Logger) -> tuple[list[Placed], int]:
+class Followed(Protocol):
+    """The entries of all sessions, in an order that stays: a hub's, or a cluster's."""
+
+    @property
+    def last_pos(self) -> int:
+        """The newest position."""
+
+    @property
+    def closed(self) -> bool:
+        """No more will come."""
+
+    async def wait(self, after: int) -> None:
+        """Return when there is more than this, or another reason to look."""
+
+    async def read(self, *, after: int, limit: int = ...) -> list[Placed]:
+        """What comes behind a position."""
+
+
+class Source(Protocol):
+    """What is told of: a hub's sessions, or all of a cluster's."""
+
+    @property
+    def everything(self) -> Followed:
+        """Their entries."""
+
+    def pending(self) -> list[PendingAsk]:
+        """What waits for a person."""
+
+    async def list(self, which: RowFilter, /) -> list[SessionView]:
+        """Sessions."""
+
+
+async def read_next(feed: Followed, position: int, clock: Clock, log: logging.Logger) -> tuple[list[Placed], int]:
     """Wait for something new; returns it and the position behind it. Nothing, after a pause, while the journal cannot be read."""
     await feed.wait(position)
     newest = feed.last_pos

@@ -12,7 +12,7 @@ import asyncio
 import logging
 import ssl
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from typing import Protocol
 
 import msgspec
@@ -61,17 +61,26 @@ class OutboxLimits(msgspec.Struct, frozen=True, kw_only=True):
     """Connections that are open at the same time."""
 
 
+MaySend = Callable[[], Awaitable[None]]
+"""Waited for before each try: in a cluster one node sends at a time (``Lease.held``)."""
+
+
+async def at_once() -> None:
+    """Whoever is alone may send at any time."""
+
+
 class Outbox:
     """Sends deliveries, each in a task of its own. ``what`` names one of them in the log."""
 
     def __init__(self, limits: OutboxLimits, log: logging.Logger, what: str, *, clock: Clock, lookup: Lookup = look_up,
-                 trust: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
+                 trust: Callable[[], ssl.SSLContext] = ssl.create_default_context, may_send: MaySend = at_once) -> None:
         self._limits = limits
         self._log = log
         self._what = what
         self._clock = clock
         self._lookup = lookup
         self._make_trust = trust
+        self._may_send = may_send
         self._trust: ssl.SSLContext | None = None
         self._tasks = Tasks(limits.room_in_all, log, f"{what} deliveries")
         self._connections = asyncio.Semaphore(limits.at_once)
@@ -104,6 +113,7 @@ class Outbox:
         for tries, wait_s in enumerate((*self._limits.backoff_s, None)):
             try:
                 async with self._connections:
+                    await self._may_send()
                     if await delivery.is_wanted(tries):
                         await self._try(delivery)
                     return

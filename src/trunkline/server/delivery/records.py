@@ -10,15 +10,36 @@ import contextlib
 import logging
 from collections.abc import Callable
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import StorageError
 
 T = TypeVar("T")
+Kept = TypeVar("Kept", covariant=True)
+
+
+class Record(Protocol[Kept]):
+    """Something that is kept for whoever comes after: a file, or a key of the cluster's table (``shared_records.py``)."""
+
+    def load(self) -> Kept | None:
+        """What was left; None where there is nothing."""
+
+    def save_soon(self) -> None:
+        """Something changed."""
+
+    async def saved(self) -> None:
+        """Wait until it is kept."""
+
+
+class MakeRecord(Protocol):
+    """Makes a record of a form; ``content`` is what is so now."""
+
+    def __call__(self, form: type[T], content: Callable[[], T], /) -> Record[T]: ...
 
 
 class StateFile(Generic[T]):
@@ -34,7 +55,7 @@ class StateFile(Generic[T]):
         if self._file is None:
             return None
         try:
-            return msgspec.json.decode(self._file.path.read_bytes(), type=self._form)
+            return decoders.decode(self._file.path.read_bytes(), self._form)
         except FileNotFoundError:
             return None
         except (OSError, *BROKEN) as error:

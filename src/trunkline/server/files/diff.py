@@ -19,6 +19,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Forbidden, Invalid, NotFound, Unsupported
 from trunkline.feeds.session import Feed
@@ -362,7 +363,7 @@ class _Written(msgspec.Struct, rename="camel"):
         return _FileChange("diff", self.file_path or self.snake_path or self.path, None, self.content)
 
 
-_packet = msgspec.json.Decoder(_Packet)
+_packet = decoders.of(_Packet)
 
 
 async def _since_session_began(feed: Feed, space: Workspace) -> Diff:

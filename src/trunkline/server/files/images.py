@@ -15,6 +15,7 @@ from typing import NamedTuple
 import msgspec
 from starlette.responses import Response
 
+from trunkline import decoders
 from trunkline.dialects.acp.reading.large import strings_of
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import NotFound
@@ -48,10 +49,10 @@ class Picture(NamedTuple):
 
 async def image(call: HttpCall) -> Reply:
     """The picture in one entry of a session."""
-    session = await call.session()
+    session = await call.shown()
     seq = whole_number("seq", call.part("seq"))
     entries = await session.feed.read(after=seq - 1, before=seq + 1) if seq else []
-    picture = await session.workspace.lane.run(picture_of, entries[0].update or b"null") if entries else None
+    picture = await session.lane.run(picture_of, entries[0].update or b"null") if entries else None
     if picture is None:
         raise NotFound(f"entry {seq} of this session carries no picture")
     return Response(picture.data, media_type=picture.kind, headers=HEADERS)
@@ -61,7 +62,7 @@ def picture_of(update: bytes) -> Picture | None:
     """The picture that an update carries; None where it carries none."""
     check_off_loop()
     try:
-        content = msgspec.json.decode(update, type=_Carrier).content
+        content = decoders.decode(update, _Carrier).content
         if _PICTURE.fullmatch(content.mime_type):
             return Picture(content.mime_type, b"".join(_pieces(memoryview(content.data))))
     except (*BROKEN, binascii.Error):

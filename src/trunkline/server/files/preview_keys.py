@@ -36,10 +36,12 @@ class Previews:
     """Keys that let whoever has them see one artifact, for a while."""
 
     def __init__(self, lifetime_s: float, clock: Callable[[], float] = time.monotonic,
-                 is_live: Callable[[str], bool] = lambda token_id: True) -> None:
+                 is_live: Callable[[str], bool] = lambda token_id: True, node: str = "") -> None:
+        """``node``: this node's name in a cluster, which its keys begin with, so that others know where to ask."""
         self._lifetime_s = lifetime_s
         self._clock = clock
         self._is_live = is_live
+        self._prefix = f"{node}-" if node else ""
         self._keys: dict[str, PreviewKey] = {}
         self._newest: dict[tuple[str, str, str | None, bool], str] = {}
 
@@ -64,6 +66,11 @@ class Previews:
             if shown.token_id is None or not self._has_owner(shown):
                 self._drop(key, shown)
 
+    @staticmethod
+    def node_of(key: str) -> str:
+        """The node that a key was made at; "" where that was no cluster's."""
+        return key.rpartition("-")[0]
+
     def _has_owner(self, shown: PreviewKey) -> bool:
         return shown.token_id is None or self._is_live(shown.token_id)
 
@@ -75,7 +82,7 @@ class Previews:
         if held is not None and self._keys[held].expires_at - now > self._lifetime_s / 2:
             return held
         self._forget_expired(now)
-        key = secrets.token_hex(16)
+        key = self._prefix + secrets.token_hex(16)
         self._keys[key] = made
         self._newest[made.purpose] = key
         return key

@@ -10,12 +10,13 @@ without the coroutine. ASGI's own pieces may come in between; each is written wh
 from __future__ import annotations
 
 import asyncio
+from weakref import ref
 
 from starlette.types import Scope
 from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 CYCLE = "trunkline.cycle"
-"""Where the extensions of a request's scope have uvicorn's cycle."""
+"""Where the extensions of a request's scope have uvicorn's cycle, weakly: it has the scope."""
 
 
 class OpenBody:
@@ -43,7 +44,8 @@ class OpenBody:
 
 def open_body(scope: Scope) -> OpenBody | None:
     """The body of the answer to this request, once it has begun; None where another server serves it."""
-    cycle = scope.get("extensions", {}).get(CYCLE)
+    held: ref[RequestResponseCycle] | None = scope.get("extensions", {}).get(CYCLE)
+    cycle = None if held is None else held()
     return None if cycle is None else OpenBody(cycle)
 
 

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from typing import Any, ClassVar
+from weakref import ref
 
 from starlette.types import Scope
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -106,11 +107,11 @@ class Exchange(RequestResponseCycle):
 
 def exchange_of(scope: Scope) -> Exchange | None:
     """The exchange that a request is part of; None where another server serves it."""
-    found: Exchange | None = scope.get("extensions", {}).get(CYCLE)
-    return found
+    held: ref[Exchange] | None = scope.get("extensions", {}).get(CYCLE)
+    return None if held is None else held()
 
 
 def is_whole(scope: Scope) -> bool:
     """Whether a request is here to its end."""
-    exchange = scope.get("extensions", {}).get(CYCLE)
+    exchange = exchange_of(scope)
     return exchange is not None and not exchange.more_body

@@ -20,6 +20,7 @@ from functools import partial
 from time import monotonic
 from typing import Any, Final
 from urllib.parse import unquote
+from weakref import ref
 
 import msgspec
 from httptools import HttpParserError, HttpParserUpgrade, parse_url
@@ -70,6 +71,7 @@ class HubProtocol(HttpToolsProtocol):
     """One connection."""
 
     cycle: Exchange
+    flow: _Flow
 
     def __init__(self, place: ConnectionPlace, proxies: Sequence[Network], **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
@@ -106,6 +108,16 @@ class HubProtocol(HttpToolsProtocol):
         self._unwatch()
         self._unparsed.clear()
         super().connection_lost(exc)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Hold nothing that holds this: of what only holds itself a crowd that comes and goes would leave so much that the full
+        collection which frees it holds the loop (cli/hosting/collecting.py)."""
+        if self.cycle is not None:
+            self.cycle.transport = self.transport
+        self.flow.let_go()
+        self.pipeline.clear()
+        self.parser = self.cycle = self.scope = None  # type: ignore[assignment]  # as uvicorn does with its parser
 
     def data_received(self, data: bytes) -> None:
         """Parse it, behind what waits to be parsed."""
@@ -216,7 +228,7 @@ class HubProtocol(HttpToolsProtocol):
         keep_alive = scope["http_version"] != "1.0" and parser.should_keep_alive() and not wants_upgrade
         self.cycle = Exchange(scope, self.transport, self.flow, self.loop, keep_alive=keep_alive,
                               expects_continue=self.expect_100_continue, on_response=self.on_response_complete)
-        scope["extensions"][CYCLE] = self.cycle  # type: ignore[assignment]  # ASGI leaves open what is in there
+        scope["extensions"][CYCLE] = ref(self.cycle)  # type: ignore[assignment]  # ASGI leaves open what is in there
         if before is None or before.response_complete:
             self._start_asgi_task(self.cycle, self.app)
         else:  # answers come in the order of their requests
@@ -285,6 +297,7 @@ class HubProtocol(HttpToolsProtocol):
         self.place.begin(self._address(self.headers))
         self.ws_protocol_class = partial(kind, self.place)  # type: ignore[assignment]  # uvicorn only calls it
         super().handle_websocket_upgrade()
+        self._let_go()
 
     def _should_upgrade_to_ws(self) -> bool:
         """Only these addresses speak WebSocket; elsewhere the wish is ignored, as HTTP allows."""
@@ -404,6 +417,10 @@ class _Flow(FlowControl):
         super().__init__(transport)
         self._turned_to = turned
 
+    def let_go(self) -> None:
+        """Nobody is told any more."""
+        self._turned_to = _tell_nobody
+
     def resume_reading(self) -> None:
         """We can take more."""
         if self.read_paused:
@@ -421,6 +438,10 @@ class _Flow(FlowControl):
         if self.write_paused:
             super().resume_writing()
             self._turned_to()
+
+
+def _tell_nobody() -> None:
+    pass
 
 
 def _too_slow() -> bytes:

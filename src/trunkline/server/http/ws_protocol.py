@@ -57,6 +57,8 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         self.conn.debug = False
         self.conn.max_message_size = HELLO_BYTES
         self._place = place
+        self._extensions: dict[str, Any] = {}
+        """Of the scope, once there is one."""
         self._unfed = bytearray()
         self._turn: asyncio.Handle | None = None
         self._owed_pongs = b""
@@ -70,6 +72,13 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         if self._parting is not None:
             self._parting.cancel()
         super().connection_lost(exc)
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Hold nothing that holds this, as ``HubProtocol``."""
+        self._place.on_friend = None
+        self.conn.parser.close()
+        self._extensions.pop(SOCKET, None)
 
     # What comes in.
 
@@ -168,9 +177,10 @@ class QuietProtocol(WebSocketsSansIOProtocol):
         """The upgrade is wanted; whose connection it is goes with it."""
         super().handle_connect(event)
         if not self.close_sent:
-            self.scope["extensions"][KEY] = carrying(self._place)
+            self._extensions = self.scope["extensions"]
+            self._extensions[KEY] = carrying(self._place)
             if not self.conn.extensions:  # one that changes frames would have to see all of them
-                self.scope["extensions"][SOCKET] = ProtocolSocket(self)  # type: ignore[assignment]  # uvicorn's are dicts
+                self._extensions[SOCKET] = ProtocolSocket(self)  # type: ignore[assignment]  # uvicorn's are dicts
 
     def _make_room(self) -> None:
         self.conn.max_message_size = self.message_bytes or self.config.ws_max_size

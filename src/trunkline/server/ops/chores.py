@@ -9,11 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trunkline.errors import TrunklineError
 from trunkline.hub import Hub
 from trunkline.server.call import Parts
+
+if TYPE_CHECKING:
+    from trunkline.server.delivery.once import SentOnce
 
 log = logging.getLogger("trunkline.server")
 
@@ -24,9 +27,15 @@ EXPIRED_S = 30.0
 """How often it is looked for tokens whose time is up."""
 
 
-async def chores(parts: Parts) -> None:
-    """Do all of them, until cancelled."""
+async def chores(parts: Parts, once: SentOnce | None = None) -> None:
+    """Do all of them, until cancelled; with ``once``, send for the cluster what is else sent for the hub alone."""
     work = [_minded("the search index", _keep_index(parts.hub, INDEX_S)), _minded("tokens", _end_expired(parts, EXPIRED_S))]
+    work += _deliveries(parts) if once is None else [_minded("the cluster's webhooks and pushes", once.run())]
+    await asyncio.gather(*work)
+
+
+def _deliveries(parts: Parts) -> list[Coroutine[Any, Any, None]]:
+    work = [_minded("pushes", _push(parts))]
     if parts.options.webhooks:
         from trunkline.server.delivery.webhooks.ledger import LEDGER_FILE, Ledger  # only who has webhooks pays for them
         from trunkline.server.delivery.webhooks.notifier import Notifier
@@ -34,8 +43,7 @@ async def chores(parts: Parts) -> None:
         ledger = Ledger(parts.hub.options.file(LEDGER_FILE))
         notifier = Notifier(parts.hub, parts.streams.watching, parts.options.webhooks, parts.options.public_url, ledger=ledger)
         work.append(_minded("webhooks", notifier.run()))
-    work.append(_minded("pushes", _push(parts)))
-    await asyncio.gather(*work)
+    return work
 
 
 async def _push(parts: Parts) -> None:

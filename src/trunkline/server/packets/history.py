@@ -9,6 +9,7 @@ from collections import deque
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.reading.decode import TextChunk, text_chunk
 from trunkline.dialects.packets.derive import text_chunk_packet
 from trunkline.feeds.session import Feed
@@ -41,7 +42,7 @@ class _TypeOnly(msgspec.Struct):
     type: str
 
 
-_event_type = msgspec.json.Decoder(_TypeOnly)
+_event_type = decoders.of(_TypeOnly)
 
 
 class PacketRun:

@@ -11,6 +11,7 @@ import re
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.errors import NotFound
 from trunkline.feeds.session import Feed
 from trunkline.journal.base import Entry
@@ -34,8 +35,8 @@ class _Event(msgspec.Struct, rename="camel"):
     meta: _Mark | None = msgspec.field(default=None, name="_meta")
 
 
-_event = msgspec.json.Decoder(_Event)
-_mark = msgspec.json.Decoder(_Mark)
+_event = decoders.of(_Event)
+_mark = decoders.of(_Mark)
 
 
 async def relay_turn(feed: Feed, turn_id: str, after: int, seen: int, outlet: Outlet) -> None:

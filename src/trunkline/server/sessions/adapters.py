@@ -15,8 +15,8 @@ from trunkline.adapters.found import found_sessions
 from trunkline.dialects.context.capabilities import Capabilities
 from trunkline.dialects.context.types import AgentDataPaths, DiscoveredSession
 from trunkline.errors import Invalid, NotFound
-from trunkline.hub.shapes import FoundView
 from trunkline.server.call import HttpCall, Reply, reply
+from trunkline.server.sessions.found import found_page, news_of_all
 
 FOUND_DEFAULT = 200
 FOUND_MOST = 1_000
@@ -44,13 +44,6 @@ class AdapterSessions(msgspec.Struct):
     sessions: list[DiscoveredSession]
 
 
-class FoundPage(msgspec.Struct):
-    """Sessions that other programs wrote and the hub does not have, newest activity first. ``revision`` goes into ``?after=``."""
-
-    sessions: list[FoundView]
-    revision: int
-
-
 class Attach(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
     """How to attach. ``watch``: only follow what the agent writes elsewhere (false: go on with it here, or be refused); without
     it, whichever is safe. ``projectPath`` goes with the id ``latest``: the session that was used last in that folder; and with
@@ -72,12 +65,13 @@ async def sessions(call: HttpCall) -> Reply:
 
 async def found(call: HttpCall) -> Reply:
     """What is in the files of all agents; with ``after`` once that is something else."""
-    sessions = found_sessions(call.hub)
     after, limit = call.integer("after"), call.integer("limit", FOUND_DEFAULT, least=1, most=FOUND_MOST)
     if after is not None:
-        await sessions.wait(after, call.integer("wait", WAIT_DEFAULT_S, most=WAIT_MOST_S))
-    revision = sessions.revision
-    return reply(FoundPage(await sessions.listed(agent=call.text("agent"), text=call.text("text"), limit=limit), revision))
+        wait_s = call.integer("wait", WAIT_DEFAULT_S, most=WAIT_MOST_S)
+        if call.asks_all:
+            return reply(await news_of_all(call, limit, after, wait_s))
+        await found_sessions(call.hub).wait(after, wait_s)
+    return reply(await found_page(call, limit))
 
 
 async def attach(call: HttpCall) -> Reply:

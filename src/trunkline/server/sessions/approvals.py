@@ -28,6 +28,10 @@ class RuleDecision(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_
 
 async def always_preview(call: HttpCall) -> Reply:
     """What a decision would save, and which asks that would answer."""
+    elsewhere = call.parts.elsewhere
+    owner = elsewhere.owner_of_ask(call.part("requestId")) if elsewhere is not None and call.asks_all else None
+    if elsewhere is not None and owner is not None:
+        return await elsewhere.ask(owner, call)
     wanted = await call.body(RuleDecision)
     return reply(await call.hub.preview_rule(call.part("requestId"), allow=wanted.decision == "allow", scope=wanted.scope,
                                              by=call.caller.name))
@@ -35,7 +39,7 @@ async def always_preview(call: HttpCall) -> Reply:
 
 async def pending(call: HttpCall) -> Reply:
     """What waits now."""
-    return reply(PendingAsks(sorted(call.hub.pending(), key=_expires_at)))
+    return reply(PendingAsks(sorted(call.parts.sight.pending(), key=_expires_at)))
 
 
 def _expires_at(ask: PendingAsk) -> str:

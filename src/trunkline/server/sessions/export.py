@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import msgspec
 from starlette.responses import StreamingResponse
@@ -19,12 +19,10 @@ from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Invalid
 from trunkline.feeds.session import Feed
 from trunkline.hub import SessionView
+from trunkline.hub.sight import ShownSession
 from trunkline.journal.base import Entry
 from trunkline.server.call import HttpCall, Reply
 from trunkline.server.sessions.markdown import MarkdownTranscript
-
-if TYPE_CHECKING:
-    from trunkline.hub import Session
 
 Format = Literal["markdown", "json"]
 FORMATS: tuple[Format, ...] = ("markdown", "json")
@@ -49,7 +47,7 @@ async def export(call: HttpCall) -> Reply:
     if form not in FORMATS:
         raise Invalid(f"format must be markdown or json, not {form[:40]!r}",
                       details={"field": "format", "allowed": list(FORMATS)})
-    session = await call.session()
+    session = await call.shown()
     view = await session.snapshot()
     media, ending = _MEDIA[form]
     body = _markdown(session, view) if form == "markdown" else _json(session, view)
@@ -57,7 +55,7 @@ async def export(call: HttpCall) -> Reply:
     return StreamingResponse(body, media_type=media, headers={"Content-Disposition": f'attachment; filename="{name}"'})
 
 
-async def _markdown(session: Session, view: SessionView) -> AsyncIterator[bytes]:
+async def _markdown(session: ShownSession, view: SessionView) -> AsyncIterator[bytes]:
     transcript = MarkdownTranscript()
     yield transcript.head(title=view.title, agent=view.agent, folder=view.cwd, started=view.created_at).encode()
     async for entries in _stretches(session.feed, view.last_seq):
@@ -65,7 +63,7 @@ async def _markdown(session: Session, view: SessionView) -> AsyncIterator[bytes]
     yield transcript.end().encode()
 
 
-async def _json(session: Session, view: SessionView) -> AsyncIterator[bytes]:
+async def _json(session: ShownSession, view: SessionView) -> AsyncIterator[bytes]:
     head = ExportHead(SHAPE, iso_ms(time.time_ns() // 1000), view.last_seq, view)
     yield msgspec.json.encode(head)[:-1] + b',"events":['
     before = b"\n"

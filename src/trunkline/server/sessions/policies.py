@@ -2,7 +2,9 @@
 
 Rule 1: who may write the policy may let an agent do anything: that takes ``admin``.
 Rule 2: a policy is taken whole or not at all, and a key that it does not know is an error: it may have been what limited a rule.
-Rule 3: to explain is to decide without doing anything: the same function, the same words.
+Rule 3: in a cluster there are two: the cluster's, which is read and written unless ``?of=node`` is asked for or nobody has
+written one yet, and the node's own file, which may only be stricter. Every view says which of them it is.
+Rule 4: to explain is to decide without doing anything: the same function, the same words.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ import os
 import time
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -24,7 +26,12 @@ from trunkline.hub import Hub, guarded_folders
 from trunkline.server.call import HttpCall, Reply, reply
 from trunkline.session.policy.decide import Action, Considered, Policy, PolicyAsk, Rule, VerdictSource, policy_ask
 from trunkline.session.policy.explain import Piece, pieces_of
-from trunkline.session.policy.text import written_auto_approve, written_rule
+from trunkline.session.policy.text import parse_policy, written_auto_approve, written_rule
+
+if TYPE_CHECKING:
+    from trunkline.session.policy.cluster import ClusterPolicy
+
+Whose = Literal["node", "cluster"]
 
 
 class NewRule(Rule, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -43,7 +50,8 @@ class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
     """The policy in force and the file as it is. ``problem`` says why these are not the same, null when they are; ``text`` is
     empty where the file cannot be read at all. ``lastGood`` is the text to go back to then, where this hub has read a good one.
 
-    ``version`` is the file's, and the answer's ETag."""
+    ``version`` is the file's, and the answer's ETag. ``of`` says whose policy it is, the cluster's or this node's own file;
+    ``node`` is this node's name in its cluster, null without one. Both together are in force, the own where it is stricter."""
 
     text: str
     rules: list[Rule]
@@ -52,6 +60,8 @@ class PolicyView(msgspec.Struct, rename="camel", kw_only=True):
     path: str | None
     version: str
     last_good: str | None
+    of: Whose = "node"
+    node: str | None = None
 
 
 class Question(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -80,7 +90,8 @@ class RuleLookedAt(msgspec.Struct, rename="camel", kw_only=True):
 
 class Explanation(msgspec.Struct, rename="camel", kw_only=True):
     """What would happen, which rule says so, and why; and how the call was read: its tool and category as in events, its command,
-    what is not sure about it (``doubts``), and each command of its line (``pieces``)."""
+    what is not sure about it (``doubts``), and each command of its line (``pieces``). ``node`` is the node of a cluster that
+    decides, empty without one; ``source`` says whether the cluster's policy or the node's own file does."""
 
     action: Action
     source: VerdictSource
@@ -95,6 +106,7 @@ class Explanation(msgspec.Struct, rename="camel", kw_only=True):
     paths: list[str]
     doubts: list[str]
     pieces: list[Piece]
+    node: str = ""
 
 
 async def show(call: HttpCall) -> Reply:
@@ -105,7 +117,8 @@ async def show(call: HttpCall) -> Reply:
 async def replace(call: HttpCall) -> Reply:
     """Put another policy in its place; with ``If-Match``, only where nobody did since."""
     text = _text(await call.body(NewPolicy))
-    await asyncio.to_thread(partial(call.hub.policies.replace, text, versions=_versions(call.request.headers.get("if-match"))))
+    book = _clusters(call) or call.hub.policies
+    await asyncio.to_thread(partial(book.replace, text, versions=_versions(call.request.headers.get("if-match"))))
     return await _shown(call)
 
 
@@ -127,11 +140,37 @@ def _versions(header: str | None) -> list[str] | None:
     return [tag.strip().strip('"') for tag in header.split(",") if not tag.strip().startswith("W/")]
 
 
+def _clusters(call: HttpCall) -> ClusterPolicy | None:
+    """The cluster's policy, where that is asked for; None: the node's own file."""
+    cluster, wanted = call.hub.policies.cluster, call.request.query_params.get("of")
+    if wanted not in ("cluster", "node", None):
+        raise Invalid("of must be cluster or node", details={"field": "of"})
+    if wanted == "cluster" and cluster is None:
+        raise Invalid("this hub is in no cluster", details={"field": "of"})
+    is_own = wanted == "node" or (wanted is None and cluster is not None and cluster.absent)
+    return None if is_own else cluster
+
+
 def _view(call: HttpCall) -> PolicyView:
-    book = call.hub.policies
-    policy, (text, version) = book.policy, book.shown()
-    return PolicyView(text=text, version=version, rules=list(policy.rules), auto_approve=policy.auto_approve,
-                      problem=book.problem, path=str(book.path) if book.path is not None else None, last_good=book.last_good)
+    cluster, book = _clusters(call), call.hub.policies
+    if cluster is not None:
+        return _clusters_view(cluster)
+    policy, (text, version) = book.own, book.shown()
+    return PolicyView(text=text, version=version, rules=_rules_of(policy, text, book.problem), auto_approve=policy.auto_approve,
+                      problem=book.problem, path=str(book.path) if book.path is not None else None, last_good=book.last_good,
+                      node=None if book.cluster is None else book.cluster.node)
+
+
+def _clusters_view(cluster: ClusterPolicy) -> PolicyView:
+    policy, (text, version) = cluster.policy, cluster.shown()
+    rules, problem = _rules_of(policy, text, cluster.problem), cluster.problem
+    return PolicyView(text=text, version=version, rules=rules, auto_approve=policy.auto_approve, problem=problem, path=None,
+                      last_good=text if problem is not None else None, of="cluster", node=cluster.node)
+
+
+def _rules_of(policy: Policy, text: str, problem: str | None) -> list[Rule]:
+    """The rules as they stand in the text, those for other nodes too: people find them there by their place."""
+    return list(policy.rules if problem is not None or "node" not in text else parse_policy(text).rules)
 
 
 def _text(new: NewPolicy) -> str:
@@ -178,7 +217,7 @@ class _PolicyQuestion:
             action=verdict.action, source=verdict.source, why=verdict.why, rule=verdict.rule, risk=ask.risk,
             risk_reason=ask.risk_reason, considered=[_looked_at(each) for each in looked_at], tool=ask.tool,
             category=ask.shown_category or ask.category, command=ask.command, paths=list(ask.paths), doubts=list(ask.doubts),
-            pieces=pieces_of(ask))
+            pieces=pieces_of(ask), node="" if self._hub.policies.cluster is None else self._hub.policies.cluster.node)
 
     def _ask(self) -> PolicyAsk:
         return policy_ask(

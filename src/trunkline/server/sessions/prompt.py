@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
 from trunkline.dialects.acp.content import ContentBlock
 from trunkline.errors import Invalid
-from trunkline.hub import content_blocks
+from trunkline.hub import Accepted, content_blocks
+from trunkline.hub.sight import ShownSession
 
 
 class SendMessage(msgspec.Struct, rename="camel", kw_only=True, forbid_unknown_fields=True):
@@ -22,6 +23,14 @@ class EditQueued(msgspec.Struct, forbid_unknown_fields=True):
     """What a waiting prompt says from now on."""
 
     content: str | list[ContentBlock]
+
+
+class Prompted(NamedTuple):
+    """A prompt that the session's owner has taken, and from where on its sender reads the turn here."""
+
+    session: ShownSession
+    accepted: Accepted
+    seen: int
 
 
 def prompt_blocks(content: str | list[ContentBlock]) -> list[ContentBlock]:

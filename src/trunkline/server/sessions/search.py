@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.errors import Invalid
 from trunkline.journal.search import FoundText
@@ -15,6 +16,8 @@ from trunkline.server.call import HttpCall, Reply, reply
 
 LIMIT_DEFAULT = 20
 LIMIT_MOST = 100
+WITHIN_S = 4.0
+"""How long another node may take: its index reads up for half of it."""
 AROUND = 25
 """Entries before a match that its address shows as well."""
 
@@ -38,14 +41,21 @@ class SearchHit(msgspec.Struct, rename="camel", kw_only=True):
     at: str
     snippet: list[SnippetPart]
     url: str
+    node: str | msgspec.UnsetType = msgspec.UNSET
+    """The node of the cluster that found it; absent without a cluster."""
 
 
 class SearchPage(msgspec.Struct):
-    """The best matches, best first. Without ``complete`` the index is still reading: the same search finds more later."""
+    """The best matches, best first. Without ``complete`` the index is still reading: the same search finds more later.
+    ``missing``: the nodes of a cluster that did not answer, whose sessions were not searched."""
 
     query: str
     hits: list[SearchHit]
     complete: bool
+    missing: list[str] | msgspec.UnsetType = msgspec.UNSET
+
+
+_page = decoders.of(SearchPage)
 
 
 async def search(call: HttpCall) -> Reply:
@@ -55,7 +65,24 @@ async def search(call: HttpCall) -> Reply:
         raise Invalid("q is needed", details={"field": "q"})
     limit = call.integer("limit", LIMIT_DEFAULT, least=1, most=LIMIT_MOST)
     found, complete = await call.hub.index.find(typed, limit=limit)
-    return reply(SearchPage(typed, [_hit(each) for each in found], complete))
+    page = SearchPage(typed, [_hit(each) for each in found], complete)
+    if call.parts.cluster is not None:
+        for hit in page.hits:
+            hit.node = call.parts.cluster.node
+    if call.asks_all and call.parts.elsewhere is not None:
+        answers, page.missing = await call.parts.elsewhere.ask_all(call, WITHIN_S, "/search")
+        others = [_page.decode(body) for body in answers.values()]
+        page.complete = page.complete and all(other.complete for other in others)
+        page.hits = _merged([page.hits, *(other.hits for other in others)])[:limit]
+    return reply(page)
+
+
+def _merged(lists: list[list[SearchHit]]) -> list[SearchHit]:
+    """The best of each node, then the second best: how well a match fits can only be compared within one index. Of those that are
+    equally good for their nodes the newest is first; a session that two nodes have found is there once."""
+    ranked = sorted(((rank, hit) for hits in lists for rank, hit in enumerate(hits)), key=lambda each: each[1].at, reverse=True)
+    ranked.sort(key=lambda each: each[0])
+    return list({(hit.session_id, hit.seq, hit.kind): hit for _, hit in reversed(ranked)}.values())[::-1]
 
 
 def _hit(found: FoundText) -> SearchHit:

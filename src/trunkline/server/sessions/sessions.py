@@ -9,13 +9,14 @@ import hashlib
 
 import msgspec
 
-from trunkline.errors import Invalid, NotFound
+from trunkline.errors import Invalid, NotClustered, NotFound
 from trunkline.hub import Answer, Decision, NewSession, SessionView
 from trunkline.hub.shapes import FoundView
 from trunkline.journal.base import RowFilter
 from trunkline.server.auth.credentials import check_scope
+from trunkline.server.auth.guests import guest_of
 from trunkline.server.auth.scopes import answer_scope, decision_scope
-from trunkline.server.auth.tokens import allows
+from trunkline.server.auth.tokens import GUESTS, allows
 from trunkline.server.call import HttpCall, Reply, no_content, reply
 from trunkline.server.sessions.prompt import EditQueued, prompt_blocks
 
@@ -26,11 +27,13 @@ SKIPPED_MOST = 100_000
 
 class SessionPage(msgspec.Struct):
     """Sessions, newest activity first; ``next`` goes into ``?before=`` for more, null at the end. ``found``, on the first page
-    and only where it was asked for: those that other programs wrote and the hub does not have."""
+    and only where it was asked for: those that other programs wrote and the hub does not have. ``missing``: the nodes of a
+    cluster that did not say what they found."""
 
     sessions: list[SessionView]
     next: str | None
     found: list[FoundView] | msgspec.UnsetType = msgspec.UNSET
+    missing: list[str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Rename(msgspec.Struct, forbid_unknown_fields=True):
@@ -71,15 +74,29 @@ async def agents(call: HttpCall) -> Reply:
 
 
 async def create(call: HttpCall) -> Reply:
-    """Start a session."""
-    session = await call.hub.create(await call.body(NewSession), by=call.caller.name, key=_start_key(call))
+    """Start a session: here, or in a cluster at the node that fits."""
+    raw = await call.raw_body()
+    new = call.decoded(raw, NewSession)
+    if call.parts.elsewhere is not None and guest_of(call.request.scope) is None:
+        from trunkline.server.cluster.placing import start  # a hub of its own has no use for it
+
+        return await start(call, raw, new)
+    if new.is_placed and call.parts.elsewhere is None:
+        raise NotClustered("node, pool and labels choose a node of a cluster, and this hub is in none")
+    return await start_here(call, new)
+
+
+async def start_here(call: HttpCall, new: NewSession) -> Reply:
+    """Start a session of this hub."""
+    session = await call.hub.create(new, by=call.caller.name, key=start_key(call))
     return reply(session.view(), 201, {"Location": f"/sessions/{session.id}"})
 
 
-def _start_key(call: HttpCall) -> str | None:
-    """The caller's key, which is nobody else's: two callers who chose the same one start two sessions."""
-    key = call.idempotency_key()
-    return None if key is None else hashlib.sha256(f"{call.caller.token_id} {key}".encode()).hexdigest()
+def start_key(call: HttpCall) -> str | None:
+    """The caller's key, which is nobody else's: two callers who chose the same one start two sessions. Through which node of a
+    cluster somebody asks is all the same."""
+    key, caller = call.idempotency_key(), call.caller.token_id.removeprefix(GUESTS)
+    return None if key is None else hashlib.sha256(f"{caller} {key}".encode()).hexdigest()
 
 
 async def listing(call: HttpCall) -> Reply:
@@ -87,14 +104,16 @@ async def listing(call: HttpCall) -> Reply:
     limit = call.integer("limit", LIST_DEFAULT, least=1, most=LIST_MOST)
     skipped = call.integer("before", 0, most=SKIPPED_MOST)
     status = call.text("status")
-    views = await call.hub.list(RowFilter(
+    views, _ = await call.parts.sight.list_on(RowFilter(
         status=frozenset(status.split(",")) if status else None, agent=call.text("agent"), text=call.text("text"),
         limit=skipped + limit + 1,
-    ))
+    ), node=call.text("node"))
     more = len(views) > skipped + limit
-    found = await _found(call, limit) if call.flag("found") and not skipped and not status else msgspec.UNSET
-    page = [_with_command(call, view) for view in views[skipped:skipped + limit]]
-    return reply(SessionPage(page, str(skipped + limit) if more else None, found))
+    page = SessionPage([_with_command(call, view) for _, view in views[skipped:skipped + limit]],
+                       str(skipped + limit) if more else None)
+    if call.flag("found") and not skipped and not status and allows(call.caller.scope, "control"):
+        await _add_found(call, page, limit)
+    return reply(page)
 
 
 def _with_command(call: HttpCall, view: SessionView) -> SessionView:
@@ -104,18 +123,17 @@ def _with_command(call: HttpCall, view: SessionView) -> SessionView:
     return view
 
 
-async def _found(call: HttpCall, limit: int) -> list[FoundView] | msgspec.UnsetType:
-    """What other programs wrote, for whoever may start agents: for others there is nothing to join."""
-    if not allows(call.caller.scope, "control"):
-        return msgspec.UNSET
-    from trunkline.adapters.found import found_sessions  # most lists are without
+async def _add_found(call: HttpCall, page: SessionPage, limit: int) -> None:
+    """With what other programs wrote, for whoever may start agents: for others there is nothing to join."""
+    from trunkline.server.sessions.found import found_page  # most lists are without
 
-    return await found_sessions(call.hub).listed(agent=call.text("agent"), text=call.text("text"), limit=limit)
+    found = await found_page(call, limit)
+    page.found, page.missing = found.sessions, found.missing
 
 
 async def show(call: HttpCall) -> Reply:
     """The state of one session, with every pending approval and question."""
-    session = await call.session()
+    session = await call.shown()
     view = await session.snapshot()
     view.commands = await session.commands()
     return reply(_with_command(call, view))
@@ -132,9 +150,9 @@ async def rename(call: HttpCall) -> Reply:
 
 
 async def delete(call: HttpCall) -> Reply:
-    """Stop the session and forget it."""
-    await call.hub.delete(call.part("id"))
-    return no_content()
+    """Stop the session and forget it. In a cluster the answer says what became of its copy there."""
+    removed = await call.hub.delete(call.part("id"))
+    return no_content() if removed is None else reply(removed)
 
 
 async def fork(call: HttpCall) -> Reply:

@@ -109,10 +109,11 @@ class Approvals:
             view = self._recorder.fold.approvals[request_id]
             ask = asks.asked_anew(request_id)
             if ask is None:
-                option = choose_option(view.options, allow=False)
+                elsewhere = self._recorder.fold.watches is not None  # its terminal asks, too: nobody is denied there by us
+                option = None if elsewhere else choose_option(view.options, allow=False)
                 self._end(request_id, Resolution(
                     approved=False, resolved_by="policy", who="hub", option_id=option.option_id if option else None,
-                    reason="what it would do changed again and again while it waited"))
+                    reason="what it would do changed again and again while it waited", decides=not elsewhere))
                 continue
             self.timeouts.stop(request_id)
             self._settle_grants(view, allowed=False)

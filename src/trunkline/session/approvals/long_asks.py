@@ -44,14 +44,14 @@ class RulesNow(Struct, frozen=True):
         """Whether it is found out off the loop what they say; ``together`` are the characters of all that is decided as one."""
         if ask.command is None and not ask.claimed:
             return False
-        size, rules = max(together, len(ask.command or ask.claimed)), len(self.session_rules) + len(self.policy.rules)
+        size, rules = max(together, len(ask.command or ask.claimed)), len(self.session_rules) + len(self.policy.all_rules)
         return size > LONG_CHARS or size * rules > WORK_AT_ONCE
 
     def are_still(self, now: RulesNow) -> bool:
         """Whether what these decided holds now."""
         if self.policy is not now.policy or self.session_rules != now.session_rules or self.session_policy != now.session_policy:
             return False
-        timed = [rule for rule in (*self.session_rules, *self.policy.rules) if rule.expires_at is not None]
+        timed = [rule for rule in (*self.session_rules, *self.policy.all_rules) if rule.expires_at is not None]
         return all(expired(rule, self.now_us) == expired(rule, now.now_us) for rule in timed)
 
 

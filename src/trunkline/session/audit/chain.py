@@ -18,10 +18,11 @@ from collections.abc import Iterable
 import msgspec
 from msgspec import Raw, Struct
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
 
-_members = msgspec.json.Decoder(dict[str, Raw])
+_members = decoders.of(dict[str, Raw])
 _encode = msgspec.json.Encoder().encode
 
 
@@ -78,7 +79,7 @@ def opened(event: bytes) -> tuple[bytes, int, str]:
     if _form(members, meta) != event:
         raise Invalid("the event is not written as it was sealed")
     try:
-        link = msgspec.json.decode(meta.pop("chain"), type=_Link)
+        link = decoders.decode(meta.pop("chain"), _Link)
     except BROKEN as error:
         raise Invalid(f"the event's place in the chain cannot be read: {error}") from error
     return _form(members, meta), link.n, link.head

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import NotFound, StorageError
 from trunkline.session.audit.chain import Chain
@@ -47,7 +48,7 @@ class _Line(Note, frozen=True):
     seal: str = ""
 
 
-_line = msgspec.json.Decoder(_Line)
+_line = decoders.of(_Line)
 
 
 class AuditNotes(msgspec.Struct):

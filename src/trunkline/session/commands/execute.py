@@ -19,6 +19,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.content import ContentBlock, ImageContent, TextContent
 from trunkline.dialects.acp.permission import quoted_id
 from trunkline.dialects.context.commands import (
@@ -289,7 +290,7 @@ def _meta(command: Command, kind: type[Meta]) -> Meta:
     """What the sender added to the protocol."""
     given = {} if isinstance(command.meta, msgspec.UnsetType) else command.meta
     try:
-        return msgspec.convert(given, kind)
+        return decoders.convert(given, kind)
     except BROKEN as error:
         raise Invalid(f"_meta of {command_name(command)}: {error}", details={"field": "_meta"}) from None
 

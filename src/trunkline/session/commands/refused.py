@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, StorageError, TrunklineError
 
@@ -86,7 +87,7 @@ class _Numbered(msgspec.Struct):
     id: str | None = None
 
 
-_numbered = msgspec.json.Decoder(_Numbered)
+_numbered = decoders.of(_Numbered)
 
 
 def id_in(line: bytes) -> str | None:

@@ -8,11 +8,11 @@ import msgspec
 
 from trunkline.dialects.acp.reading.decode import decode_update
 from trunkline.dialects.acp.updates import AvailableCommandsUpdate
-from trunkline.journal.base import Journal
+from trunkline.journal.base import EntryReads
 from trunkline.session.fold import Fold
 
 
-async def offered_commands(journal: Journal, fold: Fold) -> list[dict[str, Any]] | None:
+async def offered_commands(journal: EntryReads, fold: Fold) -> list[dict[str, Any]] | None:
     """The commands, from the entry that lists them; None where the agent listed none."""
     seq = fold.commands_seq
     if not seq:

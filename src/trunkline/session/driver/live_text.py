@@ -13,11 +13,10 @@ import hashlib
 from collections import deque
 from typing import Final, NamedTuple
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.acp.reading.decode import text_chunk
+from trunkline.dialects.elsewhere.transcripts import said
 from trunkline.dialects.signals import Signal, Update
-from trunkline.dialects.transcripts import said
 from trunkline.session.recorder import Recorder
 
 SAID_MOST: Final = 64
@@ -117,7 +116,7 @@ class LiveText:
         chunk = text_chunk(signal.raw) if isinstance(signal, Update) else None
         if chunk is None or chunk.kind not in _KINDS.values():
             return signal
-        words, thinking = msgspec.json.decode(chunk.text, type=str), chunk.kind == _KINDS[True]
+        words, thinking = decoders.decode(chunk.text, str), chunk.kind == _KINDS[True]
         text, ahead = words.encode(), self._recorder.fold.ahead
         digest = _digest(thinking, text)
         self.said += 1
@@ -144,7 +143,7 @@ class LiveText:
         text, ahead = self._recorder.fold.text, self._recorder.fold.ahead
         if text is None or ahead is None or not ahead.telling:
             return None
-        words = msgspec.json.decode(b'"' + b"".join(text.parts) + b'"', type=str)
+        words = decoders.decode(b'"' + b"".join(text.parts) + b'"', str)
         return _Piece(text.agent_message_id or "", text.thinking, words.encode())
 
 

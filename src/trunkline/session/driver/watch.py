@@ -13,6 +13,7 @@ from typing import NoReturn, Protocol
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.signals import Signal, TurnEnd, Update
 from trunkline.errors import Unsupported
 from trunkline.session.driver.base import AgentSession, Started
@@ -206,4 +207,4 @@ class Watched:
 def _user_chunk(signal: Signal) -> _UserChunk | None:
     if not isinstance(signal, Update) or not signal.raw.startswith(_USER):
         return None
-    return msgspec.json.decode(signal.raw, type=_UserChunk)
+    return decoders.decode(signal.raw, _UserChunk)

@@ -209,3 +209,17 @@ def remember(table: dict[str, Any], key: str, value: Any, limit: int) -> None:
     table[key] = value
     while len(table) > limit:
         del table[next(iter(table))]
+
+
+class Arrival(msgspec.Struct, frozen=True, kw_only=True):
+    """A session came here from another hub of its cluster."""
+
+    epoch: int
+    """The how manieth owner this hub is."""
+    after: int
+    """The last entry that came."""
+    came_from: str
+    to: str
+    hole: int = 0
+    """So many numbers are left out, where the hub before may have written entries that nobody else has."""
+    by: str = ""

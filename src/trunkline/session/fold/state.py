@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Final
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.resources import Resources
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.tools import ToolCallLocation
@@ -155,6 +155,8 @@ class Fold(msgspec.Struct, kw_only=True, rename="camel", omit_defaults=True):
     """The newest message of the agent: our id of it and the agent's own."""
     shown: list[str] = msgspec.field(default_factory=list)
     """Capability flags that this very session has shown (``interpret/capability_flags.py``)."""
+    asides: list[int] = msgspec.field(default_factory=list)
+    """The epochs for which it was said that an owner before has put something aside."""
     plan_mode: bool = False
     plan_call: str | None = None
     """The call whose plan was emitted last."""
@@ -191,14 +193,9 @@ TABLES: Final = frozenset({"calls", "sub_agents", "approvals", "decided", "quest
 """The fields that are tables, so that a change in one costs what changed and not what is there."""
 
 _encoder = msgspec.json.Encoder()
-_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_members = decoders.of(dict[str, msgspec.Raw]).decode
 _TABLE_KEYS: Final = frozenset(key for name, key in zip(Fold.__struct_fields__, Fold.__struct_encode_fields__, strict=True)
                                if name in TABLES)
-
-
-@cache
-def _decoder() -> msgspec.json.Decoder[Fold]:
-    return msgspec.json.Decoder(Fold)  # of so many types that it is made with the first session that is opened
 
 
 def checkpoint(fold: Fold) -> bytes:
@@ -210,7 +207,7 @@ def checkpoint(fold: Fold) -> bytes:
 def restore(raw: bytes, steps: Sequence[bytes] = ()) -> Fold:
     """The fold as it was after these steps behind a checkpoint; the open text's parts are empty (they are in the journal)."""
     try:
-        return _decoder().decode(_with_steps(raw, steps) if steps else raw)
+        return decoders.decode(with_steps(raw, steps) if steps else raw, Fold)
     except BROKEN as error:
         raise SessionUnreadable(f"a session's stored state cannot be read: {error}") from error
 
@@ -247,7 +244,8 @@ def _light_places(places: list[ToolCallLocation] | None) -> list[ToolCallLocatio
     return light
 
 
-def _with_steps(raw: bytes, steps: Sequence[bytes]) -> bytes:
+def with_steps(raw: bytes, steps: Sequence[bytes]) -> bytes:
+    """A checkpoint, brought up to date by the steps behind it."""
     members = _members(raw)
     tables: dict[str, dict[str, msgspec.Raw]] = {}
     for step in steps:

@@ -76,6 +76,12 @@ class SessionView(msgspec.Struct, kw_only=True, rename="camel"):
     """How the last turn broke off; None while the next one runs, and where it did not."""
     missed: str | None = None
     """When nobody answered in time what the last turn asked; None where somebody did, and once the next one begins."""
+    node: str | msgspec.UnsetType = msgspec.UNSET
+    """The node of the cluster that it runs on; absent without a cluster."""
+    node_away: str | msgspec.UnsetType = msgspec.UNSET
+    """Why that node cannot be written to; absent while it is there."""
+    lag: float | msgspec.UnsetType = msgspec.UNSET
+    """For how many seconds that node has had entries that the cluster does not have; absent where it has none."""
 
 
 def for_clients(view: ApprovalView) -> ApprovalView:

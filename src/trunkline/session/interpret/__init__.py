@@ -87,7 +87,7 @@ class Interpreter:
         self.asks = AskInterpreter(self.writer, self.tools, self.waiting, self.policy_asks, chain_key=chain_key, roots=roots,
                                    home=home)
         self.questions = QuestionInterpreter(self.writer, self.waiting)
-        self.lifecycle = LifecycleInterpreter(self.writer, self.text, self.tools)
+        self.lifecycle = LifecycleInterpreter(self.writer, self.text, self.tools, seal=self.asks.seal)
         self.followed = FollowedInterpreter(self.writer)
         self.usage = UsageInterpreter(self.writer)
         self.conditions = ConditionInterpreter(self.writer, self.usage, self.lifecycle)

@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.options import SessionModeState
 from trunkline.dialects.acp.reading.lenient import read_lenient
@@ -255,7 +256,7 @@ def _plan_in(call: CallState) -> str | None:
     if call.kind != "switch_mode" or call.raw_input is None:
         return None
     try:
-        return msgspec.json.decode(call.raw_input, type=_PlanInput).plan or None
+        return decoders.decode(call.raw_input, _PlanInput).plan or None
     except BROKEN:
         return None
 

@@ -7,11 +7,12 @@ Rule 3: the environment is emitted again only when something about it is new.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.context.envelope import iso_ms
 from trunkline.dialects.context.events import (
     EnvironmentInfoEvent,
@@ -31,9 +32,14 @@ from trunkline.dialects.context.types import (
     SessionStatus,
     SessionSummary,
     TokenUsage,
+    to_raw,
 )
 from trunkline.dialects.outside import BROKEN
+from trunkline.dialects.packets.notices import gap_packet
+from trunkline.journal.gap import NAME as GAP
+from trunkline.journal.gap import TAKEN_OVER
 from trunkline.session.fold import Fold, Pause, Waits
+from trunkline.session.fold.kept import Arrival
 from trunkline.session.interpret.calls.tools import ToolInterpreter
 from trunkline.session.interpret.text import TextInterpreter
 from trunkline.session.interpret.usage import breakdown_of, other_costs
@@ -45,6 +51,9 @@ UNKNOWN = "unknown"
 AFRESH = "The agent started afresh"
 LOST = "It could not bring its earlier session back and does not remember what was said before."
 """Of an agent that came back without its memory: in the journal, and by a face that cannot show that."""
+
+MOVED = "session_moved"
+"""The event that says that a session came from another hub."""
 
 Level = Literal["info", "warning", "error", "success"]
 
@@ -58,7 +67,10 @@ class _AgentInfo(msgspec.Struct):
 class LifecycleInterpreter:
     """From the first entry of a session to its last."""
 
-    def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter) -> None:
+    def __init__(self, writer: Writer, text: TextInterpreter, tools: ToolInterpreter, *,
+                 seal: Callable[[bytes], bytes] | None = None) -> None:
+        """``seal`` puts an event into the chain of approvals."""
+        self._seal = seal
         self._writer = writer
         self._text = text
         self._tools = tools
@@ -110,6 +122,36 @@ class LifecycleInterpreter:
         self._writer.add(SessionCompletedEvent(
             summary=summary_of(self._writer.fold, self._writer.at),
             meta={"reason": reason, "by": by, **other_costs(self._writer.fold)}))
+
+    def arrived(self, arrival: Arrival) -> None:
+        """The session goes on at this hub. What was sealed before was sealed by another: the chain of approvals goes on from
+        there, and this very entry is its first record here."""
+        writer, fold = self._writer, self._writer.fold
+        if arrival.hole:
+            self._leave_out(arrival)
+        data = {"from": arrival.came_from, "to": arrival.to, "epoch": arrival.epoch, "after": arrival.after,
+                "chain": {"n": fold.chain.n, "head": fold.chain.head}}
+        writer.custom(MOVED, data, meta={"by": arrival.by} if arrival.by else None, seal=self._seal)
+
+    def _leave_out(self, arrival: Arrival) -> None:
+        """A gap where the hub before may have written more: whoever has seen some of that stands in it, and meets it."""
+        writer = self._writer
+        first, last = arrival.after + 1, arrival.after + arrival.hole
+        before = arrival.came_from
+        what = (f"{arrival.to} took this session over from {before}, which could not be asked. What {before} alone has behind "
+                f"entry {arrival.after}, if anything, is not part of it.")
+        notice = {"sessionUpdate": "notice", "severity": "warning", "title": "Taken over", "description": what}
+        writer.fold.seq = last - 1
+        writer.custom(GAP, {"from": first, "to": last, "why": TAKEN_OVER, "message": what}, update=bytes(to_raw(notice)),
+                      packet=gap_packet(first, last, what, writer.at))
+
+    def tail_aside(self, epoch: int, node: str, entries: int) -> None:
+        """The hub that had the session before is back, and has put aside what only it had; said once for each epoch."""
+        fold = self._writer.fold
+        if epoch in fold.asides:
+            return
+        fold.asides = [*fold.asides, epoch]
+        self._writer.custom("session_tail_aside", {"node": node, "epoch": epoch, "entries": entries})
 
     def agent_left(self) -> None:
         """The agent is gone, and no turn runs: nothing more will come of what it left open."""
@@ -168,7 +210,7 @@ class LifecycleInterpreter:
 def environment_of(fold: Fold, project: EnvironmentProject, runtime: EnvironmentRuntime) -> EnvironmentContext:
     """The session's environment: what the agent says of itself and its model, and what was found around it."""
     try:
-        info = msgspec.json.decode(fold.agent_info, type=_AgentInfo | None) or _AgentInfo()
+        info = decoders.decode(fold.agent_info, _AgentInfo | None) or _AgentInfo()
     except BROKEN:
         info = _AgentInfo()
     agent = EnvironmentAgent(name=fold.agent, version=info.version or UNKNOWN, display_name=info.title or info.name or fold.agent)

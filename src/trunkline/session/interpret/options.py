@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.options import SessionConfigOption, SessionConfigSelect
 from trunkline.dialects.acp.reading.lenient import read_lenient
 from trunkline.dialects.context.types import EnvironmentModel
@@ -47,7 +48,7 @@ def current_model(models: msgspec.Raw | None) -> EnvironmentModel | None:
     if models is None:
         return None
     try:
-        offered = msgspec.json.decode(models, type=_Models)
+        offered = decoders.decode(models, _Models)
     except BROKEN:
         return None
     name = next((model.name for model in offered.available_models if model.model_id == offered.current_model_id), None)

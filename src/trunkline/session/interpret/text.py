@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.content import (
     AudioContent,
     ContentBlock,
@@ -50,6 +51,8 @@ TITLE_SOUGHT = 4 << 10
 Chunk = AgentMessageChunk | AgentThoughtChunk
 _KIND_OF = {False: "agent_message_chunk", True: "agent_thought_chunk"}
 """The kind of the chunks of a message, and of a thought."""
+
+_decode_text = decoders.of(str).decode
 
 
 class TextInterpreter:
@@ -286,10 +289,6 @@ def entitle(fold: Fold, content: list[MessageContent]) -> None:
         if isinstance(part, TextPart) and (begins := part.text[:TITLE_SOUGHT].strip()):
             fold.title = begins.splitlines()[0][:TITLE_LENGTH]
             return
-
-
-def _decode_text(token: bytes) -> str:
-    return msgspec.json.decode(token, type=str)
 
 
 def part_of(block: ContentBlock, session_id: str, seq: int) -> MessageContent:

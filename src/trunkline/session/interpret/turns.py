@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.content import ContentBlock
 from trunkline.dialects.acp.reading.decode import text_chunk
 from trunkline.dialects.acp.reading.lenient import read_lenient
@@ -167,7 +168,7 @@ class TurnInterpreter:
             seq = writer.fold.seq + (update is not None)
             content.append(part_of(read_lenient(bytes(block), ContentBlock), writer.fold.session_id, seq))
             if text is not None:
-                delta = msgspec.json.decode(text.text, type=str)
+                delta = decoders.decode(text.text, str)
                 writer.add(MessageDeltaEvent(message_id=message_id, role="user", delta=delta), update=update)
             elif update is not None:
                 writer.custom("user_content", {"messageId": message_id, "index": index}, update=update)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from trunkline import decoders
 from trunkline.dialects.acp.updates import UsageUpdate
 from trunkline.dialects.acp.usage import TokenCount
 from trunkline.dialects.context.events import ContextWindowEvent, CostUpdateEvent, TokenUsageEvent
@@ -92,7 +93,7 @@ class UsageInterpreter:
     def turn_took(self, raw: bytes, turn: Turn, *, of_session: bool) -> None:
         """What the answer to the prompt says."""
         try:
-            count = msgspec.json.decode(raw, type=TokenCount)
+            count = decoders.decode(raw, TokenCount)
         except BROKEN:
             self._writer.custom("unreadable_usage", as_object(raw), namespace="acp")
             return

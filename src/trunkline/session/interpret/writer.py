@@ -98,11 +98,12 @@ class Writer:
         self._out.append(Entry(self.fold.seq, self.at, event, update, packet, raw))
 
     def custom(self, name: str, data: Any, *, namespace: str = "trunkline", update: bytes | None = None,
-               packet: bytes | None = None, raw: bytes | None = None, meta: dict[str, Any] | None = None) -> int:
+               packet: bytes | None = None, raw: bytes | None = None, meta: dict[str, Any] | None = None,
+               seal: Callable[[bytes], bytes] | None = None) -> int:
         """Write what the Agent Context Protocol has no event for."""
         body = data if isinstance(data, msgspec.Raw) else to_raw(data)
         event = CustomEvent(namespace=namespace, event_name=name, data=body, meta=meta or msgspec.UNSET)
-        return self.add(event, update=update, packet=packet, raw=raw)
+        return self.add(event, update=update, packet=packet, raw=raw, seal=seal)
 
     def status(self, to: SessionStatus, *, reason: str | None = None, packet: bytes | None = None,
                meta: dict[str, Any] | None = None) -> None:

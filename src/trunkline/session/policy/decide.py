@@ -6,6 +6,9 @@
     the permission policy                          the session's, else the file's: reads, writes, commands, searches
     nobody                                         a person is asked
 
+In a cluster the rules are the cluster's, and those of the node's own file come behind them (``stricter``): they can turn what was
+allowed into an ask or a denial, and never the other way. What they say nothing about is as the cluster says.
+
 Rule 1: no I/O and no clock (``file.py`` has the file, ``rules.py`` what fits, ``asks.py`` what is asked).
 Rule 2: in doubt a person is asked. Nothing here allows what it does not understand.
 Rule 3: every verdict says which rule decided, and why.
@@ -51,10 +54,11 @@ __all__ = [
     "policy_ask",
 ]
 
-VerdictSource = Literal["policy file", "session", "permission policy", "default"]
+VerdictSource = Literal["policy file", "cluster policy", "session", "permission policy", "default"]
 Scope = Literal["turn", "session", "always"]
 _NAMES_SOMETHING: frozenset[ToolCategory] = frozenset({"terminal", "git", "file_write", "file_edit", "other"})
 _WRITES: frozenset[ToolCategory] = frozenset({"file_write", "file_edit"})
+_STRICTNESS: dict[Action, int] = {"allow": 0, "ask": 1, "deny": 2}
 
 
 class Verdict(Struct, frozen=True):
@@ -84,22 +88,43 @@ class Policy(Struct, frozen=True):
     auto_approve: PermissionPolicy | None = None
     problem: str | None = None
     stale: str | None = None
+    source: VerdictSource = "policy file"
+    """Whose rules these are."""
+    node: str = ""
+    """In a cluster: the node that decides."""
+    stricter: Policy | None = None
+    """In a cluster: the node's own rules, where these are the cluster's."""
+
+    @property
+    def all_rules(self) -> tuple[Rule, ...]:
+        """The node's own as well."""
+        return self.rules if self.stricter is None else (*self.rules, *self.stricter.rules)
 
     def decide(self, ask: PolicyAsk, *, session_rules: Sequence[Rule] = (), session_policy: PermissionPolicy | None = None,
                now_us: int) -> Verdict:
         """Allow it, ask a person, or deny it."""
-        verdict = self._decide(ask, session_rules, session_policy, now_us)
+        subject = Subject(ask)
+        verdict = self._said(subject, session_rules, session_policy, now_us)
+        if self.stricter is None:
+            return verdict
+        own = self.stricter._said(subject, session_rules, None, now_us)
+        if own.source == "default" or _STRICTNESS[own.action] <= _STRICTNESS[verdict.action]:
+            return verdict
+        return replace(own, why=f"{own.why} (at the node {self.node}, whose own file is stricter than the cluster's policy)")
+
+    def _said(self, subject: Subject, session_rules: Sequence[Rule], session_policy: PermissionPolicy | None,
+              now_us: int) -> Verdict:
+        verdict = self._decide(subject, session_rules, session_policy, now_us)
         return verdict if self.stale is None else replace(verdict, why=f"{verdict.why} ({self.stale})")
 
-    def _decide(self, ask: PolicyAsk, session_rules: Sequence[Rule], session_policy: PermissionPolicy | None,
+    def _decide(self, subject: Subject, session_rules: Sequence[Rule], session_policy: PermissionPolicy | None,
                 now_us: int) -> Verdict:
-        subject = Subject(ask)
         looked_at = list(self._consider(subject, session_rules, now_us))
         denying = [one for one in looked_at if one.rule.action == "deny" and (one.fit.ok or one.fit.maybe)]
         for one in sorted(denying, key=lambda one: one.fit.maybe):
             return _by_rule(one) if one.fit.ok else _perhaps(one)
         if self.problem is not None:
-            return Verdict("ask", None, "policy file", f"the rules cannot be read, so nothing is allowed by them: {self.problem}")
+            return Verdict("ask", None, self.source, f"the rules cannot be read, so nothing is allowed by them: {self.problem}")
         for one in looked_at:
             if one.fit.ok or one.fit.maybe:
                 return _by_rule(one) if one.fit.ok else _perhaps(one)
@@ -107,18 +132,29 @@ class Policy(Struct, frozen=True):
 
     def consider(self, ask: PolicyAsk, *, session_rules: Sequence[Rule] = (), now_us: int) -> list[Considered]:
         """Every rule in the order in which it counts, with what stands against it."""
-        looked_at = self._consider(Subject(ask), session_rules, now_us)
+        subject = Subject(ask)
+        looked_at = list(self._consider(subject, session_rules, now_us))
+        if self.stricter is not None:
+            looked_at += self.stricter._consider(subject, (), now_us)
         return sorted(looked_at, key=lambda one: one.rule.action != "deny")
 
     def without_allowing(self) -> Policy:
         """Only what restricts: for a file that has gone away."""
-        return Policy(tuple(rule for rule in self.rules if rule.action != "allow"))
+        return Policy(tuple(rule for rule in self.rules if rule.action != "allow"), source=self.source, node=self.node)
+
+    def for_node(self, node: str) -> Policy:
+        """Without the rules that name other nodes. Without a cluster (``""``) a rule that names one allows nothing, and the rest
+        of them stand."""
+        if not any(rule.node for rule in self.rules):
+            return self
+        return replace(self, rules=tuple(rule for rule in self.rules if not rule.node or (
+            globs.text_listed(rule.node, node) if node else rule.action != "allow")))
 
     def _consider(self, subject: Subject, session_rules: Sequence[Rule], now_us: int) -> Iterator[Considered]:
         for rule in session_rules:
             yield Considered(rule, "session", fits(rule, subject, now_us))
         for rule in self.rules:
-            yield Considered(rule, "policy file", fits(rule, subject, now_us))
+            yield Considered(rule, self.source, fits(rule, subject, now_us))
 
 
 def always_rule(ask: PolicyAsk, *, allow: bool, scope: Scope, session_id: str, turn_id: str | None, reason: str | None,
@@ -168,7 +204,7 @@ def _by_rule(one: Considered) -> Verdict:
     rule = one.rule
     does = {"allow": "allows it", "ask": "wants a person to decide", "deny": "denies it"}[rule.action]
     name = f"rule {rule.id}" if rule.id else "a rule"
-    where = "of this session" if one.source == "session" else "of the policy file"
+    where = {"session": "of this session", "cluster policy": "of the cluster's policy"}.get(one.source, "of the policy file")
     return Verdict(rule.action, rule, one.source, f"{name} {where} {does}" + (f": {rule.reason}" if rule.reason else ""))
 
 

@@ -5,6 +5,8 @@ Rule 2: it is replaced in one step and never half written. A rule that is added 
 out goes with its lines alone. The rest stays as it was.
 Rule 3: it is read again when it changed. A bad one changes nothing: the last good rules stay in force, and ``problem`` and every
 verdict say so. Without good ones everything is asked. Of a file that went away only what restricts stays in force.
+Rule 4: in a cluster (``cluster.py``) these are the node's own rules, which may only be stricter. What people decide for good is
+written into the cluster's policy then, for this node.
 """
 
 from __future__ import annotations
@@ -15,16 +17,20 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from trunkline.disk.private_file import read_private, replace_private
 from trunkline.errors import Conflict, Invalid, StorageError
+from trunkline.session.policy import globs
 from trunkline.session.policy.decide import Policy
 from trunkline.session.policy.rules import Rule
 from trunkline.session.policy.text import TEXT_BYTES, check_rule, parse_policy, with_rule, without_rule
+
+if TYPE_CHECKING:
+    from trunkline.session.policy.cluster import ClusterPolicy
 
 POLICY_FILE = "policy.toml"
 SETTLED_NS = 100_000_000
@@ -59,13 +65,36 @@ class PolicyBook:
         self.path = path
         self._state = _State()
         self._writing = threading.Lock()
+        self.cluster: ClusterPolicy | None = None
+        """The cluster's policy, where this is a node of one."""
+        self._joined = (Policy(), Policy(), Policy())
+        """The cluster's rules, the file's, and both as one."""
         self.changed: Callable[[], object] = lambda: None
         """Set by whoever has to know that other rules are in force now; called in whichever thread found it out."""
         self.refresh()
 
+    def join(self, cluster: ClusterPolicy) -> None:
+        """Put the cluster's policy before this one."""
+        self.cluster = cluster
+        if self._state.good:
+            self._state = replace(self._state, policy=self._read(self._state.text))  # now it is known which node this is
+        cluster.changed = lambda: self.changed()
+        self.changed()
+
     @property
     def policy(self) -> Policy:
-        """The rules in force now."""
+        """The rules in force now: the file's, or the cluster's with the file's behind them."""
+        own = self.own
+        if self.cluster is None or self.cluster.absent:
+            return own
+        over = self.cluster.policy
+        if self._joined[0] is not over or self._joined[1] is not own:
+            self._joined = over, own, replace(over, stricter=own)
+        return self._joined[2]
+
+    @property
+    def own(self) -> Policy:
+        """The rules of the file alone."""
         self.refresh()
         return self._state.policy
 
@@ -104,11 +133,15 @@ class PolicyBook:
             return self._replace(text)
 
     def append(self, rule: Rule) -> Policy:
-        """Add a rule at the end; one that is there already is not added again."""
+        """Add a rule at the end; one that is there already is not added again. In a cluster it is added to the cluster's policy,
+        for this node alone: the same path is another folder elsewhere."""
         check_rule(rule)
+        if self.cluster is not None and not self.cluster.absent:
+            self.cluster.append(replace(rule, node=[globs.escape(self.cluster.node)]))
+            return self.policy
         with self._writing:
             text = self.text()
-            if any(_same(rule, other) for other in parse_policy(text).rules):
+            if has_rule(text, rule):
                 return self.policy
             return self._replace(with_rule(text, rule))
 
@@ -122,7 +155,7 @@ class PolicyBook:
             return rule
 
     def _replace(self, text: str) -> Policy:
-        policy = parse_policy(text)
+        policy = self._read(text)
         if self.path is not None:
             replace_private(self.path, text.encode())
         self._put(_State(policy, text, good=True, seen=None if self.path is None else _stamp(self.path)))
@@ -152,7 +185,10 @@ class PolicyBook:
             return self._vanished(before)
         if before.good and before.problem is None and text == before.text:
             return before
-        return _State(parse_policy(text), text, good=True)
+        return _State(self._read(text), text, good=True)
+
+    def _read(self, text: str) -> Policy:
+        return parse_policy(text).for_node("" if self.cluster is None else self.cluster.node)
 
     def _vanished(self, before: _State) -> _State:
         if not before.good or not before.text:
@@ -186,6 +222,11 @@ def _stamp(path: Path) -> Stamp | None:
     except OSError as error:
         raise StorageError(f"cannot read {path}: {error.strerror}") from error
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
+
+
+def has_rule(text: str, rule: Rule) -> bool:
+    """Whether a policy has a rule that says the same."""
+    return any(_same(rule, other) for other in parse_policy(text).rules)
 
 
 def _same(rule: Rule, other: Rule) -> bool:

@@ -83,3 +83,13 @@ def of_home_in_code(word: str, home: str) -> Iterator[str]:
     if _TAKES_AWAY.search(word):
         yield home
     yield from (posixpath.join(home, part.lstrip("/")) for part in path_like_parts(word) if part.strip("/. "))
+
+
+_PIECES: Final = re.compile(r"[\s,;|:#\"'`<>]+")
+"""What may stand between a path and something else in one text."""
+
+
+def within_path(path: str) -> Iterator[str]:
+    """What a tool may take a path for that has more in it than a path."""
+    bare = path.strip(" \t\r\n\"'`<>@").replace("/@", "/")
+    yield from (piece for piece in (bare, path, *_PIECES.split(bare), *_PIECES.split(path)) if piece)

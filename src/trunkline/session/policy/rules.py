@@ -9,6 +9,7 @@ Rule 4: what touches the hub's own files (``guarded``) is never allowed by a rul
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
@@ -27,6 +28,7 @@ from trunkline.session.policy.commands import (
 )
 from trunkline.session.policy.options import changing, unnamed
 from trunkline.session.policy.subject import PolicyAsk, Subject
+from trunkline.session.policy.synonyms import is_meant
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
@@ -57,6 +59,8 @@ class Rule(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True
     input: str | None = None
     """Only a call with exactly this input: what people allowed for longer that has no command and no path of its own."""
     root: str | None = None
+    node: list[str] = []
+    """Only at these nodes of a cluster; which those are is known before rules are held against anything (``Policy.for_node``)."""
     expires_at: str | None = None
     session: str | None = None
     turn: str | None = None
@@ -166,14 +170,24 @@ def _concerns_ask(rule: Rule, subject: Subject) -> Fit:
 
 def _command_concerned(rule: Rule, subject: Subject) -> Fit:
     """One command is enough, in any of its spellings; what may be run in turn may be it."""
-    if any(globs.text_concerned(rule.command, spelled) for spelled in subject.spellings):
+    *each, whole = subject.spellings or ([],)
+    if any(_means(rule.command, one) for one in each) or (whole and globs.text_concerned(rule.command, whole)):
         return Fit(True)
     for text in subject.hidden:
-        if globs.text_concerned(rule.command, [text]):
+        if _means(rule.command, [text, *subject.in_other_words([text])]):
             return Fit(False, f"it may run `{text[:_SHOWN]}`", True)
     if any(globs.text_may_match(rule.command, one) for one in subject.outlines):
         return Fit(False, _OPEN, True)
     return Fit(False, "no command in it matches")
+
+
+def _means(patterns: list[str], spelled: list[str]) -> bool:
+    """Whether a pattern is about a command in one of these spellings, or with its options in another order."""
+    if globs.text_concerned(patterns, spelled):
+        return True
+    included, excluded = globs.split(patterns)
+    return any(is_meant(pattern, text) for pattern in included for text in spelled) and not any(
+        globs.text_matches(pattern, spelled[0]) for pattern in excluded)
 
 
 def _path_concerned(rule: Rule, subject: Subject) -> Fit:
@@ -289,16 +303,16 @@ def _command_allowed(patterns: list[str], one: SimpleCommand, subject: Subject) 
 def _excludes(excluded: list[str], one: SimpleCommand, subject: Subject) -> bool:
     """Whether an exclusion is about a command, or may be about what that runs in turn."""
     return bool(excluded) and (subject.runs_unknown(one) or any(
-        globs.text_matches(pattern, text, fold=True) for text in (*subject.every_spelling(one), *subject.hidden_in(one))
-        for pattern in excluded))
+        globs.text_matches(pattern, text, fold=True) or is_meant(pattern, text)
+        for text in (*subject.every_spelling(one), *subject.hidden_in(one)) for pattern in excluded))
 
 
 def _covered_by(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fit:
     """Whether one of the patterns matches a command and names each option in it that changes what is run."""
     text, missing = as_written(one), ""
-    written = {text, behind_variables(one)}
+    written, climbs = {text, behind_variables(one)}, _worked_out(one)
     for pattern in patterns:
-        if any(globs.text_matches(pattern, each) for each in written):
+        if any(globs.text_matches(pattern, each) for each in written) and (not climbs or globs.text_matches(pattern, climbs)):
             absent = unnamed(pattern, changing(one, subject.ask.root, subject.base, subject.ask.home))
             if not absent:
                 return Fit(True)
@@ -306,9 +320,21 @@ def _covered_by(patterns: list[str], one: SimpleCommand, subject: Subject) -> Fi
     return Fit(False, f"`{missing}` {CHANGES}: `{text}`" if missing else f"`{text}` is not in its commands")
 
 
+def _worked_out(one: SimpleCommand) -> str:
+    """A command with its paths worked out, where one of them goes up again: to ``scripts/*`` a ``scripts/../x`` is ``x``. Empty
+    where none does."""
+    words = [word or "" for word in one.words]
+    if not any("/.." in word for word in words):
+        return ""
+    return " ".join(f"./{clear}" if word.startswith("./") and clear[:2] != ".." else clear
+                    for word in words for clear in [posixpath.normpath(word) if "/.." in word else word])
+
+
 def paths_inside(subject: Subject) -> bool:
     """Whether every path is beyond doubt in a folder of the session."""
     ask = subject.ask
+    if not all(where.inside for where in subject.within_paths):
+        return False
     return all(where.inside or (where.plain and any(globs.relative_to(where.absolute, root) is not None for root in ask.roots))
                for where in subject.places)
 

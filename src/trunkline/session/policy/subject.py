@@ -6,10 +6,11 @@ Rule: pure, and looked at once for all rules. Paths are judged by their spelling
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -46,7 +47,8 @@ from trunkline.session.policy.handed import handling
 from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, line_steers_hub, runs_unknown, without_options
 from trunkline.session.policy.loops import known_in_loop
 from trunkline.session.policy.names import fed_outlines
-from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold
+from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold, within_path
+from trunkline.session.policy.synonyms import MOST, Standing, perhaps, synonyms
 from trunkline.session.workspace import PLAYGROUND
 
 if TYPE_CHECKING:
@@ -257,7 +259,17 @@ class Subject:
         """Places that the end of a bundle of options may be (``-czfsecrets``), and those that a glob may climb to."""
         ask = self.ask
         return (*(globs.place(end, ask.root, ask.home, self.base) for end in dict.fromkeys(self._ends)), *self._climbed_to,
-                *self._settled)
+                *self._settled, *self.within_paths)
+
+    @cached_property
+    def within_paths(self) -> tuple[Place, ...]:
+        """Places that a tool's own paths may be to one that takes more than a path there: with lines (``.env:1-20``), in quotes,
+        behind an ``@``, several in one text, or with escapes of addresses."""
+        ask = self.ask
+        own = [_below(path, (ask.root, *ask.roots)) for path in ask.paths] if ask.command is None else []
+        paths = [*own, *(unquote(path) for path in own if "%" in path)]
+        parts = islice(dict.fromkeys(part for path in paths for part in within_path(path) if part not in own), WORDS)
+        return tuple(globs.place(part, ask.root, ask.home, self.base) for part in parts)
 
     @cached_property
     def _climbed_to(self) -> tuple[Place, ...]:
@@ -315,12 +327,15 @@ class Subject:
     def hidden_in(self, one: SimpleCommand) -> Iterator[str]:
         """What a command of the line may run in turn."""
         yield from hidden(one)
+        yield from perhaps(one)
         yield from self.behind[id(one)].texts
 
     @cached_property
     def outlines(self) -> tuple[str, ...]:
         """Patterns of the commands that only the shell knows in full."""
         if not self.is_whole or len(self.hidden) > TEXTS or any(map(self.runs_unknown, self.commands)):
+            return ("*",)
+        if any(len(one) > MOST for one in self.spellings):
             return ("*",)
         found = [outline(one) for one in self.commands]
         return tuple(dict.fromkeys(one for one in found if one is not None))
@@ -341,7 +356,18 @@ class Subject:
 
     def every_spelling(self, one: SimpleCommand) -> list[str]:
         """A command of the line in every way that a rule may have written it, other names of it included."""
-        return [*spellings(one), *without_options(one), *self.behind[id(one)].names]
+        found = [*spellings(one), *without_options(one), *self.behind[id(one)].names]
+        return list(dict.fromkeys((*found, *self.in_other_words(found))))
+
+    def in_other_words(self, texts: Sequence[str]) -> list[str]:
+        """Commands as others would write them."""
+        return synonyms(texts, self._standing)
+
+    @cached_property
+    def _standing(self) -> Standing:
+        ask = self.ask
+        bases = tuple(map(globs.folded, self.bases))
+        return Standing(globs.folded(ask.root), bases, globs.folded(ask.home) if ask.home is not None else None)
 
     @cached_property
     def unsure(self) -> str:
@@ -449,6 +475,11 @@ class Subject:
     @cached_property
     def _climbs(self) -> bool:
         return any(".." in word for word in (*self._words, *self._above, *self.ask.globs))
+
+
+def _below(path: str, roots: tuple[str, ...]) -> str:
+    """A path as it is called from the first of these folders that it is in; what such a folder is called says nothing of it."""
+    return next((inside for root in roots if (inside := globs.relative_to(path, root))), path)
 
 
 def _without_variables(word: str) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.context.types import AutoApprove, PermissionPolicy
 from trunkline.dialects.outside import BROKEN, NOT_TOML
 from trunkline.dialects.toml_text import toml_value
@@ -29,7 +30,8 @@ PATTERNS = 200
 NOTE_CHARS = 1000
 
 _FIELDS = {field.name: field.encode_name for field in msgspec.structs.fields(Rule)}
-_LISTS = ("category", "tool", "agent", "command", "path", "risk")
+_ABOUT = ("category", "tool", "agent", "command", "path", "risk")
+_LISTS = (*_ABOUT, "node")
 _HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rules[ \t]*\]\]", re.MULTILINE)
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _WRITTEN_ORDER = ("id", *_LISTS, "input", "root", "session", "turn", "expires_at", "saved_by", "reason", "action")
@@ -58,10 +60,10 @@ def parse_policy(text: str) -> Policy:
 
 def check_rule(rule: Rule, where: str = "the rule") -> Rule:
     """The rule itself, or Invalid where it could not mean what its author wants."""
-    for key in ("tool", "agent", "command", "path"):
+    for key in ("tool", "agent", "command", "path", "node"):
         _check_patterns(where, key, getattr(rule, key), paths=key == "path")
-    if rule.action == "allow" and not any(getattr(rule, key) for key in _LISTS):
-        raise Invalid(f"{where}: an allow rule must say what it is about: one of {', '.join(_LISTS)}")
+    if rule.action == "allow" and not any(getattr(rule, key) for key in _ABOUT):
+        raise Invalid(f"{where}: an allow rule must say what it is about: one of {', '.join(_ABOUT)}")
     if rule.action == "allow" and any(pattern.startswith("~") for pattern in rule.path):
         raise Invalid(f"{where}: path: what is allowed is relative to the session's folder, so `~` matches nothing")
     if rule.root is not None and not rule.root.startswith(("/", "~/")):
@@ -155,7 +157,7 @@ def _rule(table: Any, where: str) -> Rule:
     _refuse_unknown(table, _FIELDS, where)
     values = {_FIELDS[key]: _value(key, value) for key, value in table.items()}
     try:
-        rule = msgspec.convert(values, Rule)
+        rule = decoders.convert(values, Rule)
     except BROKEN as error:
         raise Invalid(f"{where}: {_plainly(str(error))}") from error
     return check_rule(rule, where)
@@ -175,7 +177,7 @@ def _auto_approve(table: Any) -> PermissionPolicy:
     _refuse_unknown(table, AutoApprove.__struct_fields__, "auto_approve")
     values = dict.fromkeys(AutoApprove.__struct_fields__, False) | dict(table)
     try:
-        auto = msgspec.convert(values, AutoApprove)
+        auto = decoders.convert(values, AutoApprove)
     except BROKEN as error:
         raise Invalid(f"auto_approve: {_plainly(str(error))}") from error
     return check_permission_policy(PermissionPolicy(auto_approve=auto), "auto_approve")

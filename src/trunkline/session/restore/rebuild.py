@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.context.envelope import UnknownEvent, decode_event, iso_ms
 from trunkline.dialects.context.events import (
     ApprovalRequestedEvent,
@@ -43,6 +42,7 @@ from trunkline.journal.base import Entry, Journal, SessionRow
 from trunkline.session.audit.chain import Chain, opened
 from trunkline.session.fold import NULL, Cost, Fold, Pause, Todo, Turn, Usage, Waits, restore
 from trunkline.session.fold.caps import Caps
+from trunkline.session.interpret.lifecycle import MOVED
 from trunkline.session.interpret.text import LAST_TEXT, entitle
 from trunkline.session.policy.decide import Rule
 
@@ -133,6 +133,8 @@ class _Story:
             case SessionResumedEvent():
                 self._resumed(event)
             case CustomEvent():
+                if event.event_name == MOVED:
+                    self._sealed(entry.event)
                 self._custom(entry, event)
 
     def _resumed(self, event: SessionResumedEvent) -> None:
@@ -154,7 +156,7 @@ class _Story:
         if apply is None:
             return
         try:
-            apply(self.fold, entry, msgspec.json.decode(event.data, type=dict[str, Any]))
+            apply(self.fold, entry, decoders.decode(event.data, dict[str, Any]))
         except (KeyError, TypeError, ValueError, *BROKEN):
             return  # Rule 2
 
@@ -182,17 +184,17 @@ def _agent_session(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
 
 
 def _limits(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
-    fold.caps = msgspec.convert(data.get("caps"), Caps | None)
-    fold.waits = msgspec.convert(data.get("waits") or {}, Waits)
+    fold.caps = decoders.convert(data.get("caps"), Caps | None)
+    fold.waits = decoders.convert(data.get("waits") or {}, Waits)
 
 
 def _policy(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
-    fold.permission_policy = msgspec.convert(data["policy"], PermissionPolicy)
+    fold.permission_policy = decoders.convert(data["policy"], PermissionPolicy)
 
 
 def _rule(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:
     if data["where"] == "session":
-        fold.rules.append(msgspec.convert(data["rule"], Rule))
+        fold.rules.append(decoders.convert(data["rule"], Rule))
 
 
 def _commands(fold: Fold, entry: Entry, data: dict[str, Any]) -> None:

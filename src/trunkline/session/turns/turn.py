@@ -63,14 +63,15 @@ class TurnPlayer:
         """Have this done after each turn's end is written, and before the next begins; it may hold the session."""
         self._after_turn.append(act)
 
-    def begin(self, turn: Turn, content: list[msgspec.Raw]) -> None:
-        """Write a turn's prompt, and play it. The agent gets it before readers do: everybody waits for what it will say."""
+    def begin(self, turn: Turn, content: list[msgspec.Raw], *, is_next: bool = False) -> None:
+        """Write a turn's prompt, and play it. The agent gets it before readers do: everybody waits for what it will say.
+        ``is_next``: readers get the end of the turn before with it, and that may not wait for what this one brings."""
         self._recorder.hold_readers()
         try:
             self._recorder.write()
             self._play(turn, content)
         finally:
-            self._recorder.let_readers_go()
+            self._recorder.let_readers_go(at_once=is_next)
 
     def _play(self, turn: Turn, content: list[msgspec.Raw]) -> None:
         self._alarms.clear("idle")
@@ -247,7 +248,7 @@ class TurnPlayer:
         if not fold.queue or fold.turn is not None or fold.paused is not None or self._closing:
             return False
         following, content = self._recorder.at().turns.start_queued()
-        self.begin(following, content)
+        self.begin(following, content, is_next=True)
         return True
 
     def worked_us(self) -> int:

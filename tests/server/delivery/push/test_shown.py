@@ -27,8 +27,10 @@ def test_what_was_told_is_remembered_without_what_it_said(tmp_path: Path) -> Non
     told = loaded(tmp_path)
     assert [note.ask for note in told.left(0)] == ["r1"]
     assert told.left(1_000) == []
-    found = told.pop("r1")
-    assert found is not None and found.devices == {"phone"} and told.pop("r1") is None and told.pop("r2") is None
+    found = told.get("r1")
+    assert found is not None and found.devices == {"phone"} and told.get("r2") is None
+    told.drop("r1")
+    assert told.get("r1") is None and loaded(tmp_path).get("r1") is None
     assert loaded(tmp_path).left(0) == []
 
 
@@ -37,7 +39,7 @@ def test_the_number_of_asks_is_bounded(tmp_path: Path) -> None:
     for number in range(SHOWN_MOST + 1):
         told._asks[f"r{number}"] = ShownAsk(ask(number), frozenset())
     told.add(ask(SHOWN_MOST + 1), frozenset())
-    assert len(told._asks) == SHOWN_MOST and told.pop("r0") is None and told.pop(f"r{SHOWN_MOST + 1}") is not None
+    assert len(told._asks) == SHOWN_MOST and told.get("r0") is None and told.get(f"r{SHOWN_MOST + 1}") is not None
 
 
 def test_a_damaged_file_is_begun_anew(tmp_path: Path) -> None:

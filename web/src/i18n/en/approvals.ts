@@ -94,6 +94,7 @@ export const approvals = {
   timedOut: 'Nobody answered in time, so it was denied',
   byYou: 'you',
   somebody: 'somebody',
+  away: 'An answer does not arrive now. {why}',
   answerThere: 'Answer it in the terminal that asks it.',
   noScopeApprove: 'This device may watch, but not decide.',
   noScopeCap: 'This device may not change limits.',

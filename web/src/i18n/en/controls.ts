@@ -46,6 +46,7 @@ export const controls = {
   more: 'More controls',
   failed: 'Not done: {why}',
   whyOffline: 'Trunkline is not reached now',
+  whyAway: 'The node that it runs on is unreachable',
   whyNoScope: 'This device may not steer sessions',
   whyWatchOnly: 'Somebody else runs this agent',
   whyNoTurn: 'The agent does nothing now',

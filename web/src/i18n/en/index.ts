@@ -1,5 +1,6 @@
 /** English: the language that the page is written in. */
 import { approvals } from './approvals';
+import { cluster } from './cluster';
 import { common } from './common';
 import { composer } from './composer';
 import { controls } from './controls';
@@ -13,4 +14,4 @@ import { notices } from './notices';
 import { policy } from './policy';
 import { session } from './session';
 
-export const en = { approvals, common, composer, controls, devices, files, home, login, content, new: newSession, notices, policy, session } as const;
+export const en = { approvals, cluster, common, composer, controls, devices, files, home, login, content, new: newSession, notices, policy, session } as const;

@@ -1,6 +1,11 @@
 /** Words of the policy editor. */
 export const policy = {
   title: 'Rules',
+  whose: 'Which rules',
+  whoseCluster: 'Of the cluster',
+  whoseNode: 'Of {node} only',
+  ofCluster: 'These rules hold on every node. What a node has in its own file can only be stricter.',
+  ofNode: 'These rules hold on {node}, beside those of the cluster. They can only be stricter.',
   intro: 'Rules answer for you when an agent asks. Deny rules always win; of the others the first that fits decides. What no rule is about, you are asked.',
   rules: 'List',
   text: 'File',
@@ -73,6 +78,8 @@ export const policy = {
   resultDeny: 'Denied without asking',
   decidedBy: 'Decided by',
   sourceFile: 'a rule of the file',
+  sourceCluster: 'a rule of the cluster',
+  sourceNodeFile: 'a rule of the node’s own file',
   sourceSession: 'a rule of the session',
   sourcePermission: 'what is approved without asking',
   sourceDefault: 'no rule: a person decides',

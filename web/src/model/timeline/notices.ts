@@ -23,11 +23,14 @@ const HUB_NEWS: Record<string, NoticeTone> = {
   cancel_requested: 'quiet', agent_exited: 'warning', agent_stopped: 'quiet', rule_added: 'quiet', session_attached: 'quiet',
   session_taken_over: 'quiet', session_given_back: 'quiet', continued_in: 'info',
   permission_policy_set: 'quiet', limits_set: 'quiet', artifact_created: 'info', malformed: 'quiet',
-  gap: 'warning', state_rebuilt: 'warning',
+  gap: 'warning', taken_over: 'warning', session_moved: 'quiet', session_tail_aside: 'warning', state_rebuilt: 'warning',
 };
 const ACP_NEWS: Record<string, NoticeTone> = { current_mode_update: 'quiet', compaction_update: 'quiet' };
 
 export class Notices {
+  /** A session was joined, and its agent has not said yet that it has told all of it. */
+  private isJoining = false;
+
   constructor(private readonly items: ItemList) {}
 
   onPlan(event: Extract<ACPEvent, { type: 'progress:plan_mode' }>): string | undefined {
@@ -40,7 +43,7 @@ export class Notices {
   }
 
   add(event: ACPEvent, notice: Notice | undefined): string | undefined {
-    if (notice === undefined) return undefined;
+    if (notice === undefined || this.endsJoining(notice)) return undefined;
     const key = notice.subject !== undefined ? `n:${notice.subject}` : `n:${event.seq}`;
     const known = this.items.find(key) as NoticeItem | undefined;
     if (known !== undefined) {
@@ -49,6 +52,13 @@ export class Notices {
     }
     const { name, tone, aside, state } = notice;
     return this.items.add({ kind: 'notice', key, ...startOf(event), name, tone, aside, state: signal(state) }).key;
+  }
+
+  /** That a session was joined is said once: nobody has come back who had not been here. */
+  private endsJoining({ name }: Notice): boolean {
+    const ends = this.isJoining && name === 'resumed';
+    this.isJoining = name === 'session_attached' || (this.isJoining && !ends);
+    return ends;
   }
 }
 
@@ -82,11 +92,17 @@ export function unknownNotice(event: { type: string }): Notice {
 
 function customNotice(event: CustomEvent): Notice | undefined {
   const by = readText(event._meta, 'by');
-  const tone = event.namespace === 'trunkline' ? HUB_NEWS[event.eventName] : event.namespace === 'acp' ? ACP_NEWS[event.eventName] : undefined;
+  const name = nameOf(event);
+  const tone = event.namespace === 'trunkline' ? HUB_NEWS[name] : event.namespace === 'acp' ? ACP_NEWS[event.eventName] : undefined;
   const state: NoticeState = { title: `${event.namespace} · ${event.eventName}`, data: event.data, ...defined({ by }) };
   if (tone === undefined) return { ...notice('custom', 'quiet', state), aside: true };
   const subject = event.eventName === 'compaction_update' ? readText(event.data, 'compactionId') : undefined;
-  return { ...notice(event.eventName, tone, { ...state, ...defined({ text: textIn(event) }) }), ...defined({ subject }) };
+  return { ...notice(name, tone, { ...state, ...defined({ text: textIn(event) }) }), ...defined({ subject }) };
+}
+
+/** A gap may be of storage that was damaged, or of a node of a cluster that could not be asked. */
+function nameOf({ eventName, data }: CustomEvent): string {
+  return eventName === 'gap' && data['why'] === 'taken_over' ? 'taken_over' : eventName;
 }
 
 function textIn(event: CustomEvent): string | undefined {
@@ -95,7 +111,8 @@ function textIn(event: CustomEvent): string | undefined {
     case 'current_mode_update': return readText(data, 'currentModeId');
     case 'agent_stopped': return readText(data, 'reason');
     case 'compaction_update': return readText(data, 'status');
-    case 'gap': return `${String(data['from'])}–${String(data['to'])}`;
+    case 'session_moved': return readText(data, 'to');
+    case 'gap': return readText(data, 'message') ?? `${String(data['from'])}–${String(data['to'])}`;
     case 'artifact_created': return readText(data, 'name') ?? readText(data['artifact'] as Record<string, unknown> | undefined, 'name');
     default: return undefined;
   }

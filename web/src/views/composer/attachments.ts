@@ -34,6 +34,7 @@ interface Taken {
 
 export class Attachments {
   private readonly listed = signal<Attached[]>([]);
+  private readonly taking = signal(false);
   private readonly files = new Map<number, File>();
   private keys = 0;
   private onPath: ((path: string) => void) | null = null;
@@ -57,8 +58,9 @@ export class Attachments {
     return () => void (this.onPath = null);
   }
 
+  /** Nothing can be sent now: a file is read, or a message is made ready, whoever began it. */
   get busy(): boolean {
-    return this.listed.value.some((each) => each.state === 'reading');
+    return this.taking.value || this.listed.value.some((each) => each.state === 'reading');
   }
 
   /** Take files in. `pictures`: whether the agent takes pictures. */
@@ -79,16 +81,25 @@ export class Attachments {
 
   /** The pictures of the message, made to fit together; null where they do not. */
   async take(): Promise<Taken | null> {
-    const keys = this.listed.peek().map((each) => each.key);
-    const files = keys.flatMap((key) => this.files.get(key) ?? []);
-    const pictures = await Promise.all(files.map((file) => readPicture(file, roomFor(files.length)).catch(() => null)));
-    if (pictures.some((picture) => picture === null)) return null;
-    return { keys, pictures: pictures as Picture[] };
+    this.taking.value = true;
+    try {
+      return await this.madeReady();
+    } finally {
+      this.taking.value = false;
+    }
   }
 
   /** These went with a message; what was added since stays. */
   sent({ keys }: Taken): void {
     keys.forEach((key) => this.remove(key));
+  }
+
+  private async madeReady(): Promise<Taken | null> {
+    const keys = this.listed.peek().map((each) => each.key);
+    const files = keys.flatMap((key) => this.files.get(key) ?? []);
+    const pictures = await Promise.all(files.map((file) => readPicture(file, roomFor(files.length)).catch(() => null)));
+    if (pictures.some((picture) => picture === null)) return null;
+    return { keys, pictures: pictures as Picture[] };
   }
 
   private async addPicture(file: File): Promise<void> {

@@ -2,14 +2,16 @@
  * Where messages to the agent are written.
  *
  * Rule 1: what is written is never lost: a draft is kept, what cannot be sent now waits in the outbox, what was refused comes back.
- * Rule 2: one message at a time is made ready; what is typed meanwhile is the next one.
+ * Rule 2: one message at a time is made ready, also where somebody looks elsewhere meanwhile and comes back; what is typed then is
+ * the next one.
  * Rule 3: who may not send sees why instead of a field that does nothing.
  */
 import type { JSX } from 'preact';
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SendMessageCommand } from '../../generated/agent-context';
 import type { SessionState } from '../../generated/api';
 import { agentName } from '../../hub/agents';
+import { awayReason } from '../../hub/cluster';
 import { connection } from '../../hub/connection';
 import { pathOf } from '../../hub/http';
 import { t } from '../../i18n';
@@ -18,8 +20,9 @@ import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, Spinner, toast, useMedia } from '../../ui';
 import { actStates, type Why } from '../controls/availability';
 import { attachmentsOf, filesIn, withPath, type Attached as OneAttached, type Attachments } from './attachments';
+import { putIn } from './caret';
 import { Elsewhere } from './elsewhere';
-import { draftOf, enterSends, flushDrafts, keepDraft } from './drafts';
+import { draftOf, enterSends, flushDrafts, keepDraft, rewriteDraft, writesIn } from './drafts';
 import { useFieldHeight } from './field_height';
 import { isToBeWrittenIn } from './next_field';
 import { meansHistory, PromptHistory } from './prompt_history';
@@ -28,34 +31,35 @@ import { isHeldBack, Queue } from './queue';
 import { SuggestionList } from './suggestion_list';
 import { SuggestionSource, suggestionKey, type Suggestion } from './suggestion_source';
 import { commandsOf, completed } from './suggestions';
+import { Unreachable } from './unreachable';
 import '../../style/shared_views.css';
 
 /** `onSent`: a message went out that will stand at the end of the conversation. */
 export function Composer({ session, onSent }: { session: OpenSession; onSent?: () => void }): JSX.Element {
   const view = session.state.value;
-  const can = actStates(view, true, connection.scope.value).prompt;
+  const can = actStates(view, true, connection.scope.value, awayReason(view) !== '').prompt;
   const editable = can.can && connection.state.value === 'online';
-  const takeBack = useRef((words: string): void => keepDraft(session.sessionId, joined(draftOf(session.sessionId), words)));
+  const takeBack = (words: string): void => rewriteDraft(session.sessionId, (text) => joined(text, words));
   return (
     <div class="composer">
-      <Queue key={session.sessionId} session={session} editable={editable} onLeft={(words) => takeBack.current(words)} />
-      {can.can ? <Writing key={session.sessionId} session={session} takeBack={takeBack} onSent={onSent} /> : <Cannot session={session} why={can.why} />}
+      <Queue key={session.sessionId} session={session} editable={editable} onLeft={takeBack} />
+      {can.can ? <Writing key={session.sessionId} session={session} onSent={onSent} /> : <Cannot session={session} why={can.why} />}
     </div>
   );
 }
 
 function Cannot({ session, why }: { session: OpenSession; why: Why }): JSX.Element {
+  if (why === 'away') return <Unreachable key={session.sessionId} session={session} />;
   if (why === 'watchOnly') return <Elsewhere key={session.sessionId} session={session} />;
   return <p class="composer-cannot"><Icon name="eye" size={16} /> {t('composer.noScope')}</p>;
 }
 
 interface WritingProps {
   session: OpenSession;
-  takeBack: { current: (words: string) => void };
   onSent: (() => void) | undefined;
 }
 
-function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
+function Writing({ session, onSent }: WritingProps): JSX.Element {
   const view = session.state.value;
   const [text, setText] = useState(() => draftOf(session.sessionId));
   const [over, setOver] = useState(false);
@@ -68,11 +72,11 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
     latest.current.text = words;
     setText(words);
     keepDraft(session.sessionId, words);
-    if (caret !== undefined) requestAnimationFrame(() => field.current?.setSelectionRange(caret, caret));
+    if (caret !== undefined) putIn(field.current, words, caret);
   };
   latest.current = { text, write };
-  takeBack.current = (words) => {
-    write(joined(latest.current.text, words));
+  const rewrite = (change: (words: string) => string): void => {
+    latest.current.write(change(latest.current.text));
     field.current?.focus();
   };
   const attachments = attachmentsOf(session.sessionId);
@@ -80,27 +84,25 @@ function Writing({ session, takeBack, onSent }: WritingProps): JSX.Element {
   const suggesting = useMemo(() => new SuggestionSource((q, limit) => pathOf(['sessions', session.sessionId, 'files', 'find'], { q, limit }), () => commandsOf(session.state.peek().commands as Record<string, unknown>[] | null)), [session]);
   const history = useHistory(session);
   useFieldHeight(field, text);
+  useLayoutEffect(() => writesIn(session.sessionId, rewrite), [session]);
   useEffect(() => flushDrafts, []);
   useEffect(() => {
     if (isToBeWrittenIn(session.sessionId) && !touch) field.current?.focus({ preventScroll: true });
   }, []);
-  const flying = useRef(false);
   const busy = view.turn !== null;
   const pictures = view.capabilities?.features.multimodal ?? true;
   const add = (files: File[]): void => void attachments.add(files, pictures);
   const send = async (): Promise<void> => {
     const message = latest.current.text;
-    if (flying.current || (!message.trim() && !attachments.any) || attachments.busy) return;
-    flying.current = true;
-    const taken = await attachments.take().finally(() => void (flying.current = false));
+    if ((!message.trim() && !attachments.any) || attachments.busy) return;
+    const taken = await attachments.take();
     if (taken === null) return toast(t('composer.tooManyPictures'), 'bad');
     connection.command(session.sessionId, messageOf(message, taken.pictures));
     attachments.sent(taken);
     suggesting.close();
     history.current = null;
-    latest.current.write(leftOf(latest.current.text, message));
+    rewriteDraft(session.sessionId, (now) => leftOf(now, message));
     if (session.state.peek().turn === null) onSent?.(); // what waits in the queue is in sight there
-    field.current?.focus();
   };
   const take = (suggestion: Suggestion): void => {
     const shown = suggesting.current.peek();

@@ -6,6 +6,7 @@
  * Rule 3: each tab has its own. What one tab sends takes away no other tab's draft; who comes anew gets the one that was kept last.
  * Rule 4: drafts are of who wrote them: they go when another person may come (hub/leave.ts).
  * Rule 5: how Enter is meant is of the device: all tabs share it.
+ * Rule 6: who writes in a session owns its draft: what happens to it from elsewhere (a message went out) goes through them.
  */
 import { signal } from '@preact/signals';
 import { onForgetPersonalData } from '../../hub/personal_data';
@@ -60,6 +61,24 @@ export function keepDraft(sessionId: string, text: string): void {
     write(key, '');
   }
   timer = setTimeout(flushDrafts, PAUSE_MS);
+}
+
+const writers = new Map<string, Rewrite>();
+
+/** Has a draft changed by whoever holds it. */
+type Rewrite = (change: (text: string) => string) => void;
+
+/** Somebody writes in a session from now on, until what is given back is called. */
+export function writesIn(sessionId: string, rewrite: Rewrite): () => void {
+  writers.set(sessionId, rewrite);
+  return () => void (writers.get(sessionId) === rewrite && writers.delete(sessionId));
+}
+
+/** Change what is written in a session, wherever it is now: in somebody's field, or kept. */
+export function rewriteDraft(sessionId: string, change: (text: string) => string): void {
+  const writer = writers.get(sessionId);
+  if (writer) writer(change);
+  else keepDraft(sessionId, change(draftOf(sessionId)));
 }
 
 /** Put into storage what is not there yet. */

@@ -7,6 +7,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { http, pathOf } from '../../hub/http';
+import { awayReason } from '../../hub/cluster';
 import { connection } from '../../hub/connection';
 import { byWhom } from '../../hub/people';
 import { t, type Key } from '../../i18n';
@@ -20,7 +21,7 @@ import { actStates, type Act, type ActState, type Why } from './availability';
 import '../../style/shared_views.css';
 
 const WHY: Record<Why, Key> = {
-  offline: 'controls.whyOffline', noScope: 'controls.whyNoScope', watchOnly: 'controls.whyWatchOnly', noTurn: 'controls.whyNoTurn',
+  offline: 'controls.whyOffline', away: 'controls.whyAway', noScope: 'controls.whyNoScope', watchOnly: 'controls.whyWatchOnly', noTurn: 'controls.whyNoTurn',
   cancelling: 'controls.whyCancelling', paused: 'controls.whyPaused', notPaused: 'controls.whyNotPaused', over: 'controls.whyOver', deleted: 'controls.whyOver',
 };
 
@@ -28,7 +29,7 @@ type Open = 'none' | 'end' | 'limits' | 'options';
 
 export function Controls({ session }: { session: OpenSession }): JSX.Element {
   const view = session.state.value;
-  const states = actStates(view, connection.state.value === 'online', connection.scope.value);
+  const states = actStates(view, connection.state.value === 'online', connection.scope.value, awayReason(view) !== '');
   const [open, setOpen] = useState<Open>('none');
   const settings = settingsOf(view.modes, view.mode, view.configOptions, t('controls.mode'));
   const close = (): void => setOpen('none');

@@ -103,14 +103,14 @@ function OutOfReach(): JSX.Element {
     <div class="devices-warning" role="status">
       <p>{t('devices.pairLoopback', { host: location.host })}</p>
       <p class="devices-url"><code>{unbroken(command)}</code> <Copy text={command} label={t('content.copyCommand')} /></p>
-      <p>{t('devices.pairWays')}</p>
+      <p>{unbroken(t('devices.pairWays'))}</p>
     </div>
   );
 }
 
-/** A command that goes to the next line between its words only: a hyphen begins an option here. */
-function unbroken(command: string): JSX.Element[] {
-  return command.split(' ').map((word) => <><span class="devices-word">{word}</span> </>);
+/** Words that go to the next line between each other only: a hyphen begins an option here. */
+function unbroken(words: string): JSX.Element[] {
+  return words.split(' ').map((word) => <><span class="devices-word">{word}</span> </>);
 }
 
 function Qr({ text }: { text: string }): JSX.Element {

@@ -22,6 +22,8 @@ interface Looking {
 export interface Discovered extends DiscoveredSession {
   running?: boolean;
   pid?: number | null;
+  /** The node of a cluster whose files it is in. */
+  node?: string;
 }
 
 /** How long the hub is asked to wait for news; below the patience for any answer. */
@@ -79,7 +81,7 @@ const pause = (ms: number): Promise<void> => new Promise((over) => setTimeout(ov
 function fromFile(view: FoundView): Discovered {
   return {
     id: view.id, agent: view.agent, projectPath: view.cwd, projectName: view.project, createdAt: view.createdAt, lastActivity: view.updatedAt,
-    lastMessage: view.lastText, sessionName: view.title, running: view.running, pid: view.pid ?? null,
+    lastMessage: view.lastText, sessionName: view.title, running: view.running, pid: view.pid ?? null, ...(view.node ? { node: view.node } : {}),
   };
 }
 
@@ -120,8 +122,8 @@ function newestFirst<T extends DiscoveredSession>(all: T[]): T[] {
 }
 
 /** Make it a session of the hub. */
-export async function attach(one: DiscoveredSession): Promise<SessionView> {
-  const view = await http.post<SessionView>(pathOf(['adapters', one.agent, 'sessions', one.id, 'attach']), {});
+export async function attach(one: Discovered): Promise<SessionView> {
+  const view = await http.post<SessionView>(pathOf(['adapters', one.agent, 'sessions', one.id, 'attach'], { node: one.node }), {});
   sessionList.put(view);
   return view;
 }

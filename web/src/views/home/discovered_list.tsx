@@ -8,6 +8,7 @@ import { go } from '../../route';
 import { AgentSign, Badge, Button, IconButton, Spinner, Time, toast } from '../../ui';
 import { attach, discover, discovered, looking, watchFiles, type Discovered } from './discovered';
 import { lastLine, projectOf, type Wanted } from './groups';
+import { RowNode } from './session_row';
 
 const SHOWN = 6;
 
@@ -64,6 +65,7 @@ export function FoundRow({ one }: { one: Discovered }): JSX.Element {
       <p class="home-row-place" title={one.projectPath}>
         <span class="home-row-project">{one.projectName || projectOf(one.projectPath)}</span>
         <span class="home-row-agent">{agentName(one.agent)}</span>
+        <RowNode node={one.node} />
       </p>
       <p class="home-row-line" dir="auto">{lastLine(one.lastMessage ?? '')}</p>
       <ul class="home-row-figures"><li class="home-row-when"><Time at={one.lastActivity} /></li></ul>
@@ -75,6 +77,7 @@ export function FoundRow({ one }: { one: Discovered }): JSX.Element {
 function fits(one: Discovered, want: Wanted): boolean {
   if (want.agent && one.agent !== want.agent) return false;
   if (want.cwd && one.projectPath !== want.cwd) return false;
+  if (want.node && one.node !== want.node) return false;
   const text = `${one.sessionName ?? ''} ${one.lastMessage ?? ''} ${one.projectPath}`.toLowerCase();
   return want.text.toLowerCase().split(/\s+/).every((word) => text.includes(word));
 }

@@ -1,21 +1,23 @@
 /**
- * Sessions sorted by what they need: somebody's answer, nothing yet, the next prompt, nothing any more. Pure.
+ * Sessions sorted by what they need: somebody's answer, nothing yet, their node, the next prompt, nothing any more. Pure.
  */
 import type { SessionView } from '../../generated/api';
 import type { SessionFilter } from '../../hub/session_list';
 import { spelledOut } from '../../text/unseen';
 
-export const GROUPS = ['waiting', 'running', 'idle', 'finished'] as const;
+export const GROUPS = ['waiting', 'running', 'away', 'idle', 'finished'] as const;
 export type Group = (typeof GROUPS)[number];
 
 export interface Wanted {
   agent: string;
   cwd: string;
+  node: string;
   text: string;
 }
 
-/** Which group a session belongs to; `asked` are the sessions with an open approval or question. */
-export function groupOf(view: SessionView, waiting: ReadonlySet<string>): Group {
+/** Which group a session belongs to; `waiting` are the sessions with an open approval or question. One whose node is away takes no answer and no prompt. */
+export function groupOf(view: SessionView, waiting: ReadonlySet<string>, isAway = false): Group {
+  if (isAway) return view.status === 'completed' ? 'finished' : 'away';
   if (waiting.has(view.id) || view.pendingApprovals.length || view.pendingQuestions.length) return 'waiting';
   switch (view.status) {
     case 'waiting_for_approval':
@@ -35,17 +37,18 @@ export function groupOf(view: SessionView, waiting: ReadonlySet<string>): Group 
 }
 
 /** The sessions of each group, in the order given. */
-export function grouped(views: readonly SessionView[], waiting: ReadonlySet<string>): Map<Group, SessionView[]> {
+export function grouped(views: readonly SessionView[], waiting: ReadonlySet<string>, isAway: (view: SessionView) => boolean = () => false): Map<Group, SessionView[]> {
   const groups = new Map<Group, SessionView[]>(GROUPS.map((group) => [group, []]));
-  for (const view of views) groups.get(groupOf(view, waiting))?.push(view);
+  for (const view of views) groups.get(groupOf(view, waiting, isAway(view)))?.push(view);
   return groups;
 }
 
 export function wanted(view: SessionView, want: Wanted): boolean {
   if (want.agent && view.agent !== want.agent) return false;
   if (want.cwd && view.cwd !== want.cwd) return false;
+  if (want.node && view.node !== want.node) return false;
   const words = want.text.toLowerCase().split(/\s+/).filter(Boolean);
-  const text = `${view.title} ${view.cwd} ${view.agent}`.toLowerCase();
+  const text = `${view.title} ${view.cwd} ${view.agent} ${view.node ?? ''}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }
 
@@ -53,8 +56,8 @@ export function wanted(view: SessionView, want: Wanted): boolean {
 export function filterOf(want: Wanted): SessionFilter | null {
   const words = want.text.split(/\s+/).filter(Boolean).sort((one, other) => other.length - one.length);
   const text = want.cwd || words[0];
-  if (!want.agent && !text) return null;
-  return { ...(want.agent ? { agent: want.agent } : {}), ...(text ? { text } : {}) };
+  if (!want.agent && !want.node && !text) return null;
+  return { ...(want.agent ? { agent: want.agent } : {}), ...(want.node ? { node: want.node } : {}), ...(text ? { text } : {}) };
 }
 
 /** The agents to choose among: of the sessions that are loaded, and, where older ones are not, all that the hub knows. */

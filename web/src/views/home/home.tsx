@@ -1,7 +1,8 @@
 /**
  * All sessions, the hub's and those that the agents know of, by what they need.
  *
- * Rule 1: what waits for somebody is at the top and never folded away, and no search hides it.
+ * Rule 1: what waits for somebody is at the top and never folded away, and no search hides it. What is on a node that is away waits for
+ * that node: nobody can answer it.
  * Rule 2: filters and search change what is shown, never what is true: the lists stay live. They hold for all sessions of the hub:
  * what fits and is not loaded is asked for.
  */
@@ -12,6 +13,7 @@ import '../../style/home.css';
 import type { Pending, SessionView } from '../../generated/api';
 import { agentName, agents as catalog, loadAgents } from '../../hub/agents';
 import { dismissJournalProblem, journalProblem, loadJournalHealth } from '../../hub/journal_health';
+import { awayReason, isCutOff, nodes, ownNode } from '../../hub/cluster';
 import { connection } from '../../hub/connection';
 import { pending, sessions, sessionList } from '../../hub/session_list';
 import { t } from '../../i18n';
@@ -23,12 +25,12 @@ import { DiscoveredList, FoundRow, runningElsewhere } from './discovered_list';
 import { agentsToFilter, distinct, grouped, GROUPS, projectOf, filterOf, wanted, type Group, type Wanted } from './groups';
 import { HomeSearchHits } from './search_hits';
 import { OpenById } from './open_by_id';
-import { filters, listState, keepListState, useListState } from './list_state';
+import { clearFilters, filters, listState, keepListState, useListState } from './list_state';
 import { SessionRow } from './session_row';
 import { isSearchable, search, searchAgain, searchFor } from './search';
 import { TakeTour } from './tour';
 
-const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, idle: 25, finished: 10 };
+const SHOWN: Record<Group, number> = { waiting: Infinity, running: Infinity, away: 10, idle: 25, finished: 10 };
 
 /** How long the typing pauses before the hub is asked. */
 const SEEK_MS = 250;
@@ -36,7 +38,7 @@ const SEEK_MS = 250;
 type Dialog = { kind: 'rename' | 'delete'; view: SessionView } | null;
 
 export function HomeView(): JSX.Element {
-  const { agent, cwd } = filters;
+  const { agent, cwd, node } = filters;
   const list = useRef<HTMLDivElement>(null);
   useListState(list);
   const dialog = useSignal<Dialog>(null);
@@ -47,24 +49,25 @@ export function HomeView(): JSX.Element {
     void loadJournalHealth();
     searchAgain();
   }, [online]);
-  const want: Wanted = { agent: agent.value, cwd: cwd.value, text: search.value.query };
+  const want: Wanted = { agent: agent.value, cwd: cwd.value, node: node.value, text: search.value.query };
   const hasOlder = sessionList.hasOlder.value;
   useEffect(() => {
     const sought = filterOf(want);
     if (sought === null || !online || !hasOlder) return undefined;
     const timer = setTimeout(() => void sessionList.search(sought).catch(() => undefined), SEEK_MS); // that the hub is away is shown elsewhere
     return () => clearTimeout(timer);
-  }, [want.agent, want.cwd, want.text, online, hasOlder]);
+  }, [want.agent, want.cwd, want.node, want.text, online, hasOlder]);
   const searching = search.value.query.trim() !== '';
   return (
     <div class="home" ref={list}>
       <h1 class="visually-hidden">{t('home.title')}</h1>
       <div class="home-tools">
         <SearchField />
-        <Filters agent={agent} cwd={cwd} />
+        <Filters />
       </div>
       <StorageNotice />
-      <Content want={want} searching={searching} onDialog={(to) => (dialog.value = to)} onClear={() => ((agent.value = ''), (cwd.value = ''))} />
+      {isCutOff.value && <p class="home-hint home-storage" role="status">{t('cluster.cutOffNotice', { node: ownNode.value })}</p>}
+      <Content want={want} searching={searching} onDialog={(to) => (dialog.value = to)} onClear={clearFilters} />
       {dialog.value?.kind === 'rename' && <RenameSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
       {dialog.value?.kind === 'delete' && <DeleteSheet view={dialog.value.view} onClose={() => (dialog.value = null)} />}
     </div>
@@ -96,15 +99,15 @@ function isWriting(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 }
 
-type Choice = { value: string };
-
-function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | null {
+function Filters(): JSX.Element | null {
+  const { agent, cwd, node } = filters;
   const all = sessions.value;
   const known = catalog.value.agents;
   const hasOlder = sessionList.hasOlder.value;
   const agents = useMemo(() => agentsToFilter(all, known, hasOlder), [all, known, hasOlder]);
   const folders = useMemo(() => distinct(all.map((view) => view.cwd)), [all]);
-  if (agents.length < 2 && folders.length < 2 && !agent.value && !cwd.value) return null;
+  const places = nodes.value.filter(({ role, sessions: count }) => role !== 'gateway' || count > 0).map((each) => each.node);
+  if (agents.length < 2 && folders.length < 2 && places.length < 2 && !agent.value && !cwd.value && !node.value) return null;
   return (
     <div class="home-filters">
       <select aria-label={t('home.filterAgent')} value={agent.value} onChange={(event) => (agent.value = event.currentTarget.value)}>
@@ -115,6 +118,12 @@ function Filters({ agent, cwd }: { agent: Choice; cwd: Choice }): JSX.Element | 
         <option value="">{t('home.allProjects')}</option>
         {folders.map((path) => <option key={path} value={path} title={path}>{projectOf(path)}</option>)}
       </select>
+      {(places.length > 1 || node.value) && (
+        <select aria-label={t('cluster.node')} value={node.value} onChange={(event) => (node.value = event.currentTarget.value)}>
+          <option value="">{t('cluster.allNodes')}</option>
+          {distinct([...places, ...(node.value ? [node.value] : [])]).map((name) => <option key={name} value={name}>{name}</option>)}
+        </select>
+      )}
     </div>
   );
 }
@@ -132,7 +141,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
   // What waits for somebody waits, whatever words are searched for.
   const nothing = searching && !isSearchable(want.text);
   const fitting = sessions.value.filter((view) => (asks.has(view.id) ? wanted(view, { ...want, text: '' }) : !nothing && wanted(view, want)));
-  const groups = grouped(fitting, new Set(asks.keys()));
+  const groups = grouped(fitting, new Set(asks.keys()), (view) => awayReason(view) !== '');
   return (
     <>
       {GROUPS.map((group) => {
@@ -145,7 +154,7 @@ function Content({ want, searching, onDialog, onClear }: ContentProps): JSX.Elem
       {searching && <HomeSearchHits listed={new Set(fitting.map((view) => view.id))} />}
       {sessionList.hasOlder.value && !searching && <Button kind="quiet" class="home-older" onClick={() => void sessionList.loadOlder()}>{t('home.loadOlder')}</Button>}
       <DiscoveredList want={want} />
-      <OpenById />
+      {sessions.value.length > 0 && !searching && <OpenById />}
       {!isSecureContext && <p class="home-hint home-insecure">{t('common.insecure')}</p>}
     </>
   );
@@ -175,7 +184,7 @@ function SessionGroup({ group, views, found, asks, onDialog }: GroupProps): JSX.
   const shown = all.value ? views : views.slice(0, SHOWN[group]);
   return (
     <section class="home-group" aria-labelledby={`home-${group}`}>
-      <header class="home-group-head"><h2 id={`home-${group}`}>{t(`home.${group}`)} <span class="home-count">{views.length + found.length}</span></h2></header>
+      <header class="home-group-head"><h2 id={`home-${group}`}>{t(group === 'away' ? 'cluster.unreachableGroup' : `home.${group}`)} <span class="home-count">{views.length + found.length}</span></h2></header>
       <ul class="home-list">
         {shown.map((view) => (
           <SessionRow key={view.id} view={view} asks={asks.get(view.id) ?? []}
@@ -201,6 +210,7 @@ function Empty(): JSX.Element {
         <TakeTour />
       </p>
       <p class="home-hint">{t('home.tourHint')}</p>
+      <OpenById />
     </div>
   );
 }

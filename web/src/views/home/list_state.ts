@@ -17,11 +17,12 @@ interface ListState {
   top: number;
   agent: string;
   cwd: string;
+  node: string;
   query: string;
   whole: readonly Group[];
 }
 
-const BEGINNING: ListState = { top: 0, agent: '', cwd: '', query: '', whole: [] };
+const BEGINNING: ListState = { top: 0, agent: '', cwd: '', node: '', query: '', whole: [] };
 
 let place = stored();
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -37,13 +38,17 @@ export function keepListState(change: Partial<ListState>): void {
 }
 
 /** What the list is narrowed to. */
-export const filters = { agent: signal(place.agent), cwd: signal(place.cwd) };
+export const filters = { agent: signal(place.agent), cwd: signal(place.cwd), node: signal(place.node) };
 
-effect(() => keepListState({ agent: filters.agent.value, cwd: filters.cwd.value }));
+effect(() => keepListState({ agent: filters.agent.value, cwd: filters.cwd.value, node: filters.node.value }));
 onForgetPersonalData(() => {
-  filters.agent.value = filters.cwd.value = '';
+  clearFilters();
   place = BEGINNING;
 });
+
+export function clearFilters(): void {
+  filters.agent.value = filters.cwd.value = filters.node.value = '';
+}
 
 /** What moves the page, or may be about to. */
 const MOVES = ['wheel', 'touchstart', 'pointerdown', 'keydown'] as const;

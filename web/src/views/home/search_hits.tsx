@@ -10,11 +10,13 @@ import { t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
 import { AgentSign, Button, Spinner, Time } from '../../ui';
 import { projectOf } from './groups';
-import { isSearchable, search, searchAgain } from './search';
+import { isSearchable, search, searchAgain, searchFor } from './search';
+import { RowNode } from './session_row';
 
 /** `listed`: the sessions that stand above. */
 export function HomeSearchHits({ listed }: { listed: ReadonlySet<string> }): JSX.Element {
   const { query, busy, page, error } = search.value;
+  const missing = page?.missing ?? [];
   const found = bySession(page?.hits ?? []).filter((each) => each.passages.length > 0 || !listed.has(each.session.sessionId));
   const count = found.reduce((sum, each) => sum + Math.max(1, each.passages.length), 0);
   if (!isSearchable(query)) return <p class="home-hint" role="status">{t('home.nothingToSearch', { query: query.trim() })}</p>;
@@ -26,6 +28,7 @@ export function HomeSearchHits({ listed }: { listed: ReadonlySet<string> }): JSX
       </header>
       {error && <p class="home-warning" role="alert">{t('home.searchFailed', { why: error.message })} <Button kind="quiet" icon="refresh" onClick={searchAgain}>{t('common.retry')}</Button></p>}
       {!busy && !error && page && !page.hits.length && <p class="home-hint">{t('home.noResults', { query: query.trim() })}</p>}
+      {missing.length > 0 && <p class="home-warning" role="status">{t('cluster.missing', { nodes: missing.join(', ') })} <Button kind="quiet" icon="refresh" onClick={() => searchFor(query)}>{t('common.retry')}</Button></p>}
       {page && !page.complete && <p class="home-hint">{t('home.readingOn')}</p>}
       {found.length > 0 && <ul class="home-list">{found.map((each) => <SessionHits key={each.session.sessionId} found={each} />)}</ul>}
     </section>
@@ -60,6 +63,7 @@ function SessionHits({ found: { session, title, passages } }: { found: Found }):
       <p class="home-row-place" title={session.cwd}>
         <span class="home-row-project">{projectOf(session.cwd)}</span>
         <span class="home-row-agent">{agentName(session.agent)}</span>
+        <RowNode node={session.node} />
       </p>
       {first && (
         <div class="home-row-line home-row-passages">

@@ -2,6 +2,7 @@
 import type { JSX } from 'preact';
 import type { Pending, SessionView } from '../../generated/api';
 import { agentName } from '../../hub/agents';
+import { awayReason } from '../../hub/cluster';
 import { language, t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
 import { AgentSign, Badge, clockTime, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
@@ -17,13 +18,14 @@ interface RowProps {
 
 export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.Element {
   const title = view.title || t('home.untitled');
-  const group = groupOf(view, new Set(asks.map((ask) => ask.sessionId)));
+  const away = awayReason(view);
+  const group = groupOf(view, new Set(asks.map((ask) => ask.sessionId)), away !== '');
   return (
     <li class={`home-row home-row-${group}`}>
       <AgentSign name={view.agent} size={36} />
       <div class="home-row-head">
         <a class="home-row-title" dir="auto" href={sessionHref(view.id)} title={title}>{title}</a>
-        <StatusBadge view={view} waiting={asks.length > 0} />
+        {away ? <Badge tone="warn" title={away}><Icon name="wifi-off" size={12} />{t('cluster.unreachable')}</Badge> : <StatusBadge view={view} waiting={asks.length > 0} />}
         {failedOf(view) && !asks.length && <Badge tone="bad"><Icon name="warning" size={12} />{t('home.failed')}</Badge>}
         {view.missed && !asks.length && <Badge tone="warn" title={t('home.missedHint')}><Icon name="clock" size={12} />{t('home.missed')}</Badge>}
         {view.watchOnly && <Badge title={t(view.line ? 'home.lineHint' : 'home.watchOnlyHint')}>{t('home.watchOnly')}</Badge>}
@@ -32,15 +34,21 @@ export function SessionRow({ view, asks, onRename, onDelete }: RowProps): JSX.El
       <p class="home-row-place" title={view.cwd}>
         <span class="home-row-project">{projectOf(view.cwd)}</span>
         <span class="home-row-agent">{agentName(view.agent)}</span>
+        <RowNode node={view.node} />
       </p>
-      <p class="home-row-line" dir="auto">{lineOf(view, asks)}</p>
-      <Figures view={view} />
+      <p class="home-row-line" dir="auto">{away || lineOf(view, asks)}</p>
+      <Figures view={view} isAway={away !== ''} />
       <Menu label={t('home.actions', { title })} class="home-row-menu" items={[
         { label: t('common.rename'), icon: 'edit', onSelect: () => onRename(view) },
         { label: t('common.delete'), icon: 'trash', danger: true, onSelect: () => onDelete(view) },
       ]} />
     </li>
   );
+}
+
+/** Which node of a cluster it runs on. */
+export function RowNode({ node }: { node: string | undefined }): JSX.Element | null {
+  return node ? <span class="home-row-node" title={t('cluster.runsOn', { node })}>{node}</span> : null;
 }
 
 /** How its last turn broke off, where nothing has been tried since. */
@@ -51,7 +59,7 @@ function failedOf(view: SessionView): SessionView['failed'] {
 /** What it waits for, how it failed, or its last words. */
 function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
-  if (ask?.approval) return t('home.asksApproval', { what: lastLine(ask.approval.description || ask.approval.title || ask.approval.toolName) });
+  if (ask?.approval) return lastLine(ask.approval.description || ask.approval.title || ask.approval.toolName);
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
   const failed = failedOf(view);
   if (failed) return failureLine(failed);
@@ -75,7 +83,7 @@ function StatusBadge({ view, waiting }: { view: SessionView; waiting: boolean })
   }
 }
 
-function Figures({ view }: { view: SessionView }): JSX.Element {
+function Figures({ view, isAway }: { view: SessionView; isAway: boolean }): JSX.Element {
   const { files, linesAdded, linesRemoved } = view.changes;
   const counted = t('home.files', { n: files });
   return (
@@ -87,7 +95,7 @@ function Figures({ view }: { view: SessionView }): JSX.Element {
       )}
       {view.cost && view.cost.amount > 0 && <li title={t('home.cost')}>{money(view.cost.amount, view.cost.currency, language())}</li>}
       <li class="home-row-when">
-        {view.turn
+        {view.turn && !isAway
           ? <><span class="visually-hidden">{t('home.turnFor')} </span><span title={t('home.turnSince', { time: clockTime(Date.parse(view.turn.startedAt)) })}><Elapsed since={view.turn.startedAt} /></span></>
           : <><span class="visually-hidden">{t('home.lastActivity')} </span><Time at={view.updatedAt} what={t('home.lastActivity')} /></>}
       </li>

@@ -1,25 +1,32 @@
 /** Choosing an agent: those that are installed first, when to pick which, and how to get and log in to the others. */
 import type { JSX } from 'preact';
 import type { AgentView } from '../../generated/api';
-import { agents, agentOf, installedAgents, loadAgents } from '../../hub/agents';
+import { agentsAt, agentOf, installedAgents, loadAgents } from '../../hub/agents';
 import { t } from '../../i18n';
 import { AgentSign, Badge, Button, Copy, Spinner } from '../../ui';
 
-export function AgentChoice({ chosen, onChoose }: { chosen: string; onChoose: (name: string) => void }): JSX.Element {
-  const { state, error, agents: all } = agents.value;
-  const installed = installedAgents();
-  const login = agentOf(chosen)?.loginHint;
+interface AgentChoiceProps {
+  chosen: string;
+  /** The node of a cluster whose agents they are; empty for the hub's own. */
+  node: string;
+  onChoose: (name: string) => void;
+}
+
+export function AgentChoice({ chosen, node, onChoose }: AgentChoiceProps): JSX.Element {
+  const { state, error, agents: all } = agentsAt(node);
+  const installed = installedAgents(node);
+  const login = agentOf(chosen, node)?.loginHint;
   const others = all.filter((agent) => !agent.installed);
   return (
     <fieldset class="new-part">
       <legend>{t('new.agent')}</legend>
       {state === 'failed' && (
         <p class="new-error" role="alert">
-          {t('new.agentsFailed', { why: error?.message ?? '' })} <Button kind="quiet" icon="refresh" onClick={() => void loadAgents(true)}>{t('common.retry')}</Button>
+          {t('new.agentsFailed', { why: error?.message ?? '' })} <Button kind="quiet" icon="refresh" onClick={() => void loadAgents(true, node)}>{t('common.retry')}</Button>
         </p>
       )}
       {!all.length && state === 'asked' && <Spinner label={t('common.loading')} />}
-      {state === 'known' && !installed.length && <p class="new-hint">{t('new.noneInstalled')}</p>}
+      {state === 'known' && !installed.length && <p class="new-hint">{node ? t('new.noneInstalledOn', { node }) : t('new.noneInstalled')}</p>}
       <div class="new-agents">{installed.map((agent) => <AgentCard key={agent.name} agent={agent} chosen={agent.name === chosen} onChoose={onChoose} />)}</div>
       {login && <p class="new-hint new-login">{t('new.ifLogin')} <Hint text={login} /></p>}
       {others.length > 0 && (

@@ -16,16 +16,25 @@ interface Folders {
   branch: ReadonlySignal<string>;
 }
 
-/** The recent folders, the first of which is proposed where none is chosen, and the branch of the one that is. */
-export function useFolders(cwd: Signal<string>): Folders {
+/** The recent folders of a node, the first of which is proposed where none is chosen, and the branch of the one that is. Of another node
+ * another one is proposed: what was proposed of the one before may not be there. */
+export function useFolders(cwd: Signal<string>, node: string, isChosen: () => boolean): Folders {
   const recent = useSignal<RecentFolder[]>([]);
   const branch = useSignal('');
+  const before = useRef(node);
   useEffect(() => {
-    foldersIn().then((page) => {
+    let isStale = false;
+    const isAnother = before.current !== node;
+    before.current = node;
+    foldersIn(undefined, node).then((page) => {
+      if (isStale) return;
       recent.value = page.recent;
-      if (!cwd.peek()) cwd.value = page.recent[0]?.path ?? page.home;
+      if (!cwd.peek() || (isAnother && !isChosen())) cwd.value = page.recent[0]?.path ?? page.home;
     }, () => undefined); // The field can be filled by hand; the sheet says what is wrong.
-  }, []);
+    return () => {
+      isStale = true;
+    };
+  }, [node]);
   useEffect(() => {
     const path = cwd.value.trim();
     branch.value = '';
@@ -33,24 +42,25 @@ export function useFolders(cwd: Signal<string>): Folders {
     const found = (page: { branch?: string | null }): void => {
       if (cwd.peek().trim() === path) branch.value = page.branch ?? '';
     };
-    const timer = setTimeout(() => foldersIn(path).then(found, () => undefined), ASK_MS); // Start says what is wrong with it.
+    const timer = setTimeout(() => foldersIn(path, node).then(found, () => undefined), ASK_MS); // Start says what is wrong with it.
     return () => clearTimeout(timer);
-  }, [cwd.value]);
+  }, [cwd.value, node]);
   return { recent, branch };
 }
 
 /** A path as the hub takes it for a session: the home folder written out. */
-export async function fullPath(path: string): Promise<string> {
-  return path.startsWith('~') ? (await foldersIn(path)).path : path;
+export async function fullPath(path: string, node = ''): Promise<string> {
+  return path.startsWith('~') ? (await foldersIn(path, node)).path : path;
 }
 
 interface FolderFieldProps {
   cwd: Signal<string>;
+  node: string;
   recent: readonly RecentFolder[];
   onChoose: (path: string) => void;
 }
 
-export function FolderField({ cwd, recent, onChoose }: FolderFieldProps): JSX.Element {
+export function FolderField({ cwd, node, recent, onChoose }: FolderFieldProps): JSX.Element {
   const open = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
   const touch = useMedia(COARSE);
@@ -65,7 +75,7 @@ export function FolderField({ cwd, recent, onChoose }: FolderFieldProps): JSX.El
           onInput={(event) => onChoose(event.currentTarget.value)} />
         <Button icon="folder" onClick={() => (open.value = true)}>{t('new.browse')}</Button>
       </div>
-      <p class="new-hint" id="new-cwd-hint">{t('new.folderHint')}</p>
+      <p class="new-hint" id="new-cwd-hint">{node ? t('new.folderHintOn', { node }) : t('new.folderHint')}</p>
       {recent.length > 0 && (
         <ul class="new-recent" aria-label={t('new.recent')}>
           {recent.slice(0, 6).map((folder) => (
@@ -76,7 +86,7 @@ export function FolderField({ cwd, recent, onChoose }: FolderFieldProps): JSX.El
         </ul>
       )}
       {open.value && (
-        <FolderSheet start={cwd.value} onClose={() => (open.value = false)} onChoose={(path) => {
+        <FolderSheet start={cwd.value} node={node} onClose={() => (open.value = false)} onChoose={(path) => {
           onChoose(path);
           open.value = false;
         }} />

@@ -1,4 +1,4 @@
-/** Choosing a folder of the hub's machine: typed, one of the recent ones, or found by walking. */
+/** Choosing a folder of the hub's machine, or of a node of its cluster: typed, one of the recent ones, or found by walking. */
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Folder, FolderPage } from '../../generated/api';
@@ -6,11 +6,19 @@ import { asHubError, http, pathOf, type HubError } from '../../hub/http';
 import { t } from '../../i18n';
 import { Badge, Button, Icon, IconButton, Sheet, Spinner } from '../../ui';
 
-export async function foldersIn(path?: string): Promise<FolderPage> {
-  return http.get<FolderPage>(pathOf(['folders'], { path }));
+/** `node`: whose folders; the hub's own where it is empty. */
+export async function foldersIn(path?: string, node = ''): Promise<FolderPage> {
+  return http.get<FolderPage>(pathOf(['folders'], { path, node: node || undefined }));
 }
 
-export function FolderSheet({ start, onChoose, onClose }: { start: string; onChoose: (path: string) => void; onClose: () => void }): JSX.Element {
+interface FolderSheetProps {
+  start: string;
+  node: string;
+  onChoose: (path: string) => void;
+  onClose: () => void;
+}
+
+export function FolderSheet({ start, node, onChoose, onClose }: FolderSheetProps): JSX.Element {
   const [page, setPage] = useState<FolderPage | null>(null);
   const [error, setError] = useState<HubError | null>(null);
   const [hidden, setHidden] = useState(false);
@@ -21,7 +29,7 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
   const walk = async (to?: string): Promise<void> => {
     const step = (steps.current += 1);
     setBusy(true);
-    const found = await foldersIn(to).then((there) => ({ there, failure: null }), (failure: unknown) => ({ there: null, failure: asHubError(failure) }));
+    const found = await foldersIn(to, node).then((there) => ({ there, failure: null }), (failure: unknown) => ({ there: null, failure: asHubError(failure) }));
     if (step !== steps.current) return;
     if (found.there) setPage(found.there);
     setError(found.failure);
@@ -33,7 +41,7 @@ export function FolderSheet({ start, onChoose, onClose }: { start: string; onCho
   }, [error]);
   const shown = page?.folders.filter((folder) => hidden || !folder.hidden) ?? [];
   return (
-    <Sheet title={t('new.chooseFolder')} onClose={onClose} actions={(
+    <Sheet title={node ? t('new.chooseFolderOn', { node }) : t('new.chooseFolder')} onClose={onClose} actions={(
       <>
         <Button onClick={onClose}>{t('common.cancel')}</Button>
         <Button kind="primary" disabled={!page || busy} onClick={() => page && onChoose(page.path)}>{t('new.useFolder')}</Button>

@@ -10,12 +10,15 @@ import { onForgetPersonalData } from '../../hub/personal_data';
 import { draftOf, keepDraft } from '../composer/drafts';
 import { keepFiles, keptFiles, type KeptFile } from '../composer/kept_files';
 import { nextId, type PromptFile } from './attachments';
+import { lastNode } from './remembered';
 import { Starting, type SandboxChoice } from './start';
 
 const PROMPT = 'new';
 const FOLDER = 'new.folder';
 
 class NewForm {
+  /** The node of a cluster to run on; empty: wherever there is room. */
+  readonly node = signal(lastNode());
   readonly agent = signal('');
   readonly cwd = signal(draftOf(FOLDER));
   readonly sandbox = signal<SandboxChoice>('');
@@ -32,7 +35,13 @@ class NewForm {
     keepDraft(FOLDER, path);
   }
 
+  /** Whether somebody wants the folder, and it is not only proposed. */
+  get isFolderChosen(): boolean {
+    return draftOf(FOLDER) !== '';
+  }
+
   clear(): void {
+    this.node.value = lastNode();
     this.agent.value = '';
     this.chooseFolder('');
     this.sandbox.value = '';

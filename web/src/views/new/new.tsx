@@ -9,7 +9,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import '../../style/new.css';
 import '../../style/shared_views.css';
-import { agentOf, agents, DEMO, installedAgents, loadAgents } from '../../hub/agents';
+import { agentOf, agentsAt, DEMO, installedAgents, loadAgents } from '../../hub/agents';
 import { asHubError } from '../../hub/http';
 import { connection } from '../../hub/connection';
 import { sessions } from '../../hub/session_list';
@@ -21,7 +21,8 @@ import { AgentChoice } from './agent_choice';
 import { contentOf, featuresOf } from './attachments';
 import { FolderField, fullPath, useFolders } from './folder_field';
 import { form } from './form_state';
-import { choicesOf, type Choice } from './options';
+import { chosenNode, likelyNode } from './node';
+import { choicesOf, hasRun, type Choice } from './options';
 import { PromptField } from './prompt_field';
 import { lastAgent, lastChoices, rememberChoices } from './remembered';
 import { SettingsLine, type Panel } from './settings_line';
@@ -33,19 +34,21 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   const busy = useSignal(false);
   const problem = useSignal('');
   const panel = useSignal<Panel | null>(null);
-  const folders = useFolders(cwd);
+  const node = chosenNode(form.node.value);
+  const at = node || likelyNode();
+  const folders = useFolders(cwd, at, () => form.isFolderChosen);
   const choose = (name: string): void => {
     agent.value = name;
     options.value = lastChoices(name);
     form.starting = new Starting();
   };
-  useEffect(() => void loadAgents(true), []);
+  useEffect(() => void loadAgents(true, at), [at]);
   useEffect(() => {
-    if (!installedAgents().some((each) => each.name === agent.peek())) choose(usualAgent());
-  }, [agents.value]);
+    if (!installedAgents(at).some((each) => each.name === agent.peek())) choose(usualAgent(at));
+  }, [agentsAt(at)]);
   const choices = useMemo(() => choicesOf(agent.value, sessions.value), [agent.value, sessions.value.length]);
   // Who has none of their own yet sees what there is, and how to get it.
-  const open = panel.value ?? (agents.value.state === 'known' && !installedAgents().some((each) => each.name !== DEMO) ? 'agent' : '');
+  const open = panel.value ?? (agentsAt(at).state === 'known' && !installedAgents(at).some((each) => each.name !== DEMO) ? 'agent' : '');
   const mayStart = connection.scope.value === 'control' || connection.scope.value === 'admin';
   const canStart = mayStart && connection.state.value === 'online';
   const start = async (event: Event): Promise<void> => {
@@ -55,11 +58,11 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
     if (problem.value) return;
     busy.value = true;
     const picked = chosen(options.value, choices);
-    rememberChoices(agent.value, picked);
+    rememberChoices(agent.value, picked, node);
     try {
       const { mode = '', ...others } = picked;
-      const content = contentOf(prompt.value, files.value, featuresOf(agentOf(agent.value)));
-      const view = await form.starting.run({ agent: agent.value, cwd: await fullPath(cwd.value.trim()), mode, sandbox: sandbox.value, options: others, prompt: content });
+      const content = contentOf(prompt.value, files.value, featuresOf(agentOf(agent.value, at)));
+      const view = await form.starting.run({ agent: agent.value, node, cwd: await fullPath(cwd.value.trim(), at), mode, sandbox: sandbox.value, options: others, prompt: content });
       form.clear();
       goOnWritingIn(view.id);
       goInstead({ view: 'session', id: view.id, tab: 'timeline' });
@@ -72,13 +75,13 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   return (
     <form class="new" onSubmit={(event) => void start(event)}>
       <h1>{t('new.title')}</h1>
-      <PromptField text={prompt} files={files} lost={form.lost} agent={agent.value} cwd={cwd.value} takesPictures={featuresOf(agentOf(agent.value))?.image !== false}>
+      <PromptField text={prompt} files={files} lost={form.lost} agent={agent.value} cwd={cwd.value} node={at} takesPictures={featuresOf(agentOf(agent.value, at))?.image !== false}>
         <Button kind="primary" type="submit" icon="play" busy={busy.value} disabled={!canStart}>{t('new.start')}</Button>
       </PromptField>
-      <SettingsLine agent={agent.value} cwd={cwd.value} branch={folders.branch.value} panel={open} onPanel={(to) => (panel.value = to)}
-        choices={choices} options={options} sandbox={sandbox} />
-      {open === 'agent' && <AgentChoice chosen={agent.value} onChoose={choose} />}
-      {open === 'folder' && <FolderField cwd={cwd} recent={folders.recent.value} onChoose={(path) => form.chooseFolder(path)} />}
+      <SettingsLine node={form.node} at={at} agent={agent.value} cwd={cwd.value} branch={folders.branch.value} panel={open} onPanel={(to) => (panel.value = to)}
+        choices={choices} isNew={!hasRun(agent.value, sessions.value)} options={options} sandbox={sandbox} />
+      {open === 'agent' && <AgentChoice chosen={agent.value} node={at} onChoose={choose} />}
+      {open === 'folder' && <FolderField cwd={cwd} node={at} recent={folders.recent.value} onChoose={(path) => form.chooseFolder(path)} />}
       {problem.value && <p class="new-error" role="alert"><Icon name="warning" /> {problem.value}</p>}
       <p class="new-hint" role="status">{busy.value ? t('new.starting') : mayStart ? '' : t('new.onlyControl')}</p>
     </form>
@@ -86,8 +89,8 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
 }
 
 /** The agent of last time, else one that is installed; the demo only where there is no other. */
-function usualAgent(): string {
-  const installed = installedAgents();
+function usualAgent(node: string): string {
+  const installed = installedAgents(node);
   const usual = [lastAgent(), ...sessions.peek().map((view) => view.agent)];
   return usual.find((name) => installed.some((each) => each.name === name)) ?? installed[0]?.name ?? '';
 }

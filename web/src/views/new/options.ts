@@ -17,6 +17,11 @@ export function choicesOf(agent: string, views: readonly SessionView[]): Choice[
   return selects.some((option) => option.category === 'mode') || !newest.modes ? options : [modesOf(newest), ...options];
 }
 
+/** Whether it has run here, so that what it lets one choose is known, be it nothing. */
+export function hasRun(agent: string, views: readonly SessionView[]): boolean {
+  return views.some((view) => view.agent === agent && view.agentSessionId && !view.watchOnly);
+}
+
 function modesOf(view: SessionView): Choice {
   const values = (view.modes?.availableModes ?? []).map((mode) => ({ value: mode.id, name: mode.name, description: mode.description ?? '' }));
   return { id: 'mode', name: '', isMode: true, values };

@@ -8,6 +8,7 @@ import { t } from '../../i18n';
 import { route } from '../../route';
 import { fieldDirection } from '../../text/direction';
 import { COARSE, Icon, IconButton, toast, useMedia } from '../../ui';
+import { putIn } from '../composer/caret';
 import { enterSends } from '../composer/drafts';
 import { useFieldHeight } from '../composer/field_height';
 import { SuggestionList } from '../composer/suggestion_list';
@@ -23,21 +24,23 @@ interface PromptFieldProps {
   lost: Signal<string[]>;
   agent: string;
   cwd: string;
+  /** The node of a cluster that the folder is on; empty for the hub's own. */
+  node: string;
   takesPictures: boolean;
   /** What starts it. */
   children: ComponentChildren;
 }
 
-export function PromptField({ text, files, lost, agent, cwd, takesPictures, children }: PromptFieldProps): JSX.Element {
+export function PromptField({ text, files, lost, agent, cwd, node, takesPictures, children }: PromptFieldProps): JSX.Element {
   const over = useSignal(false);
   const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const list = useId();
-  const folder = useRef(cwd);
-  folder.current = cwd;
+  const folder = useRef({ path: cwd, node });
+  folder.current = { path: cwd, node };
   const commands = useAgentCommands(agent);
   const suggesting = useMemo(() => new SuggestionSource(
-    (q, limit) => pathOf(['folders', 'find'], { path: folder.current.trim(), q, limit }), () => commands.peek()), []);
+    (q, limit) => pathOf(['folders', 'find'], { path: folder.current.path.trim(), q, limit, node: folder.current.node || undefined }), () => commands.peek()), []);
   useEffect(() => { // somebody may have been quicker than the answer
     const typed = field.current;
     if (typed !== null && document.activeElement === typed && commands.value.length) suggesting.onTextChanged(typed.value, typed.selectionStart);
@@ -82,7 +85,7 @@ export function PromptField({ text, files, lost, agent, cwd, takesPictures, chil
     const done = completed(text.peek(), shown.token, suggestion.word);
     suggesting.close();
     text.value = done.text;
-    requestAnimationFrame(() => field.current?.setSelectionRange(done.caret, done.caret));
+    putIn(field.current, done.text, done.caret);
     field.current?.focus();
   };
   const pressed = (event: KeyboardEvent): void => {

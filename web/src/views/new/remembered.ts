@@ -1,7 +1,8 @@
-/** What was chosen last time, on this device: the agent, and what of each agent can be chosen. */
+/** What was chosen last time, on this device: the agent, what of each agent can be chosen, and the node of a cluster. */
 
 const AGENT = 'trunkline.agent';
 const CHOICES = 'trunkline.choices.';
+const NODE = 'trunkline.node';
 
 export function lastAgent(): string {
   return kept(AGENT);
@@ -17,10 +18,16 @@ export function lastChoices(agent: string): Record<string, string> {
   }
 }
 
-export function rememberChoices(agent: string, choices: Record<string, string>): void {
+/** Empty: wherever there was room. */
+export function lastNode(): string {
+  return kept(NODE);
+}
+
+export function rememberChoices(agent: string, choices: Record<string, string>, node = ''): void {
   try {
     localStorage.setItem(AGENT, agent);
     localStorage.setItem(CHOICES + agent, JSON.stringify(choices));
+    localStorage.setItem(NODE, node);
   } catch {
     // A browser that keeps nothing.
   }

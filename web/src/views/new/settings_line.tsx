@@ -1,5 +1,6 @@
 /**
- * What a new session begins with, in one line under its first prompt: agent, folder with its branch, and what the agent lets one choose.
+ * What a new session begins with, in one line under its first prompt: agent, folder with its branch, the node in a cluster, and what the
+ * agent lets one choose.
  *
  * Rule: each is seen before the first prompt, and can be changed there.
  */
@@ -7,28 +8,36 @@ import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { AgentInfo } from '../../generated/api';
 import { agentName, agentOf } from '../../hub/agents';
+import { ownNode, runners, takesSessions } from '../../hub/cluster';
 import { t } from '../../i18n';
 import { AgentSign, Button, Icon } from '../../ui';
 import { VisibleText } from '../../content/visible_text';
 import { projectOf } from '../home/groups';
 import { sandboxWords } from '../session/sandbox';
+import { placesToChoose } from './node';
 import type { Choice } from './options';
 import type { SandboxChoice } from './start';
 
 export type Panel = 'agent' | 'folder' | '';
 
 interface SettingsLineProps {
+  /** The node that was chosen. */
+  node: Signal<string>;
+  /** The one whose agents and folders are on offer. */
+  at: string;
   agent: string;
   cwd: string;
   branch: string;
   panel: Panel;
   onPanel: (panel: Panel) => void;
   choices: readonly Choice[];
+  /** The agent has not said yet what can be chosen. */
+  isNew: boolean;
   options: Signal<Record<string, string>>;
   sandbox: Signal<SandboxChoice>;
 }
 
-export function SettingsLine({ agent, cwd, branch, panel, onPanel, choices, options, sandbox }: SettingsLineProps): JSX.Element {
+export function SettingsLine({ node, at, agent, cwd, branch, panel, onPanel, choices, isNew, options, sandbox }: SettingsLineProps): JSX.Element {
   const toggle = (wanted: Panel): void => onPanel(panel === wanted ? '' : wanted);
   return (
     <div class="new-line" role="group" aria-label={t('new.beginsWith')}>
@@ -45,11 +54,30 @@ export function SettingsLine({ agent, cwd, branch, panel, onPanel, choices, opti
         {branch && <span class="new-chip-branch"><Icon name="branch" size={14} /><VisibleText text={branch} /></span>}
         <Icon name="chevron-down" size={14} />
       </Button>
+      {runners.value.length > 1 && <ChooseNode node={node} />}
       {choices.map((choice) => <Choose key={choice.id} choice={choice} options={options} />)}
-      <Sandbox chosen={sandbox} agent={agentOf(agent)} />
-      {!agentOf(agent)?.sandbox && <p class="new-hint new-line-hint" id="new-sandbox-hint">{t(sandbox.value ? 'new.sandboxHint' : 'new.sandboxNoneHint')}</p>}
-      {!choices.length && <p class="new-hint new-line-hint">{t('new.optionsLater')}</p>}
+      <Sandbox chosen={sandbox} agent={agentOf(agent, at)} />
+      {!node.value && placesToChoose().length > 1 && <p class="new-hint new-line-hint">{t('new.placed', { node: at || ownNode.value })}</p>}
+      {!agentOf(agent, at)?.sandbox && <p class="new-hint new-line-hint" id="new-sandbox-hint">{t(sandbox.value ? 'new.sandboxHint' : ownNode.value ? 'new.sandboxNoneHintNode' : 'new.sandboxNoneHint')}</p>}
+      {isNew && <p class="new-hint new-line-hint">{t('new.optionsLater')}</p>}
     </div>
+  );
+}
+
+/** Where it runs; a node that takes none says why. */
+function ChooseNode({ node }: { node: Signal<string> }): JSX.Element {
+  const places = placesToChoose();
+  const only = places.length === 1 ? places[0] : undefined;
+  return (
+    <label class="new-choose">
+      <span>{t('cluster.node')}</span>
+      <select value={node.value} onChange={(event) => (node.value = event.currentTarget.value)}>
+        <option value="">{only ? only.node : t('new.anywhere')}</option>
+        {runners.value.filter((each) => each !== only).map((each) => (
+          <option key={each.node} value={each.node} disabled={!takesSessions(each)} title={each.away}>{takesSessions(each) ? each.node : t(each.away ? 'new.nodeAway' : 'new.nodeDraining', { node: each.node })}</option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -14,6 +14,8 @@ export type SandboxChoice = '' | 'on' | 'offline';
 
 interface SessionPlan {
   agent: string;
+  /** The node of a cluster to run on; empty or absent: wherever there is room. */
+  node?: string;
   cwd: string;
   mode: string;
   sandbox: SandboxChoice;
@@ -34,7 +36,7 @@ export class Starting {
   private key = newId();
 
   async run(plan: SessionPlan): Promise<SessionView> {
-    const where = JSON.stringify([plan.agent, plan.cwd, plan.mode, plan.sandbox]);
+    const where = JSON.stringify([plan.agent, plan.node ?? '', plan.cwd, plan.mode, plan.sandbox]);
     if (where !== this.begun) this.forget();
     this.begun = where;
     this.session ??= await this.create(plan);
@@ -47,8 +49,8 @@ export class Starting {
   }
 
   /** Where the answer is lost, the same key finds what was made. */
-  private async create({ agent, cwd, mode, sandbox }: SessionPlan): Promise<SessionView> {
-    const request: NewSession = { agent, cwd, ...(mode && { mode }), ...SANDBOX[sandbox] };
+  private async create({ agent, node, cwd, mode, sandbox }: SessionPlan): Promise<SessionView> {
+    const request: NewSession = { agent, cwd, ...(node && { node }), ...(mode && { mode }), ...SANDBOX[sandbox] };
     const view = await http.post<SessionView>('/sessions', request, { 'Idempotency-Key': this.key });
     sessionList.put(view);
     return view;

@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Explanation, Question, RuleLookedAt } from '../../generated/api';
-import { asHubError, http } from '../../hub/http';
+import { asHubError, http, pathOf } from '../../hub/http';
 import { withNames } from '../../hub/people';
-import { sessions } from '../../hub/session_list';
+import { sessionList, sessions } from '../../hub/session_list';
 import { t, type Key } from '../../i18n';
 import { Badge, Button, Icon, type IconName } from '../../ui';
 import { RuleAction, RuleLimits } from '../approvals/rule/rule_view';
@@ -18,8 +18,11 @@ const RESULTS: Record<Explanation['action'], { words: Key; icon: IconName }> = {
 };
 
 const SOURCES: Record<Explanation['source'], Key> = {
-  'policy file': 'policy.sourceFile', session: 'policy.sourceSession', 'permission policy': 'policy.sourcePermission', default: 'policy.sourceDefault',
+  'policy file': 'policy.sourceFile', 'cluster policy': 'policy.sourceCluster', session: 'policy.sourceSession', 'permission policy': 'policy.sourcePermission', default: 'policy.sourceDefault',
 };
+
+/** Where there are two policies, each is named. */
+const SOURCES_IN_CLUSTER: Record<Explanation['source'], Key> = { ...SOURCES, 'policy file': 'policy.sourceNodeFile' };
 
 const RISKS: Record<Explanation['risk'], { words: Key; tone: 'plain' | 'good' | 'warn' | 'bad' }> = {
   low: { words: 'approvals.riskLow', tone: 'good' }, medium: { words: 'approvals.riskMedium', tone: 'plain' },
@@ -38,7 +41,7 @@ export function ExplainPolicy({ unsaved }: { unsaved: boolean }): JSX.Element {
     setBusy(true);
     setError(null);
     try {
-      setAnswer(await http.post<Explanation>('/policy/explain', questionOf(what, form)));
+      setAnswer(await http.post<Explanation>(pathOf(['policy', 'explain'], { node: nodeOf(form.sessionId) }), questionOf(what, form)));
     } catch (failure) {
       setAnswer(null);
       setError(failure instanceof SyntaxError ? t('approvals.notJson') : asHubError(failure).message);
@@ -68,7 +71,7 @@ export function ExplainPolicy({ unsaved }: { unsaved: boolean }): JSX.Element {
           <span>{t('policy.explainSession')}</span>
           <select value={form.sessionId} onChange={set('sessionId')}>
             <option value="">{t('policy.explainNoSession')}</option>
-            {sessions.value.slice(0, 50).map((view) => <option key={view.id} value={view.id}>{view.title || view.id} · {view.cwd}</option>)}
+            {sessions.value.slice(0, 50).map((view) => <option key={view.id} value={view.id}>{[view.title || view.id, view.cwd, view.node].filter(Boolean).join(' · ')}</option>)}
           </select>
         </label>
         {!form.sessionId && <label><span>{t('policy.explainFolder')}</span><input type="text" spellcheck={false} autocapitalize="off" value={form.cwd} placeholder="~" onInput={set('cwd')} /></label>}
@@ -87,6 +90,11 @@ function questionOf(what: What, form: Record<string, string>): Question {
   return { tool: form['tool'] ?? '', input: JSON.parse(form['input'] || '{}') as Record<string, unknown>, ...where };
 }
 
+/** A session's rules are known where it runs. */
+function nodeOf(sessionId: string): string | undefined {
+  return sessionList.find(sessionId)?.node;
+}
+
 function Answer({ answer }: { answer: Explanation }): JSX.Element {
   const result = RESULTS[answer.action];
   return (
@@ -95,7 +103,8 @@ function Answer({ answer }: { answer: Explanation }): JSX.Element {
       <p>{withNames(answer.why)}</p>
       <dl class="approvals-rule-limits policy-answer">
         <div><dt>{t('approvals.limitRisk')}</dt><dd><Badge tone={RISKS[answer.risk].tone}>{t(RISKS[answer.risk].words)}</Badge><span>{answer.riskReason}</span></dd></div>
-        <div><dt>{t('policy.decidedBy')}</dt><dd>{t(SOURCES[answer.source])}</dd></div>
+        <div><dt>{t('policy.decidedBy')}</dt><dd>{t(answer.node ? SOURCES_IN_CLUSTER[answer.source] : SOURCES[answer.source])}</dd></div>
+        {answer.node && <div><dt>{t('cluster.node')}</dt><dd>{answer.node}</dd></div>}
       </dl>
       {answer.rule && <div class="policy-deciding"><RuleAction action={answer.rule.action} /><RuleLimits rule={answer.rule} /></div>}
       {answer.considered.length > 0 && <Considered answer={answer} />}

@@ -5,7 +5,9 @@
  * Rule 2: nothing counts before it is saved, and what the hub refuses is shown at its line, with the text as it was written.
  * Rule 3: changes that are not saved yet are there again after a look elsewhere, and after a reload. They know of which version of the
  * file they are changes, so that what others changed meanwhile is not overwritten unseen.
- * Rule 4: what is shown is what is in force: while somebody looks, the file is asked for again and again, as others write it too, by
+ * Rule 4: in a cluster there are two, the cluster's and that of the node which shows the page. It is said which one is shown, and what is
+ * changed in one is no change of the other.
+ * Rule 5: what is shown is what is in force: while somebody looks, the file is asked for again and again, as others write it too, by
  * an "Always", in a terminal, in an editor.
  */
 import type { JSX } from 'preact';
@@ -13,6 +15,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { PolicyView as Policy } from '../../generated/api';
 import { asHubError, http, type HubError } from '../../hub/http';
 import { connection } from '../../hub/connection';
+import { whileLookedAt } from '../../hub/looked_at';
 import { t } from '../../i18n';
 import { Button, dropToasts, Spinner, Tabs, toast } from '../../ui';
 import { draftOf, keepDraft } from '../composer/drafts';
@@ -20,26 +23,39 @@ import { mayDo } from '../controls/availability';
 import { ExplainPolicy } from './explain';
 import { PolicyFile } from './policy_file';
 import { PolicyRules } from './rule_table';
+import { draftKey, policyPath, WhosePolicy } from './whose';
 import '../../style/shared_views.css';
 
-const DRAFT = 'policy';
 const LOOK_MS = 3_000;
 
 type Tab = 'rules' | 'text' | 'explain';
+type Whose = Policy['of'];
 
 export function PolicyView(): JSX.Element {
+  const [whose, setWhose] = useState<Whose | undefined>(undefined);
+  return <OnePolicy key={whose} whose={whose} onWhose={setWhose} />;
+}
+
+/** `whose`: which of the two of a cluster. Where nobody has chosen, the hub says which one it shows first. */
+function OnePolicy({ whose, onWhose }: { whose: Whose | undefined; onWhose: (whose: Whose) => void }): JSX.Element {
   const [policy, setPolicy] = useState<Policy | null>(null);
   const [error, setError] = useState<HubError | null>(null);
-  const [draft, setDraft] = useState<PolicyDraft | null>(keptPolicy);
+  const [draft, setDraft] = useState<PolicyDraft | null>(() => keptPolicy(whose));
   const [cameBack, setCameBack] = useState(draft !== null);
   const [tab, setTab] = useState<Tab>(cameBack ? 'text' : 'rules');
   const [line, setLine] = useState<number | null>(null);
-  const load = (): void => void http.get<Policy>('/policy').then((found) => { setPolicy(found); setError(null); }, (failure) => setError(asHubError(failure)));
+  const ask = (): Promise<Policy> => http.get<Policy>(policyPath({ of: whose }));
+  const take = (found: Policy): void => {
+    if (whose === undefined && found.node !== null) return onWhose(found.of);
+    setPolicy((shown) => (isSame(shown, found) ? shown : found));
+    setError(null);
+  };
+  const load = (): void => void ask().then(take, (failure) => setError(asHubError(failure)));
   const online = connection.state.value === 'online';
   useEffect(() => {
     if (online || policy === null) load();
   }, [online]);
-  useEffect(() => whileLookedAt(() => http.get<Policy>('/policy').then((found) => setPolicy((shown) => (isSame(shown, found) ? shown : found)), () => undefined)), []);
+  useEffect(() => whileLookedAt(() => ask().then(take, () => undefined), LOOK_MS), []);
   useEffect(() => () => dropToasts('policy'), []);
   if (error && !policy) return <div class="ui-empty" role="alert"><p>{error.message}</p><Button icon="refresh" onClick={load}>{t('common.retry')}</Button></div>;
   if (!policy) return <div class="ui-waiting"><Spinner size={24} label={t('common.loading')} /></div>;
@@ -49,7 +65,7 @@ export function PolicyView(): JSX.Element {
   };
   const write = (to: PolicyDraft | null): void => {
     setDraft(to);
-    keepPolicy(to);
+    keepPolicy(whose, to);
     if (to === null) setCameBack(false);
   };
   const change = (text: string): void => write(text === policy.text ? null : { text, base });
@@ -72,6 +88,7 @@ export function PolicyView(): JSX.Element {
       <header class="policy-head">
         <h1>{t('policy.title')}</h1>
         <p class="approvals-note">{t('policy.intro')}</p>
+        {policy.node != null && <WhosePolicy policy={policy} onWhose={onWhose} />}
       </header>
       {policy.problem && <Problem policy={policy} mayWrite={mayWrite} onSaved={saved} />}
       <Tabs label={t('policy.title')} selected={tab} onSelect={setTab} tabs={[
@@ -88,21 +105,8 @@ export function PolicyView(): JSX.Element {
   );
 }
 
-/** Look again every few seconds while the page is on a screen, and at once when it comes back to one. Gives what ends it. */
-function whileLookedAt(look: () => Promise<void>): () => void {
-  const lookIfShown = (): void => {
-    if (document.visibilityState === 'visible' && connection.state.peek() === 'online') void look();
-  };
-  const timer = setInterval(lookIfShown, LOOK_MS);
-  document.addEventListener('visibilitychange', lookIfShown);
-  return () => {
-    clearInterval(timer);
-    document.removeEventListener('visibilitychange', lookIfShown);
-  };
-}
-
 function isSame(shown: Policy | null, found: Policy): boolean {
-  return shown !== null && shown.version === found.version && shown.problem === found.problem;
+  return shown !== null && shown.of === found.of && shown.version === found.version && shown.problem === found.problem;
 }
 
 /** Why the file is not what is in force, and the ways back to one that is. */
@@ -110,7 +114,7 @@ function Problem({ policy, mayWrite, onSaved }: { policy: Policy; mayWrite: bool
   const [busy, setBusy] = useState(false);
   const put = (text: string): void => {
     setBusy(true);
-    http.put<Policy>('/policy', { text }).then((now) => {
+    http.put<Policy>(policyPath(policy), { text }).then((now) => {
       onSaved(now);
       toast(t('policy.saved'), 'good', 'policy');
     }, (failure: unknown) => toast(asHubError(failure).message, 'bad', 'policy')).finally(() => setBusy(false));
@@ -135,15 +139,15 @@ interface PolicyDraft {
   base: string;
 }
 
-function keptPolicy(): PolicyDraft | null {
+function keptPolicy(whose: Whose | undefined): PolicyDraft | null {
   try {
-    const found = JSON.parse(draftOf(DRAFT)) as Partial<PolicyDraft> | null;
+    const found = JSON.parse(draftOf(draftKey(whose))) as Partial<PolicyDraft> | null;
     return typeof found?.text === 'string' && typeof found.base === 'string' ? { text: found.text, base: found.base } : null;
   } catch {
     return null;
   }
 }
 
-function keepPolicy(draft: PolicyDraft | null): void {
-  keepDraft(DRAFT, draft === null ? '' : JSON.stringify(draft));
+function keepPolicy(whose: Whose | undefined, draft: PolicyDraft | null): void {
+  keepDraft(draftKey(whose), draft === null ? '' : JSON.stringify(draft));
 }

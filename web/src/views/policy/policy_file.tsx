@@ -10,6 +10,7 @@ import { asHubError, http } from '../../hub/http';
 import { t } from '../../i18n';
 import { Button, toast } from '../../ui';
 import { lineRange, problemLine } from './file_lines';
+import { policyPath } from './whose';
 
 interface PolicyFileProps {
   policy: PolicyView;
@@ -39,9 +40,9 @@ export function PolicyFile({ policy, draft, base, cameBack, line, mayWrite, onDr
   const put = async (): Promise<void> => {
     setBusy(true);
     try {
-      const now = await http.get<PolicyView>('/policy');
+      const now = await http.get<PolicyView>(policyPath(policy));
       if (now.version !== base && !elsewhere) return setElsewhere(true);
-      onSaved(await http.put<PolicyView>('/policy', { text: draft }));
+      onSaved(await http.put<PolicyView>(policyPath(policy), { text: draft }));
       setProblem(null);
       setElsewhere(false);
       toast(t('policy.saved'), 'good', 'policy');

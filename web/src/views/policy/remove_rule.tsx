@@ -13,6 +13,7 @@ import { Button, Sheet, toast } from '../../ui';
 import { RuleAction, RuleLimits } from '../approvals/rule/rule_view';
 import { MarkedText } from '../../content/visible_text';
 import { cutOut } from './file_lines';
+import { policyPath } from './whose';
 
 interface RemoveRuleProps {
   policy: PolicyView;
@@ -29,7 +30,7 @@ export function RemoveRule({ policy, rule, span, onClose, onRemoved, onReload }:
   const remove = async (): Promise<void> => {
     setBusy(true);
     try {
-      onRemoved(await http.put<PolicyView>('/policy', { text: cutOut(policy.text, span) }, { 'If-Match': `"${policy.version}"` }));
+      onRemoved(await http.put<PolicyView>(policyPath(policy), { text: cutOut(policy.text, span) }, { 'If-Match': `"${policy.version}"` }));
       toast(t('policy.removed'), 'good', 'policy');
     } catch (failure) {
       const error = asHubError(failure);

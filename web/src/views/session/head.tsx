@@ -3,14 +3,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SessionStatus } from '../../generated/agent-context';
+import { agentIcon, agentName } from '../../hub/agents';
 import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
+import { awayReason, secondsBehind } from '../../hub/cluster';
 import { connection } from '../../hub/connection';
 import { t } from '../../i18n';
 import type { OpenSession } from '../../model/open_session';
 import { isKnown } from '../../model/session_state';
 import { write } from '../../route';
 import { Badge, Button, Elapsed, Icon, Menu, Sheet, Spinner, toast, type MenuItem } from '../../ui';
+import { MoveSheet, targetsFor } from '../composer/move_sheet';
 import { mayDo } from '../controls/availability';
 import { GiveBack } from './give_back';
 import { useSessionView } from './view_state';
@@ -24,6 +27,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
   const view = session.state.value;
   const [renaming, setRenaming] = useState(false);
   const [givingBack, setGivingBack] = useState(false);
+  const [moving, setMoving] = useState(false);
   return (
     <header class="session-head">
       <div class="session-head-line">
@@ -32,18 +36,21 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
         <div class="session-names">
           <h1 class="session-title" dir="auto" title={view.title}>{nameOfSession(session)}</h1>
           <p class="session-where">
-            <span>{view.capabilities?.agent.displayName ?? view.agent}</span>
+            <span>{view.capabilities?.agent.displayName || agentName(view.agent)}</span>
+            {view.node && <span class="session-node" title={t('cluster.runsOn', { node: view.node })}><Icon name="server" size={14} />{view.node}</span>}
             {isKnown(view) && <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>}
             {view.sandbox && <span class="session-sandbox" title={t('session.sandboxWhy')}><Icon name="shield" size={14} />{sandboxWords(view.sandbox)}</span>}
+            <Behind />
             <Line />
           </p>
         </div>
         {isKnown(view) && <Status />}
         <SpendingSummary />
-        <HeadMenu onRename={() => setRenaming(true)} onGiveBack={() => setGivingBack(true)} />
+        <HeadMenu onRename={() => setRenaming(true)} onGiveBack={() => setGivingBack(true)} onMove={() => setMoving(true)} />
       </div>
       {tabs}
       {renaming && <Rename onClose={() => setRenaming(false)} />}
+      {moving && <MoveSheet session={session} onClose={() => setMoving(false)} />}
       {givingBack && view.resumeCommand && <GiveBack sessionId={session.sessionId} command={view.resumeCommand} isHere={!view.watchOnly} onClose={() => setGivingBack(false)} />}
     </header>
   );
@@ -57,8 +64,17 @@ export function nameOfSession({ state, loadState }: OpenSession): string {
 
 function AgentIcon(): JSX.Element {
   const { session } = useSessionView();
-  const agent = session.state.value.capabilities?.agent;
-  return <span class="session-agent-icon" aria-hidden="true">{agent?.icon ?? '·'}</span>;
+  const { agent, capabilities } = session.state.value;
+  return <span class="session-agent-icon" aria-hidden="true">{capabilities?.agent.icon || agentIcon(agent) || '·'}</span>;
+}
+
+/** What its node has done and not sent yet. */
+function Behind(): JSX.Element | null {
+  const view = useSessionView().session.state.value;
+  const { node = '' } = view;
+  const n = secondsBehind(view);
+  if (!n || awayReason(view)) return null;
+  return <span class="session-connection" title={t('cluster.behindWhy', { node })}><Icon name="clock" size={14} />{t('cluster.behind', { n })}</span>;
 }
 
 /** The state of the connection to the hub, where it is not as it should be. */
@@ -82,10 +98,12 @@ function inWords(reason: string | undefined): string | undefined {
 
 function Status(): JSX.Element {
   const { session } = useSessionView();
+  const away = awayReason(session.state.value);
   const { status, turn, watchOnly, line, paused, failed } = session.state.value;
   const words = t(`session.status_${status}`);
   const reason = inWords(paused ? paused.reason ?? undefined : session.reason.value.text);
   const why = reason ?? (status === 'error' ? failed?.message : undefined);
+  if (away) return <div class="session-status" role="status" aria-live="polite"><Badge tone="warn" title={away}><Icon name="wifi-off" size={12} /><span class="session-status-words">{t('cluster.unreachable')}</span></Badge></div>;
   return (
     <div class="session-status" role="status" aria-live="polite">
       {watchOnly && <span class="session-status-watched"><Badge title={t(line ? 'session.lineWhy' : 'session.watchOnlyWhy')}>{t(line ? 'session.line' : 'session.watchOnly')}</Badge></span>}
@@ -99,7 +117,7 @@ function Status(): JSX.Element {
   );
 }
 
-function HeadMenu({ onRename, onGiveBack }: { onRename: () => void; onGiveBack: () => void }): JSX.Element {
+function HeadMenu({ onRename, onGiveBack, onMove }: { onRename: () => void; onGiveBack: () => void; onMove: () => void }): JSX.Element {
   const { session, openRows } = useSessionView();
   const { sessionId } = session;
   const { resumeCommand } = session.state.value;
@@ -110,6 +128,7 @@ function HeadMenu({ onRename, onGiveBack }: { onRename: () => void; onGiveBack: 
     { label: t('session.exportMarkdown'), icon: 'download', onSelect: () => exportAs('markdown') },
     { label: t('session.exportJson'), icon: 'download', onSelect: () => exportAs('json') },
     ...(resumeCommand && mayDo(connection.scope.value, 'control') ? [{ label: t('session.giveBack'), icon: 'terminal' as const, onSelect: onGiveBack }] : []),
+    ...(targetsFor(session.state.value).length ? [{ label: t('cluster.move'), icon: 'server' as const, onSelect: onMove }] : []),
     {
       label: openRows.details.value ? t('session.hideDetails') : t('session.showDetails'), icon: 'list',
       onSelect: () => (openRows.details.value = !openRows.details.peek()),

@@ -71,6 +71,16 @@ describe('messages', () => {
   });
 });
 
+describe('a session that was joined', () => {
+  const joined = { type: 'custom', namespace: 'trunkline', eventName: 'session_attached', data: {} };
+  const told = { type: 'session:resumed', _meta: { how: 'loaded' } };
+
+  test('says so once, and that its agent came back only where it had been here', () => {
+    const names = folded(numbered(joined, told, told)).items.value.map((item) => (item as NoticeItem).name);
+    expect(names).toEqual(['session_attached', 'resumed']);
+  });
+});
+
 describe('tool calls', () => {
   test('go from pending over in progress to completed, with their exit code', () => {
     const timeline = new Timeline();

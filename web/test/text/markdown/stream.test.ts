@@ -71,17 +71,17 @@ describe('text that grows', () => {
     expect(stream.blocks.map((block) => block.token.type)).toEqual(['paragraph']);
   });
 
-  it('costs what is new: ten thousand chunks lex a bounded number of blocks each', () => {
+  it('costs what is new: two thousand chunks lex a bounded number of blocks each', () => {
     const stream = new MarkdownStream();
     const chunk = 'word **bold** `code` and so on. ';
     let worst = 0;
-    for (let index = 0; index < 10_000; index += 1) {
+    for (let index = 0; index < 2_000; index += 1) {
       const before = stream.lexed;
       stream.append(index % 12 === 11 ? `${chunk}\n\n` : chunk);
       worst = Math.max(worst, stream.lexed - before);
     }
     expect(worst).toBeLessThanOrEqual(8);
-    expect(stream.blocks.length).toBeGreaterThan(800);
+    expect(stream.blocks.length).toBeGreaterThan(160);
   });
 
   it('costs what is new in one endless code block, list, or paragraph', () => {
@@ -90,7 +90,7 @@ describe('text that grows', () => {
       const stream = new MarkdownStream();
       if (kind === 'code') stream.append('```js\n');
       let worst = 0;
-      for (let index = 0; index < 5_000; index += 1) {
+      for (let index = 0; index < 1_000; index += 1) {
         const before = stream.lexed;
         stream.append(line);
         worst = Math.max(worst, stream.lexed - before);

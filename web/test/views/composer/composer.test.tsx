@@ -1,8 +1,11 @@
-import { signal } from '@preact/signals';
+import { signal, type Signal } from '@preact/signals';
 import { render } from 'preact';
 import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ClusterView, NodeView } from '../../../src/generated/api';
+import { putCluster } from '../../../src/hub/cluster';
 import { connection } from '../../../src/hub/connection';
+import { http, HubError } from '../../../src/hub/http';
 import type { OpenSession } from '../../../src/model/open_session';
 import { Composer, leftOf } from '../../../src/views/composer/composer';
 import { keepDraft } from '../../../src/views/composer/drafts';
@@ -49,6 +52,53 @@ describe('sending', () => {
     expect(leftOf('one', 'one')).toBe('');
     expect(leftOf('one two', 'one')).toBe('two');
     expect(leftOf('another', 'one')).toBe('another');
+  });
+});
+
+describe('a session whose node is away', () => {
+  const node = (name: string, away?: string): NodeView => ({ node: name, role: 'hub', pool: name === 'apart' ? name : 'desk', labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, ...(away ? { away } : {}) });
+  const cluster = (...nodes: NodeView[]): ClusterView => ({ node: 'web', role: 'hub', commit: 'local', generation: 0, connected: true, nodes });
+  const state = session.state as Signal<unknown>;
+  afterEach(() => {
+    putCluster(undefined);
+    state.value = view;
+  });
+
+  it('says why it takes no message and what can be done, and gives the draft back with the node', async () => {
+    await act(() => type('half a thought'));
+    await act(() => {
+      state.value = { ...view, node: 'laptop' };
+      putCluster(cluster(node('web'), node('laptop', 'laptop has not been heard of since 14:03:20')));
+    });
+    expect(root.querySelector('textarea')).toBeNull();
+    expect(root.textContent).toContain('laptop has not been heard of since 14:03:20');
+    expect(root.querySelector('button')?.textContent).toContain('Continue on another node');
+    await act(() => putCluster(cluster(node('web'), node('laptop'))));
+    expect(field().value).toBe('half a thought');
+  });
+
+  it('offers no move where no other node of its pool takes sessions, and says so', async () => {
+    await act(() => {
+      state.value = { ...view, node: 'laptop' };
+      putCluster(cluster(node('apart'), node('laptop', 'gone')));
+    });
+    expect(root.querySelector('button')).toBeNull();
+    expect(root.textContent).toContain('the same pool as laptop');
+  });
+
+  it('is moved with a warning of what may be lost', async () => {
+    const post = vi.spyOn(http, 'post').mockRejectedValue(new HubError('conflict', 'no'));
+    HTMLDialogElement.prototype.showModal ??= vi.fn();
+    await act(() => {
+      state.value = { ...view, cwd: '/home/me/atlas', node: 'laptop' };
+      putCluster(cluster(node('web'), node('laptop', 'gone')));
+    });
+    await act(() => root.querySelector('button')!.click());
+    expect(root.querySelector('dialog')!.textContent).toMatch(/laptop cannot be asked.*not part of the session any more.*\/home\/me\/atlas, as that folder is on web/);
+    expect(root.querySelector('dialog')!.textContent).toContain('trunkline cluster move composed web');
+    await act(() => void [...root.querySelectorAll('dialog button')].find((each) => each.textContent === 'Continue on web')!.dispatchEvent(new Event('click')));
+    expect(post).toHaveBeenCalledWith('/sessions/composed/move', { node: 'web' });
+    post.mockRestore();
   });
 });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { forgetPersonalData } from '../../../src/hub/personal_data';
-import { draftOf, enterSends, flushDrafts, keepDraft, setEnterSends } from '../../../src/views/composer/drafts';
+import { draftOf, enterSends, flushDrafts, keepDraft, rewriteDraft, setEnterSends, writesIn } from '../../../src/views/composer/drafts';
 
 const IN_A = 'trunkline.draft.a';
 
@@ -50,6 +50,19 @@ describe('a draft', () => {
     vi.advanceTimersByTime(1_000);
     vi.useRealTimers();
     expect(localStorage.getItem('trunkline.draft.d')).toBe('long');
+  });
+  it('is changed by who writes in its session, and where it is kept while nobody does', () => {
+    const field = { text: 'in the field' };
+    const leave = writesIn('g', (change) => void (field.text = change(field.text)));
+    rewriteDraft('g', (text) => `${text}, changed`);
+    expect([field.text, draftOf('g')]).toEqual(['in the field, changed', '']);
+    const again = writesIn('g', (change) => keepDraft('g', change('of who came after'))); // a view is there before the old one is gone
+    leave();
+    rewriteDraft('g', (text) => `${text}, changed`);
+    expect(draftOf('g')).toBe('of who came after, changed');
+    again();
+    rewriteDraft('g', (text) => text.toUpperCase());
+    expect(draftOf('g')).toBe('OF WHO CAME AFTER, CHANGED');
   });
   it('is not left for the next person', () => {
     keepDraft('e', 'mine');

@@ -14,6 +14,10 @@ describe('what can be done with a session', () => {
   it('is not to cancel where no turn runs', () => {
     expect(actStates({ ...SESSION, status: 'idle', turn: null }, true, 'control').cancel).toEqual({ can: false, why: 'noTurn' });
   });
+  it('is nothing while its node is away', () => {
+    const states = actStates({ ...SESSION, paused: {} }, true, 'admin', true);
+    expect(new Set(Object.values(states).map((state) => (state.can ? 'can' : state.why)))).toEqual(new Set(['away']));
+  });
   it('is to resume what is paused or over', () => {
     expect(actStates({ ...SESSION, paused: {} }, true, 'control').resume).toEqual({ can: true });
     expect(actStates({ ...SESSION, status: 'completed', turn: null }, true, 'control').resume).toEqual({ can: true });

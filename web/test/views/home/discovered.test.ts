@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { connection } from '../../../src/hub/connection';
-import { discovered, watchFiles } from '../../../src/views/home/discovered';
+import { attach, discovered, watchFiles } from '../../../src/views/home/discovered';
 
 const VIEW = {
   id: 'a', agent: 'demo', cwd: '/home/dev/project', project: 'project', title: 'Mine', createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z',
@@ -67,4 +67,16 @@ test('who may only look does not ask at all', async () => {
   watchFiles()();
   await vi.advanceTimersByTimeAsync(1_000);
   expect(asked).toEqual([]);
+});
+
+test('one of another node of a cluster says of which, and is joined there', async () => {
+  vi.useFakeTimers();
+  answers({ sessions: [{ ...VIEW, node: 'box' }], revision: 1 });
+  const stop = watchFiles();
+  await vi.advanceTimersByTimeAsync(10);
+  stop();
+  expect(discovered.value.map(({ id, node }) => [id, node])).toEqual([['a', 'box']]);
+  const asked = answers({ id: 'made', agent: 'demo', updatedAt: '', lastSeq: 0 });
+  await attach(discovered.value[0]!);
+  expect(asked).toEqual(['/adapters/demo/sessions/a/attach?node=box']);
 });

@@ -20,6 +20,13 @@ describe('groups', () => {
     expect(groupOf(view({ status: 'running', pendingQuestions: [{}] as never }), new Set())).toBe('waiting');
   });
 
+  it('what is on a node that is away waits for that node, whatever it asks; what is over is over', () => {
+    expect(groupOf(view({ status: 'waiting_for_approval' }), new Set(['s']), true)).toBe('away');
+    expect(groupOf(view({ status: 'completed' }), new Set(), true)).toBe('finished');
+    const groups = grouped([view({ id: 'a', node: 'box' }), view({ id: 'b', node: 'laptop' })], new Set(), ({ node }) => node === 'laptop');
+    expect([groups.get('idle'), groups.get('away')].map((each) => each!.map(({ id }) => id))).toEqual([['a'], ['b']]);
+  });
+
   it('keep the order that they were given in', () => {
     const groups = grouped([view({ id: 'b' }), view({ id: 'a' }), view({ id: 'c', status: 'completed' })], new Set());
     expect(groups.get('idle')!.map((each) => each.id)).toEqual(['b', 'a']);
@@ -29,12 +36,14 @@ describe('groups', () => {
 
 describe('what is shown', () => {
   it('fits every filter', () => {
-    const want = { agent: '', cwd: '', text: '' };
+    const want = { agent: '', cwd: '', node: '', text: '' };
     expect(wanted(view({}), want)).toBe(true);
     expect(wanted(view({}), { ...want, text: 'LOGIN atlas' })).toBe(true);
     expect(wanted(view({}), { ...want, text: 'logout' })).toBe(false);
     expect(wanted(view({}), { ...want, agent: 'other' })).toBe(false);
     expect(wanted(view({}), { ...want, cwd: '/home/me' })).toBe(false);
+    expect(wanted(view({ node: 'box' }), { ...want, node: 'box', text: 'login box' })).toBe(true);
+    expect(wanted(view({ node: 'box' }), { ...want, node: 'laptop' })).toBe(false);
   });
 
   it('offers the agents of the sessions, and all of the hub where there are sessions that are not loaded', () => {
@@ -44,10 +53,11 @@ describe('what is shown', () => {
   });
 
   it('is asked of the hub as far as it can say it', () => {
-    expect(filterOf({ agent: '', cwd: '', text: ' ' })).toBeNull();
-    expect(filterOf({ agent: 'demo', cwd: '', text: '' })).toEqual({ agent: 'demo' });
-    expect(filterOf({ agent: 'demo', cwd: '/p', text: 'login' })).toEqual({ agent: 'demo', text: '/p' });
-    expect(filterOf({ agent: '', cwd: '', text: 'the login' })).toEqual({ text: 'login' });
+    expect(filterOf({ agent: '', cwd: '', node: '', text: ' ' })).toBeNull();
+    expect(filterOf({ agent: 'demo', cwd: '', node: '', text: '' })).toEqual({ agent: 'demo' });
+    expect(filterOf({ agent: 'demo', cwd: '/p', node: '', text: 'login' })).toEqual({ agent: 'demo', text: '/p' });
+    expect(filterOf({ agent: '', cwd: '', node: '', text: 'the login' })).toEqual({ text: 'login' });
+    expect(filterOf({ agent: '', cwd: '', node: 'box', text: '' })).toEqual({ node: 'box' });
   });
 
   it.each([

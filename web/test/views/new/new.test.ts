@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentView, SessionView } from '../../../src/generated/api';
 import { contentOf, featuresOf, readPromptFile } from '../../../src/views/new/attachments';
-import { choicesOf } from '../../../src/views/new/options';
+import { choicesOf, hasRun } from '../../../src/views/new/options';
 import { deviceName, kindOf } from '../../../src/views/login/enter';
 
 describe('files of the first prompt', () => {
@@ -46,6 +46,11 @@ describe('what an agent lets one choose', () => {
       { id: 'model', isMode: false, values: [{ value: 'x', name: 'X' }, { value: 'y' }] },
     ]);
     expect(choicesOf('nobody', views)).toEqual([]);
+  });
+
+  it('is known to be nothing once it has run here', () => {
+    const [own, followed] = [{ agent: 'plain', agentSessionId: 'a', watchOnly: false }, { agent: 'other', agentSessionId: 'b', watchOnly: true }] as unknown as SessionView[];
+    expect([hasRun('plain', [own!, followed!]), hasRun('other', [own!, followed!]), hasRun('nobody', [])]).toEqual([true, false, false]);
   });
 
   it('does not name the mode twice', () => {

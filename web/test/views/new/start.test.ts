@@ -33,6 +33,13 @@ describe('starting', () => {
       place, { ...place, sandbox: 'bwrap' }, { ...place, sandbox: 'bwrap', sandboxNetwork: false },
     ]);
   });
+  it('asks for the node that was chosen; another node is another session', async () => {
+    const post = vi.spyOn(http, 'post').mockResolvedValue(view('made'));
+    const starting = new Starting();
+    await starting.run({ ...PLAN, node: 'box', prompt: [] });
+    await starting.run({ ...PLAN, node: '', prompt: [] });
+    expect(post.mock.calls.map(([, body]) => body)).toEqual([{ agent: 'demo', cwd: '/x/', node: 'box' }, { agent: 'demo', cwd: '/x/' }]);
+  });
   it('goes on with what was made: a second press starts no other', async () => {
     const post = vi.spyOn(http, 'post').mockResolvedValue(view('made'));
     const starting = new Starting();

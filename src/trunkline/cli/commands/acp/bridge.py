@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 GIVE_UP_S = 120.0
 """How long a hub may be away; the next line of the editor's finds or starts one at any time before that."""
 
+GREETS_S = 2.0
+"""For the editor's first line, which it sends at once."""
 LEAVES_S = 15.0
 """How long we stay for what is not answered when the editor's lines have ended; a hub may have to be started for it."""
 
@@ -104,6 +106,8 @@ class Bridge:
         self._own_number = 0
         self._changed = asyncio.Event()
         """Something was answered, or all that waited was sent."""
+        self._heard = asyncio.Event()
+        """A line of the editor's was read."""
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
         """Carry messages until the editor's lines end; raises what keeps the hub away for good."""
@@ -114,6 +118,7 @@ class Bridge:
             if editor.done() and editor.exception() is None:
                 await self._see_off(hub)
             if hub.done():
+                await self._first_line(editor)
                 await self._refuse_all(hub)
                 await hub
             await editor
@@ -123,6 +128,13 @@ class Bridge:
             for task in (hub, editor):
                 task.cancel()
             await asyncio.gather(hub, editor, return_exceptions=True)
+
+    async def _first_line(self, editor: asyncio.Task[None]) -> None:
+        """A hub may refuse us before the editor's greeting was read, which is to be answered with the reason."""
+        heard = asyncio.create_task(self._heard.wait())
+        await asyncio.wait((heard, editor), timeout=GREETS_S, return_when=asyncio.FIRST_COMPLETED)
+        heard.cancel()
+        await asyncio.gather(heard, return_exceptions=True)
 
     async def _see_off(self, hub: asyncio.Task[None]) -> None:
         """The editor's lines have ended: what it sent before is still done and answered. Prompts take as long as they take."""
@@ -149,6 +161,7 @@ class Bridge:
             if self._is_greeting():
                 await self._hold(line)
             sent = self._from_editor(line)
+            self._heard.set()
             if sent is None:
                 continue
             if self._ready and self._socket is not None:

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
+from trunkline import decoders
 from trunkline.dialects.acp.methods import SESSION_FORK, SESSION_LOAD, SESSION_NEW, SESSION_RESUME
 from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.jsonrpc import MAX_LINE
@@ -59,8 +60,8 @@ class InitializeResult(msgspec.Struct):
     meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
 
 
-_envelope = msgspec.json.Decoder(EditorMessage)
-_params = msgspec.json.Decoder(Params)
+_envelope = decoders.of(EditorMessage)
+_params = decoders.of(Params)
 
 
 def read(line: bytes) -> EditorMessage | None:
@@ -82,7 +83,7 @@ def params_of(raw: Raw | UnsetType) -> Params:
 def env_allow_of(result: Raw | UnsetType) -> tuple[str, ...]:
     """The patterns of variables that the hub's answer to initialize names."""
     try:
-        return msgspec.json.decode(result, type=InitializeResult).meta.trunkline.env_allow if result is not UNSET else ()
+        return decoders.decode(result, InitializeResult).meta.trunkline.env_allow if result is not UNSET else ()
     except BROKEN:
         return ()
 
@@ -159,6 +160,6 @@ def with_after(line: bytes, after: int) -> bytes:
 
 def _members(raw: Raw | UnsetType) -> dict[str, Any]:
     try:
-        return dict(msgspec.json.decode(raw, type=dict[str, Raw])) if raw is not UNSET else {}
+        return dict(decoders.decode(raw, dict[str, Raw])) if raw is not UNSET else {}
     except BROKEN:
         return {}  # params that are no object: the hub says what is wrong with them

@@ -17,11 +17,12 @@ from typing import Any
 
 import click
 
-from trunkline.cli.commands.run import Order, TurnOnScreen, caller_env, print_what_to_expect
+from trunkline.cli.commands.run import Order, TurnOnScreen, begun, caller_env, print_what_to_expect
 from trunkline.cli.common import finish, output, setting_flags
 from trunkline.cli.completing import agents_and_sessions
 from trunkline.cli.hosting.locate import connected, find_or_start
 from trunkline.cli.naming import agent_or_session
+from trunkline.cli.placing import NODE_HELP, folder, placed
 from trunkline.cli.read_settings import load
 from trunkline.client import Client, SessionView
 from trunkline.errors import Invalid, NotFound
@@ -34,12 +35,13 @@ HISTORY = "chat_history"
 @click.argument("name", metavar="[SESSION|AGENT]", required=False, shell_complete=agents_and_sessions)
 @click.option("-c", "--continue", "go_on", is_flag=True, help="go on with the newest session of this folder")
 @click.option("--cwd", metavar="PATH", help="the folder of a new session  [the current one]")
+@click.option("--node", metavar="NODE", help=NODE_HELP)
 @click.option("--mode", metavar="MODE", help="the agent's mode in a new session, as it calls it")
 @click.option("--title", metavar="TEXT", help="the title of a new session")
 @click.option("--sandbox", is_flag=True, help="keep a new session's agent in a sandbox")
 @setting_flags("clients")
-def command(name: str | None, go_on: bool, cwd: str | None, mode: str | None, title: str | None, sandbox: bool,
-            **flags: Any) -> None:
+def command(name: str | None, go_on: bool, cwd: str | None, node: str | None, mode: str | None, title: str | None,
+            sandbox: bool, **flags: Any) -> None:
     """Talk with an agent in this terminal.
 
     The name of an agent begins a session with it in this folder; the beginning of a session's id goes on with that session.
@@ -56,7 +58,7 @@ def command(name: str | None, go_on: bool, cwd: str | None, mode: str | None, ti
     _check_terminal()
     if name and go_on:
         raise Invalid("--continue takes no name: it is the newest session of this folder")
-    order = Order(agent=name or "", prompt="", cwd=os.path.abspath(os.path.expanduser(cwd or ".")), mode=mode, title=title,
+    order = Order(agent=name or "", prompt="", cwd=folder(cwd, node), node=node, mode=mode, title=title,
                   sandbox=sandbox, network=None, as_json=False, quiet=False, policy="wait")
     finish(_chat(load(flags), order, go_on))
 
@@ -72,12 +74,13 @@ async def _chat(settings: Settings, order: Order, go_on: bool) -> int:
 
 async def _begin(hub: Client, settings: Settings, order: Order) -> SessionView:
     """The session that was named, or a new one."""
-    agent, session = await agent_or_session(hub, order.agent, settings)
+    agent, session = await agent_or_session(hub, order.agent, settings, order.node)
     if session is not None:
         return session
-    env = await caller_env(hub, agent, settings)
-    view = await hub.create_session(agent, order.cwd, title=order.title, mode=order.mode, env=env,
-                                    sandbox="bwrap" if order.sandbox else None)
+    place = await placed(hub, order.node, order.cwd)
+    env = await caller_env(hub, agent, settings) if place.is_here else {}
+    view = await hub.create_session(agent, place.cwd, title=order.title, mode=order.mode, env=env,
+                                    sandbox="bwrap" if order.sandbox else None, node=place.node)
     await print_what_to_expect(hub, view.id, agent)
     return view
 
@@ -102,7 +105,7 @@ async def _at_the_terminal(hub: Client, view: SessionView, settings: Settings) -
     line = Line(above, kept_history(settings.data / HISTORY), colour=colour)
     talk = Conversation(hub, view, screen, ChatShow(screen, Paint(colour=colour), root=view.cwd), line_text=line.text,
                         clear_line=line.clear, leave=line.leave)
-    screen.line(f"{view.agent} in {view.cwd} (session {view.id})", dim=True)
+    screen.line(begun(view.agent, view.cwd, view.node, view.id), dim=True)
     is_there = True
     try:
         return await line.run(talk)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.cli.commands.chat.cards import Ask, heading
 from trunkline.cli.terminal.form import DECLINE, fields_of
 from trunkline.client import PolicyRule, Scope
@@ -207,7 +208,7 @@ class Editing(Mode):
         if self._is_command:
             return {**self._input, "command": text}
         try:
-            return msgspec.json.decode(text, type=dict[str, Any])
+            return decoders.decode(text, dict[str, Any])
         except BROKEN as error:
             raise Invalid(f"this is no JSON object: {error}") from error
 
@@ -316,7 +317,7 @@ def _rule_lines(rule: PolicyRule) -> list[str]:
     from trunkline.session.policy.rules import Rule  # only who approves for longer waits for what reads rules
     from trunkline.session.policy.text import written_rule
 
-    return written_rule(msgspec.convert(msgspec.to_builtins(rule), Rule)).splitlines()
+    return written_rule(decoders.convert(msgspec.to_builtins(rule), Rule)).splitlines()
 
 
 def mode_for(talk: Conversation, ask: Ask) -> Mode:

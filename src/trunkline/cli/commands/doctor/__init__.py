@@ -5,6 +5,7 @@
     folder.py    the data folder, its token, rules and journal
     hub.py       the hub, its port, who is told by push
     agents.py    the agents of this machine, their logins, hooks
+    cluster/     the hub's cluster, where the settings name one
 
 Rule 1: nothing is written, and no hub is started. What a check cannot look at is its finding.
 Rule 2: a check is one function of a ``Scene``; CHECKS is the order in which people read them.
@@ -21,9 +22,9 @@ from typing import Any
 
 import click
 
-from trunkline.cli.commands.doctor import agents, folder, hub, machine
+from trunkline.cli.commands.doctor import agents, cluster, folder, hub, machine
 from trunkline.cli.commands.doctor.finding import Finding, Scene, bad, look, note
-from trunkline.cli.common import finish, output, print_json, setting_flags
+from trunkline.cli.common import counted, finish, output, print_json, setting_flags
 from trunkline.cli.exits import EXIT_ERROR
 from trunkline.dialects.visible import one_line
 from trunkline.errors import TrunklineError
@@ -52,6 +53,7 @@ CHECKS: Mapping[str, Check] = {
     "hooks": agents.hooks,
     "browser": machine.browser,
     "push": hub.push,
+    "cluster": cluster.cluster,
 }
 
 OF_FOLDER = frozenset({"token", "hub", "journal", "rules", "push"})
@@ -60,7 +62,7 @@ OF_FOLDER = frozenset({"token", "hub", "journal", "rules", "push"})
 
 @click.command(short_help="Look for what is wrong, and say what mends it.")
 @click.option("--json", "as_json", is_flag=True, help="print JSON")
-@setting_flags("clients")
+@setting_flags("clients", "cluster")
 def command(as_json: bool, **flags: Any) -> None:
     """Look for what is wrong, and say what mends it.
 
@@ -111,8 +113,8 @@ def _print(findings: list[Finding], wrong: int) -> None:
         for line in lines_of(finding, width):
             click.echo(line)
     notes = sum(finding.state == "note" for finding in findings)
-    told = f", {_count(notes, 'note')}" if notes else ""
-    click.echo(f"\n{_count(wrong, 'thing')} to mend{told}" if wrong else f"\nnothing is wrong{told}")
+    told = f", {counted(notes, 'note')}" if notes else ""
+    click.echo(f"\n{counted(wrong, 'thing')} to mend{told}" if wrong else f"\nnothing is wrong{told}")
 
 
 def lines_of(finding: Finding, width: int) -> list[str]:
@@ -130,6 +132,3 @@ def lines_of(finding: Finding, width: int) -> list[str]:
 def _wrapped(text: str, room: int) -> list[str]:
     return textwrap.wrap(one_line(text), room, break_long_words=False, break_on_hyphens=False) or [""]
 
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -16,10 +16,10 @@ from trunkline.agents.catalog.own import FOLDER, OwnFolder
 from trunkline.cli.commands.doctor.finding import Finding, Scene, bad, note, ok
 from trunkline.cli.naming import known_agents
 from trunkline.errors import TrunklineError
-from trunkline.reach.consent import LineConsent
-from trunkline.reach.file_pairs import pairs_folder
 from trunkline.reach.install import Hooks
-from trunkline.reach.program_socket import greet, socket_of
+from trunkline.reach.lines.consent import LineConsent
+from trunkline.reach.lines.file_pairs import pairs_folder
+from trunkline.reach.lines.program_socket import greet, socket_of
 
 OWN_DEMO = "demo"
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, field
 from msgspec.structs import astuple, replace
 
+from trunkline import decoders
 from trunkline.dialects import signals
 from trunkline.dialects.acp.client import RequestPermissionRequest
 from trunkline.dialects.acp.methods import METHODS
@@ -29,7 +30,7 @@ from trunkline.dialects.acp.updates import SessionUpdate, ToolCall, ToolCallUpda
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import AgentError, Invalid, NotFound
 
-_TOOL_CALL_UPDATE = msgspec.json.Decoder(ToolCallUpdate)
+_TOOL_CALL_UPDATE = decoders.of(ToolCallUpdate)
 _KINDS: dict[str, Any] = {kind.__struct_config__.tag: kind for kind in get_args(SessionUpdate)}
 
 # -- the hot path ------------------------------------------------------------------------------------------------------
@@ -62,7 +63,7 @@ class _PlainChunk(Struct, gc=False):
     timestamp: None = None
 
 
-decode_plain_chunk = msgspec.json.Decoder(_PlainChunk).decode
+decode_plain_chunk = decoders.of(_PlainChunk).decode
 _QUOTE = ord('"')
 USUAL_CHUNK = b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'
 """How half of the agents begin nearly every line that they write."""
@@ -146,12 +147,12 @@ class _NotNull(Struct, gc=False):
 
 _AS_SENT: Final = {_as_sent(kind): kind for kind in (ToolCall, ToolCallUpdate)}
 _PLAIN = tuple(kind for kind in get_args(SessionUpdate) if kind not in _AS_SENT.values())
-_packet_members = msgspec.json.Decoder(_PacketMembers).decode
-_call_members = msgspec.json.Decoder(_CallMembers).decode
-_not_null = msgspec.json.Decoder(_NotNull).decode
+_packet_members = decoders.of(_PacketMembers).decode
+_call_members = decoders.of(_CallMembers).decode
+_not_null = decoders.of(_NotNull).decode
 _NO_PACKET = _PacketMembers()
 _NO_ALIAS = _CallMembers()
-_shown = msgspec.json.Decoder(_Shown).decode
+_shown = decoders.of(_Shown).decode
 _SHOWS = b',"content":[{"type":"content","content":{"type":"text","text":"'
 _SHOWN = b'"}}]'
 _AROUND_TOKEN: Final = len(_SHOWS) - 1 + len(_SHOWN)
@@ -161,7 +162,7 @@ _BACKSLASH = ord("\\")
 
 @cache
 def _update() -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(Union[(*_PLAIN, *_AS_SENT)])  # made of what is known only here, with the first update
+    return decoders.of(Union[(*_PLAIN, *_AS_SENT)])  # made of what is known only here, with the first update
 
 
 def decode_update(raw: bytes) -> SessionUpdate | UnknownUpdate:
@@ -320,7 +321,7 @@ def _schema_true_call(raw: bytes) -> bytes:
 
 def tool_call_members(update: ToolCallUpdate) -> bytes:
     """A tool call as a permission request carries it: the update without its ``sessionUpdate``."""
-    members = msgspec.json.decode(encode_acp(update), type=aliases.Members)
+    members = decoders.decode(encode_acp(update), aliases.Members)
     del members["sessionUpdate"]
     return encode_acp(members)
 

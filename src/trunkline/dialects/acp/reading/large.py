@@ -16,6 +16,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
+from trunkline import decoders
 from trunkline.dialects.acp.reading.decode import decode_plain_chunk
 from trunkline.dialects.outside import BROKEN, NOT_JSON
 from trunkline.errors import Invalid
@@ -96,11 +97,11 @@ class _Write(Struct, rename="camel"):
     content: Raw
 
 
-_read_write = msgspec.json.Decoder(_Write).decode
-_read_string = msgspec.json.Decoder(str).decode
-_read_call = msgspec.json.Decoder(_Call).decode
-_read_plan = msgspec.json.Decoder(_Plan).decode
-_read_members = msgspec.json.Decoder(dict[str, Raw]).decode
+_read_write = decoders.of(_Write).decode
+_read_string = decoders.of(str).decode
+_read_call = decoders.of(_Call).decode
+_read_plan = decoders.of(_Plan).decode
+_read_members = decoders.of(dict[str, Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 

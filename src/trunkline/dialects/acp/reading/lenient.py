@@ -18,6 +18,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, overloa
 import msgspec
 from msgspec import Raw, UnsetType
 
+from trunkline import decoders
 from trunkline.dialects.acp.reading import aliases
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid
@@ -109,7 +110,7 @@ def _reader(annotation: Any) -> Reader:
 
 def _strict_decoder(annotation: Any) -> msgspec.json.Decoder[Any] | None:
     try:
-        return msgspec.json.Decoder(annotation)
+        return decoders.of(annotation)
     except TypeError:
         # A union of objects of which one has no tag is beyond msgspec; it is taken apart always.
         return None
@@ -172,7 +173,7 @@ def _read_int(strict: msgspec.json.Decoder[Any], raw: bytes) -> Any:
     except BROKEN as error:
         refused = Invalid(str(error))
     try:
-        number = msgspec.json.decode(raw, type=float)
+        number = decoders.decode(raw, float)
         return strict.decode(b"%d" % number if number.is_integer() else raw)
     except BROKEN:
         raise refused from None

@@ -20,6 +20,7 @@ from typing import Final
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.claude.frames.types import ResultFrame
 from trunkline.dialects.error_codes import ErrorCode
 from trunkline.dialects.outside import BROKEN
@@ -63,7 +64,7 @@ def withdrawal(state: str) -> TurnEnd | None:
 def unqueued(body: bytes) -> list[str]:
     """The prompts that an interrupt took out of the queue, by its answer."""
     try:
-        return msgspec.json.decode(body, type=_Receipt).cancelled
+        return decoders.decode(body, _Receipt).cancelled
     except BROKEN:  # an answer to something else
         return []
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
+from trunkline import decoders
 from trunkline.dialects.acp.reading.large import BEGINNING_BYTES, whole_characters
 from trunkline.dialects.outside import BROKEN
 from trunkline.dialects.signals import Signal, Update
@@ -38,8 +39,8 @@ _TEXTS: Final = {"text", "thinking"}
 _DELTAS: Final = {"text", "thinking", "partial_json"}
 _QUOTE, _BRACE, _BRACKET = b'"{['
 
-_read_members = msgspec.json.Decoder(dict[str, Raw]).decode
-_read_items = msgspec.json.Decoder(list[Raw]).decode
+_read_members = decoders.of(dict[str, Raw]).decode
+_read_items = decoders.of(list[Raw]).decode
 _encode = msgspec.json.Encoder().encode
 
 Path = tuple[str | int, ...]

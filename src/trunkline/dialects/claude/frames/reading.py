@@ -10,12 +10,13 @@ from typing import Any, Final, get_args
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.claude.frames.types import SYSTEM, Broken, Frame, Known, System, SystemFrame, UnknownFrame
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, Json
 
-_read = msgspec.json.Decoder(Known).decode
-_read_system = {subtype: msgspec.json.Decoder(kind).decode for subtype, kind in SYSTEM.items()}
+_read = decoders.of(Known).decode
+_read_system = {subtype: decoders.of(kind).decode for subtype, kind in SYSTEM.items()}
 _BY_TYPE: Final[dict[str, type[Frame]]] = {str(kind.__struct_config__.tag): kind for kind in get_args(Known)}
 
 
@@ -71,7 +72,7 @@ def _whatever_fits(shape: type[Any], fields: Json) -> Any:
             continue
         value, wanted = fields[field.encode_name], field.type
         try:
-            found[field.name] = _as_came(value) if wanted is msgspec.Raw else msgspec.convert(value, wanted, strict=False)
+            found[field.name] = _as_came(value) if wanted is msgspec.Raw else decoders.convert(value, wanted, strict=False)
         except BROKEN:
             inner = wanted if isinstance(wanted, type) and issubclass(wanted, msgspec.Struct) else None
             if inner is not None and isinstance(value, dict):

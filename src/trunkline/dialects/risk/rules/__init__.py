@@ -130,7 +130,7 @@ def may_run_words(program: Program, args: Sequence[str]) -> bool:
 
 
 def _unknown(call: ProgramCall) -> None:
-    if call.longs <= {"--version", "--help"} and call.longs and not call.operands:
+    if call.args in (("--version",), ("--help",)):
         return
     call.note("medium", "runs a program that is not known here", call.command.text)
 

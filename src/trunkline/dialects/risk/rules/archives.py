@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.rules.looking import only_looks
 
 _GLUED: Final = re.compile(r"-?([A-Za-eg-z]{0,20}f)([/~.$].{0,4000}|(?<=-[cru]f).{1,4000})", re.DOTALL)
 """Letters of tar with the archive joined to them: ``-czf../x``."""
@@ -94,7 +95,7 @@ def _zip(call: ProgramCall) -> None:
 
 def _unpacks(call: ProgramCall) -> None:
     call.traits |= Trait.DECODES
-    if call.has("ltvcp", "--stdout", "--list", "--test", "--to-stdout"):
+    if only_looks(call.name, call.args):
         return
     call.note("medium", "unpacks or packs files", call.command.text)
     _into(call, call.value("-d", "--directory"))
@@ -129,14 +130,32 @@ def _unzip(call: ProgramCall) -> None:
     _unpacks(call)
 
 
+def _ar(call: ProgramCall) -> None:
+    """ar: its first word has the letters, with or without a dash."""
+    words = (f"-{call.args[0].removeprefix('-')}", *call.args[1:]) if call.args else ()
+    if not only_looks("ar", words):
+        _unpacks(call)
+
+
+def _unrar(call: ProgramCall) -> None:
+    """unrar: the first word says what it does; values are joined to their options."""
+    if "".join(call.args[:1]) not in _UNRAR_LOOKS:
+        _unpacks(call)
+
+
+_UNRAR_LOOKS: Final = frozenset("l lb lt lta v vb vt t p".split())
+
+
 def _cpio(call: ProgramCall) -> None:
-    if call.has("i", "--extract") and not call.has("t", "--list", "--no-absolute-filenames"):
+    if call.has("i", "--extract") and not only_looks("cpio", call.args) and not only_looks("cpio inside", call.args):
         call.note("high", "unpacks to absolute paths", call.command.text)
     _unpacks(call)
 
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
-    **dict.fromkeys("gunzip bunzip2 unxz unrar gzip bzip2 xz zstd lz4 unzstd ar".split(), _unpacks),
+    **dict.fromkeys("gunzip bunzip2 unxz gzip bzip2 xz zstd lz4 unzstd".split(), _unpacks),
+    "ar": _ar,
+    "unrar": _unrar,
     "cpio": _cpio,
     "pax": _cpio,
     "unzip": _unzip,

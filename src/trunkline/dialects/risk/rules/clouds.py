@@ -8,6 +8,8 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.row_matching import note_row, row
+from trunkline.dialects.risk.rules.looking import asks_about_itself, only_looks
+from trunkline.dialects.shell.verbs import VERBS
 
 _CHANGES: Final = "changes or deletes running systems"
 TERRAFORM_ROWS: Final = (
@@ -16,6 +18,8 @@ TERRAFORM_ROWS: Final = (
     row("run-all run", "high", _CHANGES, "terragrunt run-all apply", then="apply destroy import refresh taint"),
     row("state", "high", _CHANGES, "terraform state rm x", then="rm mv push delete unprotect"),
     row("state", "high", "reads credentials", "terraform state pull", then="pull", effect="secret"),
+    row("show", "high", "reads credentials", "terraform show -json", word=r"^--?json$", effect="secret"),
+    row("config", "high", "reads credentials", "pulumi config get x", then="get", effect="secret"),
     row("output", "high", "reads credentials", "terraform output -json", word=r"^--?(json|raw)$", effect="secret"),
     row("", "high", "reads credentials", "pulumi config --show-secrets", given="--show-secrets", effect="secret"),
     row("workspace stack", "high", _CHANGES, "terraform workspace delete x", then="delete rm"),
@@ -41,7 +45,7 @@ _CREDENTIAL: Final = re.compile(
     r"secrets?|get-secret-value|batch-get-secret-value|get-(session|federation|authorization|id|web-identity|open-id|auth)?-?token"
     r"|print-(access|identity)-token|get-access-token|get-parameters?(-by-path)?|export-credentials|get-login(-password)?|assume-role[\w-]*"
     r"|get-[\w-]*credentials[\w-]*|generate-(db-auth|login)-token|decrypt|create-access-key|create-login-profile|create-for-rbac"
-    r"|create-service-specific-credential|download-default-key-pair|get-password-data|get-private-key|show-connection-string|list-keys"
+    r"|create-service-specific-credential|create-key-pair|download-default-key-pair|get-password-data|get-private-key|show-connection-string|list-keys"
     r"|list-publishing-credentials|config-helper|([\w-]+\.)?(aws_)?(secret_access_key|session_token)")
 """Words that hand out credentials."""
 _SECRET_KIND: Final = re.compile(r"(^|,)secrets?([./,]|$)|/secrets([/?]|$)")
@@ -51,7 +55,7 @@ _GIVING: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("config", "view", "--raw"), ("config", "view", "--flatten"), ("create", "token"), ("whoami", "-t"),
         ("whoami", "--show-token"), ("sa", "get-token"), ("serviceaccounts", "get-token"))),
     "gcloud": (("keys", "create"), ("versions", "access")),
-    "az": (("credential", "show"), ("keys", "list"), ("key", "list"), ("credential", "list")),
+    "az": (("credential", "show"), ("keys", "list"), ("key", "list"), ("credential", "list"), ("appsettings", "list")),
     "heroku": (("config",), ("auth:token",), ("config:get",), ("pg:credentials:url",)),
     **dict.fromkeys(("fly", "flyctl"), (("auth", "token"), ("tokens",))),
     **dict.fromkeys(("vercel", "now", "netlify", "railway"), (("env", "pull"), ("env:list",), ("env:get",), ("variables",))),
@@ -68,6 +72,24 @@ _GRAVE: Final = re.compile(
     r"|send-(command|ssh-public-key|serial-console-ssh-public-key)|start-(session|automation-execution|task)|run-(command|task|instances)"
     r"|execute-(command|statement)|batch-execute-statement")
 """What deploys, deletes later, runs commands elsewhere, or says who may do what."""
+_CHANGED_PARTS: Final = frozenset(
+    "delete destroy remove terminate drop purge wipe erase deallocate put update change restore set import close modify replace "
+    "reset associate enable disable write".split())
+"""Parts of an action's name by which something is changed or lost: ``batch-delete-image``, ``DeleteInstance``."""
+_PART: Final = re.compile(r"[A-Z]?[a-z]+")
+_ACTION_CHARS: Final = 100
+_ACTIONS: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
+    "gsutil": (("iam", "ch"), ("iam", "set"), ("acl", "ch"), ("acl", "set"), ("defacl", "ch"), ("defacl", "set")),
+    "gcloud": (("users", "set-password"), ("roles", "update"), ("databases", "import"), ("firestore", "import"),
+               ("sql", "import")),
+    "az": (("command", "invoke"), ("deployment", "create"), ("source", "config-zip"), ("vm", "deallocate")),
+    "helmfile": (("sync",),),
+    "argocd": (("sync",), ("set",)),
+    "flux": (("reconcile",), ("suspend",), ("resume",), ("create",), ("bootstrap",)),
+    "velero": (("create",),),
+    "eksctl": (("create",),),
+}
+"""Further words of a program, which follow one another, that change what runs elsewhere."""
 _BY_ADDRESS: Final = re.compile(r"(?:-[fk]=?|--(?:filename|kustomize|values|template-ur[li])=)?(?:https?|git|ssh)://")
 _GRANTS: Final = (("role", "assignment"), ("ad", "sp"), ("ad", "app"), ("service-accounts", "keys"))
 _BY_SERVICE: Final = frozenset(
@@ -96,6 +118,9 @@ def _cluster(call: ProgramCall) -> None:
     """kubectl, helm, terraform and clouds: the first word that says what happens decides."""
     words = call.operands
     _note_credentials(call)
+    if call.name in ("kubectl", "oc") and words[:1] == ("proxy",) and (address := call.value("--address")) and (
+            not address.startswith(("127.", "localhost"))):
+        call.note("high", "opens this machine to the network", call.command.text)
     address = next((word for word in call.args if _BY_ADDRESS.match(word)), None)
     if address is not None and not _LOOKS.match(" ".join(words[:1])):
         call.note("high", "does what an address says", address)
@@ -108,6 +133,11 @@ def _cluster(call: ProgramCall) -> None:
     verb = next((word for word in words if _DESTROYS.match(word) or _LOOKS.match(word)), "")
     if call.name in ("aws", "gcloud", "az", "doctl", "gsutil") and _moves_objects(call, words):
         return
+    if _rehearses(call):
+        call.note("medium", "works on remote systems", call.command.text)
+        return
+    if _acts(call, words):
+        call.note("high", _CHANGES, call.command.text)
     if call.name in _BY_SERVICE and any(_DESTROYS.match(word) or _GRAVE.fullmatch(word) for word in words[:_VERB_AMONG]):
         call.note("high", _CHANGES, call.command.text)
     elif any(_says(call, grant) for grant in _GRANTS) and not {"create", "reset", "update"}.isdisjoint(words):
@@ -121,11 +151,29 @@ def _cluster(call: ProgramCall) -> None:
         call.note("medium", "works on remote systems", call.command.text)
 
 
+def _acts(call: ProgramCall, words: tuple[str, ...]) -> bool:
+    """Whether the words of a call, or a part of its action's name, say that something is changed."""
+    action = words[1] if call.name == "aws" and len(words) > 1 and words[0] not in ("configure", "s3") else ""
+    named = (action,) if call.name == "aws" else words[:_VERB_AMONG] if call.name in ("aliyun", "ibmcloud", "oci") else ()
+    if any(not _CHANGED_PARTS.isdisjoint(map(str.lower, _PART.findall(word[:_ACTION_CHARS]))) for word in named):
+        return True
+    return any(_says(call, phrase) for phrase in _ACTIONS.get(call.name, ()))
+
+
+def _rehearses(call: ProgramCall) -> bool:
+    """``kubectl apply --dry-run=client``: said once, and nothing else by that name."""
+    if call.name not in ("kubectl", "oc", "helm") or "--dry-run" not in call.longs:
+        return False
+    given = [arg for arg in call.args if arg.startswith("--dry-run")]
+    return given in (["--dry-run=client"], ["--dry-run=server"]) or (call.name == "helm" and given == ["--dry-run"])
+
+
 _STEERS: Final = re.compile(r"(?:^|\.)(?:credential_process|endpoint_url|ca_bundle|role_arn|source_profile|sso_start_url)$")
 """Settings by which later calls run a program, or go elsewhere."""
 
 
-_CLUSTER_CHANGES: Final = re.compile(r"patch|edit|set|rollout|autoscale|expose|rsync|debug|certificate")
+_CLUSTER_CHANGES: Final = re.compile(
+    r"patch|edit|set|rollout|autoscale|expose|rsync|debug|certificate|create|run|label|annotate|reconcile")
 """What changes a cluster as ``apply`` does."""
 
 
@@ -184,7 +232,8 @@ def _deploys(call: ProgramCall) -> None:
         call.traits |= Trait.SECRET
         call.note("high", "reads credentials", call.command.text)
         return
-    if _LOOKS.match(verb) or call.longs & {"--version", "--help"}:
+    is_first = call.args[:1] == (verb,) or call.name in VERBS
+    if (is_first and _LOOKS.match(verb)) or asks_about_itself(call):
         return
     call.note(
         "medium" if verb in ("dev", "build", "start", "serve", "init", "run") else "high",
@@ -193,8 +242,13 @@ def _deploys(call: ProgramCall) -> None:
     )
 
 
+_ONLY_SHOW: Final = {"vagrant": frozenset("status global-status validate version port ssh-config".split()),
+                     "packer": frozenset("validate inspect version".split())}
+
+
 def _remote_runs(call: ProgramCall) -> None:
-    if not call.has("C", "--check", "--list-hosts", "--syntax-check", "--version"):
+    is_shown = not _ONLY_SHOW.get(call.name, frozenset()).isdisjoint(call.operands[:1])
+    if not is_shown and not only_looks(call.name, call.args) and not asks_about_itself(call):
         call.note("high", "runs commands on other machines", call.command.text)
 
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.row_matching import judge_of, row
 from trunkline.dialects.risk.rules.clients import CLIENTS, read_words
 from trunkline.dialects.risk.stdin import given
@@ -29,10 +29,11 @@ _SQL_RUNS: Final = re.compile(
 _RUNS_IN_LINE: Final = re.compile(
     r"^[ \t]{0,40}(?:pager|\\P)[ \t]+\S|^[ \t]{0,40}\\\w[^\n]{0,400}`|\\(?:o|out|w|write|g|gx)\s{0,9}\|", re.MULTILINE)
 """Words of a client of its own that hand something to a program."""
-_SAVES: Final = re.compile(r"(?:(?:^|\s)\\(?:o|out|w|write|g|gx|s|T)|^\s{0,9}tee)\s{1,9}(\S[^\n]{0,4096})")
+_SAVES: Final = re.compile(
+    r"(?:(?:^|\s)\\(?:(?:o|out|w|write|g|gx|s|T)|copy\b[^\n]{1,400}?\sto(?!\s{1,9}std))|^\s{0,9}tee)\s{1,9}(\S[^\n]{0,4096})")
 _SAVES_ALONE: Final = re.compile(
     r"\b(?:vacuum\b[^;']{0,80}\binto|copy\b[^;']{0,400}\bto|export\s+database"
-    r"|attach(?:\s+database)?)\s{1,9}'([^']{1,4096})'", re.I)
+    r"|attach(?:\s+database)?)\s{1,9}['\"]([^'\"]{1,4096})['\"]", re.I)
 _DOT: Final = re.compile(r"\s*\.([a-z]{1,20})\b([^\n]{0,4096})")
 _DOT_RUNS: Final = ("shell", "system", "load")
 _DOT_SAVES: Final = ("output", "once", "backup", "save", "clone", "log", "trace", "excel", "open", "www", "session", "cd")
@@ -103,6 +104,9 @@ def _input(call: ProgramCall) -> list[str]:
 def judge_statements(call: ProgramCall, statements: list[str]) -> None:
     """Note what statements do."""
     saved = [path for text in statements for path in (*_saved(text), *_archived(text))]
+    if (address := next((path for path in saved if "://" in path), None)) is not None:
+        call.traits |= Trait.SENDS
+        call.note("high", "sends data to another place", address)
     for path in [path for text in statements for path in _read_files(text)]:
         call.read(path)
     included = [found[1] for text in statements for found in _INCLUDES.finditer(text)]
@@ -213,7 +217,8 @@ def _arguments(text: str) -> list[str]:
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(CLIENTS, _database),
     **dict.fromkeys(
-        "dropdb dropuser createuser pg_restore mysqladmin mongorestore pg_ctl rabbitmqctl etcdctl consul nomad".split(),
+        "dropdb dropuser createuser pg_restore pg_resetwal mysqladmin mongorestore pg_ctl rabbitmqctl etcdctl consul "
+        "nomad".split(),
         judge_of(DROPS),
     ),
     **dict.fromkeys("pg_dump pg_dumpall mysqldump mongodump createdb pg_isready".split(), judge_of(DUMPS)),

@@ -43,6 +43,15 @@ _READS: Final = re.compile(r"^[\s:\d,.$%';+-]{0,40}(?:e|E|edit|r|read|so|source|
 """The same for one that reads a file."""
 
 
+_DUMPS: Final = re.compile(
+    r"\s{0,9}(?:dump|append|generate-core-file|gcore|save|tee|(?:set )?logging file|process save-core|memory read .{0,80}--outf)")
+"""Commands of a debugger that write into a file by name."""
+
+
+def _dumped(call: ProgramCall) -> list[str]:
+    return [word for arg in call.args if _DUMPS.match(arg) for word in arg.split()[1:] if word[:1] in ("/", "~", ".")]
+
+
 def _saved(text: str) -> list[str]:
     """The files that commands of an editor write."""
     return [found[1] for found in _WRITES.finditer(text)]
@@ -60,6 +69,8 @@ def _editor(call: ProgramCall) -> None:
             call.read(path)
         if not fed.is_known:
             call.note("high", "does what its input says, and it is not known what that is", call.command.text)
+    for path in _dumped(call) if call.name in ("gdb", "lldb") else ():
+        call.write(path)
     for text in _editor_code(call):
         if not is_plain(text, call.name):
             call.note("medium", f"runs {call.name} code of which not all is known", text, unsure=True)

@@ -12,6 +12,7 @@ from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.awk import AWKS, given_values
 from trunkline.dialects.risk.inline.code import judge_awk, judge_sed
 from trunkline.dialects.risk.places import look
+from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.risk.rules.patches import note_patch
 from trunkline.dialects.risk.stdin import given
 from trunkline.dialects.shell import STDIN_NAMES
@@ -42,6 +43,9 @@ def _shred(call: ProgramCall) -> None:
 
 def _trash(call: ProgramCall) -> None:
     call.note("medium", "moves files to the trash", " ".join(call.operands))
+    for path in call.operands:
+        if call.places.kind(path) not in _QUIET_PLACES:
+            call.write(path)
 
 
 def _mv(call: ProgramCall) -> None:
@@ -65,6 +69,8 @@ def _cp(call: ProgramCall) -> None:
             call.note("high", "copies a folder that holds credentials", path)
     if paths:
         call.write(paths[-1])
+    if "/dev/null" in paths[:-1]:
+        call.note("high", "empties a file", paths[-1])
     if len(paths) > 1 and not call.bare and call.has("sl", "--symbolic-link", "--link"):
         _note_links(call, paths[:-1])
 
@@ -83,6 +89,8 @@ def _ln(call: ProgramCall) -> None:
     for path in call.operands[:-1]:
         if call.places.secret(path):
             call.read(path)
+        if path == "/dev/null" and call.has("f", "--force"):
+            call.note("high", "puts nothing in the place of a file", call.operands[-1])
     if call.operands:
         _note_links(call, list(call.operands) if len(call.operands) == 1 else _with_target(call)[:-1])
 
@@ -314,7 +322,7 @@ def _scp(call: ProgramCall) -> None:
 
 
 def _patch(call: ProgramCall) -> None:
-    if call.has("", "--dry-run"):
+    if only_looks("patch", call.args):
         return
     call.note("medium", "changes files of the project", call.command.text)
     note_patch(call)
@@ -352,7 +360,7 @@ def _shuf(call: ProgramCall) -> None:
 
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
-    **dict.fromkeys(("rm", "unlink", "rmdir", "del", "erase", "rimraf", "grm", "rd"), _rm),
+    **dict.fromkeys(("rm", "unlink", "rmdir", "del", "erase", "rimraf", "grm", "rd", "remove-item", "ri"), _rm),
     **dict.fromkeys(("shred", "srm", "wipe", "scrub", "sdelete"), _shred),
     **dict.fromkeys(("trash", "trash-put", "gio-trash"), _trash),
     **dict.fromkeys(("mv", "rename", "prename", "gmv", "mmv"), _mv),
@@ -371,6 +379,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     "dd": _dd,
     "dcfldd": _dd,
     "truncate": _truncate,
+    "clear-content": _truncate,
     "fallocate": _truncate,
     "install": _install,
     "rsync": _rsync,

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.places import standing
 from trunkline.dialects.risk.row_matching import by_verb, note_row, row
@@ -19,7 +20,9 @@ from trunkline.dialects.risk.rules.git_words import (
     written_by,
 )
 from trunkline.dialects.risk.rules.github import note_bare_request
+from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.risk.rules.patches import note_patch
+from trunkline.dialects.risk.runners.words import option_values
 from trunkline.dialects.shell import in_full
 
 _TAME: Final = re.compile(r"^(|cat|less( -\S+)*|more|true|false|:|nano|vim?|osxkeychain|store|cache|manager|libsecret)$")
@@ -37,17 +40,16 @@ ROWS: Final = (
     row("reset", "medium", "moves the branch", "git reset --soft x", given="--soft --mixed"),
     row("reset", "medium", "moves the branch", "git reset HEAD~1", word=r"^[^-].*[~^@]|^HEAD"),
     row("reset", "low", "takes out of the index", "git reset file.py"),
-    row("clean", "low", "only shows", "git clean -n", given="-n --dry-run"),
     row("clean", "high", "deletes files that git does not know", "git clean -fd"),
     row("checkout switch", "high", "throws away changes", "git checkout -f main",
         given="-f --force --discard-changes --ours --theirs"),
     row("checkout switch", "high", "throws away changes", "git checkout -- x", word=r"^(--|\.)$"),
     row("checkout switch", "high", "may throw away changes of a file", "git checkout a.py",
         word=r"^[^-].*(\.[A-Za-z]\w{0,4}|/|\*.*)$|^\*"),
+    row("checkout", "high", "may throw away changes of a file", "git checkout --pathspec-from-file=x",
+        given="--pathspec-from-file"),
     row("checkout switch", "medium", "moves a branch", "git checkout -B x", given="-B -C --force-create --orphan"),
     row("checkout switch", "low", "changes the branch", "git switch main"),
-    row("restore", "high", "throws away changes", "git restore -W --staged x", given="-W --worktree"),
-    row("restore", "low", "takes out of the index", "git restore --staged x", given="-S --staged"),
     row("restore", "high", "throws away changes", "git restore x"),
     row("branch", "high", "deletes or moves a branch by force", "git branch -D x",
         given="-D -M -C -f --force --edit-description"),
@@ -61,7 +63,6 @@ ROWS: Final = (
     row("commit", "medium", "rewrites the last commit", "git commit --amend", given="--amend --fixup"),
     row("commit", "medium", "leaves out the project's checks", "git commit -n -m x", given="-n --no-verify"),
     row("commit", "low", "commits", "git commit -m x"),
-    row("rebase", "medium", "ends a rebase", "git rebase --abort", given="--abort --show-current-patch --quit"),
     row("rebase", "high", "rewrites history", "git rebase main"),
     row(_REWRITERS, "high", "rewrites history", "git filter-repo --path x"),
     row("reflog", "high", "deletes what could be recovered", "git reflog expire --all", then="expire delete"),
@@ -77,7 +78,6 @@ ROWS: Final = (
     row("checkout-index", "medium", "writes files of the index", "git checkout-index -a"),
     row("read-tree", "high", "throws away changes", "git read-tree -u --reset HEAD", given="--reset -u"),
     row("read-tree", "medium", "changes the index", "git read-tree HEAD"),
-    row("rm", "medium", "deletes files", "git rm --cached x", given="--cached"),
     row("rm", "high", "deletes files", "git rm x"),
     row("credential credential-store credential-cache", "high", "reads or changes credentials", "git credential fill",
         effect="secret"),
@@ -85,9 +85,23 @@ ROWS: Final = (
     row("apply", "high", "may write outside the repository", "git apply --unsafe-paths x.patch", given="--unsafe-paths"),
     row("apply", "medium", "changes the repository", "git apply x.patch"),
     row("archive", "medium", "packs the repository", "git archive HEAD"),
+    row("maintenance", "high", "schedules commands, or changes the user's settings", "git maintenance start",
+        then="start stop register unregister"),
+    row("maintenance", "low", "tidies the repository", "git maintenance run"),
+    row("lfs", "high", "changes git's settings beyond this repository", "git lfs install --system", then="install",
+        given="--system"),
+    row("lfs", "high", "rewrites history", "git lfs migrate import", then="migrate"),
+    row("lfs", "medium", "changes the repository", "git lfs pull"),
     row("update-ref", "high", "changes what branches point to", "git update-ref HEAD x"),
 )
 _BY_VERB: Final = by_verb(ROWS)
+
+
+_MILDER: Final[dict[str, tuple[RiskLevel, str]]] = {
+    "clean": ("low", "only shows"), "restore": ("low", "takes out of the index"), "rebase": ("medium", "ends a rebase"),
+    "rm": ("medium", "deletes files"),
+}
+"""What a verb does where an option of its row in ``looking.py`` makes it milder."""
 
 
 class _Git:
@@ -166,17 +180,29 @@ def _git(call: ProgramCall) -> None:
         call.note("medium" if is_calm else "high", "works in a repository outside the session's folders", git.folder)
     _programs(call, git)
     _files(call, git)
-    if git.verb in ("apply", "am") and not git.has("", "--check", "--stat", "--numstat", "--summary"):
+    if git.verb == "am" or (git.verb == "apply" and not only_looks("git apply", git.rest)):
         note_patch(call)
     judge = _VERBS.get(git.verb)
     if judge is not None:
         judge(call, git)
+    elif git.verb in _MILDER and only_looks(f"git {git.verb}", git.rest):
+        level, reason = _MILDER[git.verb]
+        call.note(level, reason, call.command.text)
     elif git.verb in _BY_VERB:
         note_row(call, _BY_VERB[git.verb], git.verb, git.rest, git.has)
     elif git.verb in CHANGING_VERBS:
         call.note("medium", "changes the repository", call.command.text)
     elif git.verb and git.verb not in QUIET_VERBS:
-        call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
+        _unknown(call, git)
+
+
+def _unknown(call: ProgramCall, git: _Git) -> None:
+    """A verb of which nobody knows what it does with its words: what it names outside it may write."""
+    call.note("medium", "a git command that is not known here; it may be an alias", call.command.text)
+    for word in git.rest:
+        for value in (word, *option_values(word)):
+            if value[:1] in ("/", "~", ".") and "://" not in value:
+                _outside(call, git, value)
 
 
 def _setting(call: ProgramCall, key: str, value: str) -> None:
@@ -229,6 +255,8 @@ def _programs(call: ProgramCall, git: _Git) -> None:
 _ADDRESS: Final = re.compile(r"(?:--repo=)?(?:[a-z][a-z0-9+.-]{1,20}://|[\w.-]{1,80}@[\w.-]{1,200}:|/|\.\.)")
 _REMOTE_URL: Final = re.compile(r"remote\.[^=]{1,80}\.(?:push)?url(?:=|$)", re.IGNORECASE)
 """A setting that says where a remote is."""
+_REMOTE_NAME: Final = re.compile(r"branch\.[^=]{1,200}\.(?:push)?remote|remote\.pushdefault", re.IGNORECASE)
+"""A setting that says which remote is meant; an address in its place is one that nobody knows."""
 
 
 def _push(call: ProgramCall, git: _Git) -> None:
@@ -253,7 +281,7 @@ def _fetch(call: ProgramCall, git: _Git) -> None:
 
 def _merges_file(call: ProgramCall, git: _Git) -> None:
     """merge-file changes its first file, unless it prints."""
-    for path in git.operands[:1] if not git.has("p", "--stdout") else ():
+    for path in git.operands[:1] if not only_looks("git merge-file", git.rest) else ():
         call.write(git.path(path))
 
 
@@ -266,7 +294,7 @@ def _difftool(call: ProgramCall, git: _Git) -> None:
     """difftool and mergetool start a program: one that settings name, or that an option does."""
     if git.has("t", "--tool"):
         call.note("high", "makes git run a program", call.command.text)
-    elif not git.has("", "--tool-help"):
+    elif git.rest != ("--tool-help",):
         call.note("medium", "starts a program that git's settings name", call.command.text)
 
 
@@ -278,10 +306,8 @@ def _add(call: ProgramCall, git: _Git) -> None:
 
 def _config(call: ProgramCall, git: _Git) -> None:
     """Reading is low; writing is medium; for all repositories, or a program to run, is high."""
-    words = [word for word in git.operands if word not in ("get", "set", "list", "unset", "edit", "add")]
-    reads = git.has("l", "--get", "--get-all", "--get-regexp", "--list", "--get-urlmatch", "--show-origin") or git.operands[
-        :1
-    ] in (["get"], ["list"])
+    words = [word for at, word in enumerate(git.operands) if at or word not in ("get", "set", "list", "unset", "edit", "add")]
+    reads = git.rest[:1] in (("get",), ("list",)) or only_looks("git config", git.rest)
     edits = git.has("e", "--edit", "--unset", "--unset-all", "--remove-section", "--rename-section") or git.operands[:1] in (
         ["edit"],
         ["unset"],
@@ -290,7 +316,7 @@ def _config(call: ProgramCall, git: _Git) -> None:
         return
     if len(words) > 1:
         _setting(call, words[0], words[1])
-        if _REMOTE_URL.match(words[0]):
+        if _REMOTE_URL.match(words[0]) or (_REMOTE_NAME.fullmatch(words[0]) and _ADDRESS.match(words[1])):
             call.note("high", "sends the repository elsewhere", call.command.text)
     if git.has("", "--global", "--system") or git.has("f", "--file"):
         call.note("high", "changes git's settings beyond this repository", call.command.text)
@@ -299,12 +325,23 @@ def _config(call: ProgramCall, git: _Git) -> None:
 
 def _submodule(call: ProgramCall, git: _Git) -> None:
     if git.rest[:1] == ("add",) and len(words := _cloned(git.rest[1:])):
-        call.download(words[1] if len(words) > 1 else words[0].rstrip("/").removesuffix(".git").rpartition("/")[2])
+        folder = words[1] if len(words) > 1 else words[0].rstrip("/").removesuffix(".git").rpartition("/")[2]
+        call.download(folder)
+        _outside(call, git, folder)
     if git.operands[:1] == ["foreach"]:
         call.script(" ".join(git.operands[1:]))
     quiet = git.operands[:1] in ([], ["status"], ["summary"])
+    if git.operands[:1] in (["deinit"], ["update"]) and git.has("f", "--force"):
+        call.note("high", "throws away changes", call.command.text)
     if not quiet:
         call.note("medium", "changes or runs something in submodules", call.command.text)
+
+
+def _checkout(call: ProgramCall, git: _Git) -> None:
+    """Behind a commit stand files, and so does what ``find`` hands over; what makes a branch has two words as well."""
+    if "{}" in git.operands or (len(git.operands) > 1 and not git.has("bBt", "--orphan", "--track")):
+        call.note("high", "may throw away changes of a file", call.command.text)
+    note_row(call, _BY_VERB["checkout"], "checkout", git.rest, git.has)
 
 
 def _bisect(call: ProgramCall, git: _Git) -> None:
@@ -373,7 +410,7 @@ def _outside(call: ProgramCall, git: _Git, folder: str) -> None:
 _VERBS: Final[dict[str, Callable[[ProgramCall, _Git], None]]] = {
     "push": _push, "add": _add, "stage": _add, "config": _config, "submodule": _submodule, "bisect": _bisect,
     "worktree": _worktree,
-    "bundle": _bundle, "clone": _clone, "init": _init, "fetch": _fetch, "merge-file": _merges_file,
+    "checkout": _checkout, "bundle": _bundle, "clone": _clone, "init": _init, "fetch": _fetch, "merge-file": _merges_file,
     "interpret-trailers": _trailers, "difftool": _difftool, "mergetool": _difftool,
 }  # fmt: skip
 """What rows cannot say."""

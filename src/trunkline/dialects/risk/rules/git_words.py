@@ -49,8 +49,8 @@ GIT_VALUES: Final = VERBS["git"].takes
 """Options before the verb that take the next word."""
 FOLDER_OPTIONS: Final = GIT_VALUES - {"-c", "--config-env"}
 
-_OUTPUTS: Final = ("--output", "--output-directory")
-_SHORT_OUTPUTS: Final = frozenset(("format-patch", "archive", "bugreport", "diagnose"))
+_OUTPUTS: Final = ("--output", "--output-directory", "--export-marks", "--export-pack-edges", "--pid-file", "--object-dir")
+_SHORT_OUTPUTS: Final = frozenset(("format-patch", "archive", "bugreport", "diagnose", "index-pack", "mailsplit"))
 """Verbs whose ``-o`` names what they write."""
 
 

@@ -121,6 +121,19 @@ _MLR_RUNS: Final = re.compile(r"\b(?:system|exec|hexec)\s*\(|\b(?:tee|emit|emit1
 _MLR_LETTERS: Final = re.compile(r"-(?:[nfrcgahNklpu]|n[fr]|[0-9]+)")
 
 
+_RUNS_OR_LOSES: Final = re.compile(r"^(?:ephemeral|msl|mvg|script|show|print|scan|ftp):|:[|]|^[|]", re.IGNORECASE)
+
+
+def _pictures(call: ProgramCall) -> None:
+    """ImageMagick: some of its words run a program, or delete what they read."""
+    call.note("medium", "makes or changes pictures", call.command.text)
+    if (word := next(filter(_RUNS_OR_LOSES.search, call.args), None)) is not None:
+        call.note("high", "may run a program, write or delete, by a word of its own", word)
+    for arg in call.args:
+        if (at := arg.find("@")) >= 0 and call.places.secret(arg[at + 1:]):
+            call.read(arg[at + 1:])
+
+
 def _looks(call: ProgramCall) -> None:
     row = LOOKERS[call.name]
     _options(call, row)
@@ -286,6 +299,7 @@ def _keys(call: ProgramCall) -> None:
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(LOOKERS, _looks),
+    **dict.fromkeys(("convert", "magick", "mogrify", "composite", "montage"), _pictures),
     "dc": _dc,
     "mlr": _mlr,
     "ldd": _ldd,

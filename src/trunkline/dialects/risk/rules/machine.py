@@ -7,6 +7,9 @@ from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.row_matching import judge_of, row
+from trunkline.dialects.risk.rules.looking import asks_about_itself, only_looks
+from trunkline.dialects.shell.verbs import VERBS
+from trunkline.dialects.shell.wrappers import first_operand
 
 _POWER: Final = "shutdown reboot halt poweroff init telinit kexec pm-suspend pmset systemsetup".split()
 _USERS: Final = (
@@ -39,11 +42,24 @@ BECOMING: Final = (row("", "high", "runs with other rights", "sudo ls"),)
 ENTERING: Final = (row("", "high", "enters another system or its namespaces", "virsh list"),)
 TRACING: Final = (row("", "medium", "looks into running processes", "strace ls"),)
 FILLING: Final = (row("", "high", "uses up the machine", "stress -c 8"),)
-_LOOKS: Final = ("-l", "--list", "list", "info", "status", "show", "-h", "--help", "--version", "-V", "scan", "report")
+_DISK_LOOKS: Final[dict[str, frozenset[str]]] = {
+    "diskutil": frozenset(("list", "info")), "hdiutil": frozenset(("info",)), "nvme": frozenset(("list",)),
+    "zpool": frozenset(("list", "status")), "zfs": frozenset(("list",)), "cryptsetup": frozenset(("status",)),
+}
+"""Words by which tools for disks look, where these stand first."""
+_BTRFS_LOOKS: Final = frozenset((group, verb) for group in ("filesystem", "fi", "subvolume", "sub", "device", "dev")
+                                for verb in ("show", "list", "scan"))
+_LISTS_SIGNALS: Final = frozenset(("kill", "killall", "skill", "fuser"))
+_NET_LOOKS: Final = frozenset(("status", "list", "show", "monitor"))
+_BY_WORD: Final = frozenset(("ufw", "nft", "ipset", "nmcli", "brctl"))
+"""Of what changes the network: what is told by its first word what to do."""
+_PLAIN: Final = frozenset("-a -j -n -nn -s -t -y -4 -6".split())
+"""Options before that word which take nothing."""
 
 
 def _kills(call: ProgramCall) -> None:
-    if call.args[:1] in (("-l",), ("-L",), ("--list",)) or call.args[:1] == ("-0",):
+    lists = call.name in _LISTS_SIGNALS and call.args[:1] in (("-l",), ("-L",), ("--list",))
+    if lists or call.args[:1] == ("-0",):
         return
     everything = call.args[-1:] == ("-1",) and len(call.args) > 1
     call.note("high", "ends every process it may" if everything else "ends processes", call.command.text)
@@ -60,9 +76,10 @@ def _kernel(call: ProgramCall) -> None:
 
 
 def _firewall(call: ProgramCall) -> None:
-    if not call.args or call.has("LS", "--list", "--list-all"):
+    if not call.args or only_looks(call.name, call.args):
         return
-    if call.operands[:1] and call.operands[0] in ("status", "list", "show", "monitor"):
+    first = next((arg for arg in call.args if arg not in _PLAIN), "")
+    if call.name in _BY_WORD and first in _NET_LOOKS:
         return
     call.note("high", "changes the network of the machine", call.command.text)
 
@@ -75,7 +92,9 @@ def _ip(call: ProgramCall) -> None:
 def _disks(call: ProgramCall) -> None:
     """Disk tools: on a raw device there is no way back."""
     raw = next((path for path in call.args if call.places.kind(path) in ("raw", "device")), None)
-    if any(arg in _LOOKS for arg in call.args[:2]):
+    looks = not _DISK_LOOKS.get(call.name, frozenset()).isdisjoint(call.args[:1]) or (
+        call.name == "btrfs" and call.args[:2] in _BTRFS_LOOKS)
+    if looks or only_looks(call.name, call.args) or asks_about_itself(call):
         return
     if raw is not None:
         call.note("critical", "works on a raw device", raw)
@@ -86,6 +105,10 @@ def _disks(call: ProgramCall) -> None:
 def _mounts(call: ProgramCall) -> None:
     if call.operands or call.has("aA", "--all"):
         call.note("high", "mounts or unmounts a file system", call.command.text)
+
+
+_NAME_FIRST: Final = frozenset(("service", "rc-service"))
+"""They are told which service before what to do with it."""
 
 
 def _services(call: ProgramCall) -> None:
@@ -101,8 +124,9 @@ def _services(call: ProgramCall) -> None:
         "is-active",
         "is-enabled",
     )
-    words = call.operands
-    if any(word in quiet or word.startswith(("is-", "list-", "print")) for word in words) or (not words and not call.args):
+    at = first_operand(call.command.words, 1, VERBS[call.name].takes if call.name in VERBS else frozenset())
+    verb = "".join(call.command.sketch[at + (call.name in _NAME_FIRST):][:1])
+    if verb in quiet or verb.startswith(("is-", "list-", "print")) or not call.args:
         return
     call.note("high", "starts, stops or changes services", call.command.text)
 
@@ -117,7 +141,7 @@ def _schedule(call: ProgramCall) -> None:
 
 def _secrets(call: ProgramCall) -> None:
     """Programs that hand out credentials."""
-    if call.operands[:1] in (("ls",), ("list",), ("status",), ("version",), ("help",)) or call.longs & {"--version"}:
+    if call.args[:1] in (("ls",), ("list",), ("status",), ("version",), ("help",)) or asks_about_itself(call):
         return
     call.traits |= Trait.SECRET
     call.note("high", "reads or changes credentials", call.command.text)
@@ -130,14 +154,14 @@ def _gpg(call: ProgramCall) -> None:
     elif call.has("d", "--decrypt"):
         call.traits |= Trait.DECODES
         call.note("medium", "decrypts something", call.command.text)
-    elif not call.has("k", "--list-keys", "--version", "--verify", "--fingerprint", "--list-secret-keys"):
+    elif not only_looks(call.name, call.args):
         call.note("medium", "works with keys", call.command.text)
 
 
 def _sshkeys(call: ProgramCall) -> None:
     if call.name == "ssh-copy-id":
         call.note("high", "lets a key into another machine", call.command.text)
-    elif call.name == "ssh-keygen" and call.has("lF"):
+    elif call.name == "ssh-keygen" and only_looks("ssh-keygen", call.args):
         return
     else:
         target = call.value("-f")
@@ -147,9 +171,20 @@ def _sshkeys(call: ProgramCall) -> None:
 
 
 def _settings(call: ProgramCall) -> None:
-    if call.operands[:1] in (("read",), ("domains",), ("find",), ("list-schemas",), ("get",)):
+    words = call.args[1:] if call.args[:1] == ("-currentHost",) else call.args
+    if words[:1] in (("read",), ("domains",), ("find",), ("list-schemas",), ("get",)):
         return
     call.note("high", "changes settings of the desktop or the system", call.command.text)
+
+
+_SYSTEM_LOOKS: Final = ("get", "list", "is", "show", "print", "dns", "proxy", "nwi", "pkg", "files", "info", "version", "help")
+
+
+def _system_tool(call: ProgramCall) -> None:
+    """Tools of macOS for the network and the system: what does not look changes something."""
+    options = [arg for arg in call.args if arg[:1] == "-"]
+    if not options or not all([arg == "-l" or arg.lstrip("-").lower().startswith(_SYSTEM_LOOKS) for arg in options]):
+        call.note("high", "changes settings of the desktop or the system", call.command.text)
 
 
 def _logs(call: ProgramCall) -> None:
@@ -232,6 +267,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("gpg", "gpg2"), _gpg),
     **dict.fromkeys(("ssh-keygen", "ssh-add", "ssh-copy-id", "ssh-agent", "ssh-keyscan"), _sshkeys),
     **dict.fromkeys(("defaults", "gsettings", "dconf", "reg", "plistbuddy", "tccutil", "xattr-clear"), _settings),
+    **dict.fromkeys(("networksetup", "scutil", "softwareupdate", "pkgutil"), _system_tool),
     **dict.fromkeys(("journalctl", "dmesg", "logrotate", "wevtutil"), _logs),
     **dict.fromkeys(("stress", "stress-ng", "fork-bomb"), judge_of(FILLING)),
     **dict.fromkeys(AGENTS, _agents),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import structs
@@ -12,8 +12,10 @@ from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.addresses import file_of, is_local, scheme_of
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.places import look
+from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.risk.rules.requests import note_requests
 from trunkline.dialects.risk.stdin import given
+from trunkline.dialects.shell.options import given_value
 
 _HEADERS: Final = ("-H", "--header", "-u", "--user", "--oauth2-bearer", "-b", "--cookie")
 _DATA: Final = ("-d", "--data", "--data-binary", "--data-raw", "--data-urlencode", "--data-ascii", "--json", "--url-query")
@@ -162,9 +164,23 @@ def _http_options(call: ProgramCall, remote: bool) -> None:
         call.note("high", "loads or runs a program", call.command.text)
 
 
+_READ_INTO: Final = re.compile(
+    r"[$][(]\s{0,9}(?:<|(?:cat|base64|base32|xxd|od|hexdump|head|tail|gzip|zcat|tar|sed|awk|grep|jq|strings|tr|openssl|sort)\b)")
+"""A command in an address that prints what is in a file."""
+
+
+def _note_read_into(call: ProgramCall, within: str = "") -> None:
+    """Note a name or an address that has what is in a file in it."""
+    for arg in call.args:
+        if within in arg and "$(" in arg and (found := _READ_INTO.search(arg)) is not None:
+            call.note("high", "sends what another command prints to the network", found[0])
+
+
 def _files_sent(call: ProgramCall, remote: bool) -> None:
     """Files that go out with a request."""
     sent: list[str] = []
+    if remote:
+        _note_read_into(call, "://")
     for at, arg in enumerate(call.args if not call.options.isdisjoint(_SENDING | _WITH_IT) else ()):
         if arg[:1] != "-":
             continue
@@ -187,7 +203,7 @@ def _files_sent(call: ProgramCall, remote: bool) -> None:
             _note_variable(call, value, remote)
     if call.name in _SENDERS_BY_OPERAND:
         sent.extend(arg.partition("@")[2] for arg in call.args if re.match(r"[\w.-]{0,80}:?=?@", arg))
-    if call.name in _SENDERS_BY_OPERAND and call.command.stdin_from >= 0:
+    if call.name in _SENDERS_BY_OPERAND and (call.command.stdin_from >= 0 or _is_fed(call)):
         sent.append("-")
     for path in sent:
         if path != "-":
@@ -204,6 +220,11 @@ _PRINTED: Final = re.compile(
     r"(?:\$\(|`)\s{0,9}(?!(?:date|uuidgen|echo|printf|hostname|whoami|id|pwd|basename|seq|uname|openssl\s+rand|git\s+(?:rev-parse|describe)"
     r"|jq\s+-n)\b)[^)`]{1,80}")
 """A substitution by a command that may print anything of this machine."""
+
+
+def _is_fed(call: ProgramCall) -> bool:
+    """Whether a redirection gives it a file to send."""
+    return any([one.operator == "<" and one.target != "/dev/null" for one in call.command.redirects])
 
 
 def _note_variable(call: ProgramCall, value: str, remote: bool) -> None:
@@ -245,17 +266,14 @@ def _files_written(call: ProgramCall, targets: list[str]) -> None:
     if call.bare and call.name in _PRINTERS:
         return
     if call.name in ("wget", "wget2"):
-        target = call.value("-O", "--output-document")
+        target = given_value(call.command.sketch, ("-O", "--output-document"), _WGET_TAKES)
         folder = call.value("-P", "--directory-prefix")
         if target is not None:
-            names = [] if target == "-" else [target]
-        elif call.letters.endswith("O-") or "-qO-" in call.args:
-            names = []
-        elif not call.has("", "--spider", "--post-data"):
+            names = [] if target[0] in ("-", None) else [target[0]]
+        elif not only_looks(call.name, call.args):
             names = [f"{folder}/{_last(url)}" if folder else _last(url) for url in targets]
     else:
-        target = call.value("-o", "--output", "--out", "-D", "--dump-header", "-c", "--cookie-jar")
-        names = [target] if target and target != "-" else []
+        names = [target for target in _named(call, _WRITTEN) if target not in ("", "-")]
         if call.has("O", "--remote-name", "--remote-name-all") and call.name == "curl":
             names.extend(_last(url) for url in targets)
         if call.name in _SAVERS_BY_OPERAND:
@@ -265,13 +283,24 @@ def _files_written(call: ProgramCall, targets: list[str]) -> None:
         call.write(name)
 
 
+_WRITTEN: Final = frozenset("-o --output --out -D --dump-header -c --cookie-jar".split())
+
+
+def _named(call: ProgramCall, options: frozenset[str]) -> Iterator[str]:
+    """Every value of these options: of several the last may be the one that counts."""
+    for at, arg in enumerate(call.args):
+        option, _, joined = arg.partition("=") if arg[1:2] == "-" else (arg[:2], "", arg[2:])
+        if option in options:
+            yield joined or " ".join(call.args[at + 1:at + 2])
+
+
 def _last(url: str) -> str:
     return _QUERY.split(url)[0].rstrip("/").rpartition("/")[2] or "index.html"
 
 
 def _netcat(call: ProgramCall) -> None:
     """nc and its like: a bare connection, either way."""
-    if call.has("z") and not call.has("ec", "--exec", "--sh-exec"):
+    if only_looks(call.name, call.args) and not call.has("ec", "--exec", "--sh-exec"):
         call.note("medium", "looks for open ports", call.command.text)
         return
     call.traits |= Trait.SENDS | Trait.FETCHES
@@ -290,7 +319,7 @@ def _ssh(call: ProgramCall) -> None:
             call.note("high", "makes ssh run a program", option)
     if call.has("RLDw"):
         call.note("high", "opens a tunnel", call.command.text)
-    if call.letters == "V":
+    if call.args[:1] == ("-V",):
         return
     call.traits |= Trait.SENDS | Trait.FETCHES
     fed = given(call)
@@ -316,6 +345,7 @@ def _looks_up(call: ProgramCall) -> None:
     if None in call.command.words[1:]:
         call.traits |= Trait.SENDS
         call.note("medium", "asks the network for something only known when it runs", call.command.text)
+        _note_read_into(call)
 
 
 def _tunnels(call: ProgramCall) -> None:
@@ -345,9 +375,11 @@ def _openssl(call: ProgramCall) -> None:
 
 def _opens(call: ProgramCall) -> None:
     call.note("medium", "opens something outside the terminal", call.command.text)
+    _note_read_into(call)
 
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
+    "gist": _transfers,
     **dict.fromkeys(
         "curl wget wget2 http https xh xhs curlie aria2c axel lynx w3m links elinks lwp-request lwp-download get post".split(),
         _http,

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.shell.wrappers import first_operand
 
 
@@ -27,7 +28,7 @@ _COMMON: Final = (
 )
 _NODE: Final = _manager(
     f"{_COMMON} explain audit whoami ping fund pack-list query licenses",
-    "publish unpublish deprecate token owner adduser login access dist-tag logout",
+    "publish unpublish deprecate token owner author adduser login access dist-tag dist-tags logout hook team org trust",
 )
 _PYTHON: Final = _manager(f"{_COMMON} freeze inspect debug cache hash tree lock-check", "publish upload")
 _SYSTEM: Final = _manager(
@@ -73,7 +74,7 @@ _MANAGERS: Final[dict[str, Manager]] = {
     "rustup": _manager(f"{_COMMON} which toolchain-list", "self"),
     **dict.fromkeys(
         ("nvm", "fnm", "volta", "asdf", "mise", "pyenv", "rbenv", "sdk", "goenv", "n", "proto", "tfenv"),
-        _manager(f"{_COMMON} current which whence local versions"),
+        _manager(f"{_COMMON} current which whence local versions", "uninstall"),
     ),
     **dict.fromkeys(
         ("cpan", "cpanm", "luarocks", "opam", "cabal-install", "pod", "nuget", "vcpkg", "conan", "hex", "pub", "carthage", "spm"),
@@ -87,7 +88,8 @@ _FOREIGN: Final = re.compile(
     r"|^[A-Za-z][\w-]*/[\w.-]+(#.*)?$"
 )
 _INDEX: Final = re.compile(
-    r"^(--(extra-)?index-url|-i|--find-links|-f|--registry|--trusted-host|--repository|--source|--index|--default-index)(=|$)"
+    r"^(--(extra-)?index-url|-i|--find-links|-f|--registry|--trusted-host|--repository|--source|--index|--default-index"
+    r"|--server|--add-source|--mirror)(=|$)"
 )
 _INSTALLS: Final = frozenset(
     "install i add in isntall ci get upgrade update sync reinstall tool require create init dlx x exec".split()
@@ -106,13 +108,18 @@ def manages(call: ProgramCall) -> None:
         call.note("medium", "a package command that is only known when it runs", call.command.text)
     if verb in manager.grave:
         call.note("high", "publishes, removes or changes the system's packages", call.command.text)
+    elif call.operands[:2] in _GIVING:
+        call.traits |= Trait.SECRET
+        call.note("high", "reads or changes credentials", call.command.text)
+    elif call.operands[:2] in _REMOVING_TOOLS or call.operands[:1] == ("uninstall-all",):
+        call.note("high", "removes or replaces tools of the whole machine", call.command.text)
     elif call.name in _CONDAS and verb in ("env", "remove", "uninstall"):
         _environment(call, verb)
     elif call.name in ("pacman", "yay", "paru", "dpkg", "rpm"):
         _short_verbs(call)
     elif (verb in ("audit", "version") and len(call.operands) > 1) or verb == "global":
         call.note("high" if verb == "global" else "medium", "changes packages or their versions", call.command.text)
-    elif verb == "fmt" and call.has("", "--check"):
+    elif verb == "fmt" and only_looks("cargo fmt", call.args):
         return
     elif call.name == "cargo" and call.has("", "--fix"):
         call.note("medium", "rewrites files of the project", call.command.text)
@@ -124,6 +131,10 @@ def manages(call: ProgramCall) -> None:
         _other_verb(call, verb)
 
 
+_REMOVING_TOOLS: Final = frozenset((
+    ("python", "uninstall"), ("tool", "uninstall"), ("toolchain", "uninstall"), ("toolchain", "remove"), ("toolchain", "link"),
+    ("env", "remove"), ("env", "rm")))
+_GIVING: Final = frozenset((("auth", "token"), ("profile", "set"), ("profile", "enable-2fa"), ("profile", "disable-2fa")))
 _CONDAS: Final = frozenset(("conda", "mamba", "micromamba"))
 
 
@@ -198,8 +209,10 @@ def _is_foreign(call: ProgramCall, name: str) -> bool:
 
 _AS_CONFIG: Final = frozenset(("c", "set", "get"))
 """Other words for ``config``, or for that and its verb."""
-_TOKEN: Final = re.compile(r"_auth|_password|token|:username", re.IGNORECASE)
-_RISKY: Final = ("shell", "registry", "index", "hook", "node-options", "proxy", "userconfig", "prefix")
+_TOKEN: Final = re.compile(r"_auth|_password|token|:username|http-basic", re.IGNORECASE)
+_RISKY: Final = ("shell", "registry", "index", "hook", "node-options", "proxy", "userconfig", "prefix", "mirror", "://")
+_SET_WITHOUT_VERB: Final = frozenset(("poetry", "composer", "bundle", "pdm", "hatch"))
+"""Managers whose ``config NAME VALUE`` sets something."""
 
 
 def _writes_scripts(call: ProgramCall) -> None:
@@ -221,19 +234,22 @@ def _other_verb(call: ProgramCall, verb: str) -> None:
     if verb == "config" and any(map(_TOKEN.search, call.args)):
         call.traits |= Trait.SECRET
         call.note("high", "reads or changes credentials", call.command.text)
-    if verb == "config" and not {"set", "edit", "delete", "rm"}.isdisjoint(call.operands[:2]):
+    if verb == "config" and (not {"set", "edit", "delete", "rm"}.isdisjoint(call.operands[:2]) or (
+            call.name in _SET_WITHOUT_VERB and len(call.operands) > _NAME_AND_VALUE)):
         risky = any(word in arg for arg in call.args for word in _RISKY)
         call.note("high" if risky else "medium", "changes the package manager's settings", call.command.text)
     elif verb == "config":
         return
     else:
         _elsewhere(call)
-        named = call.operands[1:2 if verb not in _BY_ADDRESS else _ADDRESS_AMONG]
+        named = call.operands[:2 if verb not in _BY_ADDRESS else _ADDRESS_AMONG]
         foreign = next((name for name in named if _FOREIGN.search(name) and ":" in name), None)
         if foreign is None and verb == "pack" and call.operands[1:] and call.places.kind(call.operands[1]) == "inside":
             call.download(".")  # the package, under a name that has its version in it
         if foreign is not None:
             call.note("high", "runs a package that is not from the registry", foreign)
+        if call.name == "cargo" and verb in call.args and verb not in _CARGO_OWN:  # a program of its own: ``cargo-x``
+            call.bring(shlex.join(call.args[call.args.index(verb):]))
         if call.name in ("yarn", "pnpm", "bun") and verb in call.args and verb not in _OWN_VERBS:  # a program of a package
             call.bring(shlex.join(call.args[call.args.index(verb):]))
         if verb == "deploy" and call.name == "pnpm":
@@ -242,16 +258,21 @@ def _other_verb(call: ProgramCall, verb: str) -> None:
         call.note("medium", "runs scripts of the project or its packages", call.command.text)
 
 
-_BY_ADDRESS: Final = frozenset(("plugin", "plugins", "set", "import"))
+_NAME_AND_VALUE: Final = 2
+_BY_ADDRESS: Final = frozenset("plugin plugins set import policies pin repo remote source self".split())
 _ADDRESS_AMONG: Final = 5
 """Verbs behind which an address may stand, and among how many words."""
+_CARGO_OWN: Final = frozenset(
+    "add bench build b c clean d doc fix fmt generate-lockfile help init install new package r remove rm run rustc rustdoc "
+    "search t test uninstall update vendor version watch xtask make nextest miri".split())
+"""Verbs of cargo, and those that only do what the project says."""
 _OWN_VERBS: Final = frozenset("link unlink set import patch pack deploy start stop run test store server".split())
 
 
 def _elsewhere(call: ProgramCall) -> None:
     """Options that make scripts run by another program, or those of another project."""
     options = ("--script-shell", "--shell-emulator", "--node-options")
-    runs = next((arg for arg in call.args if arg.partition("=")[0] in options), None)
+    runs = next((arg for arg in call.args if arg.partition("=")[0].replace("--config.", "--") in options), None)
     if runs is not None:
         call.note("high", "changes what runs the scripts", call.command.text)
     folder = call.value("--prefix", "-C", "--dir", "--cwd", "--manifest-path")
@@ -261,18 +282,48 @@ def _elsewhere(call: ProgramCall) -> None:
 
 def _short_verbs(call: ProgramCall) -> None:
     """pacman -Q, dpkg -l, rpm -qa look; -R, -r, -e remove."""
-    first = call.letters[:1]
-    if (first in ("Q", "l", "L", "s", "q", "S") and not call.letters.startswith(("S", "Sy"))) or call.letters.startswith(
-        ("Ss", "Si")
-    ):
+    if only_looks(call.name, call.args):
         return
-    removes = first in ("R", "r", "P", "e") or call.has("", "--remove", "--purge", "--erase")
+    removes = call.has(_REMOVING.get(call.name, "R"), "--remove", "--purge", "--erase")
     from_address = any(["://" in word for word in call.operands])
     call.note("high" if removes or from_address else "medium", "changes the system's packages", call.command.text)
 
 
+_REMOVING: Final = {"dpkg": "rP", "rpm": "e"}
+"""Letters by which a manager removes."""
+
+
 def _adds_source(call: ProgramCall) -> None:
     call.note("high", "adds a source of packages or trusts its key", call.command.text)
+
+
+_GO_TOOLS: Final = frozenset(
+    "addr2line asm buildid cgo compile covdata cover dist distpack doc fix link nm objdump pack pprof preprofile test2json trace "
+    "vet".split())
+"""Those that come with go; others are programs that the project names."""
+
+
+def _go(call: ProgramCall) -> None:
+    verb = call.operands[0] if call.operands else ""
+    fetched = next((name for name in call.operands[1:2] if re.search(r"^[^./][^@]*@", name)), None)
+    if fetched is not None and verb in ("run", "install"):
+        reason = "fetches a program and runs it" if verb == "run" else "fetches a program and installs it"
+        call.note("high" if verb == "run" else "medium", reason, fetched)
+        return
+    if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
+        call.note("high", "runs a program", call.command.text)
+    if verb == "tool" and len(call.operands) > 1 and call.operands[1] not in _GO_TOOLS:
+        at = call.args.index(call.operands[1])
+        call.bring(shlex.join((call.operands[1].rpartition("/")[2].partition("@")[0], *call.args[at + 1:])))
+    if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):
+        call.run(".")
+        quiet = call.operands[:2] in (("mod", "graph"), ("mod", "why"), ("mod", "verify"))
+        if not quiet:
+            call.note("medium", "runs or changes the project's code", call.command.text)
+    elif verb == "env" and call.has("wu"):
+        call.note("high", "changes what other programs load or run", call.command.text)
+    elif verb == "fmt":
+        call.note("medium", "rewrites files of the project", call.command.text)
 
 
 _RUNNERS: Final = frozenset(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "bundle", "conda", "mise", "asdf", "rustup"))
@@ -281,6 +332,7 @@ _NODE_NAMES: Final = frozenset(("npm", "pnpm", "yarn", "bun", "cnpm"))
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(_MANAGERS, manages),
+    "go": _go,
     **dict.fromkeys(
         ("add-apt-repository", "apt-key", "apt-add-repository", "update-alternatives", "yum-config-manager"), _adds_source
     ),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from trunkline.dialects.risk import secrets_list
 from trunkline.dialects.risk.call import ProgramCall, Trait
+from trunkline.dialects.risk.rules.looking import asks_about_itself, only_looks
 from trunkline.dialects.risk.runners.words import option_values, options_of, row_of
 
 _SILENT: Final = """
@@ -347,13 +349,14 @@ def _starts(call: ProgramCall) -> None:
 
 
 _LOADING: Final = frozenset(("ctest", "cppcheck", "clang-tidy"))
+_SUBMITS: Final = frozenset("Submit Experimental ExperimentalSubmit Nightly NightlySubmit Continuous ContinuousSubmit".split())
 
 
 def _tests(call: ProgramCall) -> None:
     """Test runners, type checkers, linters: they run the project's own tests."""
     letters, *longs = _REWRITES.get(call.name, ("",))
     if call.has(letters, "--fix", "--write", "--unsafe-fixes", "--fix-only", *longs) or (
-            call.name == "taplo" and call.operands[:1] in (("fmt",), ("format",)) and not call.has("", "--check", "--diff")):
+            call.name == "taplo" and call.operands[:1] in (("fmt",), ("format",)) and not only_looks("taplo", call.args)):
         call.note("medium", "rewrites files of the project", call.command.text)
     if not call.bare:
         _starts(call)
@@ -364,16 +367,28 @@ def _tests(call: ProgramCall) -> None:
         call.note("high", "deletes files", call.command.text)
     if call.has("", "--install-types"):
         call.note("medium", "installs packages", call.command.text)
-    if call.name == "coverage" and call.operands[:1] == ("run",) and "-m" not in call.args:
-        call.note("medium", "runs a script", call.command.text)
+    if call.name == "coverage" and call.operands[:1] == ("run",):
+        _covers(call)
+    if call.name == "ctest" and not _SUBMITS.isdisjoint(call.operands):
+        call.traits |= Trait.SENDS
+        call.note("medium", "sends its results to a server", call.command.text)
     if call.name == "pylint" and call.has("", "--init-hook"):
         call.note("medium", "runs code that is given with it", call.command.text)
     if call.has("", "--apply", "--write-baseline"):
         call.note("medium", "writes a file of the project", call.command.text)
 
 
+def _covers(call: ProgramCall) -> None:
+    """``coverage run -m x`` runs the module as ``python -m`` does."""
+    at = next((at for at, arg in enumerate(call.args) if arg in ("-m", "--module")), -1)
+    if at < 0:
+        call.note("medium", "runs a script", call.command.text)
+    else:
+        call.bring(shlex.join(call.args[at + 1:]))
+
+
 def _formats(call: ProgramCall) -> None:
-    if not call.has("", "--check", "--diff", "--check-only", "--dry-run", "--list-different", "--version", "--help", "--verify"):
+    if not only_looks(call.name, call.args) and not asks_about_itself(call):
         call.note("medium", "rewrites files of the project", call.command.text)
 
 
@@ -383,8 +398,13 @@ def _prettier(call: ProgramCall) -> None:
 
 
 def _ruff(call: ProgramCall) -> None:
-    if (call.operands[:1] == ("format",) and not call.has("", "--check", "--diff")) or call.has("", "--fix", "--add-noqa"):
+    formats = "format" in call.operands[:_VERB_AMONG] and call.operands[0] not in _RUFF_VERBS
+    if (formats and not only_looks("ruff format", call.args)) or call.has("", "--fix", "--add-noqa"):
         call.note("medium", "rewrites files of the project", call.command.text)
+
+
+_VERB_AMONG: Final = 3
+_RUFF_VERBS: Final = frozenset("check rule config linter clean server analyze version help".split())
 
 
 TESTERS: Final = """

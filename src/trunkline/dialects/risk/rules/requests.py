@@ -17,6 +17,7 @@ from urllib.parse import unquote_plus
 from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.rules.databases import CHANGES, note_not_known
+from trunkline.dialects.risk.rules.looking import only_looks
 
 _METHODS: Final = frozenset("POST PUT PATCH DELETE GET HEAD OPTIONS".split())
 _BODIES: Final = frozenset(
@@ -139,7 +140,7 @@ def _method(call: ProgramCall) -> str:
         call.value("-X", "--request", "--method") or _bundled(call))
     if said:
         return said.upper() if said.upper() in _METHODS else "GET" if said.upper() in _LOOKING else "DELETE"
-    if call.options.isdisjoint(_BODIES) or call.has("G", "--get"):
+    if call.options.isdisjoint(_BODIES) or only_looks("curl", call.args):
         return "GET"
     return "PUT" if call.value("-T", "--upload-file") is not None and call.name == "curl" else "POST"
 

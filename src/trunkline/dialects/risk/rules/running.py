@@ -14,6 +14,7 @@ from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.inline.perl import judge_perl_words
 from trunkline.dialects.risk.rules import reading
+from trunkline.dialects.risk.rules.looking import asks_about_itself, only_looks
 from trunkline.dialects.risk.rules.packages import manages
 from trunkline.dialects.risk.runners.evaluating import given_code
 from trunkline.dialects.risk.runners.words import options_of, row_of
@@ -142,6 +143,8 @@ def _interpreter(call: ProgramCall) -> None:
         _magics(call)
     if language in ("node", "deno"):
         _of_package(call)
+        if (call.value("--import", "-r", "--require", "--loader", "--experimental-loader") or "").startswith("data:"):
+            call.note("high", "loads code that is given with it", call.command.text)
     if language not in _INLINE and (codes := list(given_code(call.command))):
         for one in codes[:_CODES]:
             _judge_own(call, one.code, language)
@@ -160,7 +163,8 @@ def _interpreter(call: ProgramCall) -> None:
             call.at_least("medium", "rewrites files", call.command.text)
         _brings_more(call)
         return
-    if call.longs & {"--version", "--help"} or call.args in (("-V",), ("-v",), ("-h",)):
+    is_module_help = module > 0 and call.args[module:] in (("--version",), ("--help",))  # as everybody asks a module
+    if is_module_help or call.args[:1] in (("--version",), ("--help",)) or asks_about_itself(call):
         return
     if module:
         _module(call, module)
@@ -261,6 +265,10 @@ def _magics(call: ProgramCall) -> None:
         note_magics(call, text)
 
 
+_MODULE_PROGRAMS: Final = {"awscli": "aws", "azure": "az", "dulwich": "git", "mercurial": "hg"}
+"""Modules that are a program of another name."""
+
+
 def _module(call: ProgramCall, at: int) -> None:
     """``python -m module``."""
     name = call.command.words[at] if at < len(call.command.words) else None
@@ -283,7 +291,8 @@ def _module(call: ProgramCall, at: int) -> None:
         call.note("high" if is_whole else "medium", "serves files to the network", call.command.text)
     elif name not in _QUIET_MODULES:
         call.note("medium", "runs a module", call.command.text)
-        call.bring(shlex.join((name.partition(".")[0], *call.command.sketch[at + 1:])))
+        name = name.partition(".")[0]
+        call.bring(shlex.join((_MODULE_PROGRAMS.get(name, name), *call.command.sketch[at + 1:])))
 
 
 def _as_program(call: ProgramCall, name: str, at: int) -> None:
@@ -292,6 +301,8 @@ def _as_program(call: ProgramCall, name: str, at: int) -> None:
     program = ProgramCall(command, call.places, name, feeders=call.feeders, lenders=call.lenders, values=call.values)
     reading.JUDGES[name](program)
     call.traits |= program.traits
+    for text in program.brought:
+        call.bring(text)
     for finding in program.findings:
         call.note(finding.level, finding.reason, unsure=finding.unsure)
 
@@ -377,7 +388,8 @@ _RECIPES: Final = 16
 
 
 _ADDRESS: Final = re.compile(r"(?:https?|git|ssh)://|git@|git\+|github:")
-_BY_ADDRESS: Final = frozenset("archive.install escript.install local.hex try-repo install new init plugin add".split())
+_BY_ADDRESS: Final = frozenset("archive.install escript.install local.hex try-repo install new init plugin add activate".split())
+_SBT_CODE: Final = re.compile(r"\s{0,9}(?:;|~)?\s{0,9}(?:set|eval)\s")
 
 
 def _build(call: ProgramCall) -> None:
@@ -393,21 +405,33 @@ def _build(call: ProgramCall) -> None:
     if call.name == "dotnet" and call.operands[:1] == ("exec",) and len(call.operands) > 1:
         call.build(call.operands[1])
     if (address := next((word for word in call.operands[1:] if _ADDRESS.match(word)), None)) is not None and (
-            call.operands[0] in _BY_ADDRESS):
+            not _BY_ADDRESS.isdisjoint(call.operands[:3])):
         call.note("high", "takes its code from an address", address)
-    if call.has("" if call.name in _WITH_PROPERTIES else "n", "--dry-run", "--just-print", "--version", "--help", "--list",
-                "--summary"):
-        return
+    if call.name == "tox" and (setting := call.value("-x", "--override")):
+        call.script(setting.partition("=")[2])
+    for text in filter(_SBT_CODE.match, call.args if call.name == "sbt" else ()):
+        judge_code(call, text, "scala")
     shell = next((arg for arg in call.args if arg.startswith(("SHELL=", ".SHELLFLAGS="))), None)
     if shell is not None:
         call.note("high", "changes the shell of the build", shell)
     code = call.value("--eval", "-E")
     if code:
         call.note("high", "gives the build code of its own", code)
+    if only_looks(call.name, call.args) or call.args[:1] in (("--version",), ("--help",)) or _asks_about_verb(call):
+        return
     if any(word in ("install", "uninstall", "distclean", "deploy", "publish", "release") for word in call.operands):
         call.note("medium", "installs, publishes or removes what was built", call.command.text)
     call.at_least("medium", "runs the project's build", call.command.text)
     call.run(call.value("-C", "--directory") or ".")
+
+
+def _asks_about_verb(call: ProgramCall) -> bool:
+    """``dotnet build --help``: behind a file, or a task, the option would be that one's."""
+    return call.args[1:] == ("--help",) and call.args[0].isalpha() and call.name not in ("just", "task", "rake", "invoke")
+
+
+_SOURCE: Final = re.compile(r"\.(?:py|m?js|tsx?|jsx|go|rs|c|cc|cpp|h|hpp|java|kt|rb|php|sh|md|toml|json|ya?ml|txt|html|css|sql)$")
+"""What no compiler makes: written over, it is lost."""
 
 
 def _compiles(call: ProgramCall) -> None:
@@ -416,30 +440,10 @@ def _compiles(call: ProgramCall) -> None:
             if word == "-e":
                 judge_code(call, call.command.words[at + 1], "ghc")
     target = call.value("-o", "--output", "-d")
-    if target and call.places.kind(target) not in ("inside", "temp", "null"):
+    if target and (call.places.kind(target) not in ("inside", "temp", "null") or _SOURCE.search(target)):
         call.write(target)
     if any("plugin" in arg or arg.startswith(("-B", "-wrapper", "--wrapper")) for arg in call.args):
         call.note("high", "makes the compiler load or run something", call.command.text)
-
-
-def _go(call: ProgramCall) -> None:
-    verb = call.operands[0] if call.operands else ""
-    fetched = next((name for name in call.operands[1:2] if re.search(r"^[^./][^@]*@", name)), None)
-    if fetched is not None and verb in ("run", "install"):
-        reason = "fetches a program and runs it" if verb == "run" else "fetches a program and installs it"
-        call.note("high" if verb == "run" else "medium", reason, fetched)
-        return
-    if any(arg.startswith(("-exec", "-toolexec", "--exec", "--toolexec", "-vettool")) for arg in call.args):
-        call.note("high", "runs a program", call.command.text)
-    if verb in ("run", "generate", "install", "get", "mod", "work", "tool", "clean", "fix"):
-        call.run(".")
-        quiet = call.operands[:2] in (("mod", "graph"), ("mod", "why"), ("mod", "verify"))
-        if not quiet:
-            call.note("medium", "runs or changes the project's code", call.command.text)
-    elif verb == "env" and call.has("wu"):
-        call.note("high", "changes what other programs load or run", call.command.text)
-    elif verb == "fmt":
-        call.note("medium", "rewrites files of the project", call.command.text)
 
 
 def _npx(call: ProgramCall) -> None:
@@ -477,6 +481,5 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(("npx", "bunx", "pnpx", "dlx"), _npx),
     "eval": _eval,
     "bun": _bun,
-    "go": _go,
     "java": _build,
 }

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+from trunkline.dialects.calls.loaders import FLAG_RUNS
 from trunkline.dialects.calls.variables import is_never_harmless, loading_level
 from trunkline.dialects.risk.inline.awk import AWKS, given_values, read_awk
 from trunkline.dialects.risk.inline.plain_code import is_plain as is_plain_code
-from trunkline.dialects.risk.output_options import unexpected_outputs
+from trunkline.dialects.risk.inline.sed import read_sed
+from trunkline.dialects.risk.output_options import is_expected, unexpected_outputs
 from trunkline.dialects.risk.runners import git
 from trunkline.dialects.risk.runners.code import code_in, has_script, may_run
 from trunkline.dialects.risk.runners.scripts import changing_for_scripts, values_handed_on
 from trunkline.dialects.risk.runners.table import Runner
-from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of
+from trunkline.dialects.risk.runners.words import operands_of, options_of, row_of, without_settings
 from trunkline.dialects.shell import SimpleCommand
 
 
@@ -44,9 +46,6 @@ _JAVA_PROGRAMS: Final = ("argline", "exec.", "executable", "classpath", "class.p
                          "script", "repo.", "settings", "extdirs", "javahome", "java.home")
 """Parts of properties that say which programs, agents or libraries a build runs."""
 
-FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
-"""Flags of compilers and linkers by which these load or run something."""
-
 _PLAIN: Final = re.compile(r"[\w-]+")
 
 _REPLACERS: Final = {"hash": "p", "enable": "f"}
@@ -61,16 +60,16 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
         found += [Changing(f"-{letter}") for word in command.sketch[1:] if word[:1] == "-" and letter in word]
     if command.name == "git":
         return found + [Changing(*one) for one in git.changing(command)]
-    found += [Changing(option) for option in unexpected_outputs(command)]
+    found += [Changing(option) for option in (*unexpected_outputs(command), *_written_by_lookers(command))]
     command, row = row_of(command)
     if row is None:
         return found
-    options = options_of(command, row)
+    options = options_of(without_settings(command) if command.name == "cmake" else command, row)
     plain = {option for option, value in options if option not in row.folders} - {
         option for option, value in options if not is_plain(command, row, option, value)}
     for option, value in options:  # one that changes something brings the others of its name along: a pattern has to name each
         if option not in plain:
-            found.append(Changing(option, (value or "") if option in row.folders else None))
+            found.append(Changing(option, _folder(value or "") if option in row.folders else None))
     found += [Changing(word) for word in command.sketch[1:] if word in row.flags]
     if row.stdin and has_script(command, row):
         found.append(Changing("its input"))
@@ -81,11 +80,44 @@ def changing_options(command: SimpleCommand) -> list[Changing]:
     return found + [Changing(name) for name in settings_of(command, row)]
 
 
+def _folder(value: str) -> str | None:
+    """The folder that an option names, without what pip adds to it (``.[dev]``); None where it is an address."""
+    return None if "://" in value else value.partition("[")[0] if value[:1] == "." else value
+
+
 def _of_awk(command: SimpleCommand) -> list[str]:
     """What a script of awk does that no pattern covers: it loads more of it, or writes files whose names it puts together."""
     values = given_values(command.sketch[1:])
     scripts = [read_awk(text[:git.CHARS], values) for text, _ in code_in(command)]
     return [name for one in scripts for name, is_so in ((COMPUTED, one.opens), ("@include", bool(one.includes))) if is_so]
+
+
+def _written_by_lookers(command: SimpleCommand) -> list[str]:
+    """What a program that looks and prints writes by its own language, its operands or in place: ``sed -n -i p x``,
+    ``uniq a b``, ``awk '{print > "x.py"}'``. A report by its name is what such a pattern means."""
+    name, words = command.name or "", command.sketch[1:]
+    if name == "uniq":
+        operands = [word for word in words if word[:1] != "-" or word == "-"]
+        return [path for path in operands[1:2] if path != "-" and not is_expected(path)]
+    if name in _SEDS:
+        is_quiet = any(_QUIET_SED.fullmatch(word) for word in words)
+        in_place = [word for word in words if _IN_PLACE.match(word)] if is_quiet else []
+        texts = [path for text, _ in code_in(command) for path in read_sed(text[:git.CHARS * 4]).writes]
+        return (["-i"] if in_place else []) + ["w" for path in texts if not _is_report(path)]
+    if name in AWKS:
+        values = given_values(words)
+        texts = [path for text, _ in code_in(command) for path in read_awk(text[:git.CHARS], values).writes]
+        return ["print >" for path in texts if not _is_report(path)]
+    return []
+
+
+def _is_report(path: str) -> bool:
+    return path.startswith("/dev/") or is_expected(path)
+
+
+_SEDS: Final = frozenset(("sed", "gsed", "ssed"))
+_QUIET_SED: Final = re.compile(r"-[Ersuz]{0,5}n[A-Za-z]{0,9}|--quiet|--silent")
+_IN_PLACE: Final = re.compile(r"-[EnrsuzE]{0,6}i|--in-place")
 
 
 def _changes(assignment: str) -> bool:

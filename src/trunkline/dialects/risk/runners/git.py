@@ -21,7 +21,7 @@ _SPECIAL: Final = re.compile(r"[\s;&|<>()'\"\\#!{}]")
 _HELPERS: Final = {"send-pack": "push", "http-push": "push", "fetch-pack": "fetch", "http-fetch": "fetch", "remote-http": "fetch"}
 """Programs that git starts for a verb, and that do the same on their own."""
 _SENDS: Final = {"subtree": ("push", "split"), "lfs": ("push",), "annex": ("sync", "copy", "move", "push", "assist"),
-                 "send-email": (), "imap-send": (), "daemon": ()}
+                 "flow": ("publish",), "send-email": (), "imap-send": (), "daemon": ()}
 """Verbs that bring commits to others in another way, each with the words behind it that do; none: always."""
 _OPTIONS: Final = frozenset(
     "--upload-pack --receive-pack --exec --extcmd --open-files-in-pager -x -u -t --tool --tool-cmd".split())
@@ -112,7 +112,7 @@ def _behind_verb(words: Sequence[str], found: list[str]) -> list[str] | None:
     found += [word[5:] for word in words[1:] if word.startswith("ext::")]
     if (verb, second) in (("bisect", "run"), ("submodule", "foreach")):
         found.append(" ".join([word for word in words[2:] if word[:2] != "--"]))
-    if verb in _SENDS and (not _SENDS[verb] or second in _SENDS[verb]):
+    if verb in _SENDS and (not _SENDS[verb] or not set(_SENDS[verb]).isdisjoint(words[1:3])):
         found.append(_line(("push", *words[1:])))
     return found
 

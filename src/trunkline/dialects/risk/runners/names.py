@@ -151,6 +151,11 @@ def line_names(commands: Sequence[SimpleCommand]) -> list[Ran]:
     known = _NamesMade()
     found: list[Ran] = []
     for command in commands:
+        name = command.name
+        if name in QUIET and name not in known.copies and not (command.redirects or command.assignments or command.binds) and (
+                command.words[0] == name):
+            found.append(())  # as mostly: it is what it says, and makes no other name
+            continue
         found.append(known.names(command) or real_name(command))
         known.learn(command)
     return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from trunkline.dialects.calls.loaders import names_program
 from trunkline.dialects.calls.variables import loading_level
 from trunkline.dialects.risk.runners import forges, git
 from trunkline.dialects.risk.runners.changing import is_plain, settings_of
@@ -79,7 +80,7 @@ def _inside(command: SimpleCommand, name: str) -> Ran:
 
 def _load_code(assignments: tuple[str, ...]) -> bool:
     """Whether a variable among these makes other programs load or run something."""
-    return any([loading_level(one) == "high" for one in assignments])
+    return any([loading_level(one) == "high" or names_program(one) for one in assignments])
 
 
 def _entrypoint(command: SimpleCommand) -> Ran:

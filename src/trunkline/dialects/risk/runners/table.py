@@ -83,7 +83,7 @@ _WRAPPER: Final = _row(rest=1)
 _INTERPRETERS: Final[dict[str, Runner]] = {
     **_same("python python2 python3 pypy pypy3", _row(code="-c", stdin=True, language="code")),
     **_same("perl", _row(code="-e -E", changes="-I -M -m", stdin=True, language="code")),
-    **_same("ruby jruby", _row(code="-e", changes="-r -I", stdin=True, language="code")),
+    **_same("ruby jruby", _row(code="-e", changes="-r", folders="-I", stdin=True, language="code")),
     **_same("node nodejs", _row(
         code="-e --eval -p --print", changes="-r --require --import --loader --experimental-loader --env-file -C --conditions "
         "--openssl-config --test-reporter --test-global-setup --experimental-config-file --snapshot-blob", stdin=True,
@@ -103,7 +103,10 @@ _INTERPRETERS: Final[dict[str, Runner]] = {
                                                                language="code")),
     **_same("sbcl clisp ecl ccl", _row(loads="--load --script -l -i", code="--eval -x", stdin=True, language="code")),
     **_same("irb pry ipython bpython", _row(code="-c", stdin=True, language="code")),
-    **_same("ghci ghc runghc stack cabal", _row(code="-e", stdin=True)),
+    **_same("ghci runghc", _row(code="-e", stdin=True)),
+    "ghc": _row("-pgmF -pgmP -pgmL -pgmc -pgmcxx -pgml -pgmlm -pgma -pgmlo -pgmlc -pgmi", code="-e", stdin=True, dashes=True,
+                changes="-fplugin -package-db"),
+    **_same("stack cabal", _row(code="-e", stdin=True, folders="--stack-yaml --project-file --project-dir")),
     **_same("erl", _row(code="-eval -run -s", dashes=True, stdin=True, language="code")),
     **_same("elixir iex", _row(code="-e --eval --rpc-eval", changes="-r --require", stdin=True, language="code")),
     **_same("osascript", _row(code="-e", stdin=True, language="code")),
@@ -190,18 +193,20 @@ _BUILDERS: Final[dict[str, Runner]] = {
                  folders="-d --working-directory", sets=True, targets=True),
     "rake": _row(loads="-f --rakefile", code="-e -E -p --execute", changes="-r --require -I --libdir -R --rakelibdir"),
     "ninja": _row(loads="-f", folders="-C"),
-    **_same("task mage doit invoke inv fab nox earthly", _row(changes="-t --taskfile -f --file --noxfile -c --collection -w",
-                                                              folders="-d --dir -r --search-root")),
+    **_same("task mage doit invoke inv fab earthly", _row(changes="-t --taskfile -f --file -c --collection -w",
+                                                          folders="-d --dir -r --search-root")),
     **_same("npm", _row("--script-shell --git --editor --shell --viewer", loads="--userconfig --globalconfig --node-options",
                         changes="--call -c --init-module --browser", folders="--prefix -C -w --workspace")),
     **_same("pnpm", _row("--script-shell --shell",
                          loads="--userconfig --globalconfig --node-options --global-pnpmfile --pnpmfile",
-                         changes="--config", folders="-C --dir --prefix")),
+                         changes="--config --config.script-shell --config.shell-emulator --config.node-options "
+                         "--config.userconfig --config.globalconfig --config.registry --config.pnpmfile --config.global-pnpmfile",
+                         folders="-C --dir --prefix")),
     **_same("yarn", _row("--script-shell", loads="--userconfig --globalconfig --node-options --use-yarnrc --rc",
                          folders="--cwd", targets=True)),
     **_same("npx bunx", _row("--script-shell --shell", loads="--userconfig --globalconfig --node-options",
                              changes="-p --package")),
-    "cargo": _row(loads="--config -Z", folders="--manifest-path -C"),
+    "cargo": _row(loads="--config -Z", folders="--manifest-path -C --path"),
     "rustc": _row(code="-C --codegen -Z", changes="--sysroot"),
     **_same("pytest py.test", _row(loads="-p -c --config-file --rootdir --confcutdir --import-mode -o --override-ini",
                                    changes="--pyargs --pdbcls --tx --px --ds --dc --cov-config --ssh-config --driver-path -W "
@@ -209,7 +214,8 @@ _BUILDERS: Final[dict[str, Runner]] = {
                                    "--docker-compose --docker-compose-file --docker-compose-project --rsyncdir",
                                    targets=True, takes="-k -m -n -r --maxfail --durations --tb --cov "
                                    "--cov-report --junitxml --basetemp --log-file --ignore --deselect --numprocesses --dist")),
-    **_same("tox nox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
+    **_same("tox hatch", _row(changes="-c --conf --runner --workdir -x --override")),
+    "nox": _row(folders="-f --noxfile --envdir"),
     "go": _row("-exec -toolexec -vettool", loads="-C -overlay -modfile", code="-ldflags -gcflags -asmflags",
                changes="-gccgoflags -pkgdir -compiler", dashes=True, targets=True,
                takes="-o -run -skip -count -timeout -bench -benchtime -parallel -p -tags -mod -cpu -fuzz -fuzztime -shuffle "
@@ -220,7 +226,7 @@ _BUILDERS: Final[dict[str, Runner]] = {
     **_same("ld gold lld ld.gold ld.lld", _row(loads="-plugin --plugin", dashes=True)),
     **_same("java javaw", _row("-XX:OnError -XX:OnOutOfMemoryError",
                                changes="-javaagent -agentlib -agentpath -Xbootclasspath/a", dashes=True)),
-    **_same("cmake", _row(loads="-P -C", changes="--toolchain --preset -G")),
+    **_same("cmake", _row(loads="-P -C", changes="--toolchain --preset -G", formats="--preset -G", folders="-S")),
     **_same("gradle gradlew", _row(loads="-I --init-script -c --settings-file", changes="-b --build-file -g --gradle-user-home "
                                    "--include-build", folders="-p --project-dir")),
     **_same("mvn mvnw", _row(changes="-s --settings -gs --global-settings -t --toolchains", folders="-f --file", dashes=True)),
@@ -236,12 +242,19 @@ _BUILDERS: Final[dict[str, Runner]] = {
     **_same("kubectl oc helm", _row(changes="--kubeconfig --post-renderer -s --server --cache-dir")),
     **_same("flatpak coreutils", _row("--command --coreutils-prog")),
     "ctest": _row("--test-command --build-makeprogram", loads="-S --script -SP --script-new-process", dashes=True,
-                  changes="--overwrite", folders="--test-dir --build-and-test"),
+                  changes="--overwrite", folders="--test-dir --build-and-test --build-run --build-run-dir"),
     "meson": _row("--wrapper --gdb-path", changes="--native-file --cross-file", folders="-C"),
     "dotnet": _row(changes="-s --settings --test-adapter-path -a -l --logger --collect -p -property --property /p -logger -e "
                    "--environment", dashes=True),
     **_same("phpunit paratest pest", _row(changes="--bootstrap --prepend --extension --printer --loader -d --include-path",
-                                          folders="-c --configuration")),
+                                          folders="-c --configuration", targets=True,
+                                          takes="--filter --group --exclude-group --testsuite --log-junit")),
+    "bundle": _row(folders="--gemfile"),
+    "composer": _row(folders="-d --working-dir"),
+    "pod": _row(folders="--project-directory"),
+    "buf": _row(folders="--template --config"),
+    "xcodebuild": _row(folders="-project -workspace -xcconfig", dashes=True),
+    **_same("flutter dart", _row(folders="-t --target")),
     "turbo": _row(changes="--api --token --team", folders="--cwd --root-turbo-json"),
     **_same("nx lerna", _row(changes="--runner --config --jestConfig --npm-client", folders="--cwd --root")),
     **_same("pre-commit", _row(changes="-c --config")),
@@ -255,7 +268,7 @@ _BUILDERS: Final[dict[str, Runner]] = {
     "dpkg": _row("--pre-invoke --post-invoke --status-logger", loads="--admindir --root"),
     **_same("apt apt-get aptitude", _row(loads="-o --option -c --config-file")),
     **_same("pip pip3", _row("--python", changes="-i --index-url --extra-index-url -f --find-links -C --config-settings "
-                             "--global-option --trusted-host --proxy -e --editable")),
+                             "--global-option --trusted-host --proxy", folders="-e --editable")),
     **_same("uv uvx", _row(changes="--python -p --with --with-editable --with-requirements --env-file --index-url --index "
                        "--default-index --extra-index-url --config-file", folders="--directory --project")),
     **_same("poetry pdm pipenv", _row(changes="--python", folders="-C --directory -P --project")),
@@ -305,7 +318,9 @@ _CHECKERS: Final[dict[str, Runner]] = {
     **_same("rspec cucumber", _row(changes="-r --require -O --options -I -f --format", formats="-f --format", targets=True,
                                     takes="-o --out -e --example -t --tag --seed")),
     **_same("gunicorn uvicorn flask celery hypercorn", _row(
-        changes="-c --config --chdir --pythonpath --app-dir --worker-class -k --loop", formats="-k --worker-class --loop")),
+        changes="-c --config --chdir --pythonpath --app-dir --worker-class -k --loop", formats="-k --worker-class --loop",
+        folders="--app -A")),
+    "jupyter": _row(changes="--config"),
     **_same("sphinx-build mkdocs alembic", _row(changes="-c -f --config-file -D -x")),
     **_same("nodemon", _row("-x --exec", changes="-r --require --config")),
 }
@@ -318,8 +333,9 @@ _STARTERS: Final[dict[str, Runner]] = {
     "start-stop-daemon": _row("--exec --startas -x -a"),
     "hyperfine": _row("--prepare --setup --cleanup -p -s -c", rest=1),
     **_same("capsh sg", _row("-c --command")),
+    "valgrind": _row("--db-command", rest=1),
     **_same(
-        "valgrind catchsegv setpriv gosu runcon eatmydata fakeroot proot rlwrap prlimit cgexec numactl daemonize setuidgid tini "
+        "catchsegv setpriv gosu runcon eatmydata fakeroot proot rlwrap prlimit cgexec numactl daemonize setuidgid tini "
         "qemu-x86_64 qemu-x86_64-static qemu-aarch64 box64 wine "
         "dumb-init dbus-launch ssh-agent gtime perf uftrace heaptrack nvprof ts sshpass vglrun softlimit chpst envdir "
         "envuidgid s6-setuidgid su-exec pkexec systemd-inhibit cpulimit", _WRAPPER),

@@ -15,7 +15,8 @@ BUNDLE_LETTERS: Final = 64
 """Short options in one word that are tried as the last before a value; of more, the first and the last half."""
 
 _WHOLE: Final = frozenset(
-    "--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot --pdb --co --ff --lf".split())
+    "--checkpoint --test --cov --coverage --browser --typecheck --sequence --benchmark --snapshot --pdb --co --ff --lf "
+    "--app".split())
 """Long options that are not another one cut short."""
 _SHORT: Final = 4
 """Up to here an option is another one cut short only where it can be but one of the row: many have names as short as that."""
@@ -87,6 +88,13 @@ def options_of(command: SimpleCommand, row: Runner) -> list[tuple[str, str | Non
         elif sketch[1:2] != "-":
             found += _bundled(sketch, word, known, following, row.language == "code")
     return found
+
+
+def without_settings(command: SimpleCommand) -> SimpleCommand:
+    """cmake without its ``-DNAME=value``, which are no options in a bundle."""
+    kept = [at for at, word in enumerate(command.sketch) if word[:2] != "-D"]
+    return structs.replace(command, words=tuple([command.words[at] for at in kept]),
+                           sketch=tuple([command.sketch[at] for at in kept]))
 
 
 def _full_name(given: str, known: frozenset[str], row: Runner) -> str:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.journal.base import Entry
 
@@ -37,8 +38,8 @@ POS_JUMP_MOST = 1 << 44
 second, all deleted. One beyond that is damage: numbered on from there, a journal would come to the end of SQLite's numbers."""
 
 encode = msgspec.msgpack.Encoder().encode
-_decode_entries = msgspec.msgpack.Decoder(list[Entry]).decode
-decode_parts = msgspec.msgpack.Decoder(dict[str, list[Entry]]).decode
+_decode_entries = decoders.packed(list[Entry]).decode
+decode_parts = decoders.packed(dict[str, list[Entry]]).decode
 """Entries by session: how the small parts of a group are stored."""
 
 _NO_SUM = -1

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects import jsonrpc
 from trunkline.dialects.acp.calls import CallState
 from trunkline.dialects.acp.content import TextContent
@@ -140,7 +141,7 @@ class EditorAsks:
 
     async def _on_question_answer(self, question_id: str, result: bytes) -> None:
         try:
-            given = msgspec.json.decode(result, type=_EditorAnswer)
+            given = decoders.decode(result, _EditorAnswer)
             action = given.action if given.action in ("accept", "decline") else "cancel"
             answer = Answer(action=action, content=given.content if action == "accept" else None)  # type: ignore[arg-type]
             await self._settle(lambda: self._session.approvals.answer(question_id, answer, by=self._by))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.context.filters import encoded_type
 from trunkline.journal.base import Entry
 from trunkline.server.acp.attachment.asks import EditorAsks
@@ -67,8 +68,8 @@ class EditorEvent(msgspec.Struct, rename="camel"):
         return _data.decode(self.data)
 
 
-_event = msgspec.json.Decoder(EditorEvent)
-_data = msgspec.json.Decoder(OwnData)
+_event = decoders.of(EditorEvent)
+_data = decoders.of(OwnData)
 
 
 def ends_turn(entry: Entry, turn_id: str) -> bool:

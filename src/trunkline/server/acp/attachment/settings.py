@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.initialize import ClientCapabilities
 from trunkline.dialects.acp.options import SessionConfigBoolean, SessionConfigOption, SessionModeState
 from trunkline.dialects.acp.reading.lenient import read_lenient
@@ -37,7 +38,7 @@ def modes_of(fold: Fold) -> SessionModeState | None:
 def options_of(raw: bytes, offers: ClientCapabilities) -> list[SessionConfigOption] | None:
     """The agent's options without those that the editor cannot show; None where there is no list."""
     try:
-        items = msgspec.json.decode(raw, type=list[msgspec.Raw])
+        items = decoders.decode(raw, list[msgspec.Raw])
     except BROKEN:
         return None
     return shown_options(_readable(items), offers)

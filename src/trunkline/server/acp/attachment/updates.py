@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.acp.calls import CallState, merge_call
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.reading.decode import read_update, text_chunk, usual_text
@@ -183,6 +184,6 @@ class UpdateView:
 def _printed(event: bytes) -> str:
     """What a call printed, where its event says it."""
     try:
-        return msgspec.json.decode(event, type=_Result).output if event else ""
+        return decoders.decode(event, _Result).output if event else ""
     except BROKEN:
         return ""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from trunkline import decoders
 from trunkline.journal.base import Entry
 
 TOKENS = "resource:token_usage"
@@ -41,7 +42,7 @@ class TurnUsage(msgspec.Struct, rename="camel", frozen=True):
     thought_tokens: int | UnsetType = UNSET
 
 
-_event = msgspec.json.Decoder(_TokenEvent)
+_event = decoders.of(_TokenEvent)
 
 
 class TurnTokens:

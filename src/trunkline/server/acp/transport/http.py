@@ -16,6 +16,7 @@ from collections.abc import Sequence
 import msgspec
 from starlette.responses import Response
 
+from trunkline import decoders
 from trunkline.dialects.acp.methods import (
     INITIALIZE,
     SESSION_CANCEL,
@@ -73,7 +74,8 @@ class HttpConnection:
         self.id = new_connection_id()
         self.token_id = call.caller.token_id
         self.agent = AcpAgent(call.hub, call.caller, self, agent=wanted_agent(call.request),
-                              check_live=lambda: call.parts.tokens.check_live(self.token_id))
+                              check_live=lambda: call.parts.tokens.check_live(self.token_id), elsewhere=call.parts.elsewhere,
+                              sight=call.parts.sight)
         self.greeting: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
         self.readers = 0
         self.used_at = 0.0
@@ -144,7 +146,8 @@ async def hear(call: HttpCall) -> Reply:
     session_id = call.request.headers.get(SESSION)
     if session_id is not None and not connection.agent.has(session_id):
         try:
-            await call.hub.session(session_id)  # it may be opened before the session is loaded, but not for one that is not there
+            # It may be opened before the session is loaded, but not for one that is not there.
+            await call.parts.sight.session(session_id)
         except SessionNotFound as error:
             return reply(error_body(error), NO_SESSION_STATUS)
     stream = connection.stream(session_id)
@@ -196,7 +199,7 @@ def _read(body: bytes) -> _Message:
     if body.lstrip()[:1] == b"[":
         raise Unsupported("batches are not supported: one message a request")
     try:
-        return msgspec.json.decode(body, type=_Message)
+        return decoders.decode(body, _Message)
     except msgspec.ValidationError:
         return _Message()  # readable, but not as it should be: the protocol has an answer for that
     except BROKEN as error:

@@ -10,16 +10,20 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.server.acp.agent import AcpAgent
-from trunkline.server.auth.credentials import Caller
+from trunkline.server.auth.guests import Caller, guest_of
 from trunkline.server.call import Parts
 from trunkline.server.http.open_socket import binary_frame, text_frame
 from trunkline.server.websocket import PeerGone, Socket, refuse, socket_of, upgrade_of
+
+if TYPE_CHECKING:
+    from trunkline.server.elsewhere import Elsewhere
 
 
 async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> None:
@@ -36,7 +40,7 @@ async def answer(parts: Parts, scope: Scope, receive: Receive, send: Send) -> No
         await socket.accept([(b"acp-connection-id", new_connection_id().encode())])
     except PeerGone:
         return
-    await _converse(parts, caller, wanted, socket)
+    await _converse(parts, caller, wanted, socket, parts.elsewhere if guest_of(scope) is None else None)
 
 
 def new_connection_id() -> str:
@@ -89,9 +93,10 @@ class SocketWire:
         return self.agent is not None and self.agent.takes_lines
 
 
-async def _converse(parts: Parts, caller: Caller, wanted: str | None, socket: Socket) -> None:
+async def _converse(parts: Parts, caller: Caller, wanted: str | None, socket: Socket, elsewhere: Elsewhere | None) -> None:
     wire = SocketWire(socket)
-    agent = AcpAgent(parts.hub, caller, wire, agent=wanted, check_live=lambda: parts.tokens.check_live(caller.token_id))
+    agent = AcpAgent(parts.hub, caller, wire, agent=wanted, check_live=lambda: parts.tokens.check_live(caller.token_id),
+                     elsewhere=elsewhere, sight=parts.sight if elsewhere is not None else None)
     wire.agent = agent
     listening = asyncio.create_task(_listen(agent, socket))
     parts.streams.opened(listening, agent.watches, caller.token_id)

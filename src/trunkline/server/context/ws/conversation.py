@@ -14,11 +14,12 @@ import logging
 from msgspec import UNSET
 
 from trunkline import __version__
-from trunkline.dialects.context.commands import decode_command
+from trunkline.dialects.context.commands import CommandEnvelope, decode_command
 from trunkline.dialects.context.filters import parse_types
 from trunkline.errors import HubStopping, Invalid, TooLarge, TrunklineError, Unauthorized
 from trunkline.hub import Hub
 from trunkline.journal.base import RowFilter
+from trunkline.journal.gap import stands_beyond
 from trunkline.server.auth.credentials import Caller, check_scope
 from trunkline.server.auth.scopes import command_scope
 from trunkline.server.call import Parts
@@ -48,15 +49,18 @@ class Conversation:
         self._hub: Hub = parts.hub
         self._caller = caller
         self._socket = socket
-        self._delivery = EventDelivery(parts.hub, socket)
+        self._sight = parts.sight
+        self._delivery = delivery_of(parts, socket)
         self._commands: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(COMMANDS_AT_ONCE)
 
     async def run(self, version: str) -> None:
         """Welcome the client, then listen and deliver until either side ends it."""
+        elsewhere = self._parts.elsewhere
         await self._send(frames.Welcome(
             version=version, hub=frames.HubInfo(name="trunkline", version=__version__), scope=self._caller.scope,
-            token_id=self._caller.token_id, name=self._caller.name, pos=self._delivery.pos, pending=self._hub.pending()))
+            token_id=self._caller.token_id, name=self._caller.name, pos=self._delivery.pos, pending=self._sight.pending(),
+            node=elsewhere.node if elsewhere is not None else UNSET))
         delivering = asyncio.create_task(self._delivery.run())
         listening = asyncio.create_task(self._listen())
         self._parts.streams.opened(delivering, self._delivery.watches, self._caller.token_id)
@@ -138,6 +142,14 @@ class Conversation:
         return TrunklineError("the hub failed to carry it out; its log says more")
 
     async def _executed(self, frame: CommandFrame) -> Ack:
+        elsewhere = self._parts.elsewhere
+        owner = await elsewhere.owner(frame.session_id) if elsewhere is not None else None
+        if elsewhere is None or owner is None:
+            return await self._executed_here(frame)
+        envelope = CommandEnvelope(id=check_id(frame.id), command=decode_command(frame.command))
+        return Ack(id=frame.id, ok=True, result=await elsewhere.command(owner, self._caller, frame.session_id, envelope))
+
+    async def _executed_here(self, frame: CommandFrame) -> Ack:
         session = await self._hub.session(frame.session_id)
         try:
             check_id(frame.id)
@@ -175,31 +187,37 @@ class Conversation:
         if len(names) + self._delivery.cursors > CURSORS:
             raise TooLarge(f"more than {CURSORS} sessions; subscribe to '*'", details={"limit": CURSORS})
         if frame.sessions == HUB:
-            return [HubCursor(frame.id, self._hub.everything, wanted)]
-        return [SessionCursor(frame.id, await self._hub.session(name), wanted) for name in names]
+            return [HubCursor(frame.id, self._delivery.feed, wanted)]
+        return [SessionCursor(frame.id, await self._sight.session(name), wanted) for name in names]
 
     async def _start(self, cursor: AnyCursor, after: int | None) -> None:
         """Say to the client where it starts, and start there."""
         session_id = cursor.session.id if isinstance(cursor, SessionCursor) else HUB
-        newest = cursor.session.feed.last_seq if isinstance(cursor, SessionCursor) else self._hub.everything.last_pos
-        if after is not None and after <= newest:
+        if after is not None and await self._goes_on(cursor, after):
             await self._send(frames.Resumed(subscription=cursor.subscription, session_id=session_id, seq=after))
             self._delivery.begin(cursor, after)
             return
         if after is not None:
+            newest = cursor.session.feed.last_seq if isinstance(cursor, SessionCursor) else self._delivery.feed.last_pos
             await self._send(frames.Gap(subscription=cursor.subscription, session_id=session_id, from_=after, floor=0,
                                             seq=newest))
         snapshot = await self._snapshot(cursor, session_id)
         await self._send(snapshot)
         self._delivery.begin(cursor, snapshot.seq)
 
+    async def _goes_on(self, cursor: AnyCursor, after: int) -> bool:
+        """Whether the client can go on from where it has been."""
+        if isinstance(cursor, SessionCursor):
+            return await cursor.session.feed.has(after) and not (self._parts.elsewhere and await _is_beyond(cursor, after))
+        return await self._delivery.feed.reaches(after)
+
     async def _snapshot(self, cursor: AnyCursor, session_id: str) -> frames.SnapshotFrame:
         if isinstance(cursor, SessionCursor):
             found = await snapshot_of(self._hub, cursor.session)
             return frames.SnapshotFrame(subscription=cursor.subscription, session_id=session_id, seq=found.seq,
                                         state=frames.state(found.state))
-        pos = self._hub.everything.last_pos  # before the list: what happens meanwhile may be in it, and comes as an event too
-        state = frames.HubState(pending=self._hub.pending(), sessions=await self._hub.list(RowFilter(limit=LISTED)))
+        pos = self._delivery.feed.last_pos  # before the list: what happens meanwhile may be in it, and comes as an event too
+        state = frames.HubState(pending=self._sight.pending(), sessions=await self._sight.list(RowFilter(limit=LISTED)))
         return frames.SnapshotFrame(subscription=cursor.subscription, session_id=session_id, seq=pos,
                                     state=frames.state(state))
 
@@ -208,6 +226,21 @@ class Conversation:
             raise Invalid(f"there is no subscription {frame.subscription!r}", details={"field": "subscription"})
         self._delivery.drop(frame.subscription)
         await self._send(Ack(id=frame.id, ok=True))
+
+
+def delivery_of(parts: Parts, socket: Socket) -> EventDelivery:
+    """What brings a client its events."""
+    if parts.cluster is None:
+        return EventDelivery(parts.hub, socket)
+    from trunkline.server.context.ws.by_session import DeliveryBySession  # of a cluster's: nobody else loads it
+
+    return DeliveryBySession(parts.sight, socket)
+
+
+async def _is_beyond(cursor: SessionCursor, after: int) -> bool:
+    """Whether the client has seen what is no part of the session any more: another node has gone on with it."""
+    following = await cursor.session.feed.read(after=after, limit=1)
+    return bool(following) and stands_beyond(after, following[0].event)
 
 
 def _check_after(frame: Subscribe) -> None:

@@ -18,7 +18,7 @@ from trunkline.server.context.ws.frames import event_frame, event_prefix
 from trunkline.server.http.open_socket import text_frame
 
 if TYPE_CHECKING:
-    from trunkline.hub import Session
+    from trunkline.hub.sight import ShownSession
 
 
 class Cursor:
@@ -68,7 +68,7 @@ class Cursor:
 class SessionCursor(Cursor):
     """A place in one session, by seq. Holding the session keeps it the only one of its id."""
 
-    def __init__(self, subscription: str, session: Session, wanted: TypeFilter) -> None:
+    def __init__(self, subscription: str, session: ShownSession, wanted: TypeFilter) -> None:
         super().__init__(subscription, wanted)
         self.session = session
 

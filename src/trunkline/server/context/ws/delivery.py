@@ -16,9 +16,9 @@ import asyncio
 from typing import Protocol
 
 from trunkline.errors import SessionDeleted
-from trunkline.feeds.hub import ASKS, HubGroup
+from trunkline.feeds.hub import ASKS, HubFeed, HubGroup
 from trunkline.feeds.session import SLICE_BYTES, WRITE_BYTES
-from trunkline.hub import Hub
+from trunkline.hub import PendingAsk
 from trunkline.journal.base import Entry
 from trunkline.server.context.ws.cursors import AnyCursor, HubCursor, SessionCursor
 from trunkline.server.context.ws.frames import (
@@ -52,16 +52,27 @@ class ClientLine(Protocol):
         """Send whole frames on the spot, in one write. Only where ``can_take``."""
 
 
+class Whole(Protocol):
+    """All sessions that are shown: a hub's, or a cluster's."""
+
+    @property
+    def everything(self) -> HubFeed:
+        """What happens in all of them."""
+
+    def pending(self) -> list[PendingAsk]:
+        """What waits for a person in them."""
+
+
 _NEWS = event_prefix(None)
 
 
 class EventDelivery:
     """Brings one client its events."""
 
-    def __init__(self, hub: Hub, line: ClientLine) -> None:
+    def __init__(self, hub: Whole, line: ClientLine) -> None:
         self.pos = hub.everything.last_pos
         self._hub = hub
-        self._feed = hub.everything
+        self._feed = self.feed = hub.everything
         self._line = line
         self._sessions: dict[str, list[SessionCursor]] = {}
         self._wide: list[HubCursor] = []

@@ -87,6 +87,7 @@ async def _converse(parts: Parts, connection: HTTPConnection, credential: Creden
         await socket.send_text(frames.encode(frames.refusal(frames.id_of(text), error)))
         await socket.close(NOT_LET_IN if isinstance(error, Unauthorized) else BAD_HELLO, error.message)
         return
+    await parts.sight.whole()
     await Conversation(parts, caller, socket).run(version)
 
 

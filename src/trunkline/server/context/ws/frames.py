@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType, inspect
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.hub import PendingAsk, SessionView
@@ -87,7 +88,8 @@ class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
     """The client is let in. ``pending`` is what waits for somebody, in every session, as of ``pos``.
 
     What comes of it, and what is asked later, arrives as events, whatever is subscribed to. ``tokenId`` says under which login:
-    what was written under another is not to be sent under this one. ``name`` is what the journal calls it (``_meta.by``)."""
+    what was written under another is not to be sent under this one. ``name`` is what the journal calls it (``_meta.by``);
+    ``node`` what the hub is called in its cluster, absent without one."""
 
     version: str
     hub: HubInfo
@@ -96,6 +98,7 @@ class Welcome(ServerFrame, tag="welcome", kw_only=True, frozen=True):
     name: str
     pos: int
     pending: list[PendingAsk]
+    node: str | UnsetType = UNSET
 
 
 class HubState(Struct, kw_only=True, frozen=True, rename="camel"):
@@ -165,7 +168,7 @@ class Pong(ServerFrame, tag="pong", kw_only=True, frozen=True):
 
 ServerFrames = Welcome | SnapshotFrame | Resumed | Gap | EventFrame | Deleted | Ack | Pong
 
-_decoder: msgspec.json.Decoder[ClientFrames] = msgspec.json.Decoder(ClientFrames)
+_decoder: msgspec.json.Decoder[ClientFrames] = decoders.of(ClientFrames)
 _encoder = msgspec.json.Encoder()
 
 
@@ -175,7 +178,7 @@ class _FrameId(Struct):
     id: str | UnsetType = UNSET
 
 
-_frame_id = msgspec.json.Decoder(_FrameId)
+_frame_id = decoders.of(_FrameId)
 
 
 def decode(text: str) -> ClientFrames:

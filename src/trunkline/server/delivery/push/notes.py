@@ -22,6 +22,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from trunkline import decoders
 from trunkline.dialects.calls.describe import carried_reading, told_alone
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.events import (
@@ -234,7 +235,7 @@ def _custom(session_id: str, event: CustomEvent) -> PushNote | None:
         return _finished(session_id, event)
     if event.event_name != "question_resolved":
         return None
-    answer, by = msgspec.json.decode(event.data, type=_QuestionAnswer), _by(event)
+    answer, by = decoders.decode(event.data, _QuestionAnswer), _by(event)
     outcome: Outcome = "expired" if by == "timeout" else "answered" if answer.action == "accept" else "dismissed"
     return PushNote(kind="question", session_id=session_id, ask=answer.question_id, outcome=outcome, by=by)
 

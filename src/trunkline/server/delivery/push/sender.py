@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.server.delivery.addresses import Lookup, look_up
 from trunkline.server.delivery.following import Clock
-from trunkline.server.delivery.outbox import Outbox, OutboxLimits
+from trunkline.server.delivery.outbox import MaySend, Outbox, OutboxLimits, at_once
 from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.push.crypt import SALT_BYTES, encrypt, new_private_key, unb64, vapid_header
 from trunkline.server.delivery.push.notes import PushNote
@@ -34,6 +34,11 @@ SIGNED_S = 12 * 3600
 """How long what says who we are is good for; RFC 8292 allows a day."""
 CONTACT = "mailto:hub@trunkline.example"
 """Whom a push service could write to, where the hub has no public address."""
+
+
+def contact_of(page: str) -> str:
+    """Whom a push service could write to, by the address of the hub's page."""
+    return page if page.startswith("https://") else CONTACT
 
 
 class PushService(msgspec.Struct, frozen=True):
@@ -62,6 +67,7 @@ class PushDelivery(msgspec.Struct, frozen=True, kw_only=True):
     subscriptions: Subscriptions
     contact: str
     clock: Clock
+    done: Callable[[], None]
 
     @property
     def owner(self) -> str:
@@ -94,23 +100,27 @@ class PushDelivery(msgspec.Struct, frozen=True, kw_only=True):
         return status in GONE
 
     def on_end(self) -> None:
-        """Nobody waits for it."""
+        """It was delivered, refused or given up."""
+        self.done()
 
 
 class PushSender:
     """Sends notes to subscriptions."""
 
     def __init__(self, subscriptions: Subscriptions, contact: str = CONTACT, *, clock: Clock | None = None,
-                 lookup: Lookup = look_up, trust: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
+                 lookup: Lookup = look_up, trust: Callable[[], ssl.SSLContext] = ssl.create_default_context,
+                 may_send: MaySend = at_once) -> None:
         self._subscriptions = subscriptions
         self._contact = contact
         self._clock = clock or Clock()
-        self._outbox = Outbox(LIMITS, log, "push", clock=self._clock, lookup=lookup, trust=trust)
+        self._outbox = Outbox(LIMITS, log, "push", clock=self._clock, lookup=lookup, trust=trust, may_send=may_send)
         self.settled = self._outbox.settled
         self.close = self._outbox.close
 
-    def send(self, subscription: Subscription, note: PushNote, payload: bytes, wanted: Callable[[], bool]) -> None:
-        """Begin a delivery; returns at once."""
+    def send(self, subscription: Subscription, note: PushNote, payload: bytes, wanted: Callable[[], bool],
+             done: Callable[[], None] = lambda: None) -> None:
+        """Begin a delivery; returns at once. ``done`` is called when it is tried no more, unless the hub stops."""
         self._outbox.send(PushDelivery(
             destination=PushService(subscription, self._subscriptions.allow), note=note, payload=payload, wanted=wanted,
-            subscriptions=self._subscriptions, contact=self._contact, clock=self._clock))
+            subscriptions=self._subscriptions, contact=self._contact, clock=self._clock,
+            done=done))

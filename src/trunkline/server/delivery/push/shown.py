@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from trunkline.server.delivery.push.notes import PushNote
-from trunkline.server.delivery.records import StateFile
+from trunkline.server.delivery.records import MakeRecord, Record, StateFile
 
 log = logging.getLogger("trunkline.push")
 
@@ -28,11 +28,15 @@ class ShownAsk(msgspec.Struct, frozen=True):
 
 
 class ShownAsks:
-    """Asks by their id, the oldest first."""
+    """Asks by their id, the oldest first; in ``folder``, or in what ``make`` makes."""
 
-    def __init__(self, folder: Path) -> None:
-        self._record = StateFile(folder / SHOWN_FILE, list[ShownAsk], lambda: list(self._asks.values()), log)
+    def __init__(self, folder: Path, make: MakeRecord | None = None) -> None:
+        self._record: Record[list[ShownAsk]] = (
+            StateFile(folder / SHOWN_FILE, list[ShownAsk], self._all, log) if make is None else make(list[ShownAsk], self._all))
         self._asks: dict[str, ShownAsk] = {}
+
+    def _all(self) -> list[ShownAsk]:
+        return list(self._asks.values())
 
     def load(self) -> None:
         """Read what a hub before this one sent. It blocks."""
@@ -47,12 +51,14 @@ class ShownAsks:
         self._asks[note.ask or ""] = ShownAsk(kept, devices)
         self._record.save_soon()
 
-    def pop(self, ask: str | None) -> ShownAsk | None:
-        """The ask, if devices were sent it, and forget it."""
-        found = self._asks.pop(ask or "", None)
-        if found is not None:
+    def get(self, ask: str | None) -> ShownAsk | None:
+        """The ask, if devices were sent it."""
+        return self._asks.get(ask or "")
+
+    def drop(self, ask: str | None) -> None:
+        """Forget it."""
+        if self._asks.pop(ask or "", None) is not None:
             self._record.save_soon()
-        return found
 
     def left(self, now: float) -> list[PushNote]:
         """What was sent and could still be shown."""

@@ -2,7 +2,8 @@
 
 Rule 1: a subscription belongs to the token that made it, one to a token, and goes with it.
 Rule 2: the addresses in the file are secrets: whoever has one can fill somebody's phone. The file is private.
-Rule 3: what cannot be used is refused when it is made: a key off the curve, an address without TLS or in a private network.
+Rule 3: in a cluster they are in its table, for gateways alone: whichever of them sends knows all.
+Rule 4: what cannot be used is refused when it is made: a key off the curve, an address without TLS or in a private network.
 """
 
 from __future__ import annotations
@@ -17,18 +18,22 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.disk.private_file import PrivateFile
 from trunkline.errors import Invalid, StorageError, TooManyRequests
 from trunkline.server.http.address import Network
 
 if TYPE_CHECKING:
+    from trunkline.cluster.tables.table import Table
     from trunkline.server.delivery.push.keys import PushKey
+    from trunkline.server.shared_rows import SharedRows
 
 PushKind = Literal["approval", "question", "finished", "failed"]
 KINDS: tuple[PushKind, ...] = ("approval", "question", "finished", "failed")
 
 SUBSCRIPTIONS_FILE = "push.json"
+SHARED_PREFIX = "sub."
 SUBSCRIPTIONS_MOST = 256
 ENDPOINT_LENGTH = 2_048
 
@@ -65,13 +70,33 @@ class Subscriptions:
         self._clock = clock
         self._waiting: list[asyncio.Future[None]] = []
         self.allow = allow
-        self._by_token = _load(self._file.path)
+        self._own = _load(self._file.path)
+        self._shared: SharedRows[Subscription] | None = None
+        self._table: Table | None = None
         self.folder = folder
         self._key: PushKey | None = None
         self._key_lock = asyncio.Lock()
 
     def __len__(self) -> int:
         return len(self._by_token)
+
+    def join(self, table: Table) -> None:
+        """Keep what is subscribed from now on in the cluster's table, and know what others have there."""
+        from trunkline.server.shared_rows import SharedRows  # without a cluster nobody needs it
+
+        self._table, self._key = table, None
+        self._shared = SharedRows(table, SHARED_PREFIX, Subscription)
+        self._shared.on_change = lambda name, before, row: self._wake()
+        self._wake()
+
+    async def leave(self) -> None:
+        """Write to the cluster's table no more."""
+        if self._shared is not None:
+            await self._shared.close()
+
+    @property
+    def _by_token(self) -> dict[str, Subscription]:
+        return self._own if self._shared is None else {**self._own, **self._shared.all()}
 
     def of_token(self, token_id: str) -> Subscription | None:
         """The subscription that a token made."""
@@ -92,18 +117,32 @@ class Subscriptions:
         check_keys(p256dh, auth)
         made = Subscription(token_id=token_id, endpoint=endpoint, p256dh=p256dh, auth=auth, kinds=kinds,
                             created_at=int(self._clock()))
-        others = {own: each for own, each in self._by_token.items() if each.endpoint != endpoint and own != token_id}
-        if len(others) >= SUBSCRIPTIONS_MOST:
+        before = [own for own, each in self._by_token.items() if each.endpoint == endpoint or own == token_id]
+        if len(self._by_token) - len(before) >= SUBSCRIPTIONS_MOST:
             raise TooManyRequests(f"{SUBSCRIPTIONS_MOST} devices are told already; revoke some")
-        self._by_token = {**others, token_id: made}
-        self._file.save_soon()
+        is_changed = self._shared is not None and self._shared.get(token_id) is not None
+        for own in before:
+            if own != token_id or not is_changed:
+                self.drop(own)
+        self._put(made, is_changed)
         self._wake()
         return made
 
+    def _put(self, made: Subscription, is_changed: bool) -> None:
+        if self._shared is None:
+            self._own[made.token_id] = made
+            self._file.save_soon()
+        elif is_changed:
+            self._shared.note(made.token_id, made)
+        else:
+            self._shared.add(made.token_id, made)
+
     def drop(self, token_id: str) -> None:
         """Forget what a token subscribed to."""
-        if self._by_token.pop(token_id, None) is not None:
+        if self._own.pop(token_id, None) is not None:
             self._file.save_soon()
+        elif self._shared is not None and self._shared.get(token_id) is not None:
+            self._shared.remove([token_id])
 
     def drop_ended(self, subscription: Subscription) -> None:
         """The push service says that this one has ended; a newer one of the same token stays."""
@@ -111,11 +150,16 @@ class Subscriptions:
             self.drop(subscription.token_id)
 
     def drop_dead(self) -> None:
-        """Forget those whose token no longer counts."""
-        live = {own: each for own, each in self._by_token.items() if self._is_live(own)}
-        if len(live) != len(self._by_token):
-            self._by_token = live
+        """Forget those of this hub whose token no longer counts."""
+        live = {own: each for own, each in self._own.items() if self._is_live(own)}
+        if len(live) != len(self._own):
+            self._own = live
             self._file.save_soon()
+
+    def drop_dead_shared(self) -> None:
+        """The same for those of the cluster. Only for who knows its tokens: without it they count no more, and are there."""
+        if self._shared is not None:
+            self._shared.remove([own for own in self._shared.all() if not self._is_live(own)])
 
     async def key(self) -> PushKey:
         """The hub's key pair, made once, by the first who asks."""
@@ -123,8 +167,15 @@ class Subscriptions:
 
         async with self._key_lock:
             if self._key is None:
-                self._key = await asyncio.to_thread(push_key, self.folder)
+                self._key = await self._cluster_key(await asyncio.to_thread(push_key, self.folder))
         return self._key
+
+    async def _cluster_key(self, own: PushKey) -> PushKey:
+        if self._table is None:
+            return own
+        from trunkline.server.delivery.push.shared_keys import shared_key  # only who is in a cluster needs it
+
+        return await shared_key(self._table, own)
 
     async def some(self) -> None:
         """Return when there is a subscription."""
@@ -140,11 +191,15 @@ class Subscriptions:
                 waiter.set_result(None)
 
     async def saved(self) -> None:
-        """Wait until every change is on disk; StorageError where that cannot be."""
+        """Wait until every change is on disk, and in the cluster where there is one; StorageError and others where that
+        cannot be."""
+        written = None if self._shared is None else self._shared.written()
         await self._file.saved()
+        if written is not None:
+            await written
 
     def _content(self) -> bytes:
-        return msgspec.json.format(msgspec.json.encode(_StoredSubscriptions(list(self._by_token.values()))))
+        return msgspec.json.format(msgspec.json.encode(_StoredSubscriptions(list(self._own.values()))))
 
 
 def check_endpoint(endpoint: str, allow: tuple[Network, ...]) -> None:
@@ -214,4 +269,4 @@ def _load(path: Path) -> dict[str, Subscription]:
 
 def stored_subscriptions(content: bytes | str) -> list[Subscription]:
     """What the file has; one of BROKEN where it cannot be read."""
-    return msgspec.json.decode(content, type=_StoredSubscriptions).subscriptions
+    return decoders.decode(content, _StoredSubscriptions).subscriptions

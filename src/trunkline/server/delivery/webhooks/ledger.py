@@ -3,7 +3,8 @@
 Rule 1: it holds places in the journal, never bodies or secrets: what is sent is read again where it stands.
 Rule 2: what was read is written down before anything is sent of it, so nothing is lost and nothing is owed twice. A hub that was
 killed right behind a delivery may send that one again, under the same id.
-Rule 3: it is bounded: so many deliveries, none older than a day. A file that cannot be read is begun anew, and the log says so.
+Rule 3: in a cluster it is in its table (``shared_records.py``), and whoever sends next goes on with it.
+Rule 4: it is bounded: so many deliveries, none older than a day. A file that cannot be read is begun anew, and the log says so.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from trunkline.server.delivery.records import StateFile
+from trunkline.server.delivery.records import MakeRecord, Record, StateFile
 from trunkline.server.delivery.webhooks.rules import Webhook
 
 log = logging.getLogger("trunkline.notify")
@@ -47,12 +48,15 @@ def key_of(hook: Webhook) -> str:
 
 
 class Ledger:
-    """The deliveries of one data folder; without a path they are known only as long as the hub runs."""
+    """The deliveries of one data folder, or of what ``make`` makes; without either known only as long as the hub runs."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._record = StateFile(path, _Books, lambda: _Books(self._position, list(self._owed.values())), log)
+    def __init__(self, path: Path | None = None, make: MakeRecord | None = None) -> None:
+        self._record: Record[_Books] = StateFile(path, _Books, self._books, log) if make is None else make(_Books, self._books)
         self._owed: dict[str, Owed] = {}
         self._position = 0
+
+    def _books(self) -> _Books:
+        return _Books(self._position, list(self._owed.values()))
 
     def open(self, newest: int) -> tuple[int, list[Owed]]:
         """Where to go on reading, and what is owed; ``newest`` is the journal's end, where one without a file begins."""
@@ -81,6 +85,6 @@ class Ledger:
             self._record.save_soon()
 
     async def saved(self) -> None:
-        """All of it is on disk, or the log says why not."""
+        """All of it is on disk, or the log says why not. In a cluster's table it has to be: else an error."""
         self._record.save_soon()
         await self._record.saved()

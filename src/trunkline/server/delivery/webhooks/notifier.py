@@ -15,13 +15,13 @@ from typing import Protocol
 
 from trunkline.errors import HubStopping, StorageError
 from trunkline.feeds.hub import Placed
-from trunkline.hub import Hub, SessionView
-from trunkline.journal.base import RowFilter
-from trunkline.server.delivery.following import Clock, Tasks, read_next
+from trunkline.hub import SessionView
+from trunkline.journal.base import Entry, RowFilter
+from trunkline.server.delivery.following import Clock, Source, Tasks, read_next
 from trunkline.server.delivery.webhooks.ledger import AGE_MOST_S, Ledger, Owed, key_of
 from trunkline.server.delivery.webhooks.notices import WebhookNotice, body_of, notice_of
 from trunkline.server.delivery.webhooks.rules import Webhook
-from trunkline.server.delivery.webhooks.sender import WebhookSender, new_id
+from trunkline.server.delivery.webhooks.sender import WebhookSender, id_of
 
 log = logging.getLogger("trunkline.notify")
 
@@ -38,13 +38,21 @@ class Watching(Protocol):
     def __call__(self, session_id: str, event_type: str, *, since: float = ...) -> bool: ...
 
 
+class WatchingElsewhere(Protocol):
+    """The same at the other nodes of a cluster, which have to be asked."""
+
+    async def __call__(self, session_id: str, event_type: str, since: float, /) -> bool: ...
+
+
 class Notifier:
     """Sends webhooks what nobody watches."""
 
-    def __init__(self, hub: Hub, watching: Watching, hooks: tuple[Webhook, ...], page: str, *,
-                 clock: Clock | None = None, sender: WebhookSender | None = None, ledger: Ledger | None = None) -> None:
+    def __init__(self, hub: Source, watching: Watching, hooks: tuple[Webhook, ...], page: str, *,
+                 clock: Clock | None = None, sender: WebhookSender | None = None, ledger: Ledger | None = None,
+                 elsewhere: WatchingElsewhere | None = None) -> None:
         self._hub = hub
         self._watching = watching
+        self._elsewhere = elsewhere
         self._hooks = hooks
         self._page = page
         self._clock = clock or Clock()
@@ -58,6 +66,7 @@ class Notifier:
         feed = self._hub.everything
         position, owed = await asyncio.to_thread(self._ledger.open, feed.last_pos)
         try:
+            await self._ledger.saved()  # from here on nothing is left out, whoever goes on
             await self._take_up(owed)
             while not feed.closed:
                 found, position = await read_next(feed, position, self._clock, log)
@@ -69,9 +78,9 @@ class Notifier:
 
     async def _on_entries(self, found: list[Placed], position: int) -> None:
         """What is to be sent of them is written down first."""
-        notices = [(notice, entry.pos) for session_id, entry in found if (notice := notice_of(session_id, entry)) is not None]
-        due = [(hook, notice, Owed(id=new_id(), hook=key_of(hook), session_id=notice.session_id, pos=pos))
-               for notice, pos in notices if notice.ask is not None or not self._seen(notice, since=notice.at / 1e6)
+        notices = [(notice, entry) for session_id, entry in found if (notice := notice_of(session_id, entry)) is not None]
+        due = [(hook, notice, _owed(hook, notice, entry))
+               for notice, entry in notices if notice.ask is not None or not await self._seen(notice, since=notice.at / 1e6)
                for hook in self._hooks if notice.occasion in hook.events and self._is_young(notice)]
         owed = [(hook, notice, owed.id) for hook, notice, owed in due if self._ledger.owe(owed)]
         if len(owed) < len(due):
@@ -128,16 +137,18 @@ class Notifier:
     async def _unseen(self, notice: WebhookNotice) -> SessionView | None:
         """The session, once nobody watches it; None when there is nothing left to send."""
         while view := await self._worth(notice):
-            if not self._seen(notice):
+            if not await self._seen(notice):
                 return view
             if notice.ask is None:
                 return None
             await self._clock.sleep(LOOK_AGAIN_S)
         return None
 
-    def _seen(self, notice: WebhookNotice, since: float = math.inf) -> bool:
+    async def _seen(self, notice: WebhookNotice, since: float = math.inf) -> bool:
         """Whether somebody is shown what the notice is about."""
-        return self._watching(notice.session_id, notice.event_type, since=since)
+        if self._watching(notice.session_id, notice.event_type, since=since):
+            return True
+        return self._elsewhere is not None and await self._elsewhere(notice.session_id, notice.event_type, since)
 
     async def _worth(self, notice: WebhookNotice) -> SessionView | None:
         """The session, unless it is gone or the ask has been answered."""
@@ -150,6 +161,11 @@ class Notifier:
         await self._waiting.close()
         await self._sender.close()
         await self._ledger.saved()
+
+
+def _owed(hook: Webhook, notice: WebhookNotice, entry: Entry) -> Owed:
+    whom = key_of(hook)
+    return Owed(id=id_of(whom, notice.session_id, entry.seq), hook=whom, session_id=notice.session_id, pos=entry.pos)
 
 
 def _open_asks(view: SessionView) -> set[str]:

@@ -14,6 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.server.http.address import Network
 
 Occasion = Literal["approval", "finished", "error", "cap"]
@@ -76,7 +77,7 @@ def webhooks_from(tables: Any) -> tuple[Webhook, ...]:
 
 def _webhook(number: int, table: Mapping[str, Any]) -> Webhook:
     try:
-        read = msgspec.convert(table, _WebhookTable)
+        read = decoders.convert(table, _WebhookTable)
         return Webhook(
             url=_address(read.url), secret=_secret(read.secret), events=_events(read.events), agents=tuple(read.agents),
             after_s=_seconds(read.after_s), allow=tuple(_network(each) for each in read.allow))

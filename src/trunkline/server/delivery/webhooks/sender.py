@@ -2,7 +2,8 @@
 
 The signature is that of the Standard Webhooks: HMAC-SHA256 over id, timestamp and body. Any of their libraries can check it.
 
-Rule: a delivery keeps its id over all tries, and gets a new timestamp with each: a receiver can know a repetition, and can
+Rule 1: a delivery's id follows from what it is about and whom it is for: whoever sends it, however often, sends it under that.
+Rule 2: a delivery keeps its id over all tries, and gets a new timestamp with each: a receiver can know a repetition, and can
 refuse what is old.
 """
 
@@ -21,7 +22,7 @@ import msgspec
 from trunkline import __version__
 from trunkline.server.delivery.addresses import Lookup, look_up
 from trunkline.server.delivery.following import Clock
-from trunkline.server.delivery.outbox import Outbox, OutboxLimits
+from trunkline.server.delivery.outbox import MaySend, Outbox, OutboxLimits, at_once
 from trunkline.server.delivery.post import OutgoingMessage
 from trunkline.server.delivery.webhooks.rules import Webhook
 
@@ -35,6 +36,11 @@ LIMITS = OutboxLimits(backoff_s=(2.0, 10.0, 60.0, 300.0), room=ROOM)
 def new_id() -> str:
     """What a receiver knows a delivery by, over all tries."""
     return f"msg_{secrets.token_hex(12)}"
+
+
+def id_of(hook: str, session_id: str, seq: int) -> str:
+    """The same for what is told of an entry: it does not depend on who tells it, nor on when."""
+    return f"msg_{hashlib.sha256(f'{hook} {session_id} {seq}'.encode()).hexdigest()[:24]}"
 
 
 def signature(secret: bytes, delivery_id: str, timestamp: int, body: bytes) -> str:
@@ -83,9 +89,9 @@ class WebhookSender:
     """Sends bodies to webhooks."""
 
     def __init__(self, *, clock: Clock | None = None, lookup: Lookup = look_up,
-                 trust: Callable[[], ssl.SSLContext] = ssl.create_default_context) -> None:
+                 trust: Callable[[], ssl.SSLContext] = ssl.create_default_context, may_send: MaySend = at_once) -> None:
         self._clock = clock or Clock()
-        self._outbox = Outbox(LIMITS, log, "webhook", clock=self._clock, lookup=lookup, trust=trust)
+        self._outbox = Outbox(LIMITS, log, "webhook", clock=self._clock, lookup=lookup, trust=trust, may_send=may_send)
         self.settled = self._outbox.settled
         self.close = self._outbox.close
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.pid_files import PidFiles
 from trunkline.agents.process import Exit
 from trunkline.dialects.acp.methods import SESSION_LIST
@@ -88,7 +89,7 @@ async def _pages(ask: AgentCall, params: dict[str, Any]) -> dict[str, AgentSessi
 
 def _created(page: bytes) -> dict[str, str]:
     try:
-        stamped = msgspec.json.decode(page, type=_Page).sessions
+        stamped = decoders.decode(page, _Page).sessions
     except BROKEN:
         return {}
     return {each.session_id: each.meta.created_at for each in stamped

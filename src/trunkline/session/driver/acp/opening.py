@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.agents.catalog import AgentSpec
 from trunkline.dialects.acp.initialize import (
     PROTOCOL_VERSION,
@@ -80,7 +81,7 @@ class _UpdateParams(msgspec.Struct, rename="camel", gc=False):
     update: msgspec.Raw
 
 
-_read_params = msgspec.json.Decoder(_UpdateParams).decode
+_read_params = decoders.of(_UpdateParams).decode
 _LARGE = LARGE_UPDATE
 
 
@@ -146,7 +147,7 @@ class Opened(msgspec.Struct, rename="camel"):
 
 def _read(result: bytes) -> Opened:
     try:
-        return msgspec.json.decode(result if result != b"null" else b"{}", type=Opened)
+        return decoders.decode(result if result != b"null" else b"{}", Opened)
     except BROKEN:
         return Opened()
 

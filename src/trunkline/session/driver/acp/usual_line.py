@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 from trunkline.session.driver.base import TakesText
 
@@ -21,7 +20,7 @@ LINE_MOST: Final = 16 << 10
 BARREN_MOST: Final = 6
 """A shape that took no line has the next one passed over, two of them in a row the next three, and so on: so often."""
 
-_decode_string = msgspec.json.Decoder(str).decode
+_decode_string = decoders.of(str).decode
 
 
 class UsualLine:

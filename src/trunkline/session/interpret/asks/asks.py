@@ -18,7 +18,7 @@ import msgspec
 
 from trunkline.dialects.acp.permission import is_other
 from trunkline.dialects.acp.tools import Diff
-from trunkline.dialects.calls import DOUBTS, reading_meta
+from trunkline.dialects.calls import DOUBTS, Act, reading_meta
 from trunkline.dialects.calls.describe import told_of
 from trunkline.dialects.calls.variables import bare_line, is_same
 from trunkline.dialects.command_part import CommandPart
@@ -52,6 +52,8 @@ from trunkline.session.policy.decide import PolicyAsk, Rule
 
 CHANGES_MOST: Final = 10
 """Times that a call may change while it is asked about: one that changes more often is denied."""
+
+_HARMS: Final[frozenset[Act]] = frozenset({"run", "delete", "move", "write"})
 
 NO_TEXTS: Final[Mapping[str, str]] = {}
 """Of no file it was found out what is in it."""
@@ -140,8 +142,13 @@ class AskInterpreter:
         return says_nothing(call.state, self._calls.reading(call))
 
     def _claims_more(self, own: OpenCall, waiting: Sequence[OpenCall]) -> bool:
-        """Whether the title of an ask claims a command that none of the calls it is about runs: then it is about that, too."""
-        claimed = self._calls.reading(own).claimed
+        """Whether an ask claims more than the calls it is about: by its title a command that none of them runs, by its kind
+        something that none of them does. Then it is about that, too."""
+        reading = self._calls.reading(own)
+        done = {act for call in waiting for act in self._calls.reading(call).acts}
+        if reading.acts & _HARMS and done.isdisjoint({"run", *(reading.acts & _HARMS)}):  # what runs something may do anything
+            return True
+        claimed = reading.claimed
         commands = [self._calls.reading(call).command or self._calls.reading(call).claimed for call in waiting]
         return bool(claimed) and not any(is_same(bare_line([claimed]), bare_line([command])) for command in commands if command)
 
@@ -177,7 +184,7 @@ class AskInterpreter:
         self._waiting.add(ask.request_id, len(ask.tool_call))
         reading = self._calls.reading(call)
         more = {**({} if several else {"reading": reading_meta(reading)}), **cut_input(state)}
-        writer.add(requested_event(view, more), seal=self._seal, packet=approval_requested_packet(
+        writer.add(requested_event(view, more), seal=self.seal, packet=approval_requested_packet(
             at_us=writer.at, request_id=view.request_id, tool_call_id=view.tool_call_id, tool_name=view.tool_name,
             title=view.title, description=view.description, risk_level=view.risk_level, risk_reason=view.risk_reason,
             tool_category=reading.category, options=view.options,
@@ -282,7 +289,7 @@ class AskInterpreter:
             request_id=request_id, tool_call_id=view.tool_call_id, approved=approved, resolved_by=resolved_by,
             reason=reason or msgspec.UNSET, meta=meta,
         )
-        writer.add(event, seal=self._seal, packet=approval_resolved_packet(
+        writer.add(event, seal=self.seal, packet=approval_resolved_packet(
             at_us=writer.at, request_id=request_id, tool_call_id=view.tool_call_id, approved=approved,
             resolved_by=resolved_by, reason=reason, by=who if resolved_by == "user" else None,
         ))
@@ -333,7 +340,7 @@ class AskInterpreter:
         return command_parts(preview.command, cwd=preview.working_dir, roots=self._roots or (self._writer.fold.cwd,),
                              home=self._home)
 
-    def _seal(self, event: bytes) -> bytes:
+    def seal(self, event: bytes) -> bytes:
         """The encoded event with its place in the session's hash chain."""
         fold = self._writer.fold
         fold.chain, whole = sealed(self._chain_key, fold.chain, fold.session_id, event)

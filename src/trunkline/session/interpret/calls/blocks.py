@@ -9,6 +9,7 @@ from typing import Any
 
 import msgspec
 
+from trunkline import decoders
 from trunkline.dialects.context.types import MessageRole
 from trunkline.dialects.context.unions import MessageContent, ToolResultPart, ToolUsePart
 from trunkline.dialects.outside import BROKEN
@@ -39,7 +40,7 @@ def tool_part(update: bytes) -> tuple[MessageRole, MessageContent] | None:
     if len(update) > TEXT_LIMIT:
         return None
     try:
-        chunk = msgspec.json.decode(update, type=_Chunk)
+        chunk = decoders.decode(update, _Chunk)
     except BROKEN:
         return None
     role, block = _ROLES.get(chunk.session_update), chunk.content

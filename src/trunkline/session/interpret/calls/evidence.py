@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os.path
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, TypeVar
 
@@ -22,6 +23,7 @@ from trunkline.dialects.acp.updates import ToolCall, ToolCallUpdate
 from trunkline.dialects.calls import CallReading, Claims, ToolNames, ToolRole, name_call
 from trunkline.dialects.calls.claims import (
     with_announced,
+    with_folder,
     with_kind,
     with_name,
     with_named,
@@ -33,11 +35,13 @@ from trunkline.dialects.calls.claims import (
     with_told,
 )
 from trunkline.dialects.calls.files import file_in
-from trunkline.dialects.calls.inputs import command_of, command_told, is_told_text, places_told
+from trunkline.dialects.calls.inputs import command_of, command_told, is_folder, is_told_text, is_variables, places_told
 from trunkline.dialects.calls.members import deeds_of
 from trunkline.dialects.calls.names import is_grave_name, is_name, role_of_kind
+from trunkline.dialects.calls.searches import words_of
 from trunkline.dialects.calls.titles import bare_line_of, reads_as_command
-from trunkline.dialects.calls.words import arguments_in, command_in
+from trunkline.dialects.calls.variables import is_never_harmless
+from trunkline.dialects.calls.words import arguments_in, command_in, command_shown
 from trunkline.dialects.packets.detect import tool_by_input
 from trunkline.dialects.packets.titles import input_view
 from trunkline.session.fold import Evidence, OpenCall
@@ -60,6 +64,8 @@ CallT = TypeVar("CallT", bound=ToolCall | ToolCallUpdate)
 _NAME_KEYS: Final = ("toolName", "tool_name")
 _DEED_KEYS: Final = ("action", "operation", "kind", KIND_SAID, "tool", "verb", "op")
 """Members that may say what is done, beside an input that says that something is looked at."""
+BESIDE: Final = "beside"
+"""Where the members are kept that stand beside an input."""
 STRAY_BYTES: Final = 64 << 10
 """Of an update that is looked through for members beside its input."""
 _RESPONSE_KEYS: Final = ("toolResponse", "tool_response", "toolResult")
@@ -197,7 +203,7 @@ def with_strays(update: CallT, raw: bytes) -> CallT:
     if len(raw) > STRAY_BYTES or update.status in ("completed", "failed"):
         return update
     strays = {name: decoded(value) for name, value in stray_members(raw).items()}
-    return update if not strays else msgspec.structs.replace(update, meta={**(update.meta or {}), "beside": strays})
+    return update if not strays else msgspec.structs.replace(update, meta={**(update.meta or {}), BESIDE: strays})
 
 
 def told_in(remarks: dict[str, Any], kind: str | None) -> list[str]:
@@ -209,7 +215,11 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
     """Commands, paths and texts that stand in ``_meta``: they can only make a call worse."""
     for line in told_in(meta, call.state.kind):
         call.claims = with_told(call.claims or Claims(), line)
-    is_look = _role(call, names) in ("read", "search")
+    role = _role(call, names)
+    is_look, is_mild = role in ("read", "search"), role in ("read", "search", "write", "edit", "patch")
+    if role == "terminal":
+        _claim_surroundings(call, meta)
+    _claim_strays(call, meta)
     for key, value in _members(meta, DEPTH):
         for path in places_told(key, value):
             call.claims = with_place(call.claims or Claims(), path)
@@ -217,10 +227,41 @@ def _claim_commands(call: OpenCall, meta: dict[str, Any], names: ToolNames) -> N
             call.claims = with_text(call.claims or Claims())
         if (is_look if value is True else value and isinstance(value, str | list | dict)) and "delete" in deeds_of((key,)):
             call.claims = with_named(call.claims or Claims(), key)
-        elif is_look and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
+        elif is_mild and key in _DEED_KEYS and isinstance(value, str) and is_grave_name(value):
             call.claims = with_named(call.claims or Claims(), value)
         elif is_look and key in _DEED_KEYS and isinstance(value, str) and _says_change(value):
             call.claims = with_text(call.claims or Claims())
+
+
+def _claim_strays(call: OpenCall, meta: dict[str, Any]) -> None:
+    """What stands beside an input, under whatever name: no agent has a use for that. In ``_meta``, lines under a name that says
+    that something is run."""
+    strays = meta.get(BESIDE)
+    for _, value in _members(strays, DEPTH) if isinstance(strays, dict) else ():
+        for path in value if isinstance(value, list) else (value,):
+            if isinstance(path, str) and _LEADS_OUT.match(path) and "\n" not in path:
+                call.claims = with_place(call.claims or Claims(), path)
+    for key, value in _members(meta, DEPTH):
+        line = shlex.join(value) if isinstance(value, list) and value and all(isinstance(word, str) for word in value) else value
+        if isinstance(line, str) and not _RUN_WORDS.isdisjoint(words_of(key)) and reads_as_command(line):
+            call.claims = with_told(call.claims or Claims(), line)
+
+
+_LEADS_OUT: Final = re.compile(r"/[^/]|~|\.\./")
+_RUN_WORDS: Final = frozenset(
+    "run exec execute shell bash sh command commands script hook hooks then next finally callback after before done post "
+    "pre".split())
+"""Words of names that say that something is run, or when."""
+
+
+def _claim_surroundings(call: OpenCall, meta: dict[str, Any]) -> None:
+    """Folders that a command may run in, and variables that say what it loads, beside its input."""
+    for key, value in _members(meta, DEPTH):
+        if is_folder(key) and isinstance(value, str) and value:
+            call.claims = with_folder(call.claims or Claims(), value)
+        for name, given in value.items() if is_variables(key) and isinstance(value, dict) else ():
+            if is_never_harmless(str(name)):
+                call.claims = with_told(call.claims or Claims(), f"{name}={given}")
 
 
 def _says_change(word: str) -> bool:
@@ -246,12 +287,19 @@ def _claim_shown(call: OpenCall, update: ToolCall | ToolCallUpdate, names: ToolN
         if isinstance(item, Terminal) and is_look:
             claims = with_terminal(claims)
         elif has_words and isinstance(item, Content) and isinstance(item.content, TextContent):
-            announced = command_in(item.content.text) or (_command_shown(item.content.text) if is_look else "")
+            text = item.content.text
+            announced = command_in(text) or (_command_shown(text) if is_look else _line_shown(text, state.kind))
             claims = with_announced(claims, announced) if announced else claims
     call.claims = claims if claims != Claims() else None
 
 
 _PROMPT: Final = re.compile(r"\A\s*(?:```\w*\n)?\s*(\$ )?([^\n]{1,1000})(?:\n```)?\s*\Z")
+
+
+def _line_shown(text: str, kind: str) -> str:
+    """The command that a text is which another call shows: in a block for a shell, behind a prompt, or as JSON."""
+    given = arguments_in(text) if text[:1] == "{" else {}
+    return (command_of(given, kind) or "") if given else command_shown(text)
 
 
 def _command_shown(text: str) -> str:

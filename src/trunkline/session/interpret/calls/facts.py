@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Raw
 
+from trunkline import decoders
 from trunkline.dialects.acp.calls import LOCATIONS, CallState
 from trunkline.dialects.acp.content import TextContent
 from trunkline.dialects.acp.tools import Content, Diff
@@ -31,7 +32,7 @@ _BEGINS: Final[dict[type, tuple[bytes, ...]]] = {
 _NOTHING = Evidence()
 _NO_CLAIMS: Final = Claims()
 
-_members: msgspec.json.Decoder[dict[str, Raw]] = msgspec.json.Decoder(dict[str, Raw])
+_members: msgspec.json.Decoder[dict[str, Raw]] = decoders.of(dict[str, Raw])
 
 
 def name_of(state: CallState) -> str:
@@ -224,7 +225,7 @@ def head_of(token: Raw, most: int) -> Head:
     for end in range(most, most - 16, -1):
         # An escape or a character of several bytes may be cut in two; no such piece is longer than twelve bytes.
         try:
-            return Head(msgspec.json.decode(bytes(view[:end]) + b'"', type=str), True)
+            return Head(decoders.decode(bytes(view[:end]) + b'"', str), True)
         except BROKEN:
             continue
     return Head("", True)

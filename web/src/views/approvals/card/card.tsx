@@ -10,8 +10,9 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useState } from 'preact/hooks';
 import type { ApprovalView } from '../../../generated/api';
 import { agentName } from '../../../hub/agents';
+import { awayReason } from '../../../hub/cluster';
 import { connection } from '../../../hub/connection';
-import { sessions, type Pending } from '../../../hub/session_list';
+import { sessionList, type Pending } from '../../../hub/session_list';
 import { t } from '../../../i18n';
 import { ContentSession } from '../../../content/location';
 import { route, sessionHref } from '../../../route';
@@ -80,6 +81,7 @@ interface CardHeadProps {
 export function CardHead({ id, pending, icon, title, children }: CardHeadProps): JSX.Element {
   const at = route.value;
   const inside = at.view === 'session' && at.id === pending.sessionId;
+  const node = sessionList.find(pending.sessionId)?.node;
   return (
     <header class="approvals-head">
       <Icon name={icon} />
@@ -89,6 +91,7 @@ export function CardHead({ id, pending, icon, title, children }: CardHeadProps):
           <p class="approvals-where">
             <a href={sessionHref(pending.sessionId)} title={t('approvals.openSession')}>{pending.title || pending.sessionId}</a>
             {pending.agent && <span>{agentName(pending.agent)}</span>}
+            {node && <span title={t('cluster.runsOn', { node })}>{node}</span>}
             {pending.cwd && <span title={pending.cwd}>{pending.cwd.split('/').filter(Boolean).at(-1) ?? pending.cwd}</span>}
           </p>
         )}
@@ -107,16 +110,18 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
     setPanel('none');
     sendAnswer(pending.sessionId, ask, commandFor(approval, decision));
   };
-  const turnId = approval.about?.turnId ?? sessions.value.find((view) => view.id === pending.sessionId)?.turn?.turnId;
+  const turnId = approval.about?.turnId ?? sessionList.find(pending.sessionId)?.turn?.turnId;
   const choices = offered(approval, turnId, mayDo(connection.scope.value, 'control'));
   const first = choices.approve[0];
   const approve = (): void => (choices.onlyForGood ? setPanel('always') : decide({ approve: true, ...(first?.optionId ? { optionId: first.optionId } : {}) }));
   const settled = resolutions.value.get(ask);
-  const may = mayDo(connection.scope.value, 'approve') && !approval.answerThere;
+  const away = unanswerable(pending);
+  const may = mayDo(connection.scope.value, 'approve') && !approval.answerThere && !away;
   const unlessSent = (act: () => void) => (): void => (isOnItsWay(ask) ? refuse(ask, 'sending') : act());
   useEffect(() => (settled || over || !may ? undefined : keepKeys(ask, { approve: unlessSent(approve), deny: unlessSent(() => setPanel('deny')), ...(approval.editable ? { edit: unlessSent(() => setPanel('edit')) } : {}) })));
   if (settled) return <ResolutionLine resolution={settled} />;
   if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
+  if (away) return <p class="approvals-note" role="status">{away}</p>;
   if (!may) return <p class="approvals-note">{t(approval.answerThere ? 'approvals.answerThere' : 'approvals.noScopeApprove')}</p>;
   const turn = turnId === undefined ? {} : { turnId };
   return (
@@ -132,6 +137,12 @@ function Decide({ pending, approval, over }: { pending: Pending; approval: Appro
       {panel === 'edit' && <EditSheet approval={approval} onDecide={decide} onClose={() => setPanel('none')} />}
     </>
   );
+}
+
+/** Why an answer would not arrive, where its session's node is away. */
+export function unanswerable({ sessionId }: Pending): string {
+  const away = awayReason(sessionList.find(sessionId) ?? {});
+  return away && t('approvals.away', { why: away });
 }
 
 interface ButtonsProps {

@@ -13,7 +13,7 @@ import { t, type Key } from '../../../i18n';
 import { judgeLink } from '../../../text/markdown/links';
 import { Icon } from '../../../ui';
 import { mayDo } from '../../controls/availability';
-import { CardHead, isOnItsWay, Progress, type CardProps } from '../card/card';
+import { CardHead, isOnItsWay, Progress, unanswerable, type CardProps } from '../card/card';
 import { Countdown } from '../countdown';
 import { Ended, EndedLine } from '../resolution_line';
 import { answerOf, fieldsOf, initialValues, isFreeText, problemsOf, type Field, type Problem, type Value, type Values } from './form';
@@ -51,10 +51,12 @@ function Answer({ pending, question, over }: { pending: Pending; question: Quest
     const meta = action === 'accept' ? {} : { _meta: { action } };
     sendAnswer(pending.sessionId, ask, { command: 'answer_question', questionId: ask, answer: words, ...meta });
   };
-  const ended = settled !== undefined || over;
+  const away = unanswerable(pending);
+  const ended = settled !== undefined || over || away !== '';
   useEffect(() => (ended ? undefined : keepKeys(ask, { approve: () => focusForm(ask), deny: () => focusDecline(ask) })), [ask, ended]);
   if (settled) return <ResolutionLine resolution={settled} />;
   if (over) return <p class="approvals-note" role="status">{t('approvals.over')}</p>;
+  if (away) return <p class="approvals-note" role="status">{away}</p>;
   if (!mayDo(connection.scope.value, question.cap ? 'control' : 'approve')) {
     return <p class="approvals-note">{t(question.cap ? 'approvals.noScopeCap' : 'approvals.noScopeApprove')}</p>;
   }

@@ -89,11 +89,16 @@ function noticeInWords(name: string, state: NoticeState): string {
     case 'resumed': return resumedInWords(state, who);
     case 'compaction_update': return t(state.text === 'in_progress' ? 'session.notice_compacting' : 'session.notice_compaction');
     case 'paused': return pausedInWords(state);
+    case 'session_tail_aside': return asideInWords(state.data as { node?: string; entries?: number });
     case 'rate_limit': return t('session.notice_rate_limit', { text: state.title ?? '' });
     case 'agent_stopped': return state.text !== undefined ? t('session.because', { what: t('session.notice_agent_stopped'), why: state.text }) : t('session.notice_agent_stopped');
     case 'completed': return state.text !== undefined ? t('session.because', { what: t('session.notice_completed'), why: state.text }) : t('session.notice_completed');
     default: return t(`session.notice_${name}` as Key, { who, text: state.text ?? '' });
   }
+}
+
+function asideInWords({ node = '', entries = 0 }: { node?: string; entries?: number }): string {
+  return t('session.notice_session_tail_aside', { node, n: entries });
 }
 
 /** What the agent calls a mode. */

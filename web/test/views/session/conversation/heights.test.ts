@@ -23,11 +23,9 @@ describe('heights of rows', () => {
       }
       heights.setRows(keys, () => 20);
       let sum = 0;
-      keys.forEach((key, at) => {
-        expect(heights.offsetOf(at)).toBe(sum);
-        expect(heights.rowAt(sum)).toBe(at);
-        sum += truth.get(key) ?? 20;
-      });
+      const sums = keys.map((key) => (sum += truth.get(key) ?? 20) - (truth.get(key) ?? 20));
+      expect(keys.map((_, at) => heights.offsetOf(at))).toEqual(sums);
+      expect(sums.map((offset) => heights.rowAt(offset))).toEqual([...keys.keys()]);
       expect(heights.total).toBe(sum);
     }
   });

@@ -5,14 +5,15 @@ from __future__ import annotations
 import msgspec
 from msgspec import Raw
 
+from trunkline import decoders
 from trunkline.dialects.outside import BROKEN
 
 Members = dict[str, Raw]
 """One JSON object: each member's value still encoded."""
 
-_OBJECT = msgspec.json.Decoder(Members)
-_ARRAY = msgspec.json.Decoder(list[Raw])
-_STRING = msgspec.json.Decoder(str)
+_OBJECT = decoders.of(Members)
+_ARRAY = decoders.of(list[Raw])
+_STRING = decoders.of(str)
 _encode = msgspec.json.Encoder().encode
 
 

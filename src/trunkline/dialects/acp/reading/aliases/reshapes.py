@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any, get_args
 
-import msgspec
 from msgspec import Raw
 
+from trunkline import decoders
 from trunkline.dialects.acp.client import CreateTerminalRequest
 from trunkline.dialects.acp.content import (
     ContentBlock,
@@ -99,7 +99,7 @@ def _usage(members: Members) -> Members:
 
 def _sum(counts: list[Raw]) -> Raw | None:
     try:
-        return as_raw(sum(msgspec.json.decode(count, type=int) for count in counts))
+        return as_raw(sum(decoders.decode(count, int) for count in counts))
     except BROKEN:
         return None
 

@@ -49,6 +49,6 @@ def _runs_what_is_here(call: ProgramCall) -> bool:
     name, words = call.name, call.operands
     if at := module_at(call.command):
         name, words = call.args[at - 1], tuple([arg for arg in call.args[at:] if arg[:1] != "-"])
-    if call.longs and call.longs <= {"--version", "--help"} and not words:
+    if call.args in (("--version",), ("--help",)):
         return False
     return name in _RUN_WHAT_IS_HERE or (name in _RUN_BY_VERB and not _RUN_BY_VERB[name].isdisjoint(words[:3]))

@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from trunkline.dialects.risk.call import ProgramCall
+from trunkline.dialects.risk.call import ProgramCall, Trait
 
 WORDS: Final = 12
 """Words of a command in which a task is looked for."""
 
-_OF_DATA: Final = frozenset("db database schema migrate migration ecto doctrine".split())
+_OF_DATA: Final = frozenset("db database schema migrate migration ecto doctrine flyway liquibase".split())
 _LOSES: Final = frozenset(
     "drop reset purge truncate truncate_all wipe fresh refresh rebuild nuke clean rollback downgrade undo undo:all down load "
-    "replant setup".split())
+    "replant setup dropAll".split())
 """Of a task that is named ``db:drop``: its first part, and any of the others."""
 
 PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
@@ -30,7 +30,12 @@ PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "sql-migrate": (("down",),),
     "atlas": (("schema", "clean"),),
     "sea-orm-cli": (("migrate", "fresh"), ("migrate", "reset"), ("migrate", "refresh"), ("migrate", "down")),
-    "drizzle-kit": (("drop",),),
+    "drizzle-kit": (("drop",), ("push", "--force")),
+    "goose": (("down",), ("down-to",), ("reset",), ("redo",)),
+    **dict.fromkeys(("node-pg-migrate", "migrate-mongo", "umzug"), (("down",), ("redo",))),
+    **dict.fromkeys(("db-migrate", "graphile-migrate"), (("down",), ("reset",))),
+    "yoyo": (("rollback",),),
+    "airflow": (("db", "reset"), ("db", "clean"), ("db", "downgrade")),
     "supabase": (("db", "reset"),),
     "hasura": (("database", "drop"), ("migrate", "delete")),
     "alembic": (("downgrade",),),
@@ -39,18 +44,31 @@ PHRASES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
     "wp": (("db", "drop"), ("db", "reset"), ("db", "clean"), ("site", "empty")),
     "flyway": (("clean",),),
     "liquibase": (("drop-all",), ("dropAll",), ("rollback",)),
+    **dict.fromkeys(("gradle", "gradlew"), (("flywayClean",), ("liquibaseDropAll",))),
     "dbmate": (("drop",), ("down",), ("rollback",)),
-    "sqlx": (("database", "drop"), ("database", "reset")),
-    "dotnet": (("ef", "database", "drop"), ("ef", "migrations", "remove")),
+    "sqlx": (("database", "drop"), ("database", "reset"), ("migrate", "revert")),
+    "dotnet": (("ef", "database", "drop"), ("ef", "migrations", "remove"), ("ef", "database", "update", "0"),
+               ("user-secrets", "clear")),
+    "drush": (("site-install",), ("si",), ("sql-drop",), ("sql:drop",)),
     "diesel": (("database", "reset"), ("migration", "revert")),
 }
 """The program, and words that follow it in this order."""
 
 
+_SHOWS: Final[dict[str, frozenset[str]]] = {
+    "dotnet": frozenset(("user-secrets",)),
+    "rails": frozenset("credentials:show credentials:edit credentials:diff secrets:show encrypted:show".split()),
+}
+"""Tasks that show credentials."""
+
+
 def note_lost(call: ProgramCall) -> None:
-    """Note a task that loses data."""
+    """Note a task that loses data, or shows credentials."""
     words = [call.name, *call.args[:WORDS]]
     names = [word.rpartition("/")[2] for word in words]
+    if any([not _SHOWS[name].isdisjoint(words) for name in names if name in _SHOWS]):
+        call.traits |= Trait.SECRET
+        call.at_least("high", "reads credentials", call.command.text)
     if any(map(_is_task, names)) or any([_follows(phrase, words[at + 1:]) for at, name in enumerate(names) if name in PHRASES
                                          for phrase in PHRASES[name]]):
         call.note("high", "drops or resets a database, or deletes what was generated", call.command.text)

@@ -21,7 +21,7 @@ from trunkline.dialects.risk.places import Places, look
 from trunkline.dialects.risk.runners.changing import target_paths
 from trunkline.dialects.risk.runners.scripts import values_handed_on
 from trunkline.dialects.risk.runners.table import ROWS, Runner
-from trunkline.dialects.risk.runners.words import options_of, row_of
+from trunkline.dialects.risk.runners.words import options_of, row_of, without_settings
 from trunkline.dialects.shell import SimpleCommand
 
 _NOT_CODE: Final = frozenset(
@@ -32,10 +32,16 @@ _NOT_CODE: Final = frozenset(
 """Programs of the table whose files there are settings or data, or whose own judges look at them."""
 
 _MORE: Final[dict[str, frozenset[str]]] = {
-    "java": frozenset("-cp -classpath --class-path -jar -p --module-path".split()),
+    "java": frozenset("-cp -classpath --class-path -jar -p --module-path --patch-module --upgrade-module-path".split()),
     "javac": frozenset("-processorpath --processor-path".split()),
+    "rustc": frozenset(("--extern",)),
+    **dict.fromkeys("gcc g++ cc c++ ld".split(), frozenset[str]()),
+    **dict.fromkeys(("clang", "clang++"), frozenset(("--config",))),
 }
-_AGENTS: Final = re.compile(r"-(javaagent|agentpath|Xbootclasspath/[ap]|Xplugin):")
+"""Further options that name code, or a file of further options; such a file is also what these name behind ``@``."""
+_PASSES_ON: Final = {"rustc": "rustc", "rustdoc": "rustc"}
+"""Sub-commands of cargo whose words behind ``--`` are those of a compiler."""
+_AGENTS: Final = re.compile(r"(?:-J)?-(javaagent|agentpath|Xbootclasspath/[ap]|Xplugin):")
 _ANY_FILE: Final = frozenset(("coverage", "nodemon", "tsx", "ts-node"))
 """What they run is an operand."""
 _CONFIGURATIONS: Final = frozenset("-c --config --config-file --rcfile --project -p --root --rootDir --rootdir".split())
@@ -60,11 +66,41 @@ _NO_ABOVE: Final = frozenset(("/", "/tmp", "/var/tmp", "/dev/shm"))
 
 def note_loaded(call: ProgramCall, builds: bool = False) -> None:
     """Note code from outside that a call names. ``builds``: it is a program that runs what a folder says, or may be."""
-    for option, value in (*_named(call), *(_worked_in(call.command) if builds else ())):
+    _note_addresses(call)
+    for option, value in (*_named(call), *_libraries(call), *(_worked_in(call.command) if builds else ())):
         for piece in (value, *[part.strip("\"' ") for part in _BETWEEN.split(value, maxsplit=_PIECES)]):
             if _SIGNS.search(piece) and _is_from_outside(call.places, piece, option):
                 call.at_least("high", "loads code from outside the session's folders", value)
                 return
+
+
+_FROM: Final = re.compile(
+    r"(?:-{1,2}[\w.:-]{0,60}(?:template|distribution-url|catalog|repositor|source)[\w.:-]{0,20}|location|-m)", re.IGNORECASE)
+"""What is given where code comes from: a template is a program where it is made into a project."""
+_ADDRESS: Final = re.compile(r"['\"]?(?:https?|ftp|git|ssh)://|git@|github:")
+_LIBRARY: Final = re.compile(r"(?:^|[=:,])((?:/|~|\.\.)[^=:,\s]{0,1000}\.(?:so|dylib|dll|jar)(?:\.\d{1,4}){0,3})$")
+_LOAD_LIBRARIES: Final = frozenset(
+    "java javac javaw kotlin kotlinc scala scalac groovy clang clang++ gcc g++ cc c++ swift swiftc rustc ghc openssl dotnet "
+    "ctest node ruby perl php lua luajit gdb lldb sqlite3 psql mysql nginx gradle gradlew mvn mvnw ant sbt".split())
+"""Programs that load a library which they are given, whatever the option is called."""
+_KEPT_FOR_BUILDS: Final = ("/.m2/", "/.gradle/", "/.ivy2/", "/.nuget/", "/.sdkman/", "/.cache/coursier/")
+
+
+def _note_addresses(call: ProgramCall) -> None:
+    """Note an address that a program takes its code from: ``rails new x -m https://y``."""
+    for at, arg in enumerate(call.args if any(["://" in arg or ":" in arg for arg in call.args]) else ()):
+        option, equal, value = arg.partition("=")
+        if _FROM.fullmatch(option) is None or (option == "-m" and call.name != "rails"):
+            continue
+        value = value if equal else " ".join(call.args[at + 1:at + 2])
+        if _ADDRESS.match(value) is not None:
+            call.at_least("high", "takes its code from an address", value)
+
+
+def _libraries(call: ProgramCall) -> Iterator[tuple[str, str]]:
+    for arg in call.args if call.name in _LOAD_LIBRARIES else ():
+        if (found := _LIBRARY.search(arg)) is not None and not any([part in found[1] for part in _KEPT_FOR_BUILDS]):
+            yield "", found[1]
 
 
 def _is_from_outside(places: Places, path: str, option: str) -> bool:
@@ -89,12 +125,14 @@ def _named(call: ProgramCall) -> Iterator[tuple[str, str]]:
         command = structs.replace(command, words=command.words[1:], sketch=command.sketch[1:])
     command, row = row_of(command)
     name = command.name or ""
+    if name == "cargo":
+        yield from _of_cargo(command)
     if name in _MORE:
         yield from _more(command, _MORE[name])
     if row is None or name in _NOT_CODE:
         return
     if name == "cmake":
-        command = _without_settings(command)
+        command = without_settings(command)
     for option, value in options_of(command, row):
         if value and (_names_code(row, option) or (name in _FLAGS and option in row.code)):
             yield "" if name in _IN_FOLDER else option, value
@@ -103,19 +141,22 @@ def _named(call: ProgramCall) -> Iterator[tuple[str, str]]:
         yield "", operand
 
 
+def _of_cargo(command: SimpleCommand) -> Iterator[tuple[str, str]]:
+    """A toolchain by its path (``cargo +/x build``), and what is handed to the compiler."""
+    words = command.sketch
+    yield from [("", word[1:]) for word in words[1:2] if word[:1] == "+"]
+    if "--" in words and (compiler := next((_PASSES_ON[word] for word in words[1:4] if word in _PASSES_ON), "")):
+        at = words.index("--")
+        handed = structs.replace(command, words=(compiler, *command.words[at + 1:]), sketch=(compiler, *words[at + 1:]))
+        yield from [(option, value) for option, value in options_of(handed, ROWS[compiler]) if value]
+
+
 def _worked_in(command: SimpleCommand) -> Iterator[tuple[str, str]]:
     """The folders that any program is told to work in."""
     for at, word in enumerate(command.sketch[1:], 1):
         option, equal, value = word.partition("=")
         if option in _WORK_IN:
             yield "", value if equal else " ".join(command.sketch[at + 1:at + 2])
-
-
-def _without_settings(command: SimpleCommand) -> SimpleCommand:
-    """cmake without its ``-DNAME=value``, which are no options in a bundle."""
-    kept = [at for at, word in enumerate(command.sketch) if word[:2] != "-D"]
-    return structs.replace(command, words=tuple([command.words[at] for at in kept]),
-                           sketch=tuple([command.sketch[at] for at in kept]))
 
 
 def _names_code(row: Runner, option: str) -> bool:
@@ -127,6 +168,8 @@ def _more(command: SimpleCommand, options: frozenset[str]) -> Iterator[tuple[str
         option, equal, value = word.partition("=")
         if option in options:
             yield option, value if equal else " ".join(command.sketch[at + 1:at + 2])
+        elif word[:1] == "@":
+            yield "", word[1:]
         elif (agent := _AGENTS.match(word)) is not None:
             yield agent[0], word[agent.end():]
 
@@ -142,7 +185,15 @@ def _for_a_script(call: ProgramCall) -> Iterator[tuple[str, str]]:
 _DEBUGGED: Final = re.compile(r"--inspect[\w-]{0,20}=(?!(?:127\.|localhost|\[?::1)[\w.:\]]*$|\d+$).+")
 
 
+_LOCAL: Final = re.compile(r"127\.|localhost|\[?::1|unix:|\d+$")
+_UNGUARDED: Final = re.compile(r"--\w{1,30}\.(?:token|password)=(?:''|\"\")?")
+"""A server that asks nobody who he is: ``jupyter lab --ServerApp.token=``."""
+
+
 def note_debugger(call: ProgramCall) -> None:
     """Note a debugger that other machines can reach."""
-    if any([arg[:9] == "--inspect" and _DEBUGGED.fullmatch(arg) for arg in call.args]):
+    listens = call.value("--listen", "-l") if call.name in ("dlv", "debugpy") else None
+    if listens and not _LOCAL.match(listens):
+        call.note("high", "opens this machine to the network", call.command.text)
+    if any([(arg[:9] == "--inspect" and _DEBUGGED.fullmatch(arg)) or _UNGUARDED.fullmatch(arg) for arg in call.args]):
         call.note("high", "opens this machine to the network", call.command.text)

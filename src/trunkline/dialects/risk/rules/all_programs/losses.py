@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from trunkline.dialects.risk.call import ProgramCall, Trait
-from trunkline.dialects.risk.rules.all_programs.releases import REHEARSALS
+from trunkline.dialects.risk.rules.all_programs.releases import REHEARSALS, rehearses
 from trunkline.dialects.risk.rules.databases import CHANGES
 from trunkline.dialects.risk.stdin import given
 
@@ -19,9 +19,9 @@ _VERB_AMONG: Final = 3
 _WORD_CHARS: Final = 120
 _WORDS: Final = 24
 _DELETES: Final = re.compile(
-    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove-all|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
-_PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release)(?:[-:][\w:-]{1,60})?")
-_OPTIONS: Final = frozenset("--delete --prune --purge --destroy --delete-all --wipe".split())
+    r"(?:[\w-]{1,60}[:.]|sql-|db-)?(?:delete|destroy|drop|purge|remove|rm|reset|terminate|teardown|erase|uninstall|wipe|nuke|undeploy)(?:[-:][\w:-]{1,60})?")
+_PUBLISHES: Final = re.compile(r"(?:[\w-]{1,60}[:.])?(?:publish|deploy|release|upload|push)(?:[-:][\w:-]{1,60})?")
+_OPTIONS: Final = frozenset("--delete --drop --prune --purge --destroy --delete-all --wipe".split())
 _NOTHING: Final = frozenset("--help --dry-run --dryrun".split())
 FURTHER: Final[dict[str, frozenset[str]]] = {
     "gio": frozenset(("remove", "trash")),
@@ -30,13 +30,15 @@ FURTHER: Final[dict[str, frozenset[str]]] = {
     "restic": frozenset(("forget", "prune", "unlock", "rewrite")),
     "borg": frozenset(("prune", "compact", "recreate")),
     "rclone": frozenset(("deletefile", "rmdirs", "cleanup", "move", "moveto", "sync")),
+    **dict.fromkeys(("dvc", "mlflow"), frozenset(("gc",))),
     "grpcurl": frozenset(),
 }
+_FAR_CODE: Final = re.compile(r"(?:-{1,2}[\w-]{1,40}=)?https?://[^\s?#]{1,400}\.(?:py|sh|[cm]?js|tsx?|rb|pl|ps1|php)(?:[?#].{0,400})?")
+"""An address of a file of code: who is given that may run it."""
 _REMOTE_CALL: Final = re.compile(r"[\w.]{1,200}[/.](?:Delete|Destroy|Drop|Purge|Remove|Truncate|Wipe)\w{0,80}")
 
 
 GIVES: Final[dict[str, frozenset[str]]] = {
-    "rails": frozenset("credentials:show credentials:edit credentials:diff secrets:show encrypted:show".split()),
     "ansible-vault": frozenset(("view", "decrypt", "edit", "rekey")),
     "sops": frozenset(("-d", "--decrypt", "decrypt", "exec-env", "edit")),
 }
@@ -45,7 +47,7 @@ GIVES: Final[dict[str, frozenset[str]]] = {
 
 def note_losses(call: ProgramCall) -> None:
     """Note a sub-command, an option or a statement that deletes, and one that publishes."""
-    if not call.longs.isdisjoint(_NOTHING) or call.operands[:1] == ("help",):
+    if (call.longs and rehearses(call.args, _NOTHING)) or call.args[:1] == ("help",):
         return
     if call.name in GIVES and not GIVES[call.name].isdisjoint(call.args[:_WORDS]):
         call.traits |= Trait.SECRET
@@ -53,8 +55,10 @@ def note_losses(call: ProgramCall) -> None:
     verbs = [word for word in call.operands[:_VERB_AMONG] if len(word) <= _WORD_CHARS]
     if any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call):
         call.at_least("high", "deletes something, by its own words", call.command.text)
-    elif any(map(_PUBLISHES.fullmatch, verbs)) and REHEARSALS.isdisjoint(call.longs):
+    elif any(map(_PUBLISHES.fullmatch, verbs)) and not rehearses(call.args, REHEARSALS):
         call.at_least("high", "publishes or deploys, by its own words", call.command.text)
+    if (code := next(filter(_FAR_CODE.fullmatch, call.args[:_WORDS]), None)) is not None:
+        call.at_least("high", "may run code from an address", code)
     fed = given(call) if call.command.redirects or call.command.stdin_from >= 0 else None
     texts = [*call.args[:_WORDS], *(fed.texts if fed is not None else ())]
     statement = next((text for text in texts if " " in text and CHANGES.search(text[:4096]) is not None), None)

@@ -26,6 +26,9 @@ ALL: Final = 1 << 16
 _OUTSIDE: Final = frozenset(("home", "outside", "system", "startup", "hook", "agent", "device", "raw"))
 
 
+_NESTED: Final = re.compile(r"[=:,]((?:/|~|\.\.)[^=:,]*)")
+"""A path further within the value of an option: ``-Xlog:gc:/x``, ``--emit=link=/x``, ``--out=a=b,file=../x``."""
+_NESTED_CHARS: Final = 1000
 _LABELLED: Final = re.compile(r"[a-z][a-z-]{1,20}:(?=[/~.])(?!//)")
 """A format before the file that it is written to: ``xml:../x``."""
 
@@ -76,7 +79,8 @@ _LOOKS: Final = _row(ALL, writes="-o")
 _MAKING: Final = frozenset("venv new init create vendor".split())
 _PACKAGES: Final = _row(ALL, reads="-r -c -e -f -C -p -w --extra-index-url", writes="-t -d -o", makes=True, runs="run r")
 _SAVING: Final = (
-    "-o --output --output-dir --output-directory --destination --dest --cidfile --iidfile --metadata-file -E --log-file")
+    "-o --output --output-dir --output-directory --destination --dest --cidfile --iidfile --metadata-file --cache-to -E "
+    "--log-file")
 _ELSEWHERE: Final = _row(everything=True, writes=_SAVING, copies=True)
 _JUDGED: Final = _row(everything=True)
 """Its judge looks at every path that it may write."""
@@ -107,6 +111,8 @@ _COMPILER: Final = _row(ALL, "-I -L -isystem -include -iquote -B -l --sysroot -C
 PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys(reading.ONLY_LOOK, _READS),
     **dict.fromkeys((*reading.TESTERS, "ruff", "prettier", "biome"), _LOOKS),
+    **dict.fromkeys("gofmt gofumpt goimports golint staticcheck govulncheck actionlint".split(), _row(
+        ALL, reads="-config-file -ignore -d -modfile", writes="-o", long_dashes=True)),
     **{name: PathUse(everything=True, writes=row.writes) for name, row in LOOKERS.items()},
     **dict.fromkeys(("less", "more", "zless"), _row(everything=True, writes="-o -O --log-file --LOG-FILE")),
     **dict.fromkeys(("iconv", "tree", "sdiff"), _row(everything=True, writes="-o --output")),
@@ -126,6 +132,8 @@ PATHS: Final[dict[str, PathUse]] = {
     **dict.fromkeys("gunzip unzip bunzip2 unxz 7z unrar gzip bzip2 xz zstd".split(), _row(everything=True, writes="-d -o")),
     "git": _row(everything=True, writes="--separate-git-dir"),
     **dict.fromkeys("gcc g++ cc c++ clang clang++ rustc".split(), _COMPILER),
+    "javac": _row(ALL, "-cp -classpath --class-path -p --module-path -sourcepath --source-path -processorpath --processor-path",
+                  "-d -s -h", long_dashes=True),
     "base64": _row(everything=True, writes="-o --output"),
     "coverage": _row(ALL, writes="-o -d --directory"),
     "patch": _row(0, reads="-i"),
@@ -171,8 +179,8 @@ _PLAIN: Final = re.compile(r"\w[\w@+%,-]*+(?>(?:(?:/|\.(?!\.)|/\.(?![./]))[\w@+%
 def _word(call: ProgramCall, at: int, arg: str, is_known: bool, wraps: Callable[[], bool]) -> None:
     """One word that may name a path, alone or as the value of an option or a setting."""
     values = (arg, *option_values(arg))
-    if arg[:1] == "-" and ":" in arg and "://" not in arg:
-        values = (*values, arg.partition(":")[2])  # ``--cov-report=xml:../x``
+    if arg[:1] == "-" and "://" not in arg:
+        values = (*values, *[found[1] for found in _NESTED.finditer(arg[:_NESTED_CHARS])])  # ``--cov-report=xml:../x``
     if call.name in _MAPS and arg[:1] not in "/~-":
         values = (*values, arg.rpartition(":")[2])  # ``src:../x``
     if at and call.args[at - 1][:2] == "--" and (labelled := _LABELLED.match(arg)) is not None:
@@ -184,10 +192,26 @@ def _word(call: ProgramCall, at: int, arg: str, is_known: bool, wraps: Callable[
             continue
         if value[:2] == "//" and call.name in _WITH_LABELS:
             continue
-        path, kind, _ = look(call.places, value)
+        path, kind, secret = look(call.places, value)
         if kind in _OUTSIDE and not (is_known and _only_reads(call, at, arg, value, path, wraps)):
             call.at_least("high", "may write outside the session's folders", value)
             return
+        if secret == "own" and path not in _known(call) and not wraps() and not _logs_in(call, at, arg, value):
+            call.read(value)
+
+
+def _logs_in(call: ProgramCall, at: int, arg: str, value: str) -> bool:
+    """Whether a program is given credentials for what they are there for, or does not look into them."""
+    if call.name in reading.ONLY_LOOK or call.name in _WITH_KEYS:
+        return True
+    option = _option_of(call, at, arg, value, PATHS.get(call.name, _NO_ROW))
+    return bool(option) and _FOR_LOGIN.search(option) is not None
+
+
+_WITH_KEYS: Final = frozenset(
+    "ssh ssh-add ssh-keygen ssh-copy-id scp sftp mosh autossh gpg gpg2 age pass chmod chown mkdir touch".split())
+_FOR_LOGIN: Final = re.compile(r"^-[iEF]$|key|cert|identity|credential|config|login|auth|netrc|profile|pass|token|ca-?file")
+"""Options that take credentials to show who asks."""
 
 
 def _known(call: ProgramCall) -> Iterator[str]:

@@ -50,7 +50,7 @@ RELEASES: Final[dict[str, tuple[Phrase, ...]]] = {
     "deno": _phrases("publish"),
     "nimble": _phrases("publish"),
     "maturin": _phrases("publish|upload"),
-    "cargo": _phrases("release (--execute|-x)", "workspaces publish"),
+    "cargo": _phrases("release (--execute|-x)", "workspaces publish", "smart-release (--execute|-e)"),
     "setup.py": _phrases("upload|register|upload_docs"),
     "twine": _phrases("upload|register"),
     "flit": _phrases("publish"),
@@ -71,13 +71,29 @@ PUBLISHERS: Final = frozenset(("semantic-release", "release-it", "np", "gh-pages
 _KNOWN: Final = PUBLISHERS | RELEASES.keys()
 
 
+_PLAIN: Final = frozenset(
+    "--clean --rm-dist --allow-dirty --yes -y --verbose -v --debug --no-verify --quiet -q --ci --skip-validate --json".split())
+"""Options that take no value, whatever program it is."""
+
+
+def rehearses(words: Sequence[str], wanted: frozenset[str]) -> bool:
+    """Whether one of these options is there, and not as the value of an option before it."""
+    for at, word in enumerate(words):
+        if word == "--":
+            return False
+        before = words[at - 1] if at else ""
+        if word in wanted and (before[:1] != "-" or "=" in before or before in _PLAIN or before in wanted):
+            return True
+    return False
+
+
 def note_released(call: ProgramCall) -> None:
     """Note a task that publishes or deploys."""
     names = [word.rpartition("/")[2] if "/" in word else word for word in (call.name, *call.args[:2])]
     if _KNOWN.isdisjoint(names):
         return
     words = [call.name, *call.args[:WORDS]]
-    if not REHEARSALS.isdisjoint(words):
+    if rehearses(words, REHEARSALS):
         return
     if not PUBLISHERS.isdisjoint(names[:2]) or names == ["goreleaser"] or any([
             _follows(phrase, words[at + 1:]) for at, name in enumerate(names) for phrase in RELEASES.get(name, ())]):

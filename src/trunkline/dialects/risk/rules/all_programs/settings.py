@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from trunkline.dialects.calls.loaders import FLAG_RUNS
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.rules import is_known
-from trunkline.dialects.risk.runners.changing import FLAG_RUNS
 
 WORDS: Final = 64
 """Of one call that are looked at."""

@@ -1,0 +1,2 @@
+"""Commands about sessions, from a script or another terminal: seen (``sessions``, ``tail``), prompted (``send``), answered
+(``approve``, ``deny``, ``answer``)."""

@@ -1,0 +1,87 @@
+"""The NATS client as we need it: the library's own, with some of its habits changed.
+
+Rule 1: it never gives up. The library closes itself when the server says something that it does not know (an account that was
+        changed, a limit that was reached) and forgets its subscriptions; this one connects again.
+Rule 2: ``tls://`` means it. The library goes on in the clear where the server does not ask for TLS; this one refuses.
+Rule 3: what a server was made to send to a subject that its sender may not publish to is not heard (``headers.py``).
+Rule 4: keys are ours (``credentials.py``): the library would need two more packages to sign.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from typing import Any
+
+from nats import errors
+from nats.aio.client import Client
+
+from trunkline.cluster.credentials import Credentials
+from trunkline.cluster.headers import FORWARDED, is_astray, was_copied
+
+log = logging.getLogger("trunkline.cluster")
+
+STALE = "stale connection"
+DENIED = "permissions violation"
+
+
+class NodeClient(Client):
+    """A client that signs with our key, insists on TLS and goes on."""
+
+    def __init__(self, credentials: Credentials | None, *, must_be_tls: bool) -> None:
+        super().__init__()
+        self._must_be_tls = must_be_tls
+        self._credentials = credentials
+
+    @property
+    def server_info(self) -> dict[str, Any]:
+        """What the server said when it was connected to."""
+        return self._server_info
+
+    @property
+    def tls(self) -> ssl.SSLObject | None:
+        """What the connection is encrypted by; None: it is not."""
+        writer = getattr(self._transport, "_io_writer", None)
+        return None if writer is None else writer.get_extra_info("ssl_object")
+
+    def sign_with_key(self) -> None:
+        """Called between the library's own setting up and its first connect."""
+        key = self._credentials
+        if key is None:
+            return
+        self._auth_configured = True
+        self._signature_cb = key.sign
+        self._public_nkey = key.public_name
+        if key.jwt is not None:
+            token = key.jwt.encode()
+            self._user_jwt_cb = lambda: token
+
+    async def _select_next_server(self) -> None:
+        self.sign_with_key()
+        await super()._select_next_server()
+
+    def _connect_command(self) -> bytes:
+        if self._must_be_tls and not self._server_info.get("tls_required"):
+            raise errors.Error("the server offers no TLS, and the address asks for it")
+        return super()._connect_command()
+
+    async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
+        if headers and is_astray(subject.decode(), bytes(headers)):
+            log.warning("a message on %s was put there by a way round the permissions; it is not heard", subject.decode())
+            return
+        await super()._process_msg(sid, subject, reply, data, headers)
+
+    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
+        found: dict[str, str] | None = await super()._process_headers(headers)
+        if found is not None and was_copied(bytes(headers)):
+            found[FORWARDED] = "1"
+        return found
+
+    async def _process_err(self, err_msg: str) -> None:
+        said = err_msg.lower()
+        if STALE in said or DENIED in said:
+            await super()._process_err(err_msg)
+            return
+        error = errors.Error(f"nats: {err_msg}")
+        await self._error_cb(error)
+        await self._process_op_err(error)

@@ -1,0 +1,186 @@
+"""Who is in the cluster: a row per node that lasts LEASE_S and is renewed while the node is there.
+
+Rule 1: a name is one hub's. Another one that wants it is refused until the row is gone; the same hub, started again, has it at
+        once.
+Rule 2: a node that is not renewed is away after LEASE_S, by the stream's clock or by our own, whichever is first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from trunkline import decoders
+from trunkline.cluster import subjects
+from trunkline.cluster.connection import Connection
+from trunkline.cluster.jetstream import Ack
+from trunkline.cluster.table import Table
+from trunkline.dialects.outside import BROKEN
+from trunkline.errors import ClusterUnavailable, Conflict, NodeAway, NodeSilent
+
+log = logging.getLogger("trunkline.cluster")
+
+LEASE_S: Final = 30
+"""An election of 5 to 7 s must not end it."""
+RENEW_S: Final = 5.0
+LATELY_S: Final = RENEW_S + 1.0
+"""What a node said of itself counts for so long: until it says it again."""
+
+
+class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A node as others see it."""
+
+    node: str
+    home: str
+    """Which data folder: a hub that starts again on it is the same hub."""
+    incarnation: str
+    """Which start of it."""
+    role: str
+    pool: str
+    labels: dict[str, str]
+    version: str
+    sessions: int = 0
+    """In memory."""
+    running: int = 0
+    """Agents that run."""
+    lag: dict[str, float] = {}
+    """Sessions whose readers elsewhere are behind, and for how many seconds."""
+    behind: int = 0
+    """Entries of all its sessions that the stream does not have."""
+    taken: int = 0
+    """Sessions that others took over from it since it was started."""
+    aside: dict[str, int] = {}
+    """Of these and of earlier ones: what it had that the stream has not, and has put aside. Sessions, with their epoch
+    (``<session>:<epoch>``), and how many entries each."""
+    draining: bool = False
+    """Whether it takes no new sessions."""
+    shared: bool = False
+    """Whether its folders and its agents' stores are those of its whole pool."""
+    speaks: int = 1
+    """The version of all messages between nodes."""
+
+
+_row = decoders.of(NodeRow)
+
+
+class Nodes:
+    """All nodes, and this node's own lease."""
+
+    def __init__(self, connection: Connection, own: Callable[[], NodeRow] | None = None,
+                 on_change: Callable[[str, NodeRow | None], None] = lambda node, row: None) -> None:
+        """``own`` makes this node's row as it is now; None for somebody who only looks."""
+        self.rows: dict[str, NodeRow] = {}
+        self.refused: NodeRow | None = None
+        """Another hub that has this node's name."""
+        self._connection, self._own, self._on_change = connection, own, on_change
+        self.heard_at: dict[str, int] = {}
+        """When each was last heard of, by this node's clock: also those that are gone since. UTC, microseconds."""
+        self._heard: dict[str, float] = {}
+        self._renewed_at = float("-inf")
+        self._table = Table(connection, subjects.NODES, self._on_row)
+        self.loaded = self._table.loaded
+        self._renewing: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Follow the others, and hold this node's lease."""
+        self._table.start()
+        self._renewing = asyncio.create_task(self._renew_always())
+
+    async def close(self) -> None:
+        """Give the lease back."""
+        if self._renewing is not None:
+            self._renewing.cancel()
+            await asyncio.wait((self._renewing,))
+        if self._own is not None and self.refused is None and self._connection.up:
+            with suppress(ClusterUnavailable, NodeAway, NodeSilent):
+                await self._table.delete(self._own().node)
+        await self._table.close()
+
+    @property
+    def holds_lease(self) -> bool:
+        """Whether others take this node to be there, as far as it can know."""
+        return time.monotonic() - self._renewed_at < LEASE_S
+
+    def is_there(self, node: str) -> bool:
+        """Whether a node has renewed its lease in time."""
+        return node in self.rows and time.monotonic() - self._heard[node] < LEASE_S
+
+    def has_shipped(self, node: str) -> bool:
+        """Whether a node has said lately that all it has is in the stream."""
+        row = self.rows.get(node)
+        return row is not None and not row.behind and time.monotonic() - self._heard[node] < LATELY_S
+
+    def away(self, node: str) -> str | None:
+        """Why a node cannot be written to, in a sentence; None while it is there."""
+        if self.is_there(node):
+            return None
+        if node not in self.heard_at:
+            return f"{node} is not connected"
+        since = time.strftime("%H:%M:%S", time.localtime(self.heard_at[node] / 1e6))
+        return f"{node} has not been heard of since {since}"
+
+    async def renew(self) -> None:
+        """Say that this node is here, and how it is."""
+        if self._own is None or not self.loaded.is_set():  # who does not know the others may be one of them
+            return
+        row = self._own()
+        held = self.rows.get(row.node)
+        if held is not None and held.home != row.home:
+            self._refuse(held)
+            return
+        fence = self._table.revisions.get(row.node) if held else None
+        done = await self._table.put(row.node, msgspec.json.encode(row), fence=fence, ttl_s=LEASE_S)
+        if isinstance(done, Ack):
+            self.refused = None
+            self._renewed_at = time.monotonic()
+
+    async def check_name(self, within_s: float) -> None:
+        """Conflict where another hub has this node's name; a cluster that does not answer in time says nothing."""
+        try:
+            async with asyncio.timeout(within_s):
+                await self.loaded.wait()
+                await self.renew()
+        except (TimeoutError, ClusterUnavailable, NodeAway, NodeSilent):
+            return
+        if self.refused is not None:
+            raise Conflict(f"another hub of this cluster is called {self.refused.node}: give this one a name with --node")
+
+    def _refuse(self, held: NodeRow) -> None:
+        if self.refused is None:
+            log.error("another hub of this cluster is called %s: give this one a name of its own with --node", held.node)
+        self.refused = held
+
+    async def _renew_always(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(RENEW_S):
+                await self.loaded.wait()
+        while True:
+            with suppress(ClusterUnavailable, NodeAway, NodeSilent):
+                await self.renew()
+            self._drop_silent()
+            await asyncio.sleep(RENEW_S)
+
+    def _drop_silent(self) -> None:
+        """Those whose lease has ended though nobody told us."""
+        for node in [each for each in self.rows if self._connection.up and not self.is_there(each)]:
+            self._on_row(node, None)
+
+    def _on_row(self, node: str, value: bytes | None) -> None:
+        if value is None:
+            self.rows.pop(node, None)
+            self._heard.pop(node, None)
+            self._on_change(node, None)
+            return
+        try:
+            row = _row.decode(value)
+        except BROKEN as error:
+            log.error("the row of node %s cannot be read: %s", node, error)
+            return
+        self.rows[node], self._heard[node], self.heard_at[node] = row, time.monotonic(), time.time_ns() // 1000
+        self._on_change(node, row)

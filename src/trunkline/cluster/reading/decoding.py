@@ -1,0 +1,72 @@
+"""A stored message becomes entries, each with its place in the cluster.
+
+Rule 1: what cannot be read becomes a gap with the seqs that the headers name; an unknown kind becomes a ``custom`` event.
+Rule 2: claims and ends hold no entries.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+
+from trunkline.cluster import wire
+from trunkline.cluster.headers import FORWARDED
+from trunkline.cluster.wire import Entries, Unknown
+from trunkline.errors import Invalid
+from trunkline.journal.base import Entry
+from trunkline.journal.gap import gap_entry
+
+log = logging.getLogger("trunkline.cluster")
+
+FetchParts = Callable[[int], Awaitable[Entry]]
+"""Gets a large entry by its seq, put together of its parts; Invalid where they are not there."""
+
+
+async def entries_in(session_id: str, stream_seq: int, headers: Mapping[str, str], body: bytes, fetch: FetchParts) -> list[Entry]:
+    """The entries of one message, in seq order."""
+    try:
+        message = wire.read_message(headers, body)
+    except Invalid as error:
+        return _unreadable(session_id, stream_seq, headers, error)
+    if isinstance(message, Unknown) and message.first:
+        found = [_unknown(session_id, message)]
+    elif isinstance(message, Entries):
+        found = message.entries
+        if message.parts:
+            found += [await _whole(session_id, seq, fetch) for seq in message.parts]
+            found.sort(key=lambda entry: entry.seq)
+    else:
+        return []
+    for index, entry in enumerate(found):
+        entry.pos = wire.pos_of(stream_seq, index)
+    return found
+
+
+async def _whole(session_id: str, seq: int, fetch: FetchParts) -> Entry:
+    try:
+        return await fetch(seq)
+    except Invalid as error:
+        log.error("entry %d of session %s: %s", seq, session_id, error.message)
+        return gap_entry(session_id, seq, seq, at=0, pos=0)
+
+
+def _unreadable(session_id: str, stream_seq: int, headers: Mapping[str, str], why: Invalid) -> list[Entry]:
+    log.error("message %d of session %s cannot be read: %s", stream_seq, session_id, why.message)
+    if FORWARDED in headers:
+        return []  # what it says of itself is a stranger's word
+    try:
+        first, last = wire.read_range(headers)
+    except Invalid:
+        return []
+    return [gap_entry(session_id, first, last, at=0, pos=wire.pos_of(stream_seq, 0))] if first else []
+
+
+def _unknown(session_id: str, message: Unknown) -> Entry:
+    """It stands for all that the message names, and has the seq of the last: whoever has seen it goes on behind it."""
+    from trunkline.dialects.context.envelope import encode_event
+    from trunkline.dialects.context.events import CustomEvent
+    from trunkline.dialects.context.types import to_raw
+
+    data = {"version": message.version, "kind": message.kind, "from": message.first, "to": message.last}
+    event = CustomEvent(namespace="trunkline", event_name="unknown_message", data=to_raw(data))
+    return Entry(message.last, 0, encode_event(message.last, session_id, 0, event))

@@ -1,0 +1,1 @@
+"""A cluster over HTTP: its nodes. A hub without one answers that it has none, and loads nothing of it."""

@@ -1,0 +1,284 @@
+"""One command in other words: ``npm i x`` is ``npm install x``, ``rm -r -f x`` is ``rm -rf x``, ``docker-compose down`` is
+``docker compose down``. A rule that asks or denies means all of them, whichever its author wrote.
+
+Rule 1: pure, and it only ever restricts: no allow rule is read by this.
+Rule 2: what is known of programs is data. A word that is not in a table stands for itself.
+Rule 3: of the options of a pattern each has to be there, wherever it stands and however it is bundled or spelled; its other words
+have to come first and in their order.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from trunkline.dialects import late_re as re
+from trunkline.dialects.glob_tokens import remembered
+from trunkline.session.policy import globs
+
+if TYPE_CHECKING:
+    from trunkline.dialects.shell import SimpleCommand
+
+Words = tuple[str, ...]
+
+MOST: Final = 400
+"""Other spellings of one command that are looked at; what has more may be any command."""
+_AMONG: Final = 5
+"""Words in which a sub-command, or a script, is looked for."""
+_BUNDLE: Final = 5
+"""Letters of one short option of a pattern; a longer one is a word, as ``-delete`` of find."""
+_CUT_SHORT: Final = 5
+
+_NAMES: Final[dict[str, tuple[Words, ...]]] = {
+    "nodejs": (("node",),), "gmake": (("make",),), "bmake": (("make",),), "gsed": (("sed",),), "py.test": (("pytest",),),
+    "apt": (("apt-get",),), "apt-get": (("apt",),), "autossh": (("ssh",),), "terragrunt": (("terraform",),),
+    "docker-compose": (("docker", "compose"),), "podman-compose": (("podman", "compose"), ("docker", "compose")),
+    "kubecolor": (("kubectl",),), "microk8s.kubectl": (("kubectl",),), "oc": (("kubectl",),), "run0": (("sudo",),),
+    "pkexec": (("sudo",),), "mamba": (("conda",),), "micromamba": (("conda",),), "mariadb": (("mysql",),),
+    "mvnw": (("mvn",),), "gradlew": (("gradle",),),
+}
+"""Programs that take the same words for the same things, and what else they are called."""
+_VERSIONED: Final = re.compile(r"(python|pip)(?:[23](?:\.\d{1,2})?)?")
+_INSTALL: Final = "install i in ins inst insta instal isnt isnta isntal isntall add"
+_VERBS: Final[dict[str, tuple[str, ...]]] = {
+    "npm": (_INSTALL, "ci clean-install ic install-clean isntall-clean", "uninstall rm r un remove unlink",
+            "run run-script rum urn", "test t tst", "exec x", "update up upgrade udpate", "config c", "install-test it",
+            "publish pub"),
+    "pnpm": ("install i", "remove rm uninstall un", "update up upgrade", "run run-script", "test t tst"),
+    "bun": ("install i", "add a", "remove rm", "x dlx"),
+    "yarn": ("remove rm", "upgrade up"),
+    "cargo": ("build b", "check c", "test t", "run r", "doc d", "remove rm"),
+    "helm": ("uninstall delete del un", "list ls", "upgrade update"),
+    "brew": ("uninstall rm remove", "install instal", "upgrade up"),
+    "docker": ("rm remove",), "podman": ("rm remove",),
+    "conda": ("remove uninstall", "install create"),
+    "gem": ("uninstall remove",), "git": ("add stage", "blame annotate"),
+}
+"""By program: sub-commands that are the same."""
+_GROUPS: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "image": {"rm": ("rmi",), "remove": ("rmi",), "ls": ("images",), "list": ("images",)},
+    "container": {"ls": ("ps",), "list": ("ps",), "remove": ("rm",)},
+    "buildx": {"build": ("build",)}, "builder": {"build": ("build",)},
+}
+"""``docker image rm`` is ``docker rmi``; what is not listed is called the same without its group."""
+_GROUPED: Final[dict[str, str]] = {
+    **dict.fromkeys("push pull build save load tag import".split(), "image"),
+    **dict.fromkeys("run exec rm stop start kill restart cp create commit logs attach".split(), "container"),
+}
+_CONTAINERS: Final = frozenset(("docker", "podman", "nerdctl"))
+_RUN_SCRIPTS: Final = frozenset(("yarn", "pnpm", "bun"))
+"""With them ``run`` may be left out."""
+_NPM_SCRIPTS: Final = frozenset("start stop restart test".split())
+_TARGETS: Final = frozenset("make gmake bmake just rake task ninja mage invoke gradle gradlew mvn mvnw".split())
+"""Their words are things to do, one after the other."""
+_TARGET_VALUES: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("make", "gmake", "bmake"), frozenset("-c -f --directory --file --makefile".split())),
+    **dict.fromkeys(("gradle", "gradlew"), frozenset("-p -b --project-dir --build-file".split())),
+    **dict.fromkeys(("mvn", "mvnw"), frozenset(("-f", "--file"))),
+    "ninja": frozenset(("-c", "-f")), "just": frozenset("-d -f --justfile --working-directory".split()),
+    "rake": frozenset(("-f", "--rakefile")), "task": frozenset(("-d", "--dir")),
+}
+"""Their options behind which stands no target, in small letters; none that has no value in capitals or in small letters
+(``make -O``, ``mvn -o``), for what follows that one is done."""
+_NO_VALUES: Final[frozenset[str]] = frozenset()
+_VERBS_DEEP: Final[dict[str, int]] = {
+    **dict.fromkeys("git npm pnpm yarn cargo kubectl helm terraform systemctl pip uv poetry brew apt apt-get go".split(), 1),
+    **dict.fromkeys("docker podman gh glab aws az gcloud".split(), 2),
+}
+"""So many first words say what is done; an option between them may have the next word as its value."""
+_INTERPRETERS: Final[dict[str, tuple[str, ...]]] = {
+    "py": ("python", "python3"), "sh": ("bash", "sh"), "bash": ("bash", "sh"), "js": ("node",),
+    "mjs": ("node",), "cjs": ("node",), "rb": ("ruby",), "pl": ("perl",), "php": ("php",),
+}
+_SCRIPT: Final = re.compile(r"/|[^.]\.[a-z]{1,4}$")
+_STARTS: Final = frozenset((*(name for names in _INTERPRETERS.values() for name in names), "zsh", "dash", "source", "."))
+_OPTIONS: Final[dict[str, dict[str, str]]] = {
+    "rm": {"r": "--recursive", "f": "--force", "i": "--interactive"},
+    **{name: {"r": "--recursive"} for name in ("chmod", "chown", "chgrp", "cp")},
+    "git push": {"f": "--force", "d": "--delete", "u": "--set-upstream", "n": "--dry-run"},
+    "git commit": {"n": "--no-verify", "a": "--all"}, "git clean": {"f": "--force"},
+    "git checkout": {"f": "--force"}, "git switch": {"f": "--force"},
+    "sed": {"i": "--in-place", "n": "--quiet"},
+    "docker compose": {"v": "--volumes"}, "docker rm": {"f": "--force", "v": "--volumes"}, "docker rmi": {"f": "--force"},
+    **{name: {"g": "--global"} for name in ("npm", "pnpm")},
+    "node": {"e": "--eval", "p": "--print"},
+    "curl": {"x": "--request", "d": "--data", "f": "--form", "t": "--upload-file", "k": "--insecure"},
+    "pip": {"r": "--requirement", "e": "--editable"},
+    "rsync": {"e": "--rsh"}, "tar": {"x": "--extract", "c": "--create"},
+}
+"""By program, or program and sub-command: short options, in small letters, and what they are called in full."""
+
+
+class Shape(NamedTuple):
+    """What a pattern asks for: a program, words that come first, options anywhere, and whether more may follow."""
+
+    program: str
+    words: Words
+    options: Words
+    is_open: bool
+
+
+class Standing(NamedTuple):
+    """Where a script may lie that a command names: the root, the folders that the line goes to, the home."""
+
+    root: str
+    bases: Words
+    home: str | None = None
+
+
+def synonyms(texts: Iterable[str], standing: Standing) -> list[str]:
+    """A command, given as it may be written, in other words; in small letters, as rules that restrict are read."""
+    found: dict[str, None] = {}
+    for text in texts:
+        words = tuple(globs.folded(text).split())
+        named = [words, *_scripts(words, standing)] if words else []
+        for one in named:
+            for other in (one, *_renamed(one)):
+                found.update(dict.fromkeys(" ".join(each) for each in (other, *_said(other))))
+    return list(islice(found, MOST + 1))
+
+
+def _renamed(words: Words) -> Iterator[Words]:
+    """The same program under another name."""
+    for name in _NAMES.get(words[0], ()):
+        yield (*name, *words[1:])
+    if (found := _VERSIONED.fullmatch(words[0])) is not None:
+        yield from ((name, *words[1:]) for name in (found[1], f"{found[1]}3") if name != words[0])
+        if words[1:2] == ("-m",) and len(words) > 2:
+            yield words[2:]
+    if words[:2] == ("docker", "compose"):
+        yield ("docker-compose", *words[2:])
+    elif words[1:2] == ("compose",) and words[0] in _CONTAINERS:
+        yield ("docker", *words[1:])
+    if words[:2] == ("minikube", "kubectl") and "--" in words:
+        yield ("kubectl", *words[words.index("--") + 1:])
+
+
+def _said(words: Words) -> Iterator[Words]:
+    """The same sub-command in another word."""
+    name = words[0]
+    if name in _TARGETS:
+        valued = _TARGET_VALUES.get(name, _NO_VALUES)
+        yield from ((name, word) for word, before in zip(words[1:], words, strict=False)
+                    if word[:1] != "-" and "=" not in word and before not in valued)
+    if len(words) < 2 or words[1][:1] == "-":
+        return  # options before the sub-command are left out by whoever knows them
+    verb, rest = words[1], words[2:]
+    for same in _VERBS.get(name, ()):
+        if verb in (members := same.split()):
+            yield from ((name, member, *rest) for member in members if member != verb)
+    if name in _CONTAINERS:
+        yield from _grouped(name, verb, rest)
+    if name in _RUN_SCRIPTS:
+        yield (name, *rest) if verb == "run" else (name, "run", verb, *rest)
+    if name == "npm" and (verb in _NPM_SCRIPTS or (verb == "run" and not _NPM_SCRIPTS.isdisjoint(rest[:1]))):
+        yield (name, *rest) if verb == "run" else (name, "run", verb, *rest)
+    if name == "npm" and verb in ("exec", "x"):
+        yield ("npx", *rest)
+    if name == "git" and verb == "push":
+        yield (name, verb, *(word if word[:1] == "-" else _branch(word) for word in rest))
+    if name == "terraform" and verb == "apply" and not {"-destroy", "--destroy"}.isdisjoint(rest):
+        yield (name, "destroy", *rest)
+
+
+def _branch(ref: str) -> str:
+    """The branch that a push goes to: ``main`` for ``HEAD:main`` and ``refs/heads/main``."""
+    return ref if "://" in ref or "@" in ref else ref.rpartition(":")[2].removeprefix("refs/heads/") or ref
+
+
+def perhaps(command: SimpleCommand) -> Iterator[str]:
+    """What a command may mean that leaves it to a setting: a push that names no branch may be one of the main one."""
+    words = command.sketch if command.name == "git" else ()
+    at = next((at for at in range(1, len(words)) if words[at][:1] != "-" and words[at - 1] not in ("-C", "-c")), 0)
+    named = [word for word in words[at + 1:] if word[:1] != "-"]
+    if at and words[at] == "push" and len(named) < 2:
+        yield from (f"git push {remote} {branch}" for remote in named or ("origin",) for branch in ("main", "master"))
+
+
+def _grouped(name: str, verb: str, rest: Words) -> Iterator[Words]:
+    """``docker image push`` for ``docker push``, and the other way round."""
+    if verb in _GROUPS and rest:
+        yield from ((name, same, *rest[1:]) for same in _GROUPS[verb].get(rest[0], (rest[0],)))
+    elif verb == "rmi":
+        yield (name, "image", "rm", *rest)
+    elif verb in _GROUPED:
+        yield (name, _GROUPED[verb], verb, *rest)
+
+
+def _scripts(words: Words, standing: Standing) -> Iterator[Words]:
+    """A script that is started by itself or by its interpreter, and by whatever path."""
+    if words[0] in _STARTS or _VERSIONED.sub(r"\1", words[0]) in _STARTS:
+        places = [at for at in range(1, min(len(words), _AMONG)) if words[at][:1] != "-" and _SCRIPT.search(words[at])]
+    else:
+        places = [0] if _SCRIPT.search(words[0]) else []
+    for at in places:
+        ending, rest = words[at].rpartition(".")[2], words[at + 1:]
+        starters: list[Words] = [*((name,) for name in _INTERPRETERS.get(ending, ())), ()]
+        for path in _paths(words[at], standing):
+            yield from ((*starter, path, *rest) for starter in starters)
+
+
+def _paths(path: str, standing: Standing) -> Iterator[str]:
+    yield path.removeprefix("./")
+    if path[:2] == "~/" and standing.home:
+        path = standing.home + path[1:]
+    for base in standing.bases:
+        inside = globs.relative_to(posixpath.normpath(posixpath.join(base, path)), standing.root)
+        if inside:
+            yield from (inside, f"./{inside}")
+
+
+def is_meant(pattern: str, text: str) -> bool:
+    """Whether a pattern that asks or denies means a command, however that puts its options."""
+    shape = _shape(globs.folded(pattern))
+    words = globs.folded(text).split()
+    if shape is not None and shape.program in _TARGETS:
+        valued = _TARGET_VALUES.get(shape.program, _NO_VALUES)
+        words = [word for word, before in zip(words, ("", *words), strict=False) if before not in valued]
+    if shape is None or not words or words[0] != shape.program:
+        return False
+    end = words.index("--") if "--" in words else len(words)
+    options = [word for word in words[1:end] if word[:1] == "-" and len(word) > 1]
+    operands = [word for word in words[1:end] if word[:1] != "-" or word == "-"] + words[end + 1:]
+    if len(operands) < len(shape.words) or not all(
+            globs.text_matches(wanted, given) for wanted, given in zip(shape.words, operands, strict=False)):
+        return False
+    if not shape.is_open and (len(operands) > len(shape.words) or len(options) > len(shape.options)):
+        return False
+    deep = min(_VERBS_DEEP.get(shape.program, 0), len(shape.words))
+    if any(word[:1] == "-" for word in words[1:deep + 1]):
+        return False
+    same = {**_OPTIONS.get(shape.program, {}), **_OPTIONS.get(" ".join((shape.program, *operands[:1])), {})}
+    if operands[:1] == ["push"] and shape.program == "git":
+        options += ["--force" if word[0] == "+" else "--delete" for word in operands[1:] if word[0] in "+:"]
+    return all(_is_given(wanted, options, same) for wanted in shape.options)
+
+
+@remembered
+def _shape(pattern: str) -> Shape | None:
+    """What a pattern asks for; None where that is not made of words."""
+    parts = pattern.split()
+    is_open = pattern.endswith("*")
+    if parts and parts[-1] == "*":
+        parts.pop()
+    if len(parts) < 2 or "\\" in pattern or any(sign in part for part in parts[:-1] for sign in "*?") or "?" in parts[-1]:
+        return None
+    options = [part for part in parts[1:] if part[:1] == "-" and len(part) > 1]
+    if any("*" in option[:-1] for option in options):
+        return None
+    return Shape(parts[0], tuple(part for part in parts[1:] if part[:1] != "-"), tuple(options), is_open)
+
+
+def _is_given(wanted: str, options: Sequence[str], same: dict[str, str]) -> bool:
+    """Whether an option is there: alone, in a bundle, cut short, or by its other name."""
+    bare = wanted.rstrip("*")
+    given = [option.partition("=")[0] for option in options]
+    if bare in given or (wanted != bare and any(option.startswith(bare) for option in given)):
+        return True
+    letters = {letter for option in options if option[1] != "-" for letter in option[1:]}
+    if bare[:2] == "--":
+        short = [letter for letter, full in same.items() if full == bare]
+        return any(len(one) >= _CUT_SHORT and bare.startswith(one) for one in given) or not letters.isdisjoint(short)
+    return len(bare) - 1 <= _BUNDLE and all(letter in letters or same.get(letter) in given for letter in bare[1:])

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_acp.py`` at a gateway."""
+
+from tests.acceptance.test_acp import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_export.py`` at a gateway."""
+
+from tests.acceptance.test_export import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_raw.py`` at a gateway."""
+
+from tests.acceptance.test_raw import *  # noqa: F403

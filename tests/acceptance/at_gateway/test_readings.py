@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_readings.py`` at a gateway."""
+
+from tests.acceptance.test_readings import *  # noqa: F403

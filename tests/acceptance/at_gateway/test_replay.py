@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_replay.py`` at a gateway."""
+
+from tests.acceptance.test_replay import *  # noqa: F403

@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_turns.py`` at a gateway."""
+
+from tests.acceptance.test_turns import *  # noqa: F403

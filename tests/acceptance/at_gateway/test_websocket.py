@@ -1,0 +1,3 @@
+"""``tests/acceptance/test_websocket.py`` at a gateway."""
+
+from tests.acceptance.test_websocket import *  # noqa: F403

@@ -1,0 +1,120 @@
+"""A server sends an answer to whatever subject the question names, without a look at permissions: what a stolen key can have
+forwarded in that way counts for nothing, wherever it comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from nats.aio.msg import Msg
+
+from tests.aio import eventually, run
+from tests.cluster.test_roles import SMALL, Keyed
+from trunkline.cluster import jetstream, subjects, wire
+from trunkline.cluster.connection import Connection
+from trunkline.cluster.headers import FORWARDED
+from trunkline.cluster.jetstream import Ack, Refusal
+from trunkline.cluster.streams import configs, info, make_all
+from trunkline.cluster.tables.table import Table
+from trunkline.errors import Invalid
+
+OWN = subjects.journal("box", "ses_evil")
+
+
+@pytest.fixture(scope="module")
+def keyed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Keyed]:
+    made = Keyed(tmp_path_factory.mktemp("forwarding"))
+
+    async def set_up() -> None:
+        async with made.as_("admin") as admin:
+            await make_all(admin, configs(1, SMALL))
+
+    with made.server:
+        run(set_up())
+        yield made
+
+
+async def forward(stolen: Connection, to: str, body: bytes, headers: dict[str, str] | None = None) -> None:
+    """Have the server send a message of the stolen node's own to a subject that its key may not publish to."""
+    assert isinstance(await jetstream.publish(stolen, OWN, body, headers or {}), Ack)
+    await stolen.client.publish(f"$JS.API.DIRECT.GET.{subjects.JOURNAL}.{OWN}", b"", reply=to)
+    assert (await stolen.request(f"$JS.API.DIRECT.GET.{subjects.JOURNAL}.{OWN}")).data == body
+
+
+async def last_number(reader: Connection, stream: str) -> int:
+    return int((await info(reader, stream))["state"]["last_seq"])
+
+
+@pytest.mark.parametrize("subject", ["tl.node.other.http.t1.web", "tl.live.other.ses_1", "tl.kv.tl_auth.token.1",
+                                     "tl.gone.other.s"])
+def test_nobody_hears_what_was_forwarded(keyed: Keyed, subject: str) -> None:
+    async def go() -> None:
+        async with keyed.as_("box") as stolen, keyed.as_("admin") as listener:
+            heard: list[bytes] = []
+
+            async def hear(message: Msg) -> None:
+                heard.append(message.data)
+
+            await listener.subscribe(subject, hear)
+            for _ in range(2):
+                await listener.client.flush()
+            await forward(stolen, subject, b"forged")
+            await listener.publish(subject, b"behind it")
+            await eventually(lambda: b"behind it" in heard)
+            assert heard == [b"behind it"]
+
+    run(go())
+
+
+def test_a_forwarded_row_is_none_and_takes_none_away(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("box") as stolen, keyed.as_("web") as web:
+            table = Table(web, subjects.AUTH, every_s=0.05)
+            table.start()
+            await table.wait_ready(20)
+            await table.put("token.real", b"real")
+            stream = subjects.bucket_stream(subjects.AUTH)
+            before = await last_number(web, stream)
+            for key in ("token.forged", "token.real"):
+                await forward(stolen, subjects.key(subjects.AUTH, key), b"forged", {jetstream.MSG_ID: key})
+            await table.put("token.last", b"last")
+            assert await last_number(web, stream) == before + 3, "the server let them in"
+            await eventually(lambda: {key: row.value for key, row in table.rows().items()}
+                             == {"token.real": b"real", "token.last": b"last"})
+            await eventually(lambda: table.silent_s() < 1)
+            assert table.get("token.forged") is None
+            assert await table.keys.read("token.forged") is None
+            fresh = Table(web, subjects.AUTH)
+            fresh.start()
+            await fresh.wait_ready(20)
+            assert set(fresh.rows()) == {"token.last"}
+            await fresh.close()
+            await table.close()
+
+    run(go())
+
+
+def test_a_forwarded_message_says_nothing_of_a_session(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("box") as stolen, keyed.as_("web") as web:
+            theirs = subjects.journal("other", "ses_theirs")
+            body, headers = wire.claim_message(wire.Claim(epoch=9, owner="box", incarnation="i", after=0, why="stolen"))
+            await forward(stolen, theirs, body, headers)
+            for look in (jetstream.last_near, jetstream.last_message):
+                found = await look(web, subjects.JOURNAL, theirs)
+                assert found is not None and FORWARDED in found.headers
+                with pytest.raises(Invalid, match="way round the permissions"):
+                    wire.read_mark(found.headers)
+                with pytest.raises(Invalid, match="way round the permissions"):
+                    wire.read_message(found.headers, found.data)
+
+    run(go())
+
+
+def test_no_nodes_key_takes_all_checkpoints_out_by_rolling_them_up(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("box") as stolen:
+            rolled = await jetstream.publish(stolen, subjects.checkpoint("box", "s"), b"", {"Nats-Rollup": "all"})
+            assert isinstance(rolled, Refusal)
+
+    run(go())
