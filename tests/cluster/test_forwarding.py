@@ -118,3 +118,32 @@ def test_no_nodes_key_takes_all_checkpoints_out_by_rolling_them_up(keyed: Keyed)
             assert isinstance(rolled, Refusal)
 
     run(go())
+
+
+@pytest.mark.parametrize("bucket", [subjects.SESSIONS, subjects.AUTH, subjects.POLICY, subjects.PUSH])
+def test_no_key_takes_rows_rules_or_tokens_out_by_rolling_them_up(keyed: Keyed, bucket: str) -> None:
+    async def go() -> None:
+        async with keyed.as_("admin") as anybody:
+            kept = await jetstream.publish(anybody, subjects.key(bucket, "box.kept"), b"kept", {})
+            assert isinstance(kept, Ack)
+            rolled = await jetstream.publish(anybody, subjects.key(bucket, "box.other"), b"", {"Nats-Rollup": "all"})
+            assert isinstance(rolled, Refusal)
+            found = await jetstream.last_message(anybody, subjects.bucket_stream(bucket), subjects.key(bucket, "box.kept"))
+            assert found is not None and found.data == b"kept"
+
+    run(go())
+
+
+def test_a_cluster_that_was_made_with_roll_ups_has_none_after_the_next_init(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("admin") as admin:
+            wanted = configs(1, SMALL)
+            earlier = [{**each, "allow_rollup_hdrs": True, "subject_delete_marker_ttl": 1_000_000_000}
+                       if each["name"] == subjects.bucket_stream(subjects.AUTH) else each for each in wanted]
+            assert f"{subjects.bucket_stream(subjects.AUTH)}: changed" in await make_all(admin, earlier)
+            assert f"{subjects.bucket_stream(subjects.AUTH)}: changed" in await make_all(admin, wanted)
+            assert all(line.endswith(": there") for line in await make_all(admin, wanted))
+            now = (await info(admin, subjects.bucket_stream(subjects.AUTH)))["config"]
+            assert not now["allow_rollup_hdrs"] and not now.get("subject_delete_marker_ttl")
+
+    run(go())

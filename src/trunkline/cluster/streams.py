@@ -3,7 +3,8 @@
 Rule 1: never ``discard: old``. A full stream refuses, and its writer keeps what it has; it never forgets a session in silence.
 Rule 2: what is there is brought to what is asked for, never deleted.
 Rule 3: no roll-ups where nothing needs them: whoever may write one subject could empty the whole stream. Marks of what expired
-        need them (servers switch them on), and so does taking a session out.
+        need them (servers switch them on), so only the buckets of leases have marks: their rows are written again all the time.
+        Elsewhere a row's own clock says that its time is over. Taking a session out needs them too.
 Rule 4: nothing here needs a consumer. Stored messages are said again (``republish``), and the rest is read in pages.
 """
 
@@ -66,7 +67,7 @@ async def _make(connection: Connection, config: Config) -> str:
         accepted(await ask(connection, f"STREAM.CREATE.{name}", config), f"cannot make {name}")
         await _wait_ready(connection, name)
         return f"{name}: made"
-    if all(found["config"].get(key) == value for key, value in config.items()):
+    if all(found["config"].get(key, 0) == value for key, value in config.items()):  # servers leave out what is 0
         return f"{name}: there"
     accepted(await ask(connection, f"STREAM.UPDATE.{name}", {**found["config"], **config}), f"cannot change {name}")
     return f"{name}: changed"
@@ -103,7 +104,7 @@ def _checkpoints(replicas: int, max_bytes: int) -> Config:
 
 
 def _bucket(bucket: str, replicas: int, max_bytes: int) -> Config:
-    source = f"$KV.{bucket}.>"
+    source, has_marks = f"$KV.{bucket}.>", bucket in subjects.LEASES
     return _stream(subjects.bucket_stream(bucket), source, replicas, max_bytes, max_msgs_per_subject=1, allow_msg_ttl=True,
-                   allow_rollup_hdrs=True, subject_delete_marker_ttl=MARKER_NS,
+                   allow_rollup_hdrs=has_marks, subject_delete_marker_ttl=MARKER_NS if has_marks else 0,
                    republish={"src": source, "dest": subjects.live_keys(bucket)})

@@ -29,6 +29,8 @@ STATE: Final = "tl_state"
 PUSH: Final = "tl_push"
 """The push key and the addresses of devices: secrets, for gateways alone."""
 BUCKETS: Final = (NODES, SESSIONS, AUTH, POLICY, STATE, PUSH)
+LEASES: Final = (NODES, STATE)
+"""Buckets whose rows end by themselves, and others must hear of it."""
 
 GENERATION: Final = "generation"
 """The key of STATE that rises when the journal's stream was found to have gone back."""

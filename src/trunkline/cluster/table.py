@@ -77,7 +77,7 @@ class Table:
 
     async def delete(self, key: str, *, fence: int | None = None) -> Ack | Refusal:
         """Take a row out. What marks it as deleted goes by itself."""
-        headers = {OPERATION: "PURGE", "Nats-Rollup": "sub", TTL: "60s"}
+        headers = {OPERATION: "DEL", TTL: "60s"}
         if fence is not None:
             headers[jetstream.FENCE] = str(fence)
         return await jetstream.publish(self._connection, subjects.key(self.bucket, key), b"", headers)
