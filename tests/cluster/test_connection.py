@@ -26,7 +26,8 @@ def test_a_question_is_answered_by_whoever_listens(shared_nats: NatsServer) -> N
                 await other.publish(message.reply, b"you said " + message.data)
 
             await other.subscribe("echo", answer)
-            await other.client.flush()
+            for _ in range(2):  # the first answer may be to what connecting asked
+                await other.client.flush()
             assert (await asker.request("echo", b"hello")).data == b"you said hello"
 
     run(go())

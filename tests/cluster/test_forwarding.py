@@ -4,6 +4,7 @@ forwarded in that way counts for nothing, wherever it comes."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from nats.aio.msg import Msg
@@ -89,6 +90,60 @@ def test_a_forwarded_row_is_none_and_takes_none_away(keyed: Keyed) -> None:
             await fresh.wait_ready(20)
             assert set(fresh.rows()) == {"token.last"}
             await fresh.close()
+            await table.close()
+
+    run(go())
+
+
+async def ready(connection: Connection, **how: Any) -> Table:
+    table = Table(connection, subjects.AUTH, **how)
+    table.start()
+    await table.wait_ready(20)
+    return table
+
+
+def test_who_may_write_puts_back_what_was_overwritten(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("box") as stolen, keyed.as_("web") as web:
+            table = await ready(web, every_s=0.05, restores=True)
+            first = await table.put("token.mine", b"mine")
+            await forward(stolen, subjects.key(subjects.AUTH, "token.mine"), b"forged", {jetstream.MSG_ID: "mine"})
+            await eventually(lambda: (row := table.get("token.mine")) is not None and row.revision > first + 1)
+            fresh = await ready(web)
+            kept = fresh.get("token.mine")
+            assert kept is not None and kept.value == b"mine"
+            await fresh.close()
+            await table.close()
+
+    run(go())
+
+
+def test_a_row_that_was_taken_away_unseen_is_not_brought_back_by_a_forged_one(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("box") as stolen, keyed.as_("web") as web:
+            here = await ready(web)
+            await here.put("token.revoked", b"revoked")
+            away = await ready(web, every_s=0.5, restores=True)
+            assert away.get("token.revoked") is not None and away.subscription is not None
+            await web.unsubscribe(away.subscription)
+            away.subscription = None
+            await here.drop("token.revoked")
+            await forward(stolen, subjects.key(subjects.AUTH, "token.revoked"), b"forged", {jetstream.MSG_ID: "revoked"})
+            await eventually(lambda: away.get("token.revoked") is None)
+            assert await here.keys.read("token.revoked") is None, "nobody put it back"
+            await away.close()
+            await here.close()
+
+    run(go())
+
+
+def test_a_row_whose_time_is_over_is_gone_though_nothing_says_so(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("web") as web:
+            table = await ready(web, every_s=0.05)
+            await table.put("token.short", b"short", ttl_s=1)
+            assert table.get("token.short") is not None
+            await eventually(lambda: table.get("token.short") is None)
             await table.close()
 
     run(go())

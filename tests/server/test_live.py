@@ -29,6 +29,17 @@ from trunkline.server.packets.turns import relay_turn
 from trunkline.server.sse import Outlet, follow
 
 
+FEEDS = ("session", "hub", "call_time")
+"""Who asks how late it is."""
+
+
+@pytest.fixture(autouse=True)
+def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Readers are called however slow the machine is; tests about that have a clock of their own."""
+    for name in FEEDS:
+        monkeypatch.setattr(f"trunkline.feeds.{name}.perf_counter", lambda: 0.0)
+
+
 class Body:
     """A connection that can be told to take no more."""
 
@@ -199,7 +210,7 @@ class Slow:
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.now_s, self.written = 0.0, 0
-        for name in ("session", "hub", "call_time"):
+        for name in FEEDS:
             patch.setattr(f"trunkline.feeds.{name}.perf_counter", lambda: self.now_s)
 
     def write(self) -> bool:

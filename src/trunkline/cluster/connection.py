@@ -194,7 +194,7 @@ class Connection:
         self._set_up(False)
 
     async def _on_error(self, error: Exception) -> None:
-        if isinstance(error, ConnectionResetError) and self._last_error:
+        if isinstance(error, ConnectionError) and self._last_error:
             return  # how a connection ended for which the server has told the reason
         text = str(error) or type(error).__name__
         denied = _DENIED.search(text)

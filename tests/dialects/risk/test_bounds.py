@@ -102,7 +102,7 @@ SUBSTITUTING = ["ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}", "echo `pwd`", 
 @every_row("unit", [*TINY, *BUSY, *SUBSTITUTING])
 def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str) -> None:
     """As above: 3 ms on an ordinary core at most, each seen for the first time (``make bench``, row o, has the times). The bound
-    leaves room for a machine that slows the two unevenly."""
+    leaves room for a machine that slows the two unevenly: the slowest row takes 3.6 times as long where nothing else runs."""
     numbers = count()
     times = 1024 // (len(unit) + 4)
     assert times >= 45
@@ -114,7 +114,7 @@ def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str)
     def yardstick() -> None:
         sum(index * index for index in range(30_000))
 
-    assert _ratio(judge, yardstick, 4.0) < 4.0
+    assert _ratio(judge, yardstick, 5.0) < 5.0
 
 
 @every_row("unit", [

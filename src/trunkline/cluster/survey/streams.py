@@ -87,4 +87,4 @@ def stream_of(found: dict[str, Any]) -> Stream:
 
 def _differing(config: dict[str, Any]) -> list[str]:
     wanted = next(each for each in configs(config["num_replicas"], Sizes()) if each["name"] == config["name"])
-    return [key for key, value in wanted.items() if key not in CHOSEN and config.get(key) != value]
+    return [key for key, value in wanted.items() if key not in CHOSEN and config.get(key, 0) != value]

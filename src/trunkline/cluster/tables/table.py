@@ -5,6 +5,9 @@ Rule 1: what changes is heard within milliseconds (``republish``). Nobody promis
 Rule 2: ``silent_s`` says for how long the leader has not confirmed the copy. Who must not trust an old one looks at that.
 Rule 3: a copy is for looking. What has to be true is decided by a fence (``keys.py``), and read from the leader before.
 Rule 4: watchers are called for each change, in order, on the loop; they do not wait and do not raise.
+Rule 5: a row that was overwritten by somebody who may not (``headers.py``) counts on where the copy surely had the last one
+        before that. Where something in between was not seen it counts no more: that may have been its end. Who may write puts
+        it back.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from trunkline.cluster.headers import FORWARDED
 from trunkline.cluster.jetstream import Refusal, Stored
 from trunkline.cluster.streams import info
 from trunkline.cluster.tables.keys import Keys, Row, is_mark
-from trunkline.errors import ClusterUnavailable, TrunklineError
+from trunkline.errors import ClusterUnavailable, Conflict, TrunklineError
 
 log = logging.getLogger("trunkline.cluster")
 
@@ -42,15 +45,19 @@ class Table:
     """The copy of one bucket."""
 
     def __init__(self, connection: Connection, bucket: str, *, clock: Callable[[], float] = time.monotonic,
-                 every_s: float = CHECK_EVERY_S) -> None:
+                 every_s: float = CHECK_EVERY_S, restores: bool = False) -> None:
         self.keys = Keys(connection, bucket)
         self._connection = connection
         self._bucket = bucket
         self._clock = clock
         self._every_s = every_s
+        self._restores = restores
+        """Whether this node may write the bucket, and puts back what was overwritten."""
         self._rows: dict[str, Row] = {}
         self._known = 0
         """The bucket's number up to which the copy has everything."""
+        self._looked = (0, 0)
+        """The bucket's number and how many messages it had, at the last look."""
         self._confirmed_at = -math.inf
         self._watchers: list[Watcher] = []
         self._checked: list[Callable[[], None]] = []
@@ -162,8 +169,11 @@ class Table:
     async def _check(self) -> None:
         asked_at = self._clock()
         state = (await info(self._connection, self.keys.stream))["state"]
-        last = state["last_seq"]
-        if last == self._known or (last < self._known and await self._is_heard(last)) or await self._reload(last):
+        last, before = state["last_seq"], self._looked
+        self._looked = last, state["messages"]
+        has_ended = last == before[0] and state["messages"] < before[1]  # what expires may leave no mark
+        is_whole = last == self._known or (last < self._known and await self._is_heard(last))
+        if (is_whole and not has_ended) or await self._reload(last):
             self._confirmed_at = asked_at
             self._ready.set()
 
@@ -174,7 +184,7 @@ class Table:
 
     async def _reload(self, last: int) -> bool:
         """Read the whole bucket, which is at ``last``; False where a replica was read that is not so far yet."""
-        found, seen = await self._scan()
+        found, overwritten, seen = await self._scan()
         if seen < last and await self._has_more(seen):
             return False
         upto = max(seen, last)
@@ -185,20 +195,37 @@ class Table:
             if before is None or before.revision < row.revision or upto < self._known:
                 self._set(key, row)
         self._known = upto
+        await self._put_back({key: found[key] for key in overwritten})
         return True
 
-    async def _scan(self) -> tuple[dict[str, Row], int]:
-        """Every key that a replica has, and the number of the last message there."""
+    async def _put_back(self, rows: dict[str, Row]) -> None:
+        """Write rows again that somebody overwrote who may not, so that nodes which start later have them."""
+        for key, row in rows.items() if self._restores else ():
+            log.warning("row %s of %s was overwritten by a way round the permissions; it is put back", key, self._bucket)
+            with suppress(Conflict):  # another node was first
+                await self.put(key, row.value, revision=row.revision)
+
+    async def _scan(self) -> tuple[dict[str, Row], list[str], int]:
+        """Every key that a replica has, which of them were overwritten by somebody who may not, and the last message's number."""
         found: dict[str, Row] = {}
+        numbers: set[int] = set()
+        forged: dict[str, int] = {}
         seen, more = 0, True
         while more:
             page = await jetstream.read_page(self._connection, self.keys.stream, subjects.key(self._bucket, ">"),
                                              from_seq=seen + 1, batch=PAGE, max_bytes=PAGE_BYTES)
             for message in page.messages:
                 seen = message.seq
-                self._take(found, subjects.key_of(self._bucket, message.subject), message)
+                numbers.add(seen)
+                self._take(found, forged, subjects.key_of(self._bucket, message.subject), message)
             more = bool(page.messages) and page.more > 0
-        return found, seen
+        overwritten = [key for key, number in forged.items() if key in self._rows and self._had_all(number, numbers)]
+        found |= {key: Row(self._rows[key].value, forged[key]) for key in overwritten}
+        return found, overwritten, seen
+
+    def _had_all(self, number: int, numbers: set[int]) -> bool:
+        """Whether the copy, with what was read now, misses nothing before a message."""
+        return numbers.issuperset(range(self._known + 1, number))
 
     async def _has_more(self, seen: int) -> bool:
         """Whether the leader has a message behind this one: what expired leaves numbers without any."""
@@ -230,11 +257,10 @@ class Table:
         for watcher in self._watchers:
             watcher(key, before, row)
 
-    def _take(self, found: dict[str, Row], key: str, message: Stored) -> None:
-        before = self._rows.get(key)
-        if FORWARDED in message.headers and before is not None:
-            found[key] = Row(before.value, message.seq)  # whoever overwrote it may not: what was known counts on
-        elif is_mark(message.headers):
-            found.pop(key, None)
-        else:
+    def _take(self, found: dict[str, Row], forged: dict[str, int], key: str, message: Stored) -> None:
+        found.pop(key, None)
+        forged.pop(key, None)
+        if FORWARDED in message.headers:
+            forged[key] = message.seq
+        elif not is_mark(message.headers):
             found[key] = Row(message.data, message.seq)
