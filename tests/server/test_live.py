@@ -28,7 +28,6 @@ from trunkline.server.packets.frames import packet_frames
 from trunkline.server.packets.turns import relay_turn
 from trunkline.server.sse import Outlet, follow
 
-
 FEEDS = ("session", "hub", "call_time")
 """Who asks how late it is."""
 
