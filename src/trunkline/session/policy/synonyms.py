@@ -38,7 +38,7 @@ _NAMES: Final[dict[str, tuple[Words, ...]]] = {
     "docker-compose": (("docker", "compose"),), "podman-compose": (("podman", "compose"), ("docker", "compose")),
     "kubecolor": (("kubectl",),), "microk8s.kubectl": (("kubectl",),), "oc": (("kubectl",),),
     "mamba": (("conda",),), "micromamba": (("conda",),), "mariadb": (("mysql",),),
-    "mvnw": (("mvn",),), "gradlew": (("gradle",),),
+    "podman": (("docker",),), "nerdctl": (("docker",),), "mvnw": (("mvn",),), "gradlew": (("gradle",),),
 }
 """Programs that take the same words for the same things, and what else they are called."""
 _BECOMES: Final = frozenset(

@@ -45,6 +45,9 @@ _PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
 
 _READS_SCRIPTS: Final = SHELLS | {"source", ".", "exec"}
 
+_PARTS: Final = 40
+"""Of a path that are looked at: one that is deeper is no script that a line has moved."""
+
 _BINARIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 _LOADER_CHARS: Final = 80
@@ -103,13 +106,13 @@ class _NamesMade:
         reads = (command.name in _INTERPRETERS or command.name in _READS_SCRIPTS) and len(words) > 1
         for at in range(min(len(words), _SCRIPT_AMONG) if reads else 1):
             path = posixpath.normpath(words[at]) if words[at][:1] != "-" else ""
-            above = path if path and (at or "/" in words[at]) else ""
-            while above and above not in "/.":
+            parts = path.split("/")[:_PARTS] if path and (at or "/" in words[at]) else []
+            for end in range(len(parts), 0, -1):
+                above = "/".join(parts[:end])
                 if (before := self.paths.get(above, "")):
                     there = posixpath.normpath(before + path[len(above):])
                     there = there if "/" in there else f"./{there}"
                     return (" ".join(map(git.quoted, (*words[:at], there, *words[at + 1:])))[:git.CHARS],)
-                above = posixpath.dirname(above)
         return ()
 
     def learn(self, command: SimpleCommand) -> None:

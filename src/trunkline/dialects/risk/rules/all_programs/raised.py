@@ -46,12 +46,20 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "kubectl": _rows((rf"port-forward .{{0,400}}--address[= ]{_EVERYWHERE}", _OPENS)),
     **dict.fromkeys(("http-server", "serve", "live-server", "browser-sync"),
                     _rows((rf"(?:-a|-l|--host)[= ]{_EVERYWHERE}", _OPENS))),
+    **dict.fromkeys("ttyd gotty tmate upterm sshd dropbear telnetd in.telnetd rshd vsftpd pure-ftpd proftpd smbd "
+                    "vncserver x11vnc tigervncserver wayvnc xrdp gost frpc frps chisel ngrok bore rathole sshuttle "
+                    "iodine ptunnel dns2tcp teleport tailscaled".split(),
+                    _rows((r"^(?!--?(?:version|help|V|h)$)", _OPENS))),
+    **dict.fromkeys("xhost".split(), _rows((r"\+", _OPENS))),
+    **dict.fromkeys("redis-server mongod mysqld postgres memcached dockerd flask uvicorn gunicorn hypercorn".split(),
+                    _rows((rf"{_EVERYWHERE}(?::\d{{1,5}})? .{{0,400}}--debug|--protected-mode no"
+                           rf"|bind_ip_all|-H[= ]?tcp://(?!127|localhost)", _OPENS))),
     # hooks and extensions
     "pre-commit": _rows((r"^(?:-\S+ )*(?:install|init-templatedir)(?: |$)", _HOOKS)),
     **dict.fromkeys("husky simple-git-hooks overcommit captainhook".split(), _rows((_ALWAYS, _HOOKS))),
     "lefthook": _rows((r"^(?:install|add|uninstall)", _HOOKS)),
     **dict.fromkeys("code code-insiders codium cursor windsurf".split(),
-                    _rows((r"--install-extension|--extensions-dir|--extensionDevelopmentPath", _HOOKS))),
+                    _rows((r"^tunnel|^serve-web|--install-extension|--extensions-dir|--extensionDevelopmentPath", _HOOKS))),
     **dict.fromkeys("jupyter jupyter-labextension jupyter-lab".split(),
                     _rows((r"(?:lab|server|nb)?extension (?:install|enable|develop)", _HOOKS))),
     # programs and code that words name
@@ -67,9 +75,20 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "run-parts": _rows((r"(?:^| )(?:/|~|\.\.)", _RUNS)),
     # what keeps credentials, and what publishes
     **dict.fromkeys(("keyctl", "kwallet-query", "kwalletcli"), _rows((r"print|pipe|read|-r|-f", _SECRETS))),
+    "hg": _rows((r"^(?:update|up|checkout|co) .{0,200}(?:-C\b|--clean\b)|^(?:strip|purge|rollback)\b", "throws away changes")),
+    **dict.fromkeys(("trash-empty", "trash-rm"), _rows((_ALWAYS, "deletes files for good"))),
+    "unison": _rows((r"-(?:force|nodeletion|batch)\b", "overwrites files")),
     "luarocks": _rows((r"^(?:-\S+ )*upload", _PUBLISHES)),
+    "xcrun": _rows((r"--upload-app|--upload-package|notarytool submit|stapler", _PUBLISHES)),
+    **dict.fromkeys(("dput", "dupload", "cpan-upload"), _rows((_ANY, _PUBLISHES))),
+    "brew": _rows((r"^bump", _PUBLISHES)),
+    "npm": _rows((r"^stage (?:publish|approve)", _PUBLISHES)),
     "cosign": _rows((r"^(?:sign|attest|attach|upload|copy)", _PUBLISHES)),
     "hub": _rows((r"^(?:release (?:create|edit|delete)|delete|merge|create|gist create)", _PUBLISHES)),
+    "aws": _rows((r"codecommit (?:merge-|delete-|put-file|create-commit)", "changes or merges what others use")),
+    "az": _rows((r"repos pr (?:update|create) .{0,400}(?:--status[= ](?:completed|abandoned)|--auto-complete|--bypass-policy)",
+                 "changes or merges what others use"), (r"repos (?:pr )?(?:ref )?delete", "changes or merges what others use")),
+    "helm": _rows((r"registry login", "logs in somewhere")),
     "earthly": _rows((r"--push\b", _PUBLISHES)),
     "dbt": _rows((r"--full-refresh|run-operation \S*(?:drop|delete|truncate|grant)",
                    "deletes or rebuilds what is in a database")),
