@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.tooling.rows import every_row
 from trunkline.dialects.calls import read_call
-from trunkline.dialects.calls.titles import TITLE_CHARS, may_tell, told_by
+from trunkline.dialects.calls.titles import TITLE_CHARS, file_beside, may_tell, told_by
 
 FILE = {"path": "src/run/delete.py"}
 
@@ -58,3 +58,17 @@ def test_a_title_that_reads_as_a_command_is_judged_as_one_and_is_none(title: str
 def test_most_titles_tell_nothing_and_no_long_one_is_read_to_its_end() -> None:
     assert not may_tell("Read src/a.py") and not may_tell("Delete") and may_tell("Delete a.py")
     assert not may_tell("Read " + "a " * TITLE_CHARS + "delete")
+
+
+@every_row(("title", "path", "other"), [
+    ("Read ~/.ssh/id_rsa", "src/a.py", "~/.ssh/id_rsa"), ("Read .env", "README.md", ".env"),
+    ("Edit `/etc/hosts`", "a.py", "/etc/hosts"),
+    ("Read src/a.py (1 - 20)", "/work/src/a.py", ""), ("Read a.py", "src/b.py", ""), ("Read …/src/a.py", "src/a.py", ""),
+    ("Compare src/a.py and src/b.py", "src/c.py", ""), ("Read File", "src/a.py", ""), ("Read src/", "src", ""),
+])
+def test_a_title_that_names_another_file_than_the_input_is_told(title: str, path: str, other: str) -> None:
+    assert file_beside(title, "read", {"path": path}, (path,)) == other
+
+
+def test_a_title_of_a_search_names_no_file() -> None:
+    assert file_beside("Search .env in src/a.py", "search", {"pattern": "x"}, ("src",)) == ""

@@ -45,6 +45,13 @@ def test_of_very_many_spellings_the_rest_may_be_any_command() -> None:
     assert verdict.action == "ask"
 
 
+@every_row("line", ["cp a b; bash //x", "cp a b; //x/y", "cp a b; bash ..", "mv a b; sh ~", "ln -s a b; ./",
+                    "cp a b; sh " + "x/" * 900])
+def test_a_moved_script_is_looked_for_in_few_steps(line: str) -> None:
+    ask = policy_ask("bash", "execute", {"command": line}, agent="demo", cwd=ROOT, roots=[ROOT], home="/home/ann")
+    assert Policy((Rule(action="deny", command=["./scripts/deploy.sh*"]), EVERYTHING)).decide(ask, now_us=0).action != "deny"
+
+
 @every_row("line", ["bash scripts/../../x.sh", "./scripts/../../x.sh", "bash scripts/../x.sh"])
 def test_a_pattern_with_a_folder_does_not_cover_what_climbs_out_of_it(line: str) -> None:
     rule = Rule(action="allow", command=["bash scripts/*", "./scripts/*"])

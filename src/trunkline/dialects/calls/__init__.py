@@ -36,7 +36,7 @@ from trunkline.dialects.calls.inputs import MEMBERS, PATHS, command_of, folder_o
 from trunkline.dialects.calls.members import adds_meaning, deeds_of, destroys_in, unknown_members
 from trunkline.dialects.calls.names import ToolNames, Verb, is_name, name_of_kind, role_of_kind, verb_in
 from trunkline.dialects.calls.patches import Taken, taken_in, unknown_patches
-from trunkline.dialects.calls.titles import line_beside, without_label
+from trunkline.dialects.calls.titles import file_beside, line_beside, without_label
 from trunkline.dialects.calls.types import ACT_OF_ROLE, Act, CallReading, Claims, Source, ToolRole
 from trunkline.dialects.calls.verbs import Does, verb_of, work_in
 from trunkline.dialects.calls.words import arguments_in, command_in, is_cut, is_in_command
@@ -153,6 +153,9 @@ def read_call(tool: str, kind: str | None, given: object, *, named_by: Source = 
     for act, said, line in titled_otherwise((title, *claims.titles), said_role, members):
         acts, claimed = acts | {act}, "\n".join(filter(None, (claimed, line)))
         doubts.append(f"its title says something else than what it is: {said}")
+    if other := file_beside(title, said_role, members, found.paths):
+        found = found.with_paths([other])
+        doubts.append(f"its title names another file: {other[:60]}")
     for titled in claims.titles if said_role == "terminal" else ():
         line, is_other = line_beside(titled, command) if command is not None else ("", False)
         claimed = "\n".join(filter(None, (claimed, line)))

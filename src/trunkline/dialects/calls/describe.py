@@ -61,7 +61,7 @@ def describe(tool: str, members: Mapping[str, Any], command: str | None, paths: 
 
 
 def _line(tool: str, members: Mapping[str, Any], paths: Sequence[str]) -> str:
-    line = describe_tool_call(tool, members)
+    line = describe_tool_call(tool, {key: value for key, value in members.items() if not isinstance(value, list) or any(value)})
     if line != tool or not paths or paths[0] == BEYOND_RULES:
         return line
     line = describe_tool_call(tool, {"path": paths[0]})

@@ -131,6 +131,27 @@ def told_by(title: str, role: ToolRole | None, members: Mapping[str, Any]) -> To
     return _told([token for token in text.split() if token.strip(_AROUND) not in known], title, looks=begins)
 
 
+_OF_FILES: Final[frozenset[ToolRole]] = frozenset({"read", "write", "edit", "delete"})
+_FILE: Final = re.compile(r"(?:~|\.{1,2})?/[^\s:*?…]{1,300}|\.[A-Za-z][\w.-]{0,60}|[\w@.-]{1,80}(?:/[\w@.-]{1,80}){1,20}")
+
+
+def file_beside(title: str, role: ToolRole | None, members: Mapping[str, Any], paths: Sequence[str]) -> str:
+    """The file that the title of a call about files names, where its input names others: by its own name, for folders are often
+    left out or written otherwise. Empty where it is one of these, or where not exactly one is named."""
+    if role not in _OF_FILES or not paths or ("/" not in title and "." not in title):
+        return ""
+    tokens = [token.strip(_QUOTES).rstrip(".,;:") for token in title[:TITLE_CHARS].split()]
+    named = [token for token in dict.fromkeys(tokens) if _FILE.fullmatch(token) is not None]
+    if len(named) != 1:
+        return ""
+    own = named[0].rstrip("/").rpartition("/")[2]
+    texts = (*paths, *islice(_texts(members, _DEPTH), _TEXTS))
+    return "" if any(own in text for text in texts) else named[0]
+
+
+_QUOTES: Final = "`'\"()[]{}<>"
+
+
 def _told(tokens: Sequence[str], title: str, *, looks: bool = False) -> Told:
     bare = [token.strip(_AROUND) for token in tokens]
     words = [word for word in bare if word]

@@ -22,10 +22,12 @@ from trunkline.dialects.risk.rules.all_programs.consoles import note_console
 from trunkline.dialects.risk.rules.all_programs.elsewhere import note_elsewhere
 from trunkline.dialects.risk.rules.all_programs.evaluated import note_evaluated
 from trunkline.dialects.risk.rules.all_programs.frameworks import note_lost
+from trunkline.dialects.risk.rules.all_programs.handed import note_handed
 from trunkline.dialects.risk.rules.all_programs.loading import note_debugger, note_loaded
 from trunkline.dialects.risk.rules.all_programs.losses import note_losses
 from trunkline.dialects.risk.rules.all_programs.outputs import note_outputs
 from trunkline.dialects.risk.rules.all_programs.paths import note_outside
+from trunkline.dialects.risk.rules.all_programs.raised import note_raised
 from trunkline.dialects.risk.rules.all_programs.releases import note_released
 from trunkline.dialects.risk.rules.all_programs.settings import note_settings
 from trunkline.dialects.risk.rules.docker import CONTAINERS
@@ -242,6 +244,8 @@ def _judged(command: SimpleCommand, standing: Standing, feeders: tuple[ProgramCa
         program.judge(call)
         if len(words) > 2 and program.name in VERBS:
             _read_otherwise(call, program)
+        note_raised(call)
+        note_handed(call, program.is_unknown)
         names_path = _may_name_path(call)
         if names_path:
             note_outside(call, program.judge is not run_file)

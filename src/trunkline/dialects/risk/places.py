@@ -101,7 +101,10 @@ _LOADED: Final = re.compile(
 _LOADED_HINT: Final = re.compile(
     r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$|mise[^/]*\.toml$", re.IGNORECASE)
 """A part of those that have no hidden name in them."""
-_WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/Users"})
+_WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/etc/ssh", "/Users"})
+_KEPT_SETTINGS: Final = frozenset(
+    ".config .local .local/share .mozilla .thunderbird .password-store Library".split())
+"""Folders of a home in which programs keep what they log in with, beside much else."""
 _A_HOME: Final = re.compile(r"/(home|Users)(/[^/]+)?/?$")
 _FILE_URL: Final = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
 _DRIVE: Final = re.compile(r"[A-Za-z]:\\")
@@ -182,9 +185,12 @@ class Places(Struct, frozen=True, eq=False):
         return not path.startswith(_INSTALLED) and path != self.home
 
     def holds_secrets(self, sketch: str) -> bool:
-        """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``."""
+        """Whether a folder is so large that credentials are somewhere in it: a home, ``/``, ``/etc``,
+        ``~/.config``."""
         path = self.resolve(sketch)
-        return path in _WHOLE or path == self.home or (path.startswith(_HOMES[:2]) and path.count("/") == 2)
+        if path in _WHOLE or path == self.home or (path.startswith(_HOMES[:2]) and path.count("/") == 2):
+            return True
+        return path[:1] in "/~" and _homeless(self, path).removeprefix("~/") in _KEPT_SETTINGS
 
 
 @lru_cache(maxsize=64)

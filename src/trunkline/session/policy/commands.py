@@ -312,7 +312,7 @@ def _mounted(word: str) -> tuple[str, str] | None:
     return (target, source) if source and target else None
 
 
-_LINKERS = frozenset("ln link symlink cp gcp".split())
+_LINKERS = frozenset("ln link symlink cp gcp mv gmv rsync install ditto".split())
 _MOUNTERS = frozenset("docker podman nerdctl mount bwrap firejail systemd-nspawn proot bindfs sshfs".split())
 
 

@@ -337,8 +337,9 @@ class Subject:
             return ("*",)
         if any(len(one) > MOST for one in self.spellings):
             return ("*",)
-        found = [outline(one) for one in self.commands]
-        return tuple(dict.fromkeys(one for one in found if one is not None))
+        found = [one for command in self.commands if (one := outline(command)) is not None]
+        scripts = [one for one in found if "/" in one]  # `bash scripts/*.sh` may be `./scripts/deploy.sh`
+        return tuple(dict.fromkeys((*found, *(self.in_other_words(scripts) if scripts else ()))))
 
     @cached_property
     def hidden(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trunkline.dialects import late_re as re
 from trunkline.dialects.glob_tokens import remembered
+from trunkline.dialects.risk.modes import bits_set
 from trunkline.session.policy import globs
 
 if TYPE_CHECKING:
@@ -35,11 +36,15 @@ _NAMES: Final[dict[str, tuple[Words, ...]]] = {
     "nodejs": (("node",),), "gmake": (("make",),), "bmake": (("make",),), "gsed": (("sed",),), "py.test": (("pytest",),),
     "apt": (("apt-get",),), "apt-get": (("apt",),), "autossh": (("ssh",),), "terragrunt": (("terraform",),),
     "docker-compose": (("docker", "compose"),), "podman-compose": (("podman", "compose"), ("docker", "compose")),
-    "kubecolor": (("kubectl",),), "microk8s.kubectl": (("kubectl",),), "oc": (("kubectl",),), "run0": (("sudo",),),
-    "pkexec": (("sudo",),), "mamba": (("conda",),), "micromamba": (("conda",),), "mariadb": (("mysql",),),
-    "mvnw": (("mvn",),), "gradlew": (("gradle",),),
+    "kubecolor": (("kubectl",),), "microk8s.kubectl": (("kubectl",),), "oc": (("kubectl",),),
+    "mamba": (("conda",),), "micromamba": (("conda",),), "mariadb": (("mysql",),),
+    "podman": (("docker",),), "nerdctl": (("docker",),), "mvnw": (("mvn",),), "gradlew": (("gradle",),),
 }
 """Programs that take the same words for the same things, and what else they are called."""
+_BECOMES: Final = frozenset(
+    "sudo su doas pkexec runuser run0 sudoedit gosu setpriv runas sg su-exec sudo-rs su-rs gsudo dzdo calife ksu sux super "
+    "please kdesu kdesudo gksu gksudo beesu pfexec newgrp machinectl capsh chroot systemd-run start-stop-daemon unshare".split())
+"""Programs by which others run with other rights: a rule about one of sudo and su is about them all."""
 _VERSIONED: Final = re.compile(r"(python|pip)(?:[23](?:\.\d{1,2})?)?")
 _INSTALL: Final = "install i in ins inst insta instal isnt isnta isntal isntall add"
 _VERBS: Final[dict[str, tuple[str, ...]]] = {
@@ -144,6 +149,10 @@ def _renamed(words: Words) -> Iterator[Words]:
     """The same program under another name."""
     for name in _NAMES.get(words[0], ()):
         yield (*name, *words[1:])
+    if words[0] in _BECOMES:
+        yield from _becoming(words)
+    elif words[0] in _WITH_MODES:
+        yield from _with_mode(words)
     if (found := _VERSIONED.fullmatch(words[0])) is not None:
         yield from ((name, *words[1:]) for name in (found[1], f"{found[1]}3") if name != words[0])
         if words[1:2] == ("-m",) and len(words) > 2:
@@ -154,6 +163,37 @@ def _renamed(words: Words) -> Iterator[Words]:
         yield ("docker", *words[1:])
     if words[:2] == ("minikube", "kubectl") and "--" in words:
         yield ("kubectl", *words[words.index("--") + 1:])
+
+
+def _becoming(words: Words) -> Iterator[Words]:
+    """The same with the words of ``sudo`` and ``su``: what is run stands behind them, or behind ``-c``, or is a shell."""
+    line = next((words[at + 1:] for at in range(1, len(words)) if words[at] in ("-c", "--command")), ())
+    for name in ("sudo", "su"):
+        if name != words[0]:
+            yield from ((name, *words[1:]), (name, *words), (name, *line))
+
+
+_WITH_MODES: Final[dict[str, tuple[str, ...]]] = {"chmod": (), "install": ("-m", "--mode"), "mkdir": ("-m", "--mode")}
+"""Programs that give files their permissions, and the option that says which; none: a word does."""
+
+
+def _with_mode(words: Words) -> Iterator[Words]:
+    """``chmod 0777 x`` and ``install -m a+rwx y x`` as ``chmod 777 x``."""
+    options = _WITH_MODES[words[0]]
+    for at, word in enumerate(words[1:_AMONG * 2], 1):
+        option, equal, value = word.partition("=")
+        if not options:
+            mode, rest = word, (*words[1:at], *words[at + 1:])
+        elif option in options:
+            mode, rest = (value, words[at + 1:]) if equal else (" ".join(words[at + 1:at + 2]), words[at + 2:])
+        elif word[:2] in options:
+            mode, rest = word[2:], words[at + 1:]
+        else:
+            continue
+        if (bits := bits_set(mode)):
+            first = tuple(each for each in rest if each[:1] == "-")
+            yield ("chmod", *first, f"{bits:03o}", *(each for each in rest if each[:1] != "-"))
+            yield ("chmod", f"{bits:03o}", *rest)
 
 
 def _said(words: Words) -> Iterator[Words]:

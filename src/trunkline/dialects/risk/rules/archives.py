@@ -114,6 +114,8 @@ def _seven_zip(call: ProgramCall) -> None:
     verb = call.operands[0] if call.operands else ""
     if verb in ("", "l", "t", "i", "h", "b"):
         return
+    if verb in ("x", "e") and any(arg.lower().startswith(("-spf", "-snl", "-snh")) and arg[-1:] != "-" for arg in call.args):
+        call.note("high", "unpacks to absolute paths or through links", call.command.text)
     if any(arg.lower() == "-sdel" for arg in call.args):
         call.note("high", "deletes files after packing", call.command.text)
     call.at_least("medium", "unpacks or packs files", call.command.text)

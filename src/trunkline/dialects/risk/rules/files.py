@@ -7,11 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from trunkline.dialects.context.types import RiskLevel
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.awk import AWKS, given_values
 from trunkline.dialects.risk.inline.code import judge_awk, judge_sed
-from trunkline.dialects.risk.places import look
+from trunkline.dialects.risk.modes import bits_set
 from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.risk.rules.patches import note_patch
 from trunkline.dialects.risk.stdin import given
@@ -102,18 +101,23 @@ def _note_links(call: ProgramCall, targets: Sequence[str]) -> None:
     folder = posixpath.dirname(made) if call.has("s", "--symbolic", "--symbolic-link") and len(targets) == 1 else ""
     for target in targets:
         place = target if target[:1] in ("/", "~", "$") or not folder else posixpath.join(folder, target)
-        _, kind, secret = look(call.places, place)
-        if kind not in _QUIET_PLACES:
-            is_grave = kind not in ("outside", "home", "system", "elsewhere") or secret or call.places.holds_secrets(place)
-            level: RiskLevel = "high" if is_grave else "medium"
-            call.note(level, "makes a link that leads out of the session's folders", target)
+        if call.places.kind(place) not in _QUIET_PLACES:
+            call.note("high", "makes a link that leads out of the session's folders", target)
 
 
 def _makes(call: ProgramCall) -> None:
     """mkdir and touch: harmless where the session works."""
+    mode = call.value("-m", "--mode") if call.name == "mkdir" else None
+    if mode and _is_wide(mode[:_MODE_CHARS]):
+        call.note("high", "opens a folder to everybody", call.command.text)
     for path in call.operands:
         if call.places.kind(path) not in _QUIET_PLACES:
             call.write(path)
+
+
+def _is_wide(mode: str) -> bool:
+    """Whether a mode lets everybody write, or lends the rights of the owner."""
+    return mode not in ("+x", "a+x") and (_WIDE_MODE.search(mode) is not None or bool((bits_set(mode) or 0) & 0o002))
 
 
 def _chmod(call: ProgramCall) -> None:
@@ -121,7 +125,7 @@ def _chmod(call: ProgramCall) -> None:
     paths = [path for path in call.operands if path != mode]
     if call.has("R", "--recursive"):
         call.note("high", "changes permissions of a whole folder", call.command.text)
-    elif _WIDE_MODE.search(mode[:_MODE_CHARS]) and mode not in ("+x", "a+x"):
+    elif _is_wide(mode[:_MODE_CHARS]):
         call.note("high", "opens a file to everybody", call.command.text)
     elif any(call.places.kind(path) not in _QUIET_PLACES for path in paths) or call.has("", "--reference"):
         call.note("high", "changes permissions outside the project", call.command.text)
@@ -267,7 +271,7 @@ def _install(call: ProgramCall) -> None:
     for path in _with_target(call)[-1:]:
         call.write(path)
     mode = call.value("-m", "--mode")
-    if mode and _WIDE_MODE.search(mode[:_MODE_CHARS]):
+    if mode and _is_wide(mode[:_MODE_CHARS]):
         call.note("high", "opens a file to everybody", call.command.text)
 
 

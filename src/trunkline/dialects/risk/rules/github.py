@@ -29,6 +29,8 @@ ROWS: Final = (
     row(_PUBLISHED, "low", "looks", "gh release list", then=_LOOKS),
     row(_PUBLISHED, "high", "publishes, or changes keys and secrets", "gh release create v1", effect="sends"),
     row("alias", "high", "makes an alias that runs a command", "gh alias set x 'pr view'", then="set import"),
+    row("config", "high", "prints a credential", "glab config get token", then="get",
+        word="(?i)token|password|secret", effect="secret"),
     row("config", "high", "changes what it runs and where it looks", "gh config set pager x", then="set"),
     row("auth", "high", "changes who is logged in", "gh auth logout", then="login logout refresh switch setup-git"),
     row("", "high", _FOR_ALL, "gh repo delete x", then=_GRAVE),

@@ -33,7 +33,9 @@ _DISKS: Final = (
     "badblocks diskutil hdiutil "
     "newfs newfs_apfs format diskpart flashrom fwupdmgr ddrescue partclone mke2fs mkfs mkdosfs mkntfs sg_format".split()
 )
-_BECOMING: Final = "sudo su doas pkexec runuser run0 sudoedit gosu setpriv runas sg".split()
+_BECOMING: Final = (
+    "sudo su doas pkexec runuser run0 sudoedit gosu setpriv runas sg su-exec sudo-rs su-rs gsudo dzdo dzedit calife ksu sux "
+    "super please pleaseedit kdesu kdesudo gksu gksudo beesu pfexec priv userdo setuidgid chpst".split())
 _ENTERING: Final = "chroot nsenter unshare capsh machinectl lxc incus virsh qemu-system-x86_64".split()
 _TRACING: Final = "strace ltrace perf dtrace bpftrace gcore ptrace pyspy py-spy rr".split()
 POWER: Final = (row("", "high", "stops or restarts the machine", "reboot"),)

@@ -235,6 +235,8 @@ def _find(call: ProgramCall) -> None:
         call.read(path, contents=False)
         if call.places.holds_secrets(path):
             call.traits |= Trait.SECRET
+        if call.places.secret(path) == "own" and not call.options.isdisjoint(_EXECUTES) and _starts_reader(call):
+            call.note("high", "reads credentials", path)
     if call.name in ("fd", "fdfind") and not call.options.isdisjoint(_EXECUTES) and looks_for_credentials(call) and (
             _starts_reader(call)):
         call.note("high", "reads credentials", call.command.text)

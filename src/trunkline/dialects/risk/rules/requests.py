@@ -59,6 +59,10 @@ SERVICES: Final = (
     _service(_AT + r":(?:6443|8001|10250|8500|2379|4646)(?:/|$)", None, "high", "changes a cluster"),
     _service(r"^[^?#]{0,1200}/_(?:delete_by_query|all|shutdown|forcemerge)(?:/|$|\?)", None, "high",
              "deletes what a service holds"),
+    _service(r"^(?:https?://)?(?:[^/@]{0,200}@)?(?:api\.github\.com|uploads\.github\.com|api\.bitbucket\.org|dev\.azure\.com|registry\.npmjs\.org"
+             r"|upload\.pypi\.org|crates\.io/api|rubygems\.org/api|hub\.docker\.com|api\.(?:vercel|netlify|heroku|cloudflare|fly)\.[a-z]{2,5})"
+             r"(?:[/:?]|$)|^[^?#]{0,400}/api/v[1-4]/(?:repos|projects|groups|orgs)(?:/|$)", None, "high",
+             "changes or publishes something at a forge or a registry"),
 )
 _ENGINES: Final = re.compile(
     r"(?:docker|podman|containerd|crio|cri-dockerd|buildkitd?|lxd|incus|libvirt|snapd|dbus|system_bus|systemd)(?![a-z])")

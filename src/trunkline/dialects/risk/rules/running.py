@@ -13,6 +13,7 @@ from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.code import judge_code
 from trunkline.dialects.risk.inline.magics import note_magics
 from trunkline.dialects.risk.inline.perl import judge_perl_words
+from trunkline.dialects.risk.places import look
 from trunkline.dialects.risk.rules import reading
 from trunkline.dialects.risk.rules.looking import asks_about_itself, only_looks
 from trunkline.dialects.risk.rules.packages import manages
@@ -75,11 +76,26 @@ def run_file(call: ProgramCall) -> None:
         return
     call.run(path)
     call.note("medium", "runs a file", call.command.text)
+    _note_foreign(call, path)
+
+
+def _note_foreign(call: ProgramCall, path: str) -> None:
+    """Note a script that is neither the session's nor installed. A program in a folder of programs is, and what lies among
+    temporary files was most likely written there to be run."""
+    if path[:1] in "/~." and call.places.is_foreign(path):
+        resolved, kind, _ = look(call.places, path)
+        if kind not in ("temp", "null") and _PROGRAMS.search(resolved) is None:
+            call.note("high", "runs a script from outside the session's folders", resolved)
+
+
+_PROGRAMS: Final = re.compile(r"/(?:bin|sbin|libexec|node_modules|site-packages|shims)/")
+"""Folders of installed programs, wherever they lie."""
 
 
 def _script(call: ProgramCall, path: str) -> None:
     call.run(path)
     call.note("medium", "runs a script", path)
+    _note_foreign(call, path)
     if call.places.kind(path) == "unknown":
         call.traits |= Trait.EXECUTES
         call.note("high", "runs a script that is only known when it runs", path)
@@ -458,7 +474,15 @@ def _npx(call: ProgramCall) -> None:
 
 
 def _terminal(call: ProgramCall) -> None:
+    """A terminal, or what starts a program anew: its words may be a command line, whatever they stand behind."""
     call.note("medium", "starts another terminal", call.command.text)
+    for at in range(min(len(call.args), _STARTED_AMONG)):
+        if call.args[at][:1] != "-" and (at == 0 or call.args[at - 1][:1] != "-" or call.args[at - 1] in _STARTING):
+            call.bring(shlex.join(call.args[at:]))
+
+
+_STARTED_AMONG: Final = 6
+_STARTING: Final = frozenset("-e -x -c -d -dm -dmS -- --exec --command --hold".split())
 
 
 JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {

@@ -4,6 +4,7 @@ program before it runs it.
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Sequence
 from enum import Enum
@@ -44,6 +45,11 @@ _PRINTERS: Final = frozenset("cat tee zcat gzip xz base64".split())
 
 _READS_SCRIPTS: Final = SHELLS | {"source", ".", "exec"}
 
+_PARTS: Final = 40
+"""Of a path that are looked at: one that is deeper is no script that a line has moved."""
+
+_BINARIES: Final = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
+
 _LOADER_CHARS: Final = 80
 
 _IMPLICIT: Final = frozenset(
@@ -64,6 +70,8 @@ class _NamesMade:
         self.aliases: dict[str, str] = {}
         self.copies: dict[str, str] = {}
         """The program behind a name; empty: one that nobody knows."""
+        self.paths: dict[str, str] = {}
+        """Files and folders that are no programs, by their new paths: where they were."""
         self.written: set[str] = set()
         """Files that the line itself writes."""
         self.steers = False
@@ -78,7 +86,9 @@ class _NamesMade:
             return ()
         if self.copies.get(name, name) != name:
             words = (self.copies[name], *map(git.quoted, command.sketch[1:]))
-            return (" ".join(words)[:git.CHARS],) if self.copies[name] else UNKNOWN
+            return (" ".join(words)[:git.CHARS], *self._moved(command)) if self.copies[name] else UNKNOWN
+        if self.paths and (moved := self._moved(command)):
+            return moved
         if self.aliases and name == "git":
             return git.aliased(command, self.aliases)
         if self.steers and (name == "git" or name in ROWS):
@@ -88,6 +98,21 @@ class _NamesMade:
                 (name in _READS_SCRIPTS or name in ROWS) and any(base_name(word) in self.written for word in command.sketch[1:]
                                                                  if word[:1] != "-"))):
             return UNKNOWN if name in _READS_SCRIPTS or "/" in first or ROWS[name].language == "code" else ()
+        return ()
+
+    def _moved(self, command: SimpleCommand) -> tuple[str, ...]:
+        """A script that the line has copied, moved or linked, alone or with its folder, by the path that it had before."""
+        words = command.sketch
+        reads = (command.name in _INTERPRETERS or command.name in _READS_SCRIPTS) and len(words) > 1
+        for at in range(min(len(words), _SCRIPT_AMONG) if reads else 1):
+            path = posixpath.normpath(words[at]) if words[at][:1] != "-" else ""
+            parts = path.split("/")[:_PARTS] if path and (at or "/" in words[at]) else []
+            for end in range(len(parts), 0, -1):
+                above = "/".join(parts[:end])
+                if (before := self.paths.get(above, "")):
+                    there = posixpath.normpath(before + path[len(above):])
+                    there = there if "/" in there else f"./{there}"
+                    return (" ".join(map(git.quoted, (*words[:at], there, *words[at + 1:])))[:git.CHARS],)
         return ()
 
     def learn(self, command: SimpleCommand) -> None:
@@ -102,6 +127,8 @@ class _NamesMade:
             self.aliases.update(git.aliases_set(command))
         elif name in _COPIERS:
             self._copied([word for word in words[1:] if word[:1] != "-" or word.startswith("-t")])
+        elif name == "git" and "mv" in words[:_SCRIPT_AMONG]:
+            self._copied([word for word in words[words.index("mv") + 1:] if word[:1] != "-"])
         elif name in ("alias", "hash"):
             self._aliased(name, words)
         elif name == "dd":
@@ -134,7 +161,14 @@ class _NamesMade:
                 self.copies[alias] = text
 
     def _copied(self, operands: list[str]) -> None:
+        if operands and operands[0].startswith("-t"):  # the folder comes first
+            operands = [*operands[2:], *operands[1:2]] if operands[0] == "-t" else [*operands[1:], operands[0][2:]]
+        target = posixpath.normpath(operands[-1]) if operands else ""
         for source in operands[:-1]:
+            before = self.paths.get(posixpath.normpath(source), source)
+            if not source.startswith(_BINARIES):
+                self.paths[target] = before
+                self.paths[posixpath.join(target, base_name(source))] = before
             self._named(operands[-1], source)
             if base_name(source) not in self.copies:
                 self._named(source, source)

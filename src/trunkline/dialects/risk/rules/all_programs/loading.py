@@ -61,6 +61,9 @@ _ONLY_READ: Final = {"go": frozenset("vet list doc fmt version env".split())}
 _SIGNS: Final = re.compile(r"[/~]|\.\.")
 _BETWEEN: Final = re.compile(r"[,;:=\"'{}\[\]]")
 _PIECES: Final = 32
+_CODE: Final = re.compile(r"\.(?:[cm]?[jt]sx?|py|rb|lua|php)$", re.IGNORECASE)
+_CONFIGURES: Final = re.compile(r"conf|rc\b|setup|settings|file\.", re.IGNORECASE)
+"""Code that programs look for by itself is named after what it is; another file is one that somebody chose."""
 _NO_ABOVE: Final = frozenset(("/", "/tmp", "/var/tmp", "/dev/shm"))
 
 
@@ -113,7 +116,8 @@ def _is_from_outside(places: Places, path: str, option: str) -> bool:
     above = places.resolve(path)
     above = above if option in _FOLDERS else posixpath.dirname(above)
     is_above = above not in _NO_ABOVE and any([root.startswith(f"{above}/") for root in places.roots])
-    return not (is_above and option in _CONFIGURATIONS)
+    is_found = _CODE.search(path) is None or _CONFIGURES.search(posixpath.basename(path)) is not None
+    return not (is_above and option in _CONFIGURATIONS and is_found)
 
 
 def _named(call: ProgramCall) -> Iterator[tuple[str, str]]:

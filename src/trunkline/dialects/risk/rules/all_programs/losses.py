@@ -53,7 +53,8 @@ def note_losses(call: ProgramCall) -> None:
         call.traits |= Trait.SECRET
         call.note("high", "reads credentials", call.command.text)
     verbs = [word for word in call.operands[:_VERB_AMONG] if len(word) <= _WORD_CHARS]
-    if any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call):
+    if any(map(_DELETES.fullmatch, verbs)) or not call.longs.isdisjoint(_OPTIONS) or _further(call) or any(
+            [arg[:7].lower() == "-delete" for arg in call.args[:_WORDS]]):
         call.at_least("high", "deletes something, by its own words", call.command.text)
     elif any(map(_PUBLISHES.fullmatch, verbs)) and not rehearses(call.args, REHEARSALS):
         call.at_least("high", "publishes or deploys, by its own words", call.command.text)

@@ -1,0 +1,133 @@
+"""Words by which a program does what nobody expects of it: it opens the machine, installs a hook, runs a program,
+sends.
+
+Rule 1: this only ever raises; what else a program does its own judge says, or nobody.
+Rule 2: it is data. A row is a program (in small letters), an expression for its words with one blank between them, and why.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from trunkline.dialects.risk.call import ProgramCall, Trait
+
+_CHARS: Final = 4000
+"""Of the words of a command that are looked at."""
+_OPENS: Final = "opens this machine to the network"
+_HOOKS: Final = "installs what runs by itself from then on"
+_RUNS: Final = "runs a program, or code, that its words name"
+_SECRETS: Final = "reads credentials"
+_SYSTEM: Final = "changes how the system runs"
+_PUBLISHES: Final = "publishes something"
+_EVERYWHERE: Final = r"(?:0\.0\.0\.0|\[?::\]?|\*)"
+
+
+class Raised(NamedTuple):
+    """One row: what the words are like, and what that means."""
+
+    words: re.Pattern[str]
+    reason: str
+    traits: int = Trait.NONE
+
+
+def _rows(*rows: tuple[str, str]) -> tuple[Raised, ...]:
+    return tuple(Raised(re.compile(words, re.IGNORECASE), reason, Trait.SECRET if reason is _SECRETS else Trait.NONE)
+                 for words, reason in rows)
+
+
+_ANY: Final = r"\S"
+_ALWAYS: Final = r"(?s).*"
+RAISED: Final[dict[str, tuple[Raised, ...]]] = {
+    # servers for everybody
+    "rsync": _rows((r"(?:^| )--daemon\b", _OPENS)),
+    "git": _rows((r"(?:^| )(?:daemon|instaweb|cvsserver|http-backend)(?: |$)", _OPENS)),
+    "php": _rows((rf"(?:^| )-S ?{_EVERYWHERE}:", _OPENS)),
+    "kubectl": _rows((rf"port-forward .{{0,400}}--address[= ]{_EVERYWHERE}", _OPENS)),
+    **dict.fromkeys(("http-server", "serve", "live-server", "browser-sync"),
+                    _rows((rf"(?:-a|-l|--host)[= ]{_EVERYWHERE}", _OPENS))),
+    **dict.fromkeys("ttyd gotty tmate upterm sshd dropbear telnetd in.telnetd rshd vsftpd pure-ftpd proftpd smbd "
+                    "vncserver x11vnc tigervncserver wayvnc xrdp gost frpc frps chisel ngrok bore rathole sshuttle "
+                    "iodine ptunnel dns2tcp teleport tailscaled".split(),
+                    _rows((r"^(?!--?(?:version|help|V|h)$)", _OPENS))),
+    **dict.fromkeys("xhost".split(), _rows((r"\+", _OPENS))),
+    **dict.fromkeys("redis-server mongod mysqld postgres memcached dockerd flask uvicorn gunicorn hypercorn".split(),
+                    _rows((rf"{_EVERYWHERE}(?::\d{{1,5}})? .{{0,400}}--debug|--protected-mode no"
+                           rf"|bind_ip_all|-H[= ]?tcp://(?!127|localhost)", _OPENS))),
+    # hooks and extensions
+    "pre-commit": _rows((r"^(?:-\S+ )*(?:install|init-templatedir)(?: |$)", _HOOKS)),
+    **dict.fromkeys("husky simple-git-hooks overcommit captainhook".split(), _rows((_ALWAYS, _HOOKS))),
+    "lefthook": _rows((r"^(?:install|add|uninstall)", _HOOKS)),
+    **dict.fromkeys("code code-insiders codium cursor windsurf".split(),
+                    _rows((r"^tunnel|^serve-web|--install-extension|--extensions-dir|--extensionDevelopmentPath", _HOOKS))),
+    **dict.fromkeys("jupyter jupyter-labextension jupyter-lab".split(),
+                    _rows((r"(?:lab|server|nb)?extension (?:install|enable|develop)", _HOOKS))),
+    # programs and code that words name
+    "aria2c": _rows((r"--on-[\w-]{1,40}[= ]", _RUNS)),
+    "rake": _rows((r"(?:^| )(?:-e|-E|-p|--execute(?:-print|-continue)?)[ =]", _RUNS)),
+    "just": _rows((r"--shell(?:-arg|-command)?[= ]|--chooser[= ]|--set \S+ .{0,400}`", _RUNS)),
+    "fab": _rows((r"(?:^| )-- ", "runs commands on another machine")),
+    "kustomize": _rows((r"--enable-exec|--enable-alpha-plugins|--helm-command", _RUNS)),
+    "ssh-add": _rows((r"(?:^| )-[a-z]{0,8}s", _RUNS), (r"(?:^| )-D", "throws away keys")),
+    "ssh-keygen": _rows((r"(?:^| )-D", _RUNS)),
+    "micro": _rows((r"-config-dir[= ](?:/|~|\.\.)", _RUNS)),
+    "swift": _rows((r"^-e ", _RUNS)),
+    "run-parts": _rows((r"(?:^| )(?:/|~|\.\.)", _RUNS)),
+    # what keeps credentials, and what publishes
+    **dict.fromkeys(("keyctl", "kwallet-query", "kwalletcli"), _rows((r"print|pipe|read|-r|-f", _SECRETS))),
+    "hg": _rows((r"^(?:update|up|checkout|co) .{0,200}(?:-C\b|--clean\b)|^(?:strip|purge|rollback)\b", "throws away changes")),
+    **dict.fromkeys(("trash-empty", "trash-rm"), _rows((_ALWAYS, "deletes files for good"))),
+    "unison": _rows((r"-(?:force|nodeletion|batch)\b", "overwrites files")),
+    "luarocks": _rows((r"^(?:-\S+ )*upload", _PUBLISHES)),
+    "xcrun": _rows((r"--upload-app|--upload-package|notarytool submit|stapler", _PUBLISHES)),
+    **dict.fromkeys(("dput", "dupload", "cpan-upload"), _rows((_ANY, _PUBLISHES))),
+    "brew": _rows((r"^bump", _PUBLISHES)),
+    "npm": _rows((r"^stage (?:publish|approve)", _PUBLISHES)),
+    "cosign": _rows((r"^(?:sign|attest|attach|upload|copy)", _PUBLISHES)),
+    "hub": _rows((r"^(?:release (?:create|edit|delete)|delete|merge|create|gist create)", _PUBLISHES)),
+    "aws": _rows((r"codecommit (?:merge-|delete-|put-file|create-commit)", "changes or merges what others use")),
+    "az": _rows((r"repos pr (?:update|create) .{0,400}(?:--status[= ](?:completed|abandoned)|--auto-complete|--bypass-policy)",
+                 "changes or merges what others use"), (r"repos (?:pr )?(?:ref )?delete", "changes or merges what others use")),
+    "helm": _rows((r"registry login", "logs in somewhere")),
+    "earthly": _rows((r"--push\b", _PUBLISHES)),
+    "dbt": _rows((r"--full-refresh|run-operation \S*(?:drop|delete|truncate|grant)",
+                   "deletes or rebuilds what is in a database")),
+    "dmsetup": _rows((r"^(?!ls|info|status|table|version|deps)", "works on disks")),
+    # of Windows and PowerShell
+    **dict.fromkeys("invoke-expression iex mshta rundll32 regsvr32 cscript wscript installutil msbuild.exe odbcconf cmstp "
+                    "forfiles pcalua invoke-command icm invoke-cimmethod invoke-wmimethod".split(), _rows((_ANY, _RUNS))),
+    **dict.fromkeys(("start-process", "saps"), _rows((r"-Verb ", "runs with other rights"), (_ANY, _RUNS))),
+    **dict.fromkeys(("invoke-restmethod", "irm", "invoke-webrequest", "iwr"), _rows(
+        (r"-(?:InFile|Body|Form)\b", "sends data to another machine"),
+        (r"-Me[a-z]* (?:post|put|patch|delete)", "sends data to another machine"),
+        (r"-OutFile .{0,400}\.(?:exe|ps1|bat|cmd|dll|msi|vbs|js)\b", "fetches a program"))),
+    "wmic": _rows((r"call|delete|create|set ", _RUNS)),
+    "certutil": _rows((r"-(?:urlcache|addstore|importpfx|delstore|decode)", "fetches a program, or changes what is trusted")),
+    "wevtutil": _rows((r"^(?:cl|clear-log|sl|im|um)", "erases logs")),
+    **dict.fromkeys("set-executionpolicy new-service set-service remove-service stop-computer restart-computer new-localuser "
+                    "add-localgroupmember set-mppreference add-mppreference register-scheduledtask "
+                    "disable-windowsoptionalfeature new-netfirewallrule set-netfirewallprofile setx netsh clear-eventlog "
+                    "stop-service new-itemproperty set-itemproperty remove-itemproperty set-acl import-certificate "
+                    "enable-psremoting".split(),
+                    _rows((_ALWAYS, _SYSTEM))),
+    **dict.fromkeys("clear-recyclebin format-volume clear-disk initialize-disk remove-partition remove-psdrive".split(),
+                    _rows((_ALWAYS, "deletes files for good"))),
+    **dict.fromkeys(("powershell", "pwsh"), _rows(
+        (r"-(?:ep|ex\w*|executionpolicy) (?:bypass|unrestricted)|-(?:e|ec|enc\w*) \S", _RUNS))),
+    **dict.fromkeys("xcopy robocopy copy-item copy".split(),
+                    _rows((r"[\\/]\.(?:ssh|aws|gnupg|kube|docker|netrc|config)\b", _SECRETS))),
+}
+"""By program, the rows; the first that fits counts."""
+
+
+def note_raised(call: ProgramCall) -> None:
+    """Note what the words of a call say beyond its program."""
+    rows = RAISED.get(call.name)
+    if rows is None:
+        return
+    words = " ".join(call.args)[:_CHARS]
+    for one in rows:
+        if one.words.search(words) is not None:
+            call.traits |= one.traits
+            call.at_least("high", one.reason, call.command.text)
+            return
