@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
-from itertools import count
 
 import pytest
 from hypothesis import given, settings
@@ -21,8 +18,6 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(KEYS), inner),
     max_leaves=8,
 )
-FEW_RUNS = 15
-MANY_RUNS = 101
 DANGEROUS = "rm curl sh -c -e | ; && $( ) ` ' \" > < /dev/sda ~/.ssh x base64 -d eval find -exec {} + git".split()
 ORDINARY = (
     "cd packages/server && git status --short && git diff HEAD~1 -- src/app/main.py src/app/routes.py | head -50; "
@@ -71,18 +66,12 @@ def test_code_that_is_too_long_to_be_read_to_its_end_is_high(line: str) -> None:
     assert long.level == "high" and "too long to be read" in long.reason
 
 
-def test_one_kilobyte_costs_no_more_than_a_fixed_piece_of_work() -> None:
-    """The work takes about 1.5 ms on an ordinary core, a judgement about 1 ms (its bound is 3 ms); a busy machine slows both."""
-    numbers = count()
-
-    def judge() -> None:
-        line = f"{ORDINARY}{ORDINARY}ls -la {'src/app/static/images ' * 7} # {next(numbers)}"
-        assert explain_risk("Bash", {"command": line}, cwd="/a", roots=["/a"], home="/h").level == "low"
-
-    def yardstick() -> None:
-        sum(index * index for index in range(30_000))
-
-    assert _ratio(judge, yardstick, 2.0) < 2.0
+def test_one_kilobyte_takes_no_more_than_a_fixed_number_of_calls() -> None:
+    """Counted, so that a busy machine counts for nothing: 7,100 of them take some 2 ms on an ordinary core, where the bound is 3
+    (``make bench``, row o, has the times)."""
+    line = f"{ORDINARY}{ORDINARY}ls -la {'src/app/static/images ' * 7}"
+    assert explain_risk("Bash", {"command": line}, cwd="/a", roots=["/a"], home="/h").level == "low"
+    assert _calls(f"{line} #") < 8_000
 
 
 TINY = ["git status", "ls a@ b", "make test", "echo @ > f@", "ls x@ 2>&1", 'echo "$x @"', "A=@ ls", "cat a@/b.txt",
@@ -100,21 +89,12 @@ SUBSTITUTING = ["ls src/*@.py", "ls a\\ b@", "mkdir -p x@/{a,b}", "echo `pwd`", 
 
 
 @every_row("unit", [*TINY, *BUSY, *SUBSTITUTING])
-def test_a_kilobyte_of_tiny_commands_costs_no_more_than_the_same_work(unit: str) -> None:
-    """As above: 3 ms on an ordinary core at most, each seen for the first time (``make bench``, row o, has the times). The bound
-    leaves room for a machine that slows the two unevenly: the slowest row takes 3.6 times as long where nothing else runs."""
-    numbers = count()
+def test_a_kilobyte_of_tiny_commands_takes_three_times_as_many_at_most(unit: str) -> None:
+    """Counted as above, each line seen for the first time; what is looked up once for all of that kind does not count."""
     times = 1024 // (len(unit) + 4)
     assert times >= 45
-
-    def judge() -> None:
-        places.look.cache_clear()
-        explain_risk("Bash", {"command": f"{repeated(unit, times)}; ls {next(numbers)}"}, cwd="/a", roots=["/a"], home="/h")
-
-    def yardstick() -> None:
-        sum(index * index for index in range(30_000))
-
-    assert _ratio(judge, yardstick, 5.0) < 5.0
+    _calls(unit)
+    assert _calls(repeated(unit, times)) < 24_000
 
 
 @every_row("unit", [
@@ -142,23 +122,6 @@ def _calls(line: str) -> int:
     finally:
         sys.setprofile(None)
     return seen
-
-
-def _ratio(first: Callable[[], None], second: Callable[[], None], bound: float) -> float:
-    """How long the one takes in terms of the other: the best of runs that take turns, so that a busy machine counts little. A few
-    runs are enough where the bound holds; where it does not, it may be the machine, and there are more."""
-    pairs: list[tuple[float, float]] = []
-    ratio = bound
-    while len(pairs) < FEW_RUNS or (ratio >= bound and len(pairs) < MANY_RUNS):
-        pairs.append((_seconds(first), _seconds(second)))
-        ratio = min(a for a, _ in pairs) / min(b for _, b in pairs)
-    return ratio
-
-
-def _seconds(work: Callable[[], None]) -> float:
-    started = time.thread_time()
-    work()
-    return time.thread_time() - started
 
 
 def test_judging_opens_no_file_and_starts_no_process() -> None:
