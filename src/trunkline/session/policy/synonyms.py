@@ -15,8 +15,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from trunkline.dialects import late_re as re
+from trunkline.dialects.file_modes import bits_set
 from trunkline.dialects.glob_tokens import remembered
-from trunkline.dialects.risk.modes import bits_set
 from trunkline.session.policy import globs
 
 if TYPE_CHECKING:

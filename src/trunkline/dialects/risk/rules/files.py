@@ -7,10 +7,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from trunkline.dialects.file_modes import bits_set
 from trunkline.dialects.risk.call import ProgramCall, Trait
 from trunkline.dialects.risk.inline.awk import AWKS, given_values
 from trunkline.dialects.risk.inline.code import judge_awk, judge_sed
-from trunkline.dialects.risk.modes import bits_set
 from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.risk.rules.patches import note_patch
 from trunkline.dialects.risk.stdin import given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.tooling.rows import every_row
-from trunkline.dialects.risk.modes import bits_set
+from trunkline.dialects.file_modes import bits_set
 
 
 @every_row(("mode", "bits"), [
