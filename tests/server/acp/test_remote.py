@@ -149,7 +149,7 @@ def test_an_owner_that_goes_ends_what_waits_and_the_next_request_finds_it_again(
             await owner.switch.stop()
             with pytest.raises(Refused, match="owner is stopping"):
                 result_of(await turn)
-            with pytest.raises(Refused, match="owner (is not connected; nothing was done|went away before)"):
+            with pytest.raises(Refused, match=r"owner (is not connected; nothing was done|went away before)"):
                 await made.ask("session/set_mode", {"sessionId": session_id, "modeId": "x"})
             await owner.switch.start()
             await made.ask("session/resume", {"sessionId": session_id, "cwd": str(owner.folder)})
