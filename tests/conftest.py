@@ -17,7 +17,7 @@ from tests.tooling.examples import examples
 
 # Deadlines measure the machine, not the code: the suite runs beside other work, and so does whoever makes the examples. Failures
 # print how to repeat them.
-hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True, max_examples=examples(30),
+hypothesis.settings.register_profile("trunkline", deadline=None, print_blob=True, max_examples=examples(20, 150),
                                      suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("trunkline")
 

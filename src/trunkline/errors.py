@@ -391,6 +391,10 @@ class NodeVersion(Unavailable):
     recoverable = False
 
 
+class ClientDisconnect(Exception):
+    """Whoever asked has left: nobody is there to be told of an error, so this is none of the tree."""
+
+
 def _by_code(root: type[TrunklineError]) -> dict[str, type[TrunklineError]]:
     """Every error under its code; where a class shares its parent's code, the child stands for it."""
     table = {root.code: root}

@@ -20,7 +20,7 @@ from tests.tooling.processes import eventually, is_alive, processes_with
 from tests.tooling.wire import Broken
 
 NewHub = Callable[..., HubProcess]
-AGAIN_S = 0.02
+AGAIN_S = 0.05
 """How soon somebody asks again: often enough to meet every moment of a hub's end, and without taking the machine for it."""
 
 

@@ -127,6 +127,32 @@ def test_what_waits_comes_whole_and_in_order(loop: str, is_short: bool) -> None:
     assert bytes(came) == b"".join(told)
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+def test_what_came_before_the_start_waits_while_it_is_paused(loop: str) -> None:
+    reader, writer = os.pipe()
+    heard: list[bytes] = []
+
+    async def work() -> None:
+        ended = asyncio.Event()
+        output = OutputPipe(heard.append, ended.set)
+        os.write(writer, b"early\n")
+        await output.connect(os.fdopen(reader, "rb", 0))
+        while output._held == []:  # noqa: ASYNC110 - what is held comes by itself
+            await asyncio.sleep(0)
+        output.pause()
+        output.start()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert heard == []
+        output.resume()
+        os.write(writer, b"late\n")
+        os.close(writer)
+        await ended.wait()
+
+    on(loop, work)
+    assert b"".join(heard) == b"early\nlate\n"
+
+
 @pytest.mark.parametrize("ends", [False, True], ids=["goes on", "ends"])
 @pytest.mark.parametrize("loop", LOOPS)
 def test_very_many_lines_are_delivered_in_turns_and_in_order(loop: str, ends: bool) -> None:

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 import pytest
 import uvloop
@@ -31,8 +31,11 @@ def run(request: pytest.FixtureRequest) -> Run:
 
     def start(work: Coroutine[Any, Any, None]) -> None:
         async def bounded() -> None:
-            async with asyncio.timeout(60):
-                await work
+            try:
+                async with asyncio.timeout(60):
+                    await work
+            finally:
+                await Watched.stop_all()  # to close uvloop waits for what an agent holds open, for ever
 
         with asyncio.Runner(loop_factory=factory) as runner:
             runner.run(bounded())
@@ -54,6 +57,16 @@ class Watched:
         self.keep = True
         self._changed = asyncio.Event()
 
+    left: ClassVar[list[AgentProcess]] = []
+
+    @classmethod
+    async def stop_all(cls) -> None:
+        """End what a test that failed has left."""
+        while cls.left:
+            process = cls.left.pop()
+            if process.exit is None:
+                await process.stop(close_stdin_s=0.0, term_s=0.0)
+
     @classmethod
     async def start(cls, program: str, *args: str, cwd: Path, env: dict[str, str] | None = None, keep: bool = True) -> Watched:
         watched = cls()
@@ -65,6 +78,7 @@ class Watched:
             on_data=watched._on_data,
             on_exit=watched._on_exit,
         )
+        cls.left.append(watched.process)
         return watched
 
     def _on_data(self, data: bytes) -> None:

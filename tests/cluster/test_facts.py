@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -19,8 +19,9 @@ from tests.cluster.connecting import connected
 from tests.cluster.scratch import Scratch, err_of, seq_of
 from tests.tooling.nats import NatsCluster, NatsServer, start_all, until
 from trunkline.cluster import jetstream
+from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Ack, Refusal
-from trunkline.errors import NodeAway, TrunklineError
+from trunkline.errors import ClusterDenied, NodeAway, TrunklineError
 
 ONE_AND_THREE = pytest.mark.parametrize("servers", ["shared_nats", "shared_three"], indirect=True)
 
@@ -296,6 +297,23 @@ def test_an_erasure_leaves_the_replicas_logs_as_they_are(three: NatsCluster) -> 
 
 
 @pytest.mark.slow
+def test_a_wrong_last_id_stops_a_stream_of_three(three: NatsCluster) -> None:
+    """A fault of the servers (2.15.1): whoever may write to a stream can stop it, over restarts, too. On one server it is a
+    refusal like others. When this fails, ``docs/security.md`` has one hole less."""
+    wrong = {"Nats-Expected-Last-Msg-Id": "no such"}
+
+    async def go() -> None:
+        async with scratch(*three.urls) as stream:
+            seq_of(await stream.put("s", b"1", msg_id="known"))
+            err_of(await jetstream.publish(stream.connection, stream.subject("s"), b"2", wrong))
+            with pytest.raises(TrunklineError):
+                for _ in range(3):
+                    await jetstream.publish(stream.connection, stream.subject("s"), b"3", {}, within_s=3)
+
+    run(go())
+
+
+@pytest.mark.slow
 def test_a_stream_that_went_back_takes_what_it_lost_once_more(three: NatsCluster) -> None:
     """One server's files are put back to an older state while another is away: what the two agree on has lost acked messages. The
     writer's next fence is refused with an older message of its own as the last one, and it can go on from there."""
@@ -338,3 +356,176 @@ async def put_through(stream: Scratch, body: bytes, fence: int, msg_id: str) -> 
             return await stream.put("s", body, fence=fence, msg_id=msg_id)
         except TrunklineError:
             await asyncio.sleep(0.05)
+
+
+TWO_ACCOUNTS = """
+accounts {
+  store {
+    jetstream: enabled
+    users: [{ user: boss, password: b }]
+    exports: [
+      { service: "$JS.API.DIRECT.GET.>", response_type: stream, accounts: [members] }
+      { service: "$JS.API.STREAM.>", accounts: [members] }
+      { service: "$JS.API.INFO", accounts: [members] }
+      { service: "all.>", accounts: [members] }
+      { service: "$KV.>", accounts: [members] }
+      { stream: "live.>", accounts: [members] }
+    ]
+  }
+  members {
+    imports: [
+      { service: { account: store, subject: "$JS.API.DIRECT.GET.>" } }
+      { service: { account: store, subject: "$JS.API.STREAM.>" } }
+      { service: { account: store, subject: "$JS.API.INFO" } }
+      { service: { account: store, subject: "all.>" } }
+      { service: { account: store, subject: "$KV.>" } }
+      { stream: { account: store, subject: "live.>" } }
+    ]
+    users: [
+      { user: any, password: b }
+      { user: box, password: b, permissions: { publish: ["all.box.*", "$JS.API.STREAM.INFO.all"], subscribe: ["_INBOX.>"] } }
+      { user: answers, password: b, permissions: { publish: ["own.>"], subscribe: ["_INBOX.>", "own.>"], allow_responses: true } }
+    ]
+  }
+}
+"""
+"""The streams in an account of their own, from which the members' account imports what it needs of them. Without ``$JS.API.INFO``
+among it the server would also answer every call itself, that the members' account has no streams."""
+
+
+class TwoAccounts:
+    """One server or three, with the streams in an account of their own."""
+
+    def __init__(self, stack: ExitStack, folder: Path, count: int) -> None:
+        if count == 1:
+            self.servers = [stack.enter_context(NatsServer(folder, more=TWO_ACCOUNTS))]
+        else:
+            self.servers = stack.enter_context(NatsCluster(folder, more=TWO_ACCOUNTS)).servers
+        self.replicas = count
+
+    def urls(self, user: str) -> tuple[str, ...]:
+        return tuple(server.url.replace("//", f"//{user}:b@") for server in self.servers)
+
+    @asynccontextmanager
+    async def as_(self, user: str) -> AsyncIterator[Connection]:
+        async with connected(*self.urls(user), node=user) as connection:
+            yield connection
+
+    async def make(self) -> None:
+        """A stream and a bucket, in the account of the streams."""
+        async with self.as_("boss") as boss:
+            again = {"src": "all.>", "dest": "live.all.>"}
+            for name, topics, more in (("all", "all.>", {"republish": again}), ("KV_t", "$KV.t.>", {"max_msgs_per_subject": 1})):
+                config = {"name": name, "subjects": [topics], "num_replicas": self.replicas, "allow_direct": True,
+                          "allow_atomic": True, "discard": "new", **more}
+                jetstream.accepted(await jetstream.ask(boss, f"STREAM.CREATE.{name}", config), name)
+            for subject in ("all.ready", "$KV.t.ready"):
+                while True:
+                    try:
+                        await boss.request(subject, b"")
+                        break
+                    except NodeAway:
+                        await asyncio.sleep(0.01)
+
+
+@pytest.fixture(scope="module", params=[1, pytest.param(3, marks=pytest.mark.slow)])
+def two_accounts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[TwoAccounts]:
+    with ExitStack() as stack:
+        made = TwoAccounts(stack, tmp_path_factory.mktemp("two"), request.param)
+        run(made.make())
+        yield made
+
+
+def test_a_stream_of_another_account_takes_and_gives_as_one_of_the_own(two_accounts: TwoAccounts) -> None:
+    """Fences, what is said again, pages, single looks and batches, where subjects and calls are imported."""
+    async def go() -> None:
+        async with two_accounts.as_("any") as members:
+            heard: list[tuple[bytes, int]] = []
+
+            async def hear(message: Msg) -> None:
+                heard.append((message.data, int((message.headers or {})["Nats-Sequence"])))
+
+            await members.subscribe("live.all.s", hear)
+            await members.client.flush()
+            one = seq_of(await jetstream.publish(members, "all.s", b"1", {jetstream.FENCE: "0"}))
+            assert err_of(await jetstream.publish(members, "all.s", b"refused", {jetstream.FENCE: "0"})) == jetstream.WRONG_LAST
+            two = seq_of(await jetstream.publish(members, "all.s", b"2", {jetstream.FENCE: str(one)}))
+            await eventually(lambda: heard == [(b"1", one), (b"2", two)])
+            done = await jetstream.publish_batch(members, "x", [("all.s", b"3", {jetstream.FENCE: str(two)}),
+                                                                 ("all.other", b"4", {jetstream.FENCE: "0"})])
+            assert isinstance(done, Ack) and done.count == 2
+            while True:
+                page = await jetstream.read_page(members, "all", "all.s", from_seq=1, batch=9, max_bytes=1 << 20)
+                if len(page.messages) == 3:
+                    break
+            assert [message.data for message in page.messages] == [b"1", b"2", b"3"] and not page.more
+            near = await jetstream.last_near(members, "all", "all.s")
+            last = await jetstream.last_message(members, "all", "all.s")
+            assert near is not None and last is not None and near.data == last.data == b"3"
+
+    run(go())
+
+
+def test_a_subject_that_is_imported_and_has_no_stream_is_told_at_once(two_accounts: TwoAccounts) -> None:
+    async def go() -> None:
+        async with two_accounts.as_("any") as members:
+            with pytest.raises(NodeAway):
+                await jetstream.publish(members, "$KV.no.such", b"x", {})
+
+    run(go())
+
+
+def test_no_answer_that_is_to_go_to_a_subject_of_a_stream_is_stored_there(two_accounts: TwoAccounts) -> None:
+    """It comes back into the account of whoever asked, and goes on from there nowhere: a subject that is imported takes what
+    clients publish, not what comes back. Asked at every server: one of them leads the stream."""
+    async def numbers(boss: Connection) -> list[int]:
+        return [jetstream.accepted(await jetstream.ask(boss, f"STREAM.INFO.{name}"), name)["state"]["last_seq"]
+                for name in ("all", "KV_t")]
+
+    async def go() -> None:
+        async with two_accounts.as_("boss") as boss:
+            for url in two_accounts.urls("any"):
+                async with connected(url) as members:
+                    seq_of(await jetstream.publish(members, "all.mine", b"forged", {}))
+                    before = await numbers(boss)
+                    asked = 0
+                    for to in ("all.theirs", "$KV.t.theirs"):
+                        for subject, body in (("$JS.API.DIRECT.GET.all.all.mine", b""), ("$JS.API.STREAM.INFO.all", b""),
+                                              ("$JS.API.DIRECT.GET.all", b'{"seq":1,"next_by_subj":"all.>","batch":5}'),
+                                              ("$JS.API.STREAM.MSG.GET.all", b'{"last_by_subj":"all.mine"}'),
+                                              ("all.mine", b"x")):
+                            await members.publish(subject, body, reply=to)
+                            asked += subject == "all.mine"
+                    seq_of(await jetstream.publish(members, "all.behind", b"", {}))
+                    for _ in range(20):
+                        await members.client.flush()
+                        await members.request("$JS.API.STREAM.INFO.all")
+                    assert await numbers(boss) == [before[0] + asked + 1, before[1]]
+            before = await numbers(boss)
+            await boss.publish("$JS.API.DIRECT.GET.all.all.mine", b"", reply="all.theirs")
+            while await numbers(boss) != [before[0] + 1, before[1]]:  # noqa: ASYNC110 - who is in the streams' own account can
+                await asyncio.sleep(0.01)
+
+    run(go())
+
+
+def test_whoever_may_answer_may_write_everywhere(two_accounts: TwoAccounts) -> None:
+    """``allow_responses`` believes the subject for an answer that a message names, also a message to oneself: no key has it."""
+    async def go() -> None:
+        async with two_accounts.as_("answers") as sly:
+            heard: list[str] = []
+
+            async def hear(message: Msg) -> None:
+                heard.append(message.reply)
+
+            await sly.subscribe("own.>", hear)
+            with pytest.raises(ClusterDenied):
+                await sly.request("all.theirs", b"forged")
+            await sly.publish("own.x", b"", reply="all.theirs")
+            await eventually(lambda: heard == ["all.theirs"])
+            assert isinstance(await jetstream.publish(sly, "all.theirs", b"forged", {}), Ack)
+        async with two_accounts.as_("box") as box:
+            with pytest.raises(ClusterDenied):
+                await box.request("all.theirs", b"forged")
+
+    run(go())

@@ -12,13 +12,14 @@ from nats.aio.msg import Msg
 
 from tests.aio import POLL_S, run
 from tests.cluster.connecting import connected
-from tests.tooling.nats import NatsServer
+from tests.tooling.nats import NatsCluster, NatsServer
 from trunkline.cluster import jetstream, subjects
 from trunkline.cluster.connection import Address, Connection
-from trunkline.cluster.jetstream import Ack
+from trunkline.cluster.jetstream import Ack, Refusal
 from trunkline.cluster.roles import Role, new_member, server_config
 from trunkline.cluster.shipping.claim import LastKnown, claim
 from trunkline.cluster.streams import Sizes, configs, make_all
+from trunkline.cluster.watching import Watching
 from trunkline.errors import ClusterDenied, ClusterUnavailable, Invalid, NodeAway, NodeSilent, TrunklineError
 
 MEMBERS: list[tuple[str, Role, str]] = [("admin", "admin", "admin"), ("box", "runner", "box"), ("other", "runner", "other"),
@@ -27,9 +28,9 @@ SMALL = Sizes(journal=64 << 20, parts=64 << 20, checkpoints=16 << 20, tables=8 <
 
 
 class Keyed:
-    """A server that knows the members by their keys, and a tenant beside them."""
+    """A server, or three, that know the members by their keys, and a tenant beside them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, count: int = 1) -> None:
         self.folder = folder
         made = [new_member(*each) for each in MEMBERS]
         stranger, seed = new_member("box", "hub", "box")
@@ -39,14 +40,19 @@ class Keyed:
             path.chmod(0o600)
         ours, theirs = server_config("ours", [member for member, _ in made]), server_config("theirs", [stranger])
         both = ours.rpartition("}\n")[0] + theirs.partition("accounts {\n")[2]
-        self.server = NatsServer(folder / "nats", more=both)
+        self.replicas = count
+        self.server = NatsServer(folder / "nats", more=both) if count == 1 else NatsCluster(folder / "nats", more=both)
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        return (self.server.url,) if isinstance(self.server, NatsServer) else self.server.urls
 
     def seed(self, name: str) -> Path:
         return self.folder / f"{name}.seed"
 
     @asynccontextmanager
     async def as_(self, name: str, node: str | None = None) -> AsyncIterator[Connection]:
-        async with connected(self.server.url, node=node or name, credentials=self.seed(name)) as connection:
+        async with connected(*self.urls, node=node or name, credentials=self.seed(name)) as connection:
             yield connection
 
 
@@ -190,7 +196,7 @@ def test_without_a_key_nobody_gets_in(keyed: Keyed, tmp_path: Path) -> None:
 
     async def go() -> None:
         for credentials in (None, tmp_path / "unknown.seed"):
-            connection = Connection(Address(servers=(keyed.server.url,), node="box", credentials=credentials))
+            connection = Connection(Address(servers=keyed.urls, node="box", credentials=credentials))
             await connection.start()
             with pytest.raises(ClusterUnavailable, match="Authorization Violation"):
                 await connection.wait_up(1.0)
@@ -213,8 +219,9 @@ def test_nobody_speaks_in_anothers_name(keyed: Keyed) -> None:
     run(go())
 
 
-async def hears(listener: Connection, subject: str, speaker: Connection, said_on: str) -> bool:
-    """Whether a listener hears what is said: denied subscriptions are silent, so something allowed is heard behind it."""
+async def hears(listener: Connection, subject: str, speaker: Connection, said_on: str, heard_on: str = "") -> bool:
+    """Whether a listener hears what is said (or stored, and said again): denied subscriptions are silent, so something allowed is
+    heard behind it."""
     heard: list[str] = []
 
     async def hear(message: Msg) -> None:
@@ -224,21 +231,68 @@ async def hears(listener: Connection, subject: str, speaker: Connection, said_on
     await listener.subscribe(f"tl.node.{listener.node}.>", hear)
     await listener.client.flush()
     allowed = f"tl.node.{listener.node}.back.t.admin"
-    while allowed not in heard:  # what is said while a listener connects anew is heard by nobody
-        await speaker.publish(said_on, b"x")
+    awaited = heard_on or said_on
+    while heard.count(allowed) < (50 if heard_on else 1) and not (heard_on in heard and allowed in heard):
+        # what is said while a listener connects anew is heard by nobody, and what is stored is said again a moment later
+        if heard_on:
+            jetstream.accepted(await jetstream.publish(speaker, said_on, b"x", {}), said_on)
+        else:
+            await speaker.publish(said_on, b"x")
         await speaker.publish(allowed, b"x")
         await asyncio.sleep(POLL_S)
-    return said_on in heard
+    return awaited in heard
 
 
 def test_a_runner_hears_no_session_and_nobodys_answers(keyed: Keyed) -> None:
     async def go() -> None:
         async with keyed.as_("box") as box, keyed.as_("web") as web, keyed.as_("admin") as admin:
-            assert await hears(web, "tl.live.>", admin, "tl.live.other.ses_other")
-            assert not await hears(box, "tl.live.>", admin, "tl.live.other.ses_other")
-            assert await hears(web, "tl.kv.tl_push.>", admin, "tl.kv.tl_push.key")
-            assert not await hears(box, "tl.kv.tl_push.>", admin, "tl.kv.tl_push.key")
+            assert await hears(web, "tl.live.>", admin, "tl.j.other.ses_other", "tl.live.other.ses_other")
+            assert not await hears(box, "tl.live.>", admin, "tl.j.other.ses_other", "tl.live.other.ses_other")
+            assert await hears(web, "tl.kv.tl_push.>", admin, "$KV.tl_push.key", "tl.kv.tl_push.key")
+            assert not await hears(box, "tl.kv.tl_push.>", admin, "$KV.tl_push.key", "tl.kv.tl_push.key")
             assert not await hears(box, "tl.node.other.>", admin, "tl.node.other.http.t.admin")
+
+    run(go())
+
+
+@pytest.mark.parametrize("name", ["box", "web", "home", "admin"])
+def test_nobody_hears_what_is_to_be_stored_before_a_stream_has_it(keyed: Keyed, name: str) -> None:
+    """What the fence refuses is heard by nobody: it passes through the members' account on its way."""
+    async def go() -> None:
+        async with keyed.as_(name) as listener, keyed.as_("other") as speaker:
+            heard: list[str] = []
+
+            async def hear(message: Msg) -> None:
+                heard.append(message.subject)
+
+            for subject in ("tl.j.>", "tl.j.other.*", "tl.b.>", "tl.k.>", "$KV.>", "$JS.>", "tl.>", ">"):
+                await listener.subscribe(subject, hear)
+            for _ in range(2):
+                await listener.client.flush()
+            for subject in (subjects.journal("other", "s"), subjects.parts("other", "s", 1), subjects.checkpoint("other", "s"),
+                            subjects.key(subjects.SESSIONS, "other.s")):
+                assert isinstance(await jetstream.publish(speaker, subject, b"x", {jetstream.FENCE: "99"}), Refusal)
+            for _ in range(2):
+                await listener.client.flush()
+            assert [subject for subject in heard if not subject.startswith("_INBOX.")] == []
+
+    run(go())
+
+
+def test_gateways_answer_each_other_and_runners_nobody(keyed: Keyed) -> None:
+    async def go() -> None:
+        async with keyed.as_("web") as web, keyed.as_("home") as home, keyed.as_("box") as box:
+            there = Watching(home, lambda session_id, event_type, *, since=0.0: session_id == "shown")
+            await there.start()
+            for _ in range(2):
+                await home.client.flush()
+            here = Watching(web, lambda session_id, event_type, *, since=0.0: False)
+            while not await here.elsewhere("shown", "t", 0.0):  # noqa: ASYNC110 - a machine that is busy answers late
+                await asyncio.sleep(POLL_S)
+            assert not await here.elsewhere("other", "t", 0.0)
+            with pytest.raises(ClusterDenied):
+                await box.request("_INBOX.web.0.0")
+            await there.close()
 
     run(go())
 
@@ -249,6 +303,28 @@ def test_a_runner_that_calls_itself_another_gets_no_answers(keyed: Keyed) -> Non
         async with keyed.as_("box", node="web") as box:
             with pytest.raises((NodeSilent, ClusterDenied, ClusterUnavailable)):
                 await box.request(subjects.journal("box", "ses_2"), b"x", within_s=0.3)
+
+    run(go())
+
+
+def test_no_key_may_publish_where_a_message_asks_for_an_answer(keyed: Keyed) -> None:
+    """Not even a message of its own, to itself, by which a server would believe it."""
+    async def go() -> None:
+        for name in ("box", "web", "home"):
+            async with keyed.as_(name) as stolen:
+                for wanted in (subjects.journal("other", "s"), subjects.key(subjects.NODES, "other"), "tl.node.other.http.t.x"):
+                    heard: list[str] = []
+
+                    async def hear(message: Msg, heard: list[str] = heard) -> None:
+                        heard.append(message.reply)
+
+                    own = await stolen.subscribe(f"tl.node.{name}.back.*.*", hear)
+                    await stolen.client.flush()
+                    while not heard:
+                        await stolen.publish(f"tl.node.{name}.back.t.{name}", b"", reply=wanted)
+                        await asyncio.sleep(POLL_S)
+                    await denied(stolen, wanted)
+                    await stolen.unsubscribe(own)
 
     run(go())
 

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.faults.conftest import Report
+from tests.tooling.examples import THOROUGH
 from tests.tooling.hub_process import PUPPET, HubProcess, Session, end_of, types_of
 from tests.tooling.prober import Prober
 from tests.tooling.processes import eventually
@@ -25,8 +26,9 @@ from tests.tooling.wire import Stream
 NewHub = Callable[..., HubProcess]
 
 LINE_CHARS = 200 << 10
-FEWER_CHARS = 50 << 10
+FEWER_CHARS = 20 << 10
 """For a line that takes seconds to read; the whole length is for ``make test-all``."""
+LINES = 6 if THOROUGH else 3
 WAIT_MOST_MS = 1000
 """What others may wait, of time in which the hub could run. The guard measures what the hub itself takes."""
 
@@ -93,7 +95,7 @@ def test_a_long_command_holds_nobody_up_and_is_high_where_it_cannot_be_read(
 
 def test_long_commands_are_read_and_told_of_in_the_order_in_which_they_came(
         new_hub: NewHub, tmp_path: Path, report: Report) -> None:
-    lines = [f"cat > notes-{number}.txt <<'END'\n" + "a line of text\n" * 700 + "END" for number in range(6)]
+    lines = [f"cat > notes-{number}.txt <<'END'\n" + "a line of text\n" * 700 + "END" for number in range(LINES)]
     hub, session = long_lines(new_hub, tmp_path, lines)
     levels = []
     with Prober(hub.pid, hub.url) as others, session.send("go", wait_s=300) as stream:

@@ -17,7 +17,6 @@ from typing import Any, Final
 import msgspec
 from starlette.datastructures import Headers
 from starlette.formparsers import MultiPartException, MultiPartParser
-from starlette.requests import Request
 
 from tests.tooling.claude_runs import translator
 from tests.tooling.story import Player
@@ -73,6 +72,7 @@ from trunkline.server.call import HttpCall, asks_for_stream
 from trunkline.server.context.ws import frames
 from trunkline.server.files import content
 from trunkline.server.files.uploads import safe_name
+from trunkline.server.http.messages import Request
 from trunkline.server.options import ServerOptions
 from trunkline.server.sessions.markdown import MarkdownTranscript
 from trunkline.session.approvals import forms

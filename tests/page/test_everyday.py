@@ -226,7 +226,7 @@ def test_a_pause_says_what_is_held_and_a_notice_covers_no_button(
     }).map(button => button.textContent)""") == []
     assert page.get_by_role("button", name=re.compile("^More")).count() == 2, "one menu for the session, one for its turn"
     page.goto(f"{clear_hub.url}/#/")
-    expect(page.get_by_role("region", name="Running")).to_contain_text("Held")  # it goes on
+    expect(page.get_by_role("region", name="Working")).to_contain_text("Held")  # it goes on
 
 
 @pytest.mark.parametrize(("width", "zoom"), [(320, 1), (640, 2)])
@@ -278,6 +278,25 @@ def test_a_button_that_takes_no_press_says_why(clear_hub: HubProcess, make_perso
     expect(lower).not_to_have_accessible_description(re.compile("Scroll"))
 
 
+def test_who_comes_straight_to_a_session_reads_what_its_agent_is_called(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("demo")
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    page.reload()  # the list of sessions, which knows all agents, was not shown
+    expect(composer(page)).to_have_attribute("placeholder", "Message Demo")
+
+
+def test_a_session_at_work_has_one_word_for_that(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    session = clear_hub.new_session("puppet", title="Busy")
+    tell(session, json.dumps([["wait"]]))
+    page = make_person(clear_hub.url).log_in(clear_hub, f"#/s/{session.id}")
+    expect(page.locator(".session-head").get_by_text("Working", exact=True)).to_be_visible()
+    page.goto(f"{clear_hub.url}/#/")
+    row = page.get_by_role("region", name="Working").get_by_role("listitem").filter(has_text="Busy")
+    expect(row.get_by_text("Working", exact=True)).to_be_visible()
+    expect(row.get_by_text("Working …", exact=True)).to_be_visible()
+    expect(page.get_by_role("main")).not_to_contain_text(re.compile("Running|At work"))
+
+
 def test_an_ask_that_nobody_answered_is_told_as_missed(clear_hub: HubProcess, make_person: MakePerson) -> None:
     session = clear_hub.new_session("fast", title="Nobody there")
     session.post("limits", {"waits": {"approvalS": 3}})
@@ -286,7 +305,7 @@ def test_an_ask_that_nobody_answered_is_told_as_missed(clear_hub: HubProcess, ma
     tell(session, "/ask")
     expect(page.get_by_text("Approval is waiting")).to_be_visible()
     expect(page.get_by_text("Nobody answered in time", exact=True)).to_be_visible()
-    expect(page.get_by_text("A reminder was sent while this waited")).to_be_visible()
+    expect(page.get_by_text("Little time was left, and nobody had answered")).to_be_visible()
     expect(page.get_by_role("feed")).not_to_contain_text("is denied in")
     wait_until_idle(session)
     person.go("#/")

@@ -35,7 +35,7 @@ def test_sessions_are_grouped_by_what_needs_me_and_move_as_they_go(stage: Stage,
     waiting = group(page, "Waiting for you")
     expect(waiting.get_by_role("listitem").filter(has_text="Publish release 2.4")).to_contain_text("Run: rm -rf dist")
     expect(waiting.get_by_role("listitem").filter(has_text="Choose how to go on")).to_contain_text("Asks: How shall the demo")
-    expect(group(page, "Running").get_by_role("link", name="Watch the build")).to_be_visible()
+    expect(group(page, "Working").get_by_role("link", name="Watch the build")).to_be_visible()
     row = group(page, "Idle").get_by_role("listitem").filter(has_text="Fix the flaky login test")
     expect(row).to_contain_text("webshop")
     expect(row).to_contain_text("$0.61")
@@ -252,6 +252,21 @@ def test_a_folder_is_chosen_by_browsing_and_from_recent_ones(clear_hub: HubProce
     expect(page.get_by_label("Folder", exact=True)).to_have_value(str(recent.folder))
 
 
+def test_enter_in_the_folders_field_takes_the_folder_and_starts_nothing(clear_hub: HubProcess, make_person: MakePerson) -> None:
+    page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
+    choose_agent(page, "fast")
+    folder = clear_hub.new_folder()
+    choose_folder(page, folder)
+    page.get_by_label("Folder", exact=True).press("Enter")
+    expect(page.get_by_label("First prompt")).to_be_focused()
+    expect(chip(page, "Folder")).to_have_attribute("title", str(folder))
+    expect(page.get_by_label("Folder", exact=True)).to_have_count(0)
+    assert clear_hub.wire.get("/sessions")["sessions"] == []
+    page.keyboard.type("/echo begun")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("begun", exact=True)).to_be_visible()
+
+
 def test_a_new_session_takes_attachments_by_paste(clear_hub: HubProcess, make_person: MakePerson) -> None:
     page = make_person(clear_hub.url).log_in(clear_hub, "#/new")
     choose_agent(page, "fast")
@@ -383,7 +398,7 @@ def test_sessions_of_other_programs_are_in_the_list_and_those_that_run_stand_wit
     text = later.file.read_bytes()
     later.file.unlink()
     page = make_person(clear_hub.url).log_in(clear_hub)
-    row = group(page, "Running").get_by_role("listitem").filter(has_text="run: touch t120")
+    row = group(page, "Working").get_by_role("listitem").filter(has_text="run: touch t120")
     expect(row).to_contain_text("Runs elsewhere")
     expect(row).to_contain_text("project")
     # One that begins while the list is looked at is in it, without anybody's asking.

@@ -64,6 +64,7 @@ def test_markdown_is_the_same_live_and_after_a_reload(hub: HubProcess, make_pers
     tell(session, json.dumps([["say", piece] for piece in pieces]))
     wait_until_idle(session)
     assert "".join(texts(session)) == text
+    expect(page.locator(".session-head").get_by_text("Ready", exact=True)).to_be_visible()  # the page has heard all of it, too
     message = page.get_by_role("article", name=re.compile("puppet|Agent|said", re.I)).last
     live = message.evaluate("message => message.innerText")
     page.reload()
@@ -112,6 +113,7 @@ def test_a_network_that_goes_wrong_at_random_garbles_nothing(hub: HubProcess, ma
         person = make_person(proxy.url)
         session = begin_burst(hub, 3000, 250)
         page = person.log_in(hub, f"#/s/{session.id}")
+        expect(page.get_by_role("status").filter(has_text="Connected")).to_be_visible()  # a link that logs in works once
         with person.losing_the_network("worker-src"):  # a policy that is cut off in the middle allows less
             proxy.trouble(seed, between=(3_000, 60_000))
             proxy.cut()

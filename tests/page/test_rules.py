@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.page.conftest import MakePerson
@@ -66,6 +67,17 @@ def test_rules_that_others_write_are_there_at_once_and_what_was_said_of_them_sta
     person.go("#/devices")
     expect(page.get_by_role("heading", name="Pair a phone")).to_be_visible()
     assert said.count() == 0
+
+
+@pytest.mark.parametrize(("size", "named"), [("desk", False), ("phone", True)])
+def test_a_rules_reason_is_named_where_the_table_has_no_head(
+        clear_hub: HubProcess, make_person: MakePerson, size: str, named: bool) -> None:
+    rule = '[[rules]]\naction = "deny"\npath = [".env"]\nreason = "secrets"\n'
+    clear_hub.wire.ask("PUT", "/policy", {"text": rule}).expect(200)
+    page = make_person(clear_hub.url, size).log_in(clear_hub, "#/policy")
+    reason = page.get_by_role("table").locator("td").filter(has_text="secrets")
+    expect(reason).to_be_visible()
+    expect(reason.get_by_text("Reason", exact=True)).to_be_visible(visible=named)
 
 
 def test_who_may_not_change_rules_is_not_told_to(clear_hub: HubProcess, make_person: MakePerson) -> None:

@@ -68,7 +68,7 @@ def test_tests_tell_by_their_marks_what_they_have_shown(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text(MARKED)
     (tmp_path / "test_other.py").write_text(MARKED.replace("Claude Code", "Qwen Code"))
     (tmp_path / "page.md").write_text(f"{START}\n{END}\n")
-    env = {"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": os.defpath}
+    env = {"PYTHONPATH": str(Path(__file__).parents[2]), "PATH": os.defpath, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     words = [sys.executable, "-m", "pytest", "--ability-table", "page.md", "--program", "Claude Code"]
     run = subprocess.run(words, cwd=tmp_path, env=env, capture_output=True, text=True, check=False, timeout=120)
     assert run.returncode == 0 and "1 passed, 1 skipped" in run.stdout, run.stdout

@@ -113,6 +113,8 @@ def test_a_sub_agents_calls_are_shown_under_the_call_that_started_it_and_its_ask
 
     eventually(starts, "the sub-agent's call is told", 20)
     (start,) = starts()
+    # Its hook asks before its file tells of it, now and then.
+    eventually(lambda: events(somebody, view["id"], "subagent:spawned"), "its beginning is told", 30)
     spawned = events(somebody, view["id"], "subagent:spawned")[-1]
     assert start["_meta"]["parentToolCallId"] == spawned["parentToolCallId"]
     assert ask["approval"]["toolCallId"] == start["toolCallId"], "what is asked is about that very call"
@@ -130,6 +132,7 @@ def test_left_in_the_terminal_it_goes_on_here_under_its_id_and_is_given_back(
     view = found(somebody)
     before = said(somebody, view["id"], "user")
     own_file = transcript(somebody, view["agentSessionId"])
+    eventually(lambda: somebody.hub.wire.get(f"/sessions/{view['id']}")["status"] == "idle", "its turn is over", 60)
     leaves(somebody)
     eventually(lambda: not handover(somebody, view["id"], 5)["running"], "the program has ended", 60)
     way = handover(somebody, view["id"])["ways"][0]

@@ -14,6 +14,7 @@ from tests.server.site import STREAM, site
 from tests.tooling.rows import every_row
 from trunkline import errors
 from trunkline.server.app import error_reply
+from trunkline.server.http.messages import Request
 from trunkline.server.routes import ROUTES
 
 
@@ -127,8 +128,6 @@ def _every(kind: type[errors.TrunklineError]) -> list[type[errors.TrunklineError
 
 @every_row("kind", _every(errors.TrunklineError))
 def test_every_error_becomes_a_response_with_its_status_and_code(kind: type[errors.TrunklineError]) -> None:
-    from starlette.requests import Request
-
     request = Request({"type": "http", "method": "GET", "path": "/x", "headers": [(b"host", b"h")], "scheme": "http",
                        "query_string": b"", "server": ("h", 80), "root_path": ""})
     response = error_reply(kind("what went wrong", details={"allow": "GET"}, agent_code="-32000"), request)

@@ -260,7 +260,7 @@ def check_told(said: dict[str, Any], announced: str) -> None:
         check_line(player)
 
 
-@settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150, 1500), suppress_health_check=[HealthCheck.too_slow])
 @given(calls(), st.sampled_from(ANNOUNCED))
 def test_every_face_of_a_generated_call_says_the_same(said: dict[str, Any], announced: str) -> None:
     assume(said.get("kind") != "file" or announced in ("never", "whole"))  # which its input makes an edit, when it comes

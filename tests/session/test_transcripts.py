@@ -88,7 +88,7 @@ def test_a_prompt_is_written_before_anything_it_causes() -> None:
     assert json.loads(player.entries[0].event)["eventName"] == "turn_started"
 
 
-@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=examples(60, 500), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(ACTS)
 def test_no_sequence_of_signals_and_acts_breaks_the_fold(acts: list[Act]) -> None:
     player = Player()

@@ -8,6 +8,6 @@ MORE = 5
 THOROUGH = bool(os.environ.get("THOROUGH"))
 
 
-def examples(quick: int) -> int:
-    """That many, or ``MORE`` times as many."""
-    return quick * MORE if THOROUGH else quick
+def examples(quick: int, thorough: int | None = None) -> int:
+    """That many, or where there is time so many, ``MORE`` times as many where nothing is said."""
+    return (thorough or quick * MORE) if THOROUGH else quick

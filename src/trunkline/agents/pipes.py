@@ -198,7 +198,9 @@ class OutputPipe(asyncio.Protocol):
     def start(self) -> None:
         """Deliver from now on, what came until now first."""
         held, self._held = self._held or [], None
-        if held:
+        if self._is_paused:
+            self._undelivered = b"".join(held)
+        elif held:
             self.data_received(b"".join(held))
 
     def data_received(self, data: bytes) -> None:

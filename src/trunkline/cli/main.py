@@ -8,6 +8,7 @@ Rule 3: an error of the tree, or output that cannot be written, becomes one line
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 
@@ -28,6 +29,7 @@ def main() -> None:
         from trunkline.cli.hosting.unused import leave_unused_unloaded  # before anything that would load them
 
         leave_unused_unloaded()
+        gc.disable()  # loading makes a hundred thousand objects that stay; the hub has them left alone and goes on collecting
     from trunkline.cli.commands import trunkline  # Rule 1
     from trunkline.errors import HubLocked, Invalid, TrunklineError
 

@@ -263,10 +263,12 @@ class SessionView(View):
 
 
 class RemovedView(View):
-    """What became of a deleted session in its cluster: messages that were erased, and whether bytes of others stay a while."""
+    """What became of a deleted session in its cluster: messages that were erased, and whether others stay: in the servers' files
+    for a while (purged), or in the streams until somebody sweeps (unswept)."""
 
     erased: int = 0
     purged: bool = False
+    unswept: bool = False
     why: str = ""
 
 

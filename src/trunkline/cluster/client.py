@@ -3,8 +3,10 @@
 Rule 1: it never gives up. The library closes itself when the server says something that it does not know (an account that was
         changed, a limit that was reached) and forgets its subscriptions; this one connects again.
 Rule 2: ``tls://`` means it. The library goes on in the clear where the server does not ask for TLS; this one refuses.
-Rule 3: what a server was made to send to a subject that its sender may not publish to is not heard (``headers.py``).
+Rule 3: an answer that somebody had the server send to a subject of ours is not heard (``headers.py``).
 Rule 4: keys are ours (``credentials.py``): the library would need two more packages to sign.
+Rule 5: no message ends the connection. The library stops reading at the first that it cannot read (a subject or a header that is
+        no text), and notices when its pings are not answered; this one drops it.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from nats import errors
 from nats.aio.client import Client
 
 from trunkline.cluster.credentials import Credentials
-from trunkline.cluster.headers import FORWARDED, is_astray, was_copied
+from trunkline.cluster.headers import is_astray
 
 log = logging.getLogger("trunkline.cluster")
 
@@ -66,16 +68,13 @@ class NodeClient(Client):
         return super()._connect_command()
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
-        if headers and is_astray(subject.decode(), bytes(headers)):
-            log.warning("a message on %s was put there by a way round the permissions; it is not heard", subject.decode())
-            return
-        await super()._process_msg(sid, subject, reply, data, headers)
-
-    async def _process_headers(self, headers: bytes) -> dict[str, str] | None:
-        found: dict[str, str] | None = await super()._process_headers(headers)
-        if found is not None and was_copied(bytes(headers)):
-            found[FORWARDED] = "1"
-        return found
+        try:
+            if is_astray(subject.decode(), bytes(headers or b"")):
+                log.warning("an answer to somebody's question was sent to %s; it is not heard", subject.decode())
+                return
+            await super()._process_msg(sid, subject, reply, data, headers)
+        except Exception as error:  # whatever it is: who sent it would have this node hear nobody
+            log.warning("a message at %.200r cannot be read, and was dropped: %s", bytes(subject), error)
 
     async def _process_err(self, err_msg: str) -> None:
         said = err_msg.lower()

@@ -112,6 +112,11 @@ class Directory:
         self._owed[session_id] = None
         self._write_soon()
 
+    async def write_now(self) -> None:
+        """Write what is owed at once, where that can be done; the rest goes as ever."""
+        if self._connection.up and self.loaded.is_set():
+            await self._write_owed()
+
     def watch(self, watcher: OnPlace) -> Callable[[], None]:
         """Have each change told; the result ends that."""
         self._watchers.append(watcher)
@@ -124,14 +129,19 @@ class Directory:
             raise SessionNotFound(f"no session of the cluster has the id {session_id}", details={"sessionId": session_id})
         return found
 
-    async def wait_for(self, session_id: str) -> SessionPlace:
-        """The same for a session that has begun at this node: its row may be on its way. ClusterUnavailable, if that takes
-        too long."""
+    async def wait_for(self, session_id: str, epoch: int = 0) -> SessionPlace:
+        """The same for a session of which something came before its row: it has begun at this node, or was claimed.
+        ClusterUnavailable, if that takes too long."""
         told = asyncio.Event()
-        end = self.watch(lambda changed, place: told.set() if changed == session_id else None)
+
+        def look(changed: str, place: SessionPlace | None) -> None:
+            if changed == session_id and place is not None and place.epoch >= epoch:
+                told.set()
+
+        end = self.watch(look)
         try:
-            if session_id not in self.places:
-                await asyncio.wait_for(told.wait(), HEARD_WITHIN_S)
+            look(session_id, self.places.get(session_id))
+            await asyncio.wait_for(told.wait(), HEARD_WITHIN_S)
         except TimeoutError as error:
             raise ClusterUnavailable(f"the cluster has not taken the row of session {session_id} yet; ask again") from error
         finally:

@@ -17,7 +17,7 @@ from nats.aio.msg import Msg
 
 from trunkline import decoders
 from trunkline.cluster.connection import ANSWER_WITHIN_S, Connection
-from trunkline.cluster.headers import FORWARDED, WAS_IN, parse_headers
+from trunkline.cluster.headers import WAS_AT, parse_headers
 from trunkline.errors import ClusterUnavailable
 
 API: Final = "$JS.API."
@@ -109,10 +109,10 @@ async def read_page(connection: Connection, stream: str, subject: str, *, from_s
     def take(message: Msg) -> bool:
         nonlocal more
         headers = message.headers or {}
-        status = headers.get("Status", "")
-        if not status:
+        if WAS_AT in headers:
             messages.append(_stored(message, headers))
             return False
+        status = headers.get("Status", "")
         if status not in (END_OF_PAGE, NOTHING_THERE):
             raise ClusterUnavailable(f"{stream} cannot be read: {status} {headers.get('Description', '')}")
         more = int(headers.get("Nats-Num-Pending", "0"))
@@ -131,8 +131,6 @@ async def last_message(connection: Connection, stream: str, subject: str) -> Sto
         raise ClusterUnavailable(f"{stream} cannot be read: {answer.description}")
     found = answer["message"]
     headers = parse_headers(base64.b64decode(found.get("hdrs", "")))
-    if WAS_IN in headers:  # asked in this way the server adds none
-        headers[FORWARDED] = "1"
     return Stored(found["subject"], found["seq"], base64.b64decode(found.get("data", "")), headers)
 
 
@@ -140,7 +138,11 @@ async def last_near(connection: Connection, stream: str, subject: str) -> Stored
     """The same as any replica has it. The subject is in the call's own subject, so that a key can be confined to it."""
     answer = await connection.request(f"{API}DIRECT.GET.{stream}.{subject}")
     headers = answer.headers or {}
-    return None if headers.get("Status") == NOTHING_THERE else _stored(answer, headers)
+    if WAS_AT in headers:
+        return _stored(answer, headers)
+    if (status := headers.get("Status", "")) != NOTHING_THERE:
+        raise ClusterUnavailable(f"{stream} cannot be read: {status} {headers.get('Description', '')}")
+    return None
 
 
 async def ask(connection: Connection, what: str, asked: Mapping[str, object] | None = None) -> dict[str, Any] | Refusal:
@@ -167,4 +169,4 @@ def _read_ack(answer: Msg) -> Ack | Refusal:
 
 
 def _stored(message: Msg, headers: dict[str, str]) -> Stored:
-    return Stored(headers["Nats-Subject"], int(headers["Nats-Sequence"]), message.data, headers)
+    return Stored(headers[WAS_AT], int(headers["Nats-Sequence"]), message.data, headers)

@@ -36,7 +36,6 @@ from trunkline.cluster.shipping.recheck import Recheck
 from trunkline.cluster.shipping.shipper import Shipper
 from trunkline.cluster.table import Table
 from trunkline.cluster.tunnel.gateway import Owner
-from trunkline.cluster.wire import LARGE_ENTRY
 from trunkline.dialects.outside import is_whole_number
 from trunkline.disk.private_file import read_private, replace_private
 from trunkline.errors import ClusterDenied, NodeAway, NodeDraining, NotOwner, TrunklineError
@@ -100,7 +99,6 @@ class ClusterNode:
         self.directory = Directory(self.connection, pool=options.pool, owner=self.connection.node, epoch_of=self._epoch_of,
                                    on_change=self._on_place)
         self.giving_up = GivingUp(self.connection.node, options.folder, self.directory)
-        self._large: dict[str, list[int]] = {}
         self._removing: set[asyncio.Task[None]] = set()
         """Deleted sessions that the cluster still has."""
         self.taking_in: set[str] = set()
@@ -191,18 +189,11 @@ class ClusterNode:
             if not self.shipper.row(session_id).over:
                 self.directory.put(row)
 
-    async def deleting(self, session_id: str) -> None:
-        """Know which of its entries are in parts beside the stream: afterwards nobody does."""
-        after, large = 0, self._large.setdefault(session_id, [])
-        while self.shipper.row(session_id).seq and (page := await self.journal.read(session_id, after=after)):
-            large += [entry.seq for entry in page if entry.size() > LARGE_ENTRY]
-            after = page[-1].seq
-
     async def deleted(self, session_id: str) -> Removed | None:
         """Take a deleted session out of the cluster, unless it is another node's by now."""
         if self.on_local_deleted is not None:
             self.on_local_deleted(session_id)
-        row, large = self.shipper.row(session_id), self._large.pop(session_id, [])
+        row = self.shipper.row(session_id)
         if row.over:
             return None
         await self.shipper.forget(session_id)
@@ -210,25 +201,27 @@ class ClusterNode:
         if not row.seq:
             return None
         try:
-            return await self._remove(row, large)
+            removed = await self._remove(row)
+            await self.directory.write_now()
+            return removed
         except TrunklineError as error:
             log.warning("session %s is deleted, and still in the cluster's stream: %s", session_id, error.message)
-            task = asyncio.create_task(self._remove_later(row, large))
+            task = asyncio.create_task(self._remove_later(row))
             self._removing.add(task)
             task.add_done_callback(self._removing.discard)
             return Removed(why=f"it is still in the cluster, and is taken out when that can be reached: {error.message}")
 
-    async def _remove(self, row: ShippedRow, large: list[int]) -> Removed:
+    async def _remove(self, row: ShippedRow) -> Removed:
         # Keys as ``cluster init --print-config`` makes them may not erase, and each try would be a line in the servers' logs.
-        return await remove_session(self.connection, self.options.pool, row, large,
+        return await remove_session(self.connection, self.options.pool, row,
                                     may_erase=self.options.address.credentials is None)
 
-    async def _remove_later(self, row: ShippedRow, large: list[int]) -> None:
+    async def _remove_later(self, row: ShippedRow) -> None:
         """Take a session out that was deleted while the cluster was away."""
         while True:
             await self.connection.wait_until_up()
             try:
-                await self._remove(row, large)
+                await self._remove(row)
                 return
             except TrunklineError as error:
                 log.warning("session %s is still in the cluster's stream: %s", row.session, error.message)

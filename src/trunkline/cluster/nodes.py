@@ -182,5 +182,8 @@ class Nodes:
         except BROKEN as error:
             log.error("the row of node %s cannot be read: %s", node, error)
             return
+        if row.node != node or min(row.sessions, row.running) < 0:  # a key may write its own lease only, whatever that says
+            log.error("the row of node %s is none that a node writes of itself", node)
+            return
         self.rows[node], self._heard[node], self.heard_at[node] = row, time.monotonic(), time.time_ns() // 1000
         self._on_change(node, row)

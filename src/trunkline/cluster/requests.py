@@ -17,6 +17,7 @@ from nats import errors as nats_errors
 from nats.aio.msg import Msg
 
 from trunkline.cluster.client import NodeClient
+from trunkline.cluster.headers import WAS_IN
 from trunkline.errors import ClusterDenied, ClusterUnavailable, NodeAway, NodeSilent, TrunklineError
 
 NO_RESPONDERS = "503"
@@ -81,7 +82,8 @@ class Requests:
         question = self._open.get(answer.subject.rpartition(".")[2])
         if question is None or question.over.done():
             return
-        if answer.headers and answer.headers.get(STATUS) == NO_RESPONDERS and not answer.data:
+        headers = answer.headers or {}
+        if headers.get(STATUS) == NO_RESPONDERS and not answer.data and WAS_IN not in headers:  # a stored message may say so, too
             question.over.set_exception(NodeAway(f"nobody listens to {question.subject}"))
         elif question.take is None:
             question.over.set_result(answer)

@@ -4,7 +4,7 @@ Rule 1: never ``discard: old``. A full stream refuses, and its writer keeps what
 Rule 2: what is there is brought to what is asked for, never deleted.
 Rule 3: no roll-ups where nothing needs them: whoever may write one subject could empty the whole stream. Marks of what expired
         need them (servers switch them on), so only the buckets of leases have marks: their rows are written again all the time.
-        Elsewhere a row's own clock says that its time is over. Taking a session out needs them too.
+        Elsewhere a row's own clock says that its time is over.
 Rule 4: nothing here needs a consumer. Stored messages are said again (``republish``), and the rest is read in pages.
 """
 
@@ -91,12 +91,12 @@ def _stream(name: str, topics: str, replicas: int, max_bytes: int, **more: objec
 
 
 def _journal(replicas: int, max_bytes: int) -> Config:
-    return _stream(subjects.JOURNAL, "tl.j.>", replicas, max_bytes, allow_atomic=True, allow_rollup_hdrs=True,
+    return _stream(subjects.JOURNAL, "tl.j.>", replicas, max_bytes, allow_atomic=True,
                    republish={"src": "tl.j.>", "dest": "tl.live.>"})
 
 
 def _parts(replicas: int, max_bytes: int) -> Config:
-    return _stream(subjects.PARTS, "tl.b.>", replicas, max_bytes, allow_rollup_hdrs=True)
+    return _stream(subjects.PARTS, "tl.b.>", replicas, max_bytes)
 
 
 def _checkpoints(replicas: int, max_bytes: int) -> Config:

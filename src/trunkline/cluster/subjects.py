@@ -57,6 +57,11 @@ def parts(pool: str, session_id: str, seq: int) -> str:
     return f"tl.b.{pool}.{_token(session_id)}.{seq}"
 
 
+def all_parts(pool: str, session_id: str) -> str:
+    """Where the parts of all its large entries are."""
+    return f"tl.b.{pool}.{_token(session_id)}.*"
+
+
 def checkpoint(pool: str, session_id: str) -> str:
     """Where the last checkpoint of a session's fold is."""
     return f"tl.k.{pool}.{_token(session_id)}"

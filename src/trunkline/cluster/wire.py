@@ -23,7 +23,6 @@ from typing import Final
 import msgspec
 
 from trunkline import decoders
-from trunkline.cluster.headers import FORWARDED
 from trunkline.dialects.outside import BROKEN, is_whole_number
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
@@ -162,7 +161,6 @@ def read_entry(body: bytes) -> Entry:
 
 def read_message(headers: Mapping[str, str], body: bytes) -> Message:
     """What a message says; Invalid where it is none of ours, or not what it claims to be."""
-    _check_written_here(headers)
     version, kind, epoch = _number(headers, V), headers.get(KIND, ""), _number(headers, EPOCH)
     first, last = read_range(headers)
     if version != VERSION or kind not in (ENTRIES, CLAIM, END):
@@ -175,11 +173,6 @@ def read_message(headers: Mapping[str, str], body: bytes) -> Message:
         return _read_entries(headers, body, epoch, first, last)
     except BROKEN as error:
         raise Invalid(f"a message of kind {kind} cannot be read: {error}") from None
-
-
-def _check_written_here(headers: Mapping[str, str]) -> None:
-    if FORWARDED in headers:
-        raise Invalid("a message was put into a session by a way round the permissions")
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -195,7 +188,6 @@ class Mark(msgspec.Struct, frozen=True):
 
 def read_mark(headers: Mapping[str, str]) -> Mark:
     """The mark of a message; Invalid where it is none of ours."""
-    _check_written_here(headers)
     after = _number(headers, AFTER) if AFTER in headers else None
     return Mark(headers.get(KIND, ""), _number(headers, EPOCH), read_range(headers)[1], after)
 

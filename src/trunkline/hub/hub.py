@@ -143,7 +143,7 @@ class Hub:
                 await self._replica.open()
             self._audit.open()
             self.away.load()
-            await end_left_agents(self._pids, self.agents.values())
+            await end_left_agents(self._pids, self.agents)
             await recover_sessions(self._journal, self._sessions, self._audit)
         except BaseException:
             await self._journal.__aexit__(None, None, None)
@@ -314,12 +314,8 @@ class Hub:
     async def delete(self, session_id: str) -> Removed | None:
         """Stop a session and forget it. From the first moment on nobody finds it any more. Of a hub in a cluster: what became of
         it there."""
-        if self._replica is None:
-            await self._sessions.delete(session_id)
-            return None
-        await self._replica.deleting(session_id)
         await self._sessions.delete(session_id)
-        return await self._replica.deleted(session_id)
+        return None if self._replica is None else await self._replica.deleted(session_id)
 
     # Sessions that change hubs.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from trunkline.agents.catalog import AgentSpec
 from trunkline.agents.pid_files import PidFiles
@@ -23,10 +23,10 @@ log = logging.getLogger("trunkline.hub")
 ROWS_AT_ONCE = 200
 
 
-async def end_left_agents(pids: PidFiles, agents: Iterable[AgentSpec]) -> None:
-    """End agents that were left behind, but not the daemons that they share with others."""
+async def end_left_agents(pids: PidFiles, agents: Mapping[str, AgentSpec]) -> None:
+    """End agents that were left behind, but not the daemons that they share with others. Where none was, no entry is read."""
     all_left = await asyncio.to_thread(pids.left_behind)
-    spared = [daemon.command for spec in agents for daemon in spec.daemons] if all_left else []
+    spared = [daemon.command for spec in agents.values() for daemon in spec.daemons] if all_left else []
     for left in all_left:
         await end_leftover(left.pid, left.start_time, left.marker, keepers=left.keepers, spared=spared)
         pids.forget(left.session_id)

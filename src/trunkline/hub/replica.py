@@ -32,9 +32,6 @@ class Replica(Protocol):
     def rows(self, rows: dict[str, SessionRow]) -> None:
         """These rows were stored."""
 
-    async def deleting(self, session_id: str) -> None:
-        """The session is about to be deleted here."""
-
     async def deleted(self, session_id: str) -> Removed | None:
         """The session is gone here; what became of it there, None where it is another's."""
 

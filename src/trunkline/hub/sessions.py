@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("trunkline.hub")
 
-_view = decoders.of(SessionView)
-
 
 class Sessions:
     """All sessions of a hub, in memory or not."""
@@ -233,7 +231,7 @@ async def view_of_row(journal: Journal, row: SessionRow) -> SessionView:
     """What a row says of a session that is not in memory, brought up to date where entries came after it."""
     try:
         is_current = row.last_seq == row.checkpoint_seq and row.summary
-        view = _view.decode(row.summary) if is_current else view_of(await refold(journal, row))
+        view = decoders.decode(row.summary, SessionView) if is_current else view_of(await refold(journal, row))
     except (SessionUnreadable, *BROKEN):
         # One row that cannot be read must not hide all the others.
         view = view_of(Fold(session_id=row.id, agent=row.agent, cwd=row.cwd, title=row.title, status="error",

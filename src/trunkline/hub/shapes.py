@@ -76,6 +76,8 @@ class Removed(msgspec.Struct, rename="camel", kw_only=True, frozen=True):
     purged: bool = False
     """Whether some were only taken out: no reader finds them, and their bytes stay in the servers' files until those are written
     anew."""
+    unswept: bool = False
+    """Whether they are in the servers' streams still, shown by no node, until ``trunkline cluster sweep``."""
     why: str = ""
     """Why not all of them were erased."""
 
@@ -105,6 +107,8 @@ class NodeView(msgspec.Struct, rename="camel", kw_only=True):
     """Entries of such sessions that only it had: they are in its folder ``quarantine``."""
     away: str | msgspec.UnsetType = msgspec.UNSET
     """Why it cannot be written to; absent while it is there."""
+    gone: bool = False
+    """Whether somebody said that it is gone for good."""
     heard_at: str | msgspec.UnsetType = msgspec.UNSET
     """When it last said that it is there, as far as the node that answers knows."""
 

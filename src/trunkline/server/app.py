@@ -16,12 +16,10 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from starlette.datastructures import MutableHeaders
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from trunkline.errors import (
+    ClientDisconnect,
     Forbidden,
     HubStopping,
     LocalError,
@@ -45,10 +43,11 @@ from trunkline.server.auth.login import Codes
 from trunkline.server.auth.pairings import Pairings
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.auth.tries import FailedTries
-from trunkline.server.call import DEFAULT_HEADERS, HttpCall, JsonReply, Parts, Reply, asks_for_stream, reply, takes_stream
+from trunkline.server.call import RAW_DEFAULTS, HttpCall, JsonReply, Parts, Reply, asks_for_stream, reply, takes_stream
 from trunkline.server.delivery.push.subscriptions import Subscriptions
 from trunkline.server.files.comparing import Comparing
 from trunkline.server.files.preview_keys import Previews
+from trunkline.server.http.messages import Request, Response
 from trunkline.server.later import Later
 from trunkline.server.openapi import error_body
 from trunkline.server.options import ServerOptions
@@ -286,6 +285,5 @@ def _resources(routes: Iterable[Route]) -> PathTree[_Resource]:
 def _harden(answer: Reply) -> None:
     if isinstance(answer, JsonReply):  # made with them
         return
-    headers = MutableHeaders(raw=answer.raw_headers)
-    for name, value in DEFAULT_HEADERS:
-        headers.setdefault(name, value)
+    named = {name for name, _ in answer.raw_headers}
+    answer.raw_headers.extend(header for header in RAW_DEFAULTS if header[0] not in named)

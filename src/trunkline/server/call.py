@@ -12,21 +12,20 @@ from collections.abc import AsyncGenerator
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, overload
 
 import msgspec
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from trunkline import decoders
 from trunkline.dialects.acp.reading.aliases import with_mime_types
 from trunkline.dialects.jsonrpc.lines import utf8_fault
 from trunkline.dialects.outside import BROKEN, is_whole_number, whole_number
-from trunkline.errors import Invalid, TooLarge
+from trunkline.errors import ClientDisconnect, Invalid, TooLarge
 from trunkline.server.auth.cookies import base_of
 from trunkline.server.auth.credentials import NOBODY, Caller, RequestGate, header, headers
 from trunkline.server.auth.guests import guest_of
 from trunkline.server.auth.tokens import Tokens
 from trunkline.server.http.connections import place_of
 from trunkline.server.http.exchange import exchange_of
+from trunkline.server.http.messages import Request, Response
 from trunkline.server.options import ServerOptions
 
 if TYPE_CHECKING:
@@ -62,10 +61,11 @@ DEFAULT_HEADERS = (
     ("cache-control", "no-store"),
 )
 """For replies that say nothing else about themselves."""
+RAW_DEFAULTS = [(name.encode(), value.encode()) for name, value in DEFAULT_HEADERS]
 
 
 class Reply(Protocol):
-    """What a handler returns: Starlette's responses are that, and so is a stream."""
+    """What a handler returns: a response of ours or Starlette's is that, and so is a stream."""
 
     raw_headers: list[tuple[bytes, bytes]]
 
@@ -127,7 +127,8 @@ class HttpCall:
         place = place_of(self.request.scope)
         if place is not None:
             return place.address
-        return self.request.client.host if self.request.client else ""
+        client = self.request.scope.get("client")
+        return client[0] if client else ""
 
     @property
     def secure(self) -> bool:
@@ -143,11 +144,11 @@ class HttpCall:
 
     def part(self, name: str) -> str:
         """A variable part of the path."""
-        return str(self.request.path_params[name])
+        return str(self.request.scope["path_params"][name])
 
     async def session(self) -> Session:
         """The session that the path names, or SessionNotFound."""
-        return await self.hub.session(self.part("id"))
+        return await self.parts.hub.session(self.request.scope["path_params"]["id"])
 
     async def shown(self) -> ShownSession:
         """The same for whoever only reads it: it may be another node's. Other nodes are shown our own."""
@@ -324,19 +325,19 @@ class JsonReply(Response):
     """JSON with the headers that every reply has. It leaves in one piece, where nobody has to wait for anything."""
 
     def __init__(self, body: bytes, status: int) -> None:
-        # Without Starlette's own, which makes each of these headers anew.
-        self.body, self.status_code, self.background = body, status, None
+        # Without the usual way, which makes each of these headers anew.
+        self.body, self.status_code = body, status
         self.raw_headers = [(b"content-length", b"%d" % len(body)), *_JSON_HEADERS]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer the request."""
         exchange = exchange_of(scope) if self.raw_headers[1:] == _JSON_HEADERS else None  # a cookie may have been added
         if exchange is None or not exchange.answer_whole(
-                self.status_code, b"content-length: %d\r\n%b" % (len(self.body), _JSON_HEAD), bytes(self.body)):
+                self.status_code, b"content-length: %d\r\n%b" % (len(self.body), _JSON_HEAD), self.body):
             await super().__call__(scope, receive, send)
 
 
-_JSON_HEADERS = [(b"content-type", b"application/json"), *((name.encode(), value.encode()) for name, value in DEFAULT_HEADERS)]
+_JSON_HEADERS = [(b"content-type", b"application/json"), *RAW_DEFAULTS]
 _JSON_HEAD = b"".join(b"%b: %b\r\n" % header for header in _JSON_HEADERS)
 
 

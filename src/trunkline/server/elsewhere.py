@@ -123,7 +123,7 @@ class Elsewhere:
         async def find() -> Owner:
             return Owner(node)
 
-        asked = [(name, value) for name, value in call.request.query_params.multi_items() if name not in ("after", "wait")]
+        asked = [(name, value) for name, value in call.request.query if name not in ("after", "wait")]
         query = urlencode([*asked, ("node", node)]).encode()
         try:
             async with asyncio.timeout(within_s):

@@ -17,12 +17,11 @@ from functools import lru_cache
 from pathlib import Path
 
 import msgspec
-from starlette.datastructures import Headers
-from starlette.responses import Response
 
 from trunkline.errors import NotFound
 from trunkline.server.call import HttpCall, Reply
 from trunkline.server.files.content import media_type
+from trunkline.server.http.messages import Headers, Response
 from trunkline.threads import check_off_loop
 
 STATIC = Path(__file__).parent / "static"

@@ -157,7 +157,7 @@ ROUTES: tuple[Route, ...] = (
           response=SessionView, at="owner"),
     Route("DELETE", "/sessions/{id}", sessions.delete, "control", "Stop a session and delete it.", status=204, at="owner",
           answers="204; in a cluster 200 with what was erased there (`erased`, messages), whether bytes stay in files "
-                  "of the servers (`purged`), and `why`."),
+                  "of the servers (`purged`) or all of it in their streams until a sweep (`unswept`), and `why`."),
     Route("POST", "/sessions/{id}/send-message", packets.send_message, "control",
           "Send a prompt and stream its turn up to prompt_response or error; with Accept: application/json, only take it.",
           request=prompt.SendMessage, response=Accepted, status=202, gives=STREAM,

@@ -12,12 +12,12 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
-from starlette.requests import HTTPConnection
 from starlette.types import Message, Receive, Scope, Send
 
 from trunkline.dialects.visible import within
 from trunkline.errors import HubStopping, TrunklineError
 from trunkline.server.call import reply
+from trunkline.server.http.messages import HTTPConnection
 from trunkline.server.http.open_socket import OpenSocket, binary_frame, open_socket, text_frame
 from trunkline.server.openapi import error_body
 

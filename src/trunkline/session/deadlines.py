@@ -32,7 +32,7 @@ class SilenceWatch:
         self._limit, self._expired = limit, expired
         self._loop = asyncio.get_running_loop()
         self.on_activity()
-        self._arm(self._limit())
+        self._arm(self._loop, self._limit())
 
     def on_activity(self) -> None:
         """Something happened."""
@@ -45,15 +45,16 @@ class SilenceWatch:
             self._timer.cancel()
             self._timer = None
 
-    def _arm(self, delay_s: float) -> None:
-        self._timer = asyncio.get_running_loop().call_later(min(delay_s, LOOK_S), self._check)
+    def _arm(self, loop: asyncio.AbstractEventLoop, delay_s: float) -> None:
+        self._timer = loop.call_later(min(delay_s, LOOK_S), self._check)
 
     def _check(self) -> None:
         if self._held():
             self.on_activity()
-        left = self.active_at + self._limit() - asyncio.get_running_loop().time()
+        loop = asyncio.get_running_loop()
+        left = self.active_at + self._limit() - loop.time()
         if left > 0:
-            self._arm(left)
+            self._arm(loop, left)
             return
         self._timer = None
         self._expired()

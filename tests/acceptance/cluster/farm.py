@@ -51,6 +51,15 @@ class Farm:
         answer = self[at].wire.ask("GET", session.path)
         return str(answer.json()["node"]) if answer.status == 200 else None
 
+    def clear(self) -> None:
+        """End all sessions, each at its node, and wait until every node knows it."""
+        running = {name: hub for name, hub in self.hubs.items() if hub.runs}
+        for name, hub in running.items():
+            for session in hub.wire.get("/sessions")["sessions"]:
+                if session["node"] == name:
+                    hub.wire.ask("DELETE", f"/sessions/{session['id']}")
+        eventually(lambda: not any(hub.wire.get("/sessions")["sessions"] for hub in running.values()), "no session is left")
+
     def known(self, at: str, session: Session, node: str) -> Session:
         """The session at another node, once that knows that it is on ``node``."""
         eventually(lambda: self.owner(at, session) == node, f"{at} knows that {session.id} is on {node}")

@@ -32,22 +32,23 @@ def place_of(hub: HubProcess, node: str | None, cwd: str) -> Place:
     return run(ask())
 
 
-def test_sessions_of_all_nodes_are_listed_steered_and_begun_at_any_hub(tmp_path: Path) -> None:
-    with farm(tmp_path) as nodes:
-        web, den = nodes["web"], nodes["den"]
-        far = den.new_session("fast", title="Far away", node="den")
-        nodes.known("web", far, "den")
-        check_list(web, far.id)
-        assert "hello there" in said(web, "send", far.id, "/echo hello there", "--wait")
-        assert "hello there" in said(web, "tail", far.id, "--no-follow", "--after", "0")
-        begun = said(web, "run", "fast", "/echo begun", "--node", "den", "--cwd", str(far.folder), "--title", "By name")
-        assert f"fast in {far.folder} on den (session ses_" in begun and "begun" in begun
-        assert "begun" in said(web, "chat", "fast", "--node", "box", "--cwd", "~", input="/echo begun\n")
-        eventually(lambda: nodes_in(web) == {"box", "den"}, "the list has them")
-        unknown = web.command("run", "fast", "hello", "--node", "mill")
-        assert unknown.returncode == 1 and "the cluster has no node mill" in unknown.stderr
-        asks = den.new_session("puppet", node="den")
-        check_answer(nodes, asks.id)
+def test_sessions_of_all_nodes_are_listed_steered_and_begun_at_any_hub(nodes: Farm) -> None:
+    web, den = nodes["web"], nodes["den"]
+    far = den.new_session("fast", title="Far away", node="den")
+    nodes.known("web", far, "den")
+    check_list(web, far.id)
+    assert "hello there" in said(web, "send", far.id, "/echo hello there", "--wait")
+    assert "hello there" in said(web, "tail", far.id, "--no-follow", "--after", "0")
+    begun = said(web, "run", "fast", "/echo begun", "--node", "den", "--cwd", str(far.folder), "--title", "By name")
+    assert f"fast in {far.folder} on den (session ses_" in begun and "begun" in begun
+    assert "begun" in said(web, "chat", "fast", "--node", "box", "--cwd", "~", input="/echo begun\n")
+    eventually(lambda: {each["node"] for each in web.wire.get("/sessions")["sessions"]} == {"box", "den"}, "the hub has them")
+    assert nodes_in(web) == {"box", "den"}
+    unknown = web.command("run", "fast", "hello", "--node", "mill")
+    assert unknown.returncode == 1 and "the cluster has no node mill" in unknown.stderr
+    asks = den.new_session("puppet", node="den")
+    nodes.known("web", asks, "den")
+    check_answer(nodes, asks.id)
 
 
 def nodes_in(hub: HubProcess) -> set[str]:
@@ -88,13 +89,13 @@ def test_a_session_whose_node_is_away_says_so(tmp_path: Path) -> None:
         assert refused.returncode == 1 and "den has not been heard of since " in refused.stderr
 
 
-def test_a_session_that_names_no_node_runs_on_this_machine_where_its_folder_and_its_variables_are(tmp_path: Path) -> None:
-    with farm(tmp_path) as nodes:
-        assert place_of(nodes["box"], None, "/x") == Place("box", "/x", is_here=True)
-        assert place_of(nodes["box"], "box", "~") == Place("box", str(nodes["box"].home), is_here=True)
-        assert place_of(nodes["box"], "den", "~") == Place("den", str(nodes["den"].home), is_here=False)
-        assert place_of(nodes["web"], None, "/x") == Place(None, "/x", is_here=False)
-        assert place_of(nodes["web"], "box", "/x") == Place("box", "/x", is_here=False)
+def test_a_session_that_names_no_node_runs_on_this_machine_where_its_folder_and_its_variables_are(
+        tmp_path: Path, nodes: Farm) -> None:
+    assert place_of(nodes["box"], None, "/x") == Place("box", "/x", is_here=True)
+    assert place_of(nodes["box"], "box", "~") == Place("box", str(nodes["box"].home), is_here=True)
+    assert place_of(nodes["box"], "den", "~") == Place("den", str(nodes["den"].home), is_here=False)
+    assert place_of(nodes["web"], None, "/x") == Place(None, "/x", is_here=False)
+    assert place_of(nodes["web"], "box", "/x") == Place("box", "/x", is_here=False)
     with HubProcess(tmp_path / "alone") as alone:
         assert place_of(alone, None, "/x") == Place(None, "/x", is_here=True)
 

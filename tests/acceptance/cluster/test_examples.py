@@ -72,6 +72,7 @@ def laptop_of(root: Path, instead: dict[str, str], seed: Path, cert: Path) -> It
         yield laptop
 
 
+@pytest.mark.slow
 def test_the_units_make_a_cluster_in_which_a_laptop_is_seen(tmp_path: Path) -> None:
     with small_server(tmp_path / "server") as (server, instead, cert):
         server.wait_for(server.start(exec_start("trunkline-nats.service")), READY)
@@ -136,6 +137,8 @@ def test_the_services_of_the_compose_file_make_a_cluster_on_three_servers(tmp_pa
         for name in ("web", "box"):
             started = machine(name)
             started.wait_for(started.start(wanted[name]["command"]), LISTENING)
+        sweeper = machine("sweep")
+        sweeper.wait_for(sweeper.start(wanted["sweep"]["command"]), "0 sessions swept")
         first.wait_told({"web": "gateway", "box": "runner"}, "cluster", "nodes", "--json", read=roles)
         shown = first.call_json("cluster", "status", "--json")
         assert {each["replicas"] for each in shown["streams"]} == {3}
@@ -153,7 +156,7 @@ def _is_made(machine: Machine, init: list[str]) -> bool:
 
 
 def test_every_service_and_unit_has_what_the_page_says_of_it() -> None:
-    assert [*services()] == [*NATS, "init", "web", "box"]
+    assert [*services()] == [*NATS, "init", "sweep", "web", "box"]
     named = set(re.findall(r"\.\./examples/cluster/([\w.-]+)", PAGE))
     assert named == {path.name for path in EXAMPLES.iterdir()}, "the page leads to every example"
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.cluster.farm import farm
+from tests.acceptance.cluster.farm import Farm, farm
 from tests.tooling.hub_process import HubProcess, Session, text_of
 from tests.tooling.nats import until
 from tests.tooling.processes import eventually
@@ -50,38 +50,37 @@ def test_the_chain_of_approvals_goes_on_where_a_session_is_moved_to(tmp_path: Pa
         assert box.command("audit", "verify").returncode == 0  # where it went away nobody misses it
 
 
-def test_an_owner_hands_a_session_over_and_it_goes_on_elsewhere(tmp_path: Path) -> None:
-    with farm(tmp_path) as nodes:
-        session = nodes["box"].new_session(node="box")
-        session.say("/echo at the first")
-        before = session.history()
-        at_web = nodes.known("web", session, "box")
-        view = move(nodes["web"], session, "den")
-        assert (view["node"], view["status"]) == ("den", "idle")
-        for name in ("web", "den", "box"):
-            nodes.known(name, session, "den")
-        here = Session(nodes["den"], session.id, session.folder)
-        assert here.history()[:len(before)] == before  # the same entries, under the same numbers
-        [moved] = events(here, "session_moved")
-        assert (moved["from"], moved["to"], moved["epoch"]) == ("box", "den", 2)
-        assert moved["after"] >= before[-1][0] and events(here, "gap") == []
-        assert text_of(at_web.say("/echo at the second")) == "at the second"
-        assert here.view()["agentStart"] in ("resumed", "loaded", "new")
-        assert not (nodes["box"].data / "quarantine").exists()
-        assert move(nodes["web"], session, "box")["node"] == "box"  # and back
-        nodes.known("web", session, "box")
-        assert text_of(at_web.say("/echo at home")) == "at home"
-        assert [each["epoch"] for each in events(at_web, "session_moved")] == [2, 3]
+def test_an_owner_hands_a_session_over_and_it_goes_on_elsewhere(nodes: Farm) -> None:
+    session = nodes["box"].new_session(node="box")
+    session.say("/echo at the first")
+    before = session.history()
+    at_web = nodes.known("web", session, "box")
+    view = move(nodes["web"], session, "den")
+    assert (view["node"], view["status"]) == ("den", "idle")
+    for name in ("web", "den", "box"):
+        nodes.known(name, session, "den")
+    here = Session(nodes["den"], session.id, session.folder)
+    assert here.history()[:len(before)] == before  # the same entries, under the same numbers
+    [moved] = events(here, "session_moved")
+    assert (moved["from"], moved["to"], moved["epoch"]) == ("box", "den", 2)
+    assert moved["after"] >= before[-1][0] and events(here, "gap") == []
+    assert text_of(at_web.say("/echo at the second")) == "at the second"
+    assert here.view()["agentStart"] in ("resumed", "loaded", "new")
+    assert not (nodes["box"].data / "quarantine").exists()
+    assert move(nodes["web"], session, "box")["node"] == "box"  # and back
+    nodes.known("web", session, "box")
+    assert text_of(at_web.say("/echo at home")) == "at home"
+    assert [each["epoch"] for each in events(at_web, "session_moved")] == [2, 3]
 
 
-def test_what_cannot_be_moved_is_refused_and_stays(tmp_path: Path) -> None:
-    with farm(tmp_path) as nodes, nodes.add("mill") as mill:
-        nodes.all_there("web", "mill")
+def test_what_cannot_be_moved_is_refused_and_stays(nodes: Farm) -> None:
+    with nodes.add("loft"):
+        nodes.all_there("web", "loft")
         box, web = nodes["box"], nodes["web"]
         session = box.new_session("puppet", node="box")
         nodes.known("web", session, "box")
         assert "is on box already" in move(web, session, "box", 400)["message"]
-        assert "only nodes of one --pool" in move(web, session, "mill", 400)["message"]
+        assert "only nodes of one --pool" in move(web, session, "loft", 400)["message"]
         assert move(web, session, "barn", 404)["code"] == "node_unknown"
         assert move(web, session, "web", 400)["code"] == "invalid"
         direct = box.wire.ask("POST", f"/cluster/sessions/{session.id}/let-go", {"to": "den"})
@@ -97,7 +96,6 @@ def test_what_cannot_be_moved_is_refused_and_stays(tmp_path: Path) -> None:
         gone.folder.rmdir()
         assert str(gone.folder) in move(web, gone, "den", 400)["message"]
         assert nodes["den"].wire.ask("GET", "/sessions").json()["sessions"]  # it goes on
-        mill.stop()
 
 
 @pytest.mark.slow

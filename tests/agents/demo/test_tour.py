@@ -410,3 +410,8 @@ def test_a_client_that_takes_notes_and_notices_hears_more(tmp_path: Path) -> Non
     for call in calls_of(updates):
         pieces = [data["delta"] for kind, data in notes if kind == "args_delta" and data["toolCallId"] == call[0]["toolCallId"]]
         assert not pieces or json.loads("".join(pieces)) == call[1]["rawInput"]
+
+
+def test_one_file_is_told_as_one(tmp_path: Path) -> None:
+    (tmp_path / "only.txt").write_text("one\n")
+    assert "| looked around | 1 file |" in text_of(Tour(tmp_path).updates)

@@ -32,7 +32,7 @@ class Home:
         return places(Wish(**{"roots": [str(self.work)], "env": env, **more}))
 
     def seen(self, name: str, **more: Any) -> Access:
-        return seen_at(str(self.path / name), self.laid(**more))
+        return seen_at(str((self.path / name).resolve()), self.laid(**more))
 
 
 @pytest.fixture
@@ -154,6 +154,18 @@ def test_a_secret_behind_a_link_is_hidden_where_it_is(home: Home, tmp_path: Path
     keys.mkdir()
     (home.path / ".ssh").symlink_to(keys)
     assert home.seen("src/project/keys/id") is Access.EMPTY
+
+
+def test_what_an_agent_is_started_with_is_shown_among_what_programs_share_and_nothing_else_is(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trunkline.agents.sandbox.places.PRIVATE", (str(tmp_path),))
+    program, alone = home.file("../tools/bin/agent"), home.file("../alone")
+    home.file("../others/bin/git")
+    env = {"PATH": str(tmp_path / "others/bin")}
+    assert home.seen("../tools/lib", command=[str(program)]) is Access.READ
+    assert home.seen("../alone", command=[str(alone)]) is Access.READ
+    assert home.seen("../tools", command=[str(alone)]) is home.seen("../others", command=[str(alone)], env=env) is Access.EMPTY
 
 
 def test_links_that_lead_in_a_circle_end(tmp_path: Path) -> None:

@@ -45,20 +45,20 @@ def test_a_prompt_is_answered_and_the_exit_code_is_zero(place: Place) -> None:
 
 
 def test_json_is_the_packets_one_a_line(shared: Place) -> None:
-    done = shared.call("run", "demo", "/burst 2 5", "--json")
+    done = shared.call_here("run", "demo", "/burst 2 5", "--json")
     packets = [json.loads(line) for line in done.stdout.splitlines()]
     assert [packet["type"] for packet in packets] == [
         "user_message_chunk", "agent_message_chunk", "agent_message_chunk", "prompt_response"]
 
 
 def test_quiet_is_the_answer_alone_and_the_prompt_may_come_on_stdin(shared: Place) -> None:
-    done = shared.call("run", "demo", "-", "--quiet", stdin=b"/burst 2 5")
+    done = shared.call_here("run", "demo", "-", "--quiet", stdin=b"/burst 2 5")
     assert (done.returncode, len(done.stdout), done.stderr) == (0, 11, b"")
 
 
 @pytest.mark.parametrize(("flag", "verdict", "chosen"), [("--allow", "allowed", "allow"), ("--deny", "denied", "reject")])
 def test_permissions_are_answered_by_flag(shared: Place, flag: str, verdict: str, chosen: str) -> None:
-    done = shared.call("run", "demo", "/ask", flag)
+    done = shared.call_here("run", "demo", "/ask", flag)
     text = done.stdout.decode()
     assert done.returncode == 0
     assert text.count("permission wanted (") == 1
@@ -67,10 +67,10 @@ def test_permissions_are_answered_by_flag(shared: Place, flag: str, verdict: str
 
 
 def test_a_failed_turn_is_exit_code_one_and_says_why(shared: Place) -> None:
-    done = shared.call("run", "demo", "/crash")
+    done = shared.call_here("run", "demo", "/crash")
     assert done.returncode == 1
     assert "the agent ended in the middle of its work" in done.stdout.decode()
-    quiet = shared.call("run", "demo", "/crash", "--quiet")
+    quiet = shared.call_here("run", "demo", "/crash", "--quiet")
     assert quiet.returncode == 1
     assert "the agent ended in the middle of its work" in quiet.stderr.decode()
 
@@ -303,7 +303,7 @@ def test_a_person_is_told_at_the_start_that_an_agent_may_act_without_asking(shar
     trusted = Terminal(shared, "run", "demo", "/echo hello")
     assert trusted.end() == 0
     assert b"note:" not in trusted.seen
-    assert shared.call("run", "mine", "/echo hello").stderr == b""
+    assert shared.call_here("run", "mine", "/echo hello").stderr == b""
 
 
 def test_what_somebody_else_answers_is_withdrawn_from_the_terminal(place: Place) -> None:

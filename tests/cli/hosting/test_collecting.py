@@ -86,6 +86,7 @@ async def _cycle(*, released: int) -> None:
             gone.set()
 
     leave_out_full_ones()
+    gc.freeze()  # all else in a process of tests: to look through it takes a second
     ring: list[Any] = [Held()]
     ring.append(ring)
     gc.collect()  # old now

@@ -27,3 +27,9 @@ def test_nothing_in_a_record_or_its_traceback_speaks_to_a_terminal() -> None:
     assert not set(text) & set(map(chr, (*range(9), 11, 12, *range(14, 32), *range(0x7F, 0xA0), 0x202E)))
     text.encode()
     assert text.count("\n") == 2 and "ValueError: ␛[2J" in text
+
+
+def test_what_goes_well_is_not_written_under_the_name_of_an_error() -> None:
+    line = LineFormatter("%(levelname)s %(name)s: %(message)s")
+    record = logging.LogRecord("uvicorn.error", logging.INFO, __file__, 1, "Started server process", None, None)
+    assert line.format(record) == "INFO uvicorn: Started server process"

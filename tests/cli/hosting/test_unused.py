@@ -22,7 +22,9 @@ def test_who_imports_them_loads_nothing() -> None:
 from uvicorn.config import Config
 from uvicorn import Config as same
 assert same is Config
-print(*(name for name in ("_bz2", "_lzma", "email.parser", "logging.handlers", "uvicorn.main") if name in sys.modules))"""
+print(*(name for name in ("_bz2", "_lzma", "email.parser", "logging.handlers", "uvicorn.main") if name in sys.modules))
+import msgspec, configparser, typing_extensions
+print(*(name for name in ("configparser", "typing_extensions") if "__all__" in vars(sys.modules[name])))"""
     assert printed(code) == []
 
 
@@ -31,10 +33,15 @@ def test_who_asks_for_something_gets_it() -> None:
 import bz2, configparser, http.client, logging.config, lzma, shutil, uvicorn
 from uvicorn import run
 assert bz2.decompress(bz2.compress(b"x")) == lzma.decompress(lzma.compress(b"x")) == b"x"
-assert configparser.ConfigParser().sections() == []
+from configparser import RawConfigParser
+assert configparser.ConfigParser().sections() == [] and issubclass(configparser.ConfigParser, RawConfigParser)
+import typing, typing_extensions
+assert typing_extensions.Required is typing.Required and typing_extensions.Doc("a").documentation == "a"
 logging.config.dictConfig({"version": 1})
 assert run is uvicorn.run and callable(uvicorn.main) and "run" in uvicorn.__all__
 assert {"bztar", "xztar"} <= {name for name, _ in shutil.get_archive_formats()}
+from email.utils import formatdate
+assert formatdate(0, usegmt=True) == "Thu, 01 Jan 1970 00:00:00 GMT"
 print(http.client.responses[404])"""
     assert printed(code) == ["Not", "Found"]
 

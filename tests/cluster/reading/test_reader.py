@@ -22,6 +22,7 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.reading.reader import StreamReader
 from trunkline.dialects.context.envelope import decode_event
 from trunkline.dialects.context.events import CustomEvent
+from trunkline.errors import SessionNotFound
 from trunkline.journal.base import Entry, Group
 from trunkline.journal.stores.memory import MemoryJournal
 
@@ -134,6 +135,39 @@ def test_all_sessions_are_read_in_the_order_of_the_stream(nats: NatsServer) -> N
     run(go())
 
 
+def test_a_session_is_read_though_its_last_message_cannot_be(stream: NatsServer) -> None:
+    async def go() -> None:
+        async with owner(stream.url) as box:
+            await box.ship("ses_junk", entries(1, 3))
+            await jetstream.publish(box.connection, subjects.journal("box", "ses_junk"), b"junk", {})
+            reader = StreamReader(box.connection, lambda _: "box")
+            assert seqs(await reader.read("ses_junk")) == [1, 2, 3]
+
+    run(go())
+
+
+def test_nothing_is_read_of_a_session_that_ended_by_whatever_way(stream: NatsServer) -> None:
+    """By a reader whose directory has it still, and among all sessions where that has it no more."""
+    async def go() -> None:
+        async with owner(stream.url) as box:
+            await box.ship("ses_over", entries(1, 3))
+            body, headers = wire.end_message(wire.End(epoch=1, owner="box", after=3))
+            await jetstream.publish(box.connection, subjects.journal("box", "ses_over"), body, headers)
+            await box.ship("ses_alive", entries(1, 3))
+            stale = StreamReader(box.connection, lambda _: "box")
+            for wanted in ({}, {"after": 1}, {"before": 3}, {"tail": True}, {"tail": True, "before": 3}):
+                assert await stale.read("ses_over", **wanted) == []
+
+            def unknown(session_id: str) -> str:
+                raise SessionNotFound(session_id)
+
+            found = await StreamReader(box.connection, unknown).read_hub(after=0, limit=100_000, max_bytes=64 << 20)
+            assert "ses_over" not in {session_id for session_id, _ in found}
+            assert [entry.seq for session_id, entry in found if session_id == "ses_alive"] == [1, 2, 3]
+
+    run(go())
+
+
 def test_a_cursor_in_the_middle_of_a_long_session_is_found_with_few_looks(stream: NatsServer) -> None:
     async def go() -> None:
         async with owner(stream.url) as box:
@@ -148,7 +182,7 @@ def test_a_cursor_in_the_middle_of_a_long_session_is_found_with_few_looks(stream
             assert looks.count < 20
             looks.count = 0
             assert seqs(await reader.read("ses_long", after=4330, limit=3)) == [4331, 4332, 4333]
-            assert looks.count == 1, "it is known where that is"
+            assert looks.count == 2, "whether it has ended, and a page: it is known where that is"
             assert seqs(await reader.read("ses_long", limit=4, tail=True)) == [5997, 5998, 5999, 6000]
             assert seqs(await reader.read("ses_long", before=3000, limit=200, tail=True)) == list(range(2800, 3000))
             assert len(await read_all(reader, "ses_long")) == 6000  # type: ignore[arg-type]

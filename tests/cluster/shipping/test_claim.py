@@ -84,7 +84,7 @@ def test_an_ended_session_is_gone_from_the_stream_and_cannot_be_claimed(stream: 
     async def go() -> None:
         async with owner(stream.url) as box:
             await box.ship("ses_end", entries(1, 50))
-            assert not (await remove_session(box.connection, "box", box.shipper.row("ses_end"), [])).why
+            assert not (await remove_session(box.connection, "box", box.shipper.row("ses_end"))).why
             [left] = await messages(box.connection, "ses_end")
             assert left.headers[wire.KIND] == wire.END
             with pytest.raises(SessionNotFound):
@@ -101,7 +101,7 @@ def test_who_was_taken_over_cannot_end_the_session(stream: NatsServer) -> None:
             await box.ship("ses_keep", entries(1, 2))
             row = box.shipper.row("ses_keep")
             await claim(new, "box", "ses_keep", await last_known(new, "box", "ses_keep"), incarnation="j", why="")
-            assert (await remove_session(box.connection, "box", row, [])).why.startswith("another node has the session")
+            assert (await remove_session(box.connection, "box", row)).why.startswith("another node has the session")
             assert await shipped_seqs(new, "ses_keep") == [1, 2]
 
     run(go())

@@ -1,4 +1,4 @@
-"""A deleted session leaves the cluster: erased where that can be done, taken out in any case, and it is said which."""
+"""A deleted session leaves the cluster: its end is written, it is taken out where that can be done, and it is said which."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from trunkline.cluster import jetstream, subjects
 from trunkline.cluster.checkpoints import store_checkpoint
 from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Refusal
+from trunkline.cluster.reading.reader import StreamReader
 from trunkline.cluster.shipping.claim import LastKnown, claim, last_known
 from trunkline.cluster.shipping.ending import NO_KEY, remove_session
 from trunkline.cluster.shipping.ledger import ShippedRow
@@ -45,7 +46,7 @@ def test_what_a_session_had_is_erased_from_the_servers_files(nats: NatsServer) -
             await box.ship("ses_1", [Entry(1, 1, b'{"text":"the small secret"}'), Entry(2, 2, b"{}", large)])
             await store_checkpoint(box.connection, "box", row("ses_1", checkpoint=SECRETS[2], checkpoint_seq=2), 1)
             await box.ship("ses_2", [Entry(1, 1, b'{"text":"what others said"}')])
-            removed = await remove_session(box.connection, "box", box.shipper.row("ses_1"), [2])
+            removed = await remove_session(box.connection, "box", box.shipper.row("ses_1"))
             assert removed == Removed(erased=removed.erased, purged=False) and removed.erased >= 4
             assert await shipped_seqs(box.connection, "ses_1") == [] and await readable(box.connection, "ses_1") == 0
             assert await shipped_seqs(box.connection, "ses_2") == [1]
@@ -61,7 +62,7 @@ def test_what_a_session_had_is_erased_from_the_servers_files(nats: NatsServer) -
     assert nats.bytes_on_disk(b"what others said") != []
 
 
-def test_a_runners_key_takes_its_session_out_and_says_that_bytes_stay(tmp_path: Path) -> None:
+def test_a_runners_key_ends_its_session_and_says_that_it_waits_for_a_sweep(tmp_path: Path) -> None:
     keyed = Keyed(tmp_path)
 
     async def go() -> None:
@@ -71,11 +72,12 @@ def test_a_runners_key_takes_its_session_out_and_says_that_bytes_stay(tmp_path: 
                                              {"Tl-V": "1", "Tl-Kind": "entries", "Tl-Epoch": "1", "Tl-Seq": "1-1"})
             assert not isinstance(stored, Refusal)
             await jetstream.publish(box, subjects.parts("box", "ses_1", 1), SECRETS[1], {})
-            removed = await remove_session(box, "box", ShippedRow("ses_1", 1, 1, stored.seq), [1])
-            assert removed == Removed(purged=True, why=NO_KEY)
+            row = ShippedRow("ses_1", 1, 1, stored.seq)
+            for may_erase in (False, True, True):
+                assert await remove_session(box, "box", row, may_erase=may_erase) == Removed(unswept=True, why=NO_KEY)
             page = await jetstream.read_page(web, subjects.JOURNAL, "tl.j.box.ses_1", from_seq=1, batch=10, max_bytes=1 << 20)
-            assert [message.headers["Tl-Kind"] for message in page.messages] == ["end"]
-            assert await readable(web, "ses_1") == 0
+            assert [message.headers["Tl-Kind"] for message in page.messages] == ["entries", "end"], "one end, however often"
+            assert await StreamReader(web, lambda session_id: "box").read("ses_1") == []
 
     with keyed.server:
         run(go())
@@ -88,7 +90,7 @@ def test_what_another_node_has_taken_over_is_left_to_it(nats: NatsServer) -> Non
             await box.ship("ses_1", [Entry(1, 1, b"{}")])
             mine = box.shipper.row("ses_1")
             await claim(den, "box", "ses_1", LastKnown(1, 1, mine.stream_seq), incarnation="i", why="")
-            removed = await remove_session(box.connection, "box", mine, [])
+            removed = await remove_session(box.connection, "box", mine)
             assert (removed.erased, removed.purged) == (0, False) and "another node has the session" in removed.why
             assert await shipped_seqs(den, "ses_1") == [1]
 

@@ -184,11 +184,47 @@ def test_a_session_that_was_deleted_ends_and_is_found_no_more(stream: NatsServer
             session = web.remote("ses_gone")
             await session.open()
             body, headers = wire.end_message(wire.End(epoch=1, owner="box", after=1))
-            await jetstream.publish(web.box.connection, subjects.journal("box", "ses_gone"), body,
-                                    {**headers, "Nats-Rollup": "sub"})
+            await jetstream.publish(web.box.connection, subjects.journal("box", "ses_gone"), body, headers)
             assert not await session.feed.wait(1)
             with pytest.raises(SessionNotFound):
                 await web.remote("ses_gone").open()
+
+    run(go())
+
+
+def test_a_claim_that_comes_before_its_row_is_not_shown_with_the_old_owner(stream: NatsServer) -> None:
+    async def go() -> None:
+        async with gateway(stream.url, "ses_taken") as web:
+            await web.box.ship("ses_taken", [first("ses_taken")])
+            session = web.remote("ses_taken")
+            await session.open()
+            body, headers = wire.claim_message(wire.Claim(epoch=2, owner="den", incarnation="i1", after=1))
+            await jetstream.publish(web.box.connection, subjects.journal("box", "ses_taken"), body, headers)
+            await eventually(lambda: session.epoch == 2)
+            snapshot = asyncio.create_task(session.snapshot())
+            den = Directory(web.box.connection, pool="box", owner="den", epoch_of=lambda session_id: 2)
+            den.start()
+            den.put(row("ses_taken", checkpoint=b""))
+            await snapshot
+            assert web.directory.place("ses_taken").owner == "den"
+            await den.close()
+            await session.end()
+
+    run(go())
+
+
+def test_a_session_that_ended_while_nobody_read_it_is_not_shown_from_memory(stream: NatsServer) -> None:
+    async def go() -> None:
+        async with gateway(stream.url, "ses_dozed") as web:
+            await web.box.ship("ses_dozed", [first("ses_dozed")])
+            session = web.remote("ses_dozed")
+            await session.open()
+            await session.doze()
+            body, headers = wire.end_message(wire.End(epoch=1, owner="box", after=1))
+            await jetstream.publish(web.box.connection, subjects.journal("box", "ses_dozed"), body, headers)
+            with pytest.raises(SessionNotFound):
+                await session.catch_up()
+            assert session.feed.closed and await session.feed.read(after=0) == []
 
     run(go())
 

@@ -10,10 +10,15 @@ from typing import Any
 import pytest
 
 from tests.aio import eventually, run
+from tests.cluster.shipping.owner import messages
 from tests.cluster.showing.world import Node, node, owner_and_gateway
 from tests.server.site import STREAM, frames
 from tests.tooling.nats import NatsServer
-from trunkline.cluster import nodes, subjects
+from trunkline.cluster import node as cluster_node
+from trunkline.cluster import nodes, subjects, wire
+from trunkline.cluster.reading.reader import StreamReader
+from trunkline.cluster.shipping.ending import remove_session
+from trunkline.cluster.showing import everything
 from trunkline.cluster.showing import sight as sights
 from trunkline.hub import Session
 
@@ -59,6 +64,45 @@ def test_every_face_that_reads_says_at_the_gateway_what_it_says_at_the_owner(str
             [listed] = [each for each in (await web.get("/sessions"))["sessions"] if each["id"] == session.id]
             assert (listed["node"], listed["lastSeq"], listed["title"]) == ("box", session.feed.last_seq, "/echo hello")
             assert (await web.get("/sessions?node=web"))["sessions"] == []
+
+    run(go())
+
+
+def test_a_deleted_session_is_shown_by_no_gateway_though_the_stream_has_it(
+        stream: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with a node's own key, which may take nothing out: not to who had it open, nor to one that comes later."""
+    monkeypatch.setattr(cluster_node, "remove_session", lambda *args, may_erase: remove_session(*args, may_erase=False))
+    monkeypatch.setattr(everything, "RETRIES", 3)
+
+    async def nothing_at(gateway: Node, session_id: str) -> None:
+        for route in READS:
+            assert (await gateway.ask("GET", f"/sessions/{session_id}{route}")).status == 404, route
+        assert session_id not in [each["id"] for each in (await gateway.get("/sessions"))["sessions"]]
+        assert (await gateway.get("/search?q=unspeakable"))["hits"] == []
+        feed, after = await gateway.sight.whole(), 0
+        while page := await feed.read(after=after):
+            assert session_id not in [each for each, _ in page]
+            after = page[-1][1].pos
+
+    async def go() -> None:
+        async with owner_and_gateway(stream.url, tmp_path) as (box, web):
+            other, session = await box.session(), await box.session()
+            path = await shown(web, session)
+            await say(web, path, "/echo unspeakable")
+            kept = await shown(web, session)
+            assert b"unspeakable" in (await web.ask("GET", f"{kept}/history")).body
+            removed = (await web.ask("DELETE", path)).json()
+            assert removed["unswept"] and not removed["purged"] and not removed["erased"]
+            async with node(stream.url, "late", tmp_path, "gateway") as late:
+                await shown(late, other)
+                for gateway in (web, late, box):
+                    while gateway.sight.shows(session.id):  # noqa: ASYNC110 - its row is on its way, for milliseconds
+                        await asyncio.sleep(0.01)
+                    await nothing_at(gateway, session.id)
+                left = await messages(late.cluster.connection, session.id)
+                assert wire.ENTRIES in [each.headers[wire.KIND] for each in left], "the stream has it"
+                stale = StreamReader(late.cluster.connection, lambda session_id: "box")
+                assert await stale.read(session.id) == await stale.read(session.id, tail=True) == []
 
     run(go())
 

@@ -6,7 +6,6 @@ import asyncio
 from typing import Any
 
 import pytest
-from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope, Send
 
 from tests.aio import eventually, loop_turns, run
@@ -21,7 +20,7 @@ from trunkline.cluster.tunnel.gateway import Gateway, Owner
 from trunkline.cluster.tunnel.heads import RequestHead, decode_ending, encode_head
 from trunkline.cluster.tunnel.subjects import Address
 from trunkline.cluster.tunnel.switch import Switch
-from trunkline.errors import NodeAway, NodeSilent, NodeVersion, NotOwner, TooManyRequests
+from trunkline.errors import ClientDisconnect, NodeAway, NodeSilent, NodeVersion, NotOwner, TooManyRequests
 
 
 async def echo(scope: Scope, receive: Receive, send: Send) -> None:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from starlette.requests import HTTPConnection
-from starlette.responses import Response
-
 from tests.tooling.rows import every_row
 from trunkline.server.auth.cookies import TRIED_MOST, Cookies, base_of, new_base, split_base, without_base
+from trunkline.server.http.messages import HTTPConnection, Response
 
 BASE = "/at/" + "k" * 32
 
@@ -41,5 +39,5 @@ def test_only_cookies_of_this_hub_are_looked_at_and_not_too_many() -> None:
 def test_a_cookie_is_for_the_base_alone_and_for_no_script() -> None:
     answer = Response()
     Cookies("h").give(answer, "secret", BASE, lifetime_s=60, secure=True)
-    cookie = answer.headers["set-cookie"]
+    [cookie] = [value.decode() for name, value in answer.raw_headers if name == b"set-cookie"]
     assert f"Path={BASE}" in cookie and "HttpOnly" in cookie and "SameSite=strict" in cookie and "Secure" in cookie

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.requests import HTTPConnection
 
 from tests.aio import run
 from tests.server.site import HOST, TOKEN, Site, browser, site
@@ -14,6 +13,7 @@ from trunkline.errors import Forbidden
 from trunkline.server.auth.cookies import TRIED_MOST
 from trunkline.server.auth.credentials import HOSTS_KNOWN, RequestGate
 from trunkline.server.auth.tokens import Tokens, TokenScope
+from trunkline.server.http.messages import HTTPConnection
 from trunkline.server.options import ServerOptions
 from trunkline.server.routes import ROUTES, Route
 

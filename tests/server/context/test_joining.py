@@ -100,7 +100,7 @@ def _whose(event: Event) -> tuple[Any, ...]:
     return tuple(event.get(key) for key in ("type", "messageId", "toolCallId", "role"))
 
 
-@settings(max_examples=examples(30), deadline=None)
+@settings(max_examples=examples(16, 150), deadline=None)
 @given(story=STORIES, limit=st.integers(1, 30),
        types=st.sampled_from([None, "message:", "tool:args_delta", "thinking:delta,message:delta"]))
 def test_pages_of_any_size_in_both_directions_add_up_to_the_same_runs(story: list[Event], limit: int, types: str | None) -> None:

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.datastructures import Headers
 
 from tests.aio import run
 from tests.tooling.rows import every_row
 from trunkline.errors import Forbidden, Invalid, NotFound
 from trunkline.server.files import content
 from trunkline.server.files.content import FileReply, media_type, open_inside, resolve
+from trunkline.server.http.messages import Headers
 from trunkline.session.workspace.files import Workspace
 
 BODY = bytes(range(256)) * 4
@@ -38,7 +38,8 @@ def ask(path: Path, headers: dict[str, str], method: str = "GET") -> tuple[int, 
         return {"type": "http.disconnect"}
 
     opened = open_inside(str(path), Workspace([str(path.parent)]))
-    run(FileReply(opened, Headers(headers), "application/octet-stream")({"method": method}, receive, send))
+    asked = Headers([(name.encode(), value.encode()) for name, value in headers.items()])
+    run(FileReply(opened, asked, "application/octet-stream")({"method": method}, receive, send))
     assert opened.file.closed
     found = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
     return sent[0]["status"], found, b"".join(message["body"] for message in sent[1:])
@@ -114,7 +115,7 @@ def test_a_large_file_is_sent_in_pieces(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_a_file_that_shrinks_while_it_is_sent_is_cut_off_not_filled_up(file: Path) -> None:
     opened = open_inside(str(file), Workspace([str(file.parent)]))
-    reply = FileReply(opened, Headers({}), "text/plain")
+    reply = FileReply(opened, Headers([]), "text/plain")
     file.write_bytes(b"short")
 
     async def send(message: Any) -> None:

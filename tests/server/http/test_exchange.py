@@ -70,8 +70,8 @@ def test_every_json_answer_has_the_headers_that_keep_a_browser_in_its_place() ->
 def test_a_cookie_that_was_added_or_a_header_that_was_changed_is_sent() -> None:
     async def play() -> bytes:
         answer = JsonReply(b"{}", 200)
-        answer.set_cookie("a", "b")
-        answer.headers["cache-control"] = "private"
+        answer.set_cookie("a", "b", max_age=1, path="/", secure=False)
+        answer.raw_headers = [(name, b"private" if name == b"cache-control" else value) for name, value in answer.raw_headers]
         return await answered(answer, is_direct=True)
 
     written = asyncio.run(play())

@@ -222,7 +222,7 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(lines=RUNS, how=CUTS)
-@settings(max_examples=examples(75), deadline=None)
+@settings(max_examples=examples(40, 375), deadline=None)
 def test_both_ways_give_the_same_entries_state_and_frames(empty: Path, lines: list[bytes], how: str) -> None:
     async def compare() -> None:
         reads = cut(lines, how)

@@ -12,7 +12,7 @@ from trunkline.dialects.context.unions import TextPart
 from trunkline.dialects.notes import AgentNote, RedactedThinking
 from trunkline.session.fold import Fold
 from trunkline.session.interpret import Interpreter
-from trunkline.session.interpret.text import chunk_text, entitle
+from trunkline.session.interpret.text import LAST_TEXT, chunk_text, entitle, last_words
 from trunkline.session.interpret.writer import TEXT_LIMIT
 
 
@@ -68,6 +68,15 @@ def test_a_message_too_long_for_an_event_is_cut_there_and_whole_in_its_chunks() 
     assert event["_meta"]["truncated"]["bytes"] == count * 2000 + len("the end")
     assert event["_meta"]["truncated"]["url"].startswith("/sessions/s/messages?after=")
     assert told.fold.last_text == "the end"
+
+
+def test_lists_show_the_end_of_a_long_message_from_a_whole_word() -> None:
+    told = Told().turn()
+    told.hear(text("counting " * 40 + "done"))
+    told.at().text.close()
+    assert told.fold.last_text == "… " + "counting " * 21 + "done"
+    assert last_words("x" * 300) == "x" * LAST_TEXT, "what has no words is cut anywhere"
+    assert last_words("a" * 100 + " " + "b" * LAST_TEXT) == "b" * LAST_TEXT
 
 
 def test_an_image_is_a_message_of_its_own() -> None:

@@ -224,8 +224,16 @@ def test_a_disk_that_does_not_answer_costs_a_turn_its_artifacts_and_no_more(
 
     monkeypatch.setattr(DiskIndex, "news", news)
 
+    clock = tmp_path.with_name("clock")
+
+    def ticked(since_ns: int) -> bool:
+        clock.touch()
+        return clock.stat().st_ctime_ns > since_ns
+
     async def begin(stage: Stage, name: str) -> None:
         await stage.send(name)
+        since_ns = stage.session._finder._since_ns or 0
+        await stage.until(lambda: ticked(since_ns))  # the disk's clock may be some milliseconds behind the turn's
         stage.session.agent.acted(["make"])
         (tmp_path / name).write_text("the agent's")
 

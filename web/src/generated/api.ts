@@ -616,6 +616,7 @@ export interface NodeView {
   taken: number;
   aside: number;
   away?: string;
+  gone: boolean;
   heardAt?: string;
 }
 

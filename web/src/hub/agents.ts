@@ -6,7 +6,7 @@
  * Rule 2: what can be started is what that node has; what something is called is said by whichever node knows it.
  */
 import { computed, signal, type ReadonlySignal } from '@preact/signals';
-import type { AgentView } from '../generated/api';
+import type { AgentView, SessionState } from '../generated/api';
 import { asHubError, http, pathOf, type HubError } from './http';
 
 interface AgentList {
@@ -59,6 +59,11 @@ export function agentOf(name: string, node = ''): AgentView | undefined {
 /** How people call it. */
 export function agentName(name: string): string {
   return knownAgent(name)?.displayName || name;
+}
+
+/** How people call the agent of a session, which says so itself: who comes straight to one has no list of agents. */
+export function agentNameOf({ agent, capabilities }: Pick<SessionState, 'agent' | 'capabilities'>): string {
+  return capabilities?.agent.displayName || agentName(agent);
 }
 
 /** Its sign: a letter or a shape. */

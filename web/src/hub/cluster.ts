@@ -8,7 +8,7 @@
  */
 import { computed, effect, signal, type ReadonlySignal } from '@preact/signals';
 import type { ClusterView, NodeView } from '../generated/api';
-import { t } from '../i18n';
+import { clockTime, t } from '../i18n';
 import { connection } from './connection';
 import { http } from './http';
 import { whileLookedAt } from './looked_at';
@@ -42,6 +42,7 @@ export function awayReason(on: OnNode): string {
   if (!on.node) return '';
   if (isCutOff.value && on.node !== own.value) return t('cluster.cutOff', { node: own.value });
   const node = byName.value.get(on.node);
+  if (node?.away && node.heardAt && !node.gone) return t('cluster.unheard', { node: node.node, time: clockTime(Date.parse(node.heardAt)) });
   return (node ? node.away : on.nodeAway) ?? '';
 }
 

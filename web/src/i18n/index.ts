@@ -27,6 +27,13 @@ export function language(): string {
   return spoken.value.language;
 }
 
+/** A time of day, and the date where it is not today. */
+export function clockTime(at: number): string {
+  const then = new Date(at);
+  const today = new Date().toDateString() === then.toDateString();
+  return then.toLocaleString(language(), today ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 export function t(key: Key, params: Params = {}): string {
   const [part, name] = key.split('.', 2) as [Part, string];
   const own = (spoken.value.words[part] as Record<string, Message> | undefined)?.[name];

@@ -11,5 +11,6 @@ export { Sheet } from './sheet';
 export { sizeInWords } from './size';
 export { Spinner } from './spinner';
 export { Tabs, type Tab } from './tabs';
-export { ago, clockTime, Elapsed, now, span, Time } from './time';
+export { clockTime } from '../i18n';
+export { ago, Elapsed, now, span, Time } from './time';
 export { dropToasts, toast, Toasts } from './toast';

@@ -41,13 +41,6 @@ function wholeSpan(ms: number): string {
   return minutes % 60 ? t('common.spanHoursMinutes', { n: hours, m: minutes % 60 }) : t('common.spanHours', { n: hours });
 }
 
-/** A time of day, and the date where it is not today. */
-export function clockTime(at: number): string {
-  const then = new Date(at);
-  const today = new Date().toDateString() === then.toDateString();
-  return then.toLocaleString(language(), today ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' });
-}
-
 /** When it was, kept true. `what` was then, for those who want to know exactly. */
 export function Time({ at, what, class: extra }: { at: string | number; what?: string; class?: string }): JSX.Element {
   const when = typeof at === 'number' ? at : Date.parse(at);

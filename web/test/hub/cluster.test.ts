@@ -2,9 +2,10 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ClusterView, NodeView } from '../../src/generated/api';
 import { awayReason, followCluster, isCutOff, loadCluster, nodes, ownNode, putCluster, runners, secondsBehind, takesSessions } from '../../src/hub/cluster';
 import { connection } from '../../src/hub/connection';
+import { clockTime } from '../../src/i18n';
 
 function node(name: string, more: Partial<NodeView> = {}): NodeView {
-  return { node: name, role: 'hub', pool: name, labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, ...more };
+  return { node: name, role: 'hub', pool: name, labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, gone: false, ...more };
 }
 
 function cluster(...all: NodeView[]): ClusterView {
@@ -41,6 +42,10 @@ describe('a node', () => {
   it('that is away says why, and what was known of it before does not count', () => {
     putCluster(cluster(node('box'), node('laptop', { away: 'laptop has not been heard of since 14:03:20' })));
     expect(awayReason({ node: 'laptop' })).toBe('laptop has not been heard of since 14:03:20');
+    putCluster(cluster(node('box'), node('laptop', { away: 'laptop has not been heard of since 14:03:20', heardAt: '2026-01-02T14:03:20Z' })));
+    expect(awayReason({ node: 'laptop' })).toBe(`laptop has not been heard of since ${clockTime(Date.parse('2026-01-02T14:03:20Z'))}`); // by the reader’s clock
+    putCluster(cluster(node('box'), node('laptop', { away: 'laptop is gone for good', heardAt: '2026-01-02T14:03:20Z', gone: true })));
+    expect(awayReason({ node: 'laptop' })).toBe('laptop is gone for good');
     expect(awayReason({ node: 'box', nodeAway: 'it was away when this was loaded' })).toBe('');
     expect(awayReason({ node: 'forgotten', nodeAway: 'forgotten is away' })).toBe('forgotten is away');
   });

@@ -133,7 +133,7 @@ STEPS: tuple[Step, ...] = (
     Use("webfetch", "fetch"),
     Progress(4),
     Say(
-        "### What happened\n\n| step | result |\n|---|---|\n| looked around | {found} files |\n| changed | {changed} |\n"
+        "### What happened\n\n| step | result |\n|---|---|\n| looked around | {found} |\n| changed | {changed} |\n"
         "| sub-agent | {counted} |\n\n{cleanup}Try `/help` for everything else I can do.\n"
     ),
     Progress(5, listed=True),

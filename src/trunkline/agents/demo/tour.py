@@ -79,7 +79,7 @@ class _Tour:
             "folder": FOLDER,
             "attachments": attachments,
             "permission": self._announcement(),
-            "found": "0",
+            "found": "0 files",
             "changed": "nothing",
             "counted": "–",
             "cleanup": "",
@@ -198,7 +198,8 @@ class _Tour:
     def glob(self) -> _Prepared:
         def run() -> Result:
             result = tools.glob(self._root, "**/*")
-            self._facts["found"] = str(result.raw_output["metadata"]["count"])
+            count = result.raw_output["metadata"]["count"]
+            self._facts["found"] = f"{count} file" if count == 1 else f"{count} files"
             return result
 
         return "glob", {"pattern": "**/*"}, run

@@ -3,7 +3,8 @@
 Rule 1: every path is made real first, so that no link leads around a place; what is not there needs no hiding, since the home
 around it is empty.
 Rule 2: programs are shown where they lie in the home, and can only be read: what is on PATH, the agent's own command and what
-that is started with. Never a whole home for the sake of a program in it.
+that is started with. Never a whole home for the sake of a program in it. The command is shown in folders that programs share
+(``/tmp``), too, since without it nothing would start; what is on PATH there is anybody's, and is not.
 Rule 3: a session whose folder holds the home, or the agent's program, gets no sandbox: there would be nothing left to keep.
 Rule 4: it blocks; whoever has a loop calls it in a lane.
 """
@@ -73,15 +74,17 @@ def places(wish: Wish) -> list[BoundPlace]:
     """Everything that is laid over the system; Invalid for a session's folder that cannot be kept apart."""
     homes = homes_of(wish.env, wish.homes)
     _make(wish.own)
-    roots, own = _real(wish.roots), _real(wish.own)
+    roots, own, private = _real(wish.roots), _real(wish.own), _real(PRIVATE)
     _check_roots(roots, homes, wish)
-    programs = list(_programs(wish, homes))
+    on_path, started = list(_on_path(wish, homes)), list(_started(wish, (*homes, *private)))
+    programs = [*on_path, *started]
     shown = [*(os.path.join(home, name) for home in homes for name in KEPT_IN_HOME), *wish.reads, *KEPT_IN_PRIVATE]
     secret = _real([*wish.hidden, *(os.path.join(home, name) for home in homes for name in SECRETS)])
     laid = [
-        *(BoundPlace(path, Access.EMPTY) for path in [*_real(PRIVATE), *homes]),
-        *(BoundPlace(path, Access.READ) for path in _real(programs) if _is_in_any(path, (*homes, *own))),
-        *(BoundPlace(path, Access.READ) for path in _real(shown) if _is_in_any(path, (*homes, *_real(PRIVATE)))),
+        *(BoundPlace(path, Access.EMPTY) for path in [*private, *homes]),
+        *(BoundPlace(path, Access.READ) for path in _real(on_path) if _is_in_any(path, (*homes, *own))),
+        *(BoundPlace(path, Access.READ) for path in _real(started) if _is_in_any(path, (*homes, *own, *private))),
+        *(BoundPlace(path, Access.READ) for path in _real(shown) if _is_in_any(path, (*homes, *private))),
         *(BoundPlace(path, Access.WRITE) for path in own),
         *(BoundPlace(path, Access.ROOT) for path in roots),
     ]
@@ -127,19 +130,20 @@ def program_places(program: str, homes: Sequence[str]) -> Iterator[str]:
         waiting += [os.path.realpath(path), *_interpreters(path)]
 
 
-def _programs(wish: Wish, homes: Sequence[str]) -> Iterator[str]:
-    for folder in wish.env.get("PATH", "").split(os.pathsep):
-        if os.path.isabs(folder):
-            yield _prefix(folder, homes)
+def _on_path(wish: Wish, homes: Sequence[str]) -> Iterator[str]:
+    given = [value for name, _, value in (word.rpartition("=") for word in wish.command) if name == "PATH"]
+    for path in (wish.env.get("PATH", ""), *given):
+        yield from (_prefix(folder, homes) for folder in path.split(os.pathsep) if os.path.isabs(folder))
+
+
+def _started(wish: Wish, homes: Sequence[str]) -> Iterator[str]:
     for word in wish.command:
         name, _, value = word.rpartition("=")
-        if name == "PATH":
-            yield from (_prefix(folder, homes) for folder in value.split(os.pathsep) if os.path.isabs(folder))
-        elif os.path.isabs(value):
+        if name != "PATH" and os.path.isabs(value):
             yield from program_places(value, homes)
     if wish.command and wish.command[0] == sys.executable:
         # Our own interpreter runs our own agent: it needs what we were loaded from.
-        yield from (path for path in sys.path if os.path.isabs(path) and path not in homes)
+        yield from (path for path in sys.path if os.path.isabs(path) and not _holds_home(path, homes))
 
 
 def _installed_in(path: str, homes: Sequence[str]) -> str:

@@ -48,7 +48,7 @@ def command(**flags: Any) -> None:
         log_to(sys.stderr, settings.log_level.upper())
         if settings.idle_exit:
             os.chdir(settings.data)  # it outlives the terminal that started it, and must not hold on to that one's folder
-        gc.disable()  # loading makes a hundred thousand objects that stay; ``host`` has them left alone and goes on collecting
+        gc.disable()  # for whoever comes here without ``main``; ``host`` has what is loaded left alone and goes on collecting
         from trunkline.cli.hosting.hosting import host  # Rule 2
 
         code = host(settings, folder, listener)
@@ -124,7 +124,8 @@ def _offer(settings: Settings, offered: socket.socket) -> socket.socket:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    # As bytes where it can be: a text is encoded by a codec for names in all scripts, which takes 2 ms to load.
+    found = socket.getaddrinfo(host.encode() if host.isascii() else host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     # "localhost" may be both; clients and browsers try the older one in any case.
     family, kind, protocol, _, address = min(found, key=lambda each: each[0] != socket.AF_INET)
     listener = socket.socket(family, kind, protocol)

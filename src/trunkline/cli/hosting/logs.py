@@ -11,6 +11,8 @@ from typing import Final, TextIO
 from trunkline.dialects.visible import shown
 
 _FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_OTHER_NAMES: Final = {"uvicorn.error": "uvicorn"}
+"""Its log of what goes well, too: nobody who starts a hub should read of an error."""
 _LINE_ENDS: Final = str.maketrans({"\n": "␊", "\r": "␍"})
 
 
@@ -19,6 +21,7 @@ class LineFormatter(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         """The line, whatever the record's text has in it."""
+        record.name = _OTHER_NAMES.get(record.name, record.name)
         return shown(super().formatMessage(record)).translate(_LINE_ENDS)
 
     def formatException(self, ei: object) -> str:

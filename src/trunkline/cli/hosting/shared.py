@@ -30,13 +30,13 @@ class Shared:
     def __init__(self, connection: Connection, role: str, parts: Parts) -> None:
         self._node = connection.node
         self._parts = parts
-        self._rules = Table(connection, subjects.POLICY, restores=role != "runner")
+        self._rules = Table(connection, subjects.POLICY)
         self._tables = [self._rules]
         self._auth: SharedAuth | None = None
         self.start_places: StartPlaces | None = None
         """Where sessions that are begun under a key are begun; a runner's key cannot write that."""
         if role != "runner":
-            auth, push = (Table(connection, bucket, restores=True) for bucket in (subjects.AUTH, subjects.PUSH))
+            auth, push = (Table(connection, bucket) for bucket in (subjects.AUTH, subjects.PUSH))
             self._tables += [auth, push]
             self._auth = SharedAuth(parts, self._node, auth, push)
             self.start_places = StartPlaces(auth)

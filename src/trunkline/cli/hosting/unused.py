@@ -15,11 +15,19 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any, Final
 
-UNUSED: Final = ("uvicorn", "logging.config", "configparser", "http.client", "bz2", "lzma")
+UNUSED: Final = ("uvicorn", "logging.config", "configparser", "typing_extensions", "http.client", "email.utils",
+                 "bz2", "lzma")
 """uvicorn's package loads its command line, reloaders and worker processes; its ``config`` what reads files that say how to log
-(the next two); starlette a client for the names of status codes; shutil two kinds of archives."""
-USED: Final = {("uvicorn", "Config"): "uvicorn.config"}
-"""Names of an empty package that are used all the same, and the module of its own that they come from."""
+(the next two), its ``server`` what writes dates; msgspec a second ``typing``; starlette a client for the names of status codes;
+shutil two kinds of archives."""
+USED: Final = {("uvicorn", "Config"): "uvicorn.config",
+               **{("typing_extensions", name): "typing" for name in ("get_type_hints", "NotRequired", "Required")}}
+"""Names of an empty module that are used all the same, and the module that they come from: one of its own, or the one that it has
+them from itself."""
+NEVER_MET: Final = {("configparser", "RawConfigParser"): "uvicorn.config", ("email.utils", "formatdate"): "uvicorn.server"}
+"""Names, and the module that takes them and does not use them here: a class of which it asks whether something is one (where
+nobody has loaded it, nothing is), and what its own loop dates answers with, in place of which ours runs
+(``server/http/listen.py``)."""
 
 
 def leave_unused_unloaded() -> None:
@@ -40,6 +48,10 @@ def _put(name: str) -> None:
         setattr(sys.modules[package], own, module)
 
 
+class _NeverMet:
+    """In place of what is not met."""
+
+
 class _Filling:
     """Fills one module, once."""
 
@@ -53,6 +65,9 @@ class _Filling:
         """What the module has under a name, which it was not asked for before."""
         if (own := USED.get((self._module.__name__, name))) is not None:
             return getattr(importlib.import_module(own), name)
+        asker = NEVER_MET.get((self._module.__name__, name))
+        if asker is not None and not self._is_begun and sys._getframe(1).f_globals.get("__name__") == asker:
+            return _NeverMet
         if name not in ("__path__", "__file__"):  # what the import system asks of every module
             with self._lock:
                 self._fill()

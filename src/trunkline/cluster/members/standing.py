@@ -37,7 +37,7 @@ class Standing:
     def _view(self, name: str, sessions: int) -> NodeView:
         heard = self._nodes.heard_at.get(name)
         view = NodeView(node=name, sessions=sessions, draining=self._marks.is_draining(name), away=self.away(name) or UNSET,
-                        heard_at=UNSET if heard is None else iso_ms(heard))
+                        gone=self._marks.is_gone(name), heard_at=UNSET if heard is None else iso_ms(heard))
         row, seen = self._nodes.rows.get(name), self._marks.seen(name)
         told = row or seen
         if told is not None:

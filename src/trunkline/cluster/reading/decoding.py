@@ -10,7 +10,6 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 
 from trunkline.cluster import wire
-from trunkline.cluster.headers import FORWARDED
 from trunkline.cluster.wire import Entries, Unknown
 from trunkline.errors import Invalid
 from trunkline.journal.base import Entry
@@ -52,8 +51,6 @@ async def _whole(session_id: str, seq: int, fetch: FetchParts) -> Entry:
 
 def _unreadable(session_id: str, stream_seq: int, headers: Mapping[str, str], why: Invalid) -> list[Entry]:
     log.error("message %d of session %s cannot be read: %s", stream_seq, session_id, why.message)
-    if FORWARDED in headers:
-        return []  # what it says of itself is a stranger's word
     try:
         first, last = wire.read_range(headers)
     except Invalid:

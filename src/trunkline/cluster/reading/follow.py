@@ -143,7 +143,9 @@ class SessionFollower:
     async def _compare(self) -> None:
         with suppress(*_PASSING, Invalid):
             found = await self._reader.last(self.session_id)
-            if found is not None:
+            if found is not None and found[0].kind == wire.END:
+                self._on_mark(found[0])
+            elif found is not None:
                 self.is_at(found[0].last)
 
 

@@ -3,23 +3,26 @@
 Rule 1: pages come from any replica, which may lag behind: what is missing at the end is there a moment later.
 Rule 2: to find a seq the stream is halved, from what is known of the session; a cursor near the end needs no search.
 Rule 3: at least one entry is returned where one exists, whatever its size.
+Rule 4: of a session whose last message is an end there are no entries, though its messages may be in the stream still.
 """
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Final
 
 from trunkline.cluster import jetstream, subjects, wire
 from trunkline.cluster.connection import Connection
-from trunkline.cluster.headers import FORWARDED
 from trunkline.cluster.jetstream import Stored
 from trunkline.cluster.reading.decoding import entries_in
 from trunkline.cluster.reading.index import SeqIndex
 from trunkline.cluster.shipping.parts import join_parts
-from trunkline.errors import Invalid
+from trunkline.errors import Invalid, SessionNotFound
 from trunkline.journal.base import Entry
+from trunkline.journal.deleted_ids import DeletedIds
 from trunkline.journal.page import Page
 
 BATCH: Final = 256
@@ -27,6 +30,9 @@ BATCH_BYTES: Final = 1 << 20
 NEAR: Final = 500
 """Entries that are read in vain rather than searched for: one page of them costs less than three looks."""
 PARTS_BATCH: Final = 1000
+BEGUN_S: Final = 1.0
+"""How long a session without a row is taken for one that has just begun, before it is looked at again."""
+BEGUN_MOST: Final = 1000
 FIRST_WINDOW: Final = 64
 """Entries that are looked back for at first, for a page from the end."""
 
@@ -40,11 +46,16 @@ class StreamReader:
         self._base = base
         self._pool_of = pool_of
         self._index = SeqIndex()
+        self._ended = DeletedIds()
+        self._begun: dict[str, float] = {}
+        """When a session was looked at that has no row yet, and had not ended."""
 
     async def read(self, session_id: str, *, after: int = 0, before: int | None = None, limit: int = 1000,
                    max_bytes: int = 1 << 20, tail: bool = False) -> list[Entry]:
         """As ``Journal.read``."""
         if limit < 1 or (before is not None and before <= after + 1):
+            return []
+        if await self._is_over(self._pool_of(session_id), session_id):
             return []
         if tail:
             return await self._read_back(session_id, after, before, limit, max_bytes)
@@ -165,8 +176,32 @@ class StreamReader:
                 return
             from_seq = page.messages[-1].seq + 1
 
+    async def _is_over(self, pool: str, session_id: str) -> bool:
+        """Whether a session's last message is an end. One that cannot be read is none."""
+        found = await jetstream.last_near(self._connection, subjects.JOURNAL, subjects.journal(pool, session_id))
+        return found is not None and found.headers.get(wire.KIND) == wire.END
+
+    async def _was_ended(self, pool: str, session_id: str) -> bool:
+        """Whether a session was ended that the directory does not have, or not yet."""
+        with suppress(SessionNotFound):
+            self._pool_of(session_id)
+            return False
+        if session_id in self._ended:
+            return True
+        if self._begun.get(session_id, -math.inf) > time.monotonic() - BEGUN_S:
+            return False
+        if await self._is_over(pool, session_id):
+            self._ended.add(session_id)
+            return True
+        if len(self._begun) >= BEGUN_MOST:
+            self._begun.clear()
+        self._begun[session_id] = time.monotonic()
+        return False
+
     async def _entries(self, session_id: str, message: Stored) -> list[Entry]:
         pool, _ = subjects.session_of(message.subject)
+        if await self._was_ended(pool, session_id):
+            return []
 
         async def fetch(seq: int) -> Entry:
             return await self._large(pool, session_id, seq)
@@ -186,7 +221,7 @@ class StreamReader:
                                              from_seq=parts[-1].seq + 1 if parts else 1, batch=PARTS_BATCH, max_bytes=8 << 20)
             parts += page.messages
             if not page.messages or not page.more:
-                return join_parts((part.headers, part.data) for part in parts if FORWARDED not in part.headers)
+                return join_parts((part.headers, part.data) for part in parts)
 
 
 def _last_of(message: Stored) -> int:

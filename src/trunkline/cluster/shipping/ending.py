@@ -1,19 +1,18 @@
-"""A session that was deleted here leaves the cluster: its messages are erased where that can be done, and taken out in any case.
+"""A session that was deleted here leaves the cluster: its end is written, from which on no node shows it, and what it had is
+taken out where that can be done.
 
-    erased   its bytes are overwritten in the server's files, message by message
-    purged   no reader finds it any more; its bytes stay in the servers' files until those are written anew
+    erased    its bytes are overwritten in the server's files, message by message
+    purged    no reader finds it any more; its bytes stay in the servers' files until those are written anew
+    unswept   it is in the streams, behind its end, until somebody with the admin's key sweeps (``sweeping.py``)
 
-Rule 1: it is taken out by messages on the session's own subjects, so that a node's key can end its own sessions and no others. To
-        erase, a key must be allowed to delete from the whole stream: those that ``cluster init --print-config`` makes are not.
-Rule 2: first its end is written, under the fence: from then on nobody claims it. What is erased is erased before it is taken out:
-        afterwards nobody can name it.
-Rule 3: only one server is told to erase. Of three each keeps a log beside, in which the bytes stay
-        (``tests/cluster/test_facts.py``).
+Rule 1: its end is written on the session's own subject, under the fence, so that a node's key can end its own sessions and no
+        others. To take anything out, a key must be allowed to delete from the whole stream: those that ``cluster init
+        --print-config`` makes for nodes are not.
+Rule 2: first its end: from then on nobody claims it, and nobody shows it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable
 from typing import Final
 
 from trunkline.cluster import jetstream, subjects, wire
@@ -21,44 +20,44 @@ from trunkline.cluster.connection import Connection
 from trunkline.cluster.jetstream import Refusal
 from trunkline.cluster.shipping import verdict
 from trunkline.cluster.shipping.ledger import ShippedRow
+from trunkline.cluster.shipping.removing import erase, is_on_one, places_of, purge
 from trunkline.cluster.shipping.verdict import Moved
-from trunkline.cluster.streams import info
 from trunkline.errors import ClusterDenied, ClusterUnavailable, TrunklineError
 from trunkline.hub.shapes import Removed
 
-ROLLUP = "Nats-Rollup"
 TRIES = 5
-PAGE: Final = 256
-PAGE_BYTES: Final = 1 << 20
-NO_KEY: Final = "this node's key may not erase from the cluster's streams"
+NO_KEY: Final = "this node's key may take nothing out of the cluster's streams; trunkline cluster sweep does, with the admin's"
 THREE: Final = "servers of a cluster keep logs beside their files, in which the bytes stay for a while"
 
 
-async def remove_session(connection: Connection, pool: str, row: ShippedRow, large: Iterable[int], *, may_erase: bool = True
-                         ) -> Removed:
-    """Erase and take out what the cluster has of a session; ``large`` are its entries that are in parts. ``may_erase``: the
-    node's key is not known to forbid it. ClusterUnavailable where it could not be taken out."""
-    ended = await _end(connection, pool, row, "deleted", row.stream_seq)
+async def remove_session(connection: Connection, pool: str, row: ShippedRow, *, may_erase: bool = True) -> Removed:
+    """End a session for all nodes, and take out what the cluster has of it. ``may_erase``: the node's key is not known to forbid
+    it. ClusterUnavailable where its end could not be written."""
+    ended = await _end(connection, pool, row, "deleted")
     if ended is None:
         return Removed(why="another node has the session by now: it was left there")
-    beside = [(subjects.PARTS, subjects.parts(pool, row.session, seq)) for seq in large]
-    beside.append((subjects.CHECKPOINTS, subjects.checkpoint(pool, row.session)))
-    places = [*beside, (subjects.JOURNAL, subjects.journal(pool, row.session))]
-    erased, why = await _erased(connection, places, ended) if may_erase else (0, NO_KEY)
-    await _end(connection, pool, row, "deleted", ended, whole=True)
-    for stream, subject in beside:
-        rolled = {} if stream == subjects.CHECKPOINTS else {ROLLUP: "sub"}  # of checkpoints only the last is kept
-        headers = {jetstream.EXPECTED_STREAM: stream, **rolled}
-        jetstream.accepted(await jetstream.publish(connection, subject, b"", headers), subject)
-    return Removed(erased=erased, purged=bool(why), why=why)
+    if not may_erase:
+        return Removed(unswept=True, why=NO_KEY)
+    places, erased = places_of(pool, row.session, ended), 0
+    try:
+        if not await is_on_one(connection):
+            for place in places:
+                await purge(connection, place)
+            return Removed(purged=True, why=THREE)
+        for place in places:
+            erased += await erase(connection, place)
+        return Removed(erased=erased)
+    except ClusterDenied:
+        return Removed(erased=erased, unswept=True, why=NO_KEY)
+    except TrunklineError as error:
+        return Removed(erased=erased, unswept=True, why=error.message)
 
 
-async def _end(connection: Connection, pool: str, row: ShippedRow, why: str, fence: int, *, whole: bool = False) -> int | None:
-    """Write a session's end, in place of all that is there (``whole``) or behind it; its number, None where another node has the
-    session by now."""
+async def _end(connection: Connection, pool: str, row: ShippedRow, why: str) -> int | None:
+    """Write a session's end; its number, None where another node has the session by now."""
     body, headers = wire.end_message(wire.End(epoch=row.epoch, owner=connection.node, after=row.seq, why=why))
-    subject = subjects.journal(pool, row.session)
-    headers |= {jetstream.EXPECTED_STREAM: subjects.JOURNAL, **({ROLLUP: "sub"} if whole else {})}
+    subject, fence = subjects.journal(pool, row.session), row.stream_seq
+    headers |= {jetstream.EXPECTED_STREAM: subjects.JOURNAL}
     for _ in range(TRIES):
         answer = await jetstream.publish(connection, subject, body, {**headers, jetstream.FENCE: str(fence)})
         if not isinstance(answer, Refusal):
@@ -66,38 +65,10 @@ async def _end(connection: Connection, pool: str, row: ShippedRow, why: str, fen
         moved = verdict.of_answer(answer, row.seq)
         found = await jetstream.last_near(connection, subjects.JOURNAL, subject) if isinstance(moved, Moved) else None
         if found is not None:
-            if wire.read_mark(found.headers).epoch > row.epoch:
+            mark = wire.read_mark(found.headers)
+            if mark.epoch > row.epoch:
                 return None
+            if mark.kind == wire.END:
+                return found.seq  # of an earlier try
             fence = found.seq
-    raise ClusterUnavailable(f"session {row.session} could not be taken out of the cluster's stream")
-
-
-async def _erased(connection: Connection, places: list[tuple[str, str]], ended: int) -> tuple[int, str]:
-    """Erase all messages of these subjects but the session's end; how many, and why not all."""
-    count = 0
-    try:
-        if (await info(connection, subjects.JOURNAL))["config"]["num_replicas"] > 1:
-            return 0, THREE
-        for stream, subject in places:
-            async for seq in _numbers(connection, stream, subject):
-                if (stream, seq) == (subjects.JOURNAL, ended):
-                    continue
-                jetstream.accepted(await jetstream.ask(connection, f"STREAM.MSG.DELETE.{stream}", {"seq": seq}), subject)
-                count += 1
-        return count, ""
-    except ClusterDenied:
-        return count, NO_KEY
-    except TrunklineError as error:
-        return count, error.message
-
-
-async def _numbers(connection: Connection, stream: str, subject: str) -> AsyncGenerator[int, None]:
-    """The number of every message of a subject."""
-    from_seq = 1
-    while True:
-        page = await jetstream.read_page(connection, stream, subject, from_seq=from_seq, batch=PAGE, max_bytes=PAGE_BYTES)
-        for message in page.messages:
-            yield message.seq
-        if not page.messages or not page.more:
-            return
-        from_seq = page.messages[-1].seq + 1
+    raise ClusterUnavailable(f"the end of session {row.session} could not be written to the cluster's stream")

@@ -104,6 +104,8 @@ class RemoteSession:
         self.feed = RemoteFeed(session_id, reader, budget, self.wake, self._ends_before)
         self.used_at = 0.0
         """When somebody last waited for it, by the loop's clock."""
+        self.epoch = 0
+        """The highest that a claim was heard of."""
         self._connection, self._reader, self._directory = connection, reader, directory
         self._mark_view, self._has_shipped = mark, has_shipped
         self._state = b"{}"
@@ -141,7 +143,12 @@ class RemoteSession:
         return view
 
     async def snapshot(self) -> SessionView:
-        """The same: what is not in the stream is not in it either."""
+        """The same: what is not in the stream is not in it either. Of a claim that was heard the row is waited for: it comes by
+        another way, and names the new owner."""
+        place = self._directory.places.get(self.id)
+        if place is not None and place.epoch < self.epoch:
+            with suppress(ClusterUnavailable, SessionNotFound):
+                await self._directory.wait_for(self.id, self.epoch)
         return self.view()
 
     async def commands(self) -> list[dict[str, Any]] | None:
@@ -176,7 +183,10 @@ class RemoteSession:
             return
         with suppress(ClusterUnavailable, NodeAway, NodeSilent, TimeoutError):
             found = await self._reader.last(self.id)
-            if found is not None and found[0].kind != END:
+            if found is not None and found[0].kind == END:
+                await self.end()
+                raise SessionNotFound(f"session {self.id} was deleted", details={"sessionId": self.id})
+            if found is not None:
                 await self.feed.reach(found[0].last or found[0].after or 0, OPEN_WITHIN_S)
 
     def wake(self) -> None:
@@ -253,6 +263,7 @@ class RemoteSession:
                 log.error("the state of session %s cannot be brought up to date: %s", self.id, error)
 
     def _on_mark(self, mark: Mark) -> None:
+        self.epoch = max(self.epoch, mark.epoch)
         if mark.kind == END:
             self._changing = asyncio.create_task(self.end())
 

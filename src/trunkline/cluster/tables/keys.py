@@ -16,7 +16,6 @@ import msgspec
 
 from trunkline.cluster import jetstream, subjects
 from trunkline.cluster.connection import Connection
-from trunkline.cluster.headers import FORWARDED
 from trunkline.cluster.jetstream import Refusal, Stored
 from trunkline.errors import ClusterUnavailable, Conflict, NodeAway, NodeSilent
 
@@ -41,8 +40,8 @@ class Row(msgspec.Struct, frozen=True):
 
 
 def is_mark(headers: dict[str, str]) -> bool:
-    """Whether a message only says that there is nothing any more, or was put there by nobody who may."""
-    return OPERATION in headers or MARKER in headers or FORWARDED in headers
+    """Whether a message only says that there is nothing any more."""
+    return OPERATION in headers or MARKER in headers
 
 
 class Keys:

@@ -5,9 +5,6 @@ Rule 1: what changes is heard within milliseconds (``republish``). Nobody promis
 Rule 2: ``silent_s`` says for how long the leader has not confirmed the copy. Who must not trust an old one looks at that.
 Rule 3: a copy is for looking. What has to be true is decided by a fence (``keys.py``), and read from the leader before.
 Rule 4: watchers are called for each change, in order, on the loop; they do not wait and do not raise.
-Rule 5: a row that was overwritten by somebody who may not (``headers.py``) counts on where the copy surely had the last one
-        before that. Where something in between was not seen it counts no more: that may have been its end. Who may write puts
-        it back.
 """
 
 from __future__ import annotations
@@ -25,11 +22,10 @@ from nats.aio.subscription import Subscription
 
 from trunkline.cluster import jetstream, subjects
 from trunkline.cluster.connection import Connection
-from trunkline.cluster.headers import FORWARDED
-from trunkline.cluster.jetstream import Refusal, Stored
+from trunkline.cluster.jetstream import Refusal
 from trunkline.cluster.streams import info
 from trunkline.cluster.tables.keys import Keys, Row, is_mark
-from trunkline.errors import ClusterUnavailable, Conflict, TrunklineError
+from trunkline.errors import ClusterUnavailable, TrunklineError
 
 log = logging.getLogger("trunkline.cluster")
 
@@ -45,14 +41,12 @@ class Table:
     """The copy of one bucket."""
 
     def __init__(self, connection: Connection, bucket: str, *, clock: Callable[[], float] = time.monotonic,
-                 every_s: float = CHECK_EVERY_S, restores: bool = False) -> None:
+                 every_s: float = CHECK_EVERY_S) -> None:
         self.keys = Keys(connection, bucket)
         self._connection = connection
         self._bucket = bucket
         self._clock = clock
         self._every_s = every_s
-        self._restores = restores
-        """Whether this node may write the bucket, and puts back what was overwritten."""
         self._rows: dict[str, Row] = {}
         self._known = 0
         """The bucket's number up to which the copy has everything."""
@@ -184,7 +178,7 @@ class Table:
 
     async def _reload(self, last: int) -> bool:
         """Read the whole bucket, which is at ``last``; False where a replica was read that is not so far yet."""
-        found, overwritten, seen = await self._scan()
+        found, seen = await self._scan()
         if seen < last and await self._has_more(seen):
             return False
         upto = max(seen, last)
@@ -195,37 +189,23 @@ class Table:
             if before is None or before.revision < row.revision or upto < self._known:
                 self._set(key, row)
         self._known = upto
-        await self._put_back({key: found[key] for key in overwritten})
         return True
 
-    async def _put_back(self, rows: dict[str, Row]) -> None:
-        """Write rows again that somebody overwrote who may not, so that nodes which start later have them."""
-        for key, row in rows.items() if self._restores else ():
-            log.warning("row %s of %s was overwritten by a way round the permissions; it is put back", key, self._bucket)
-            with suppress(Conflict):  # another node was first
-                await self.put(key, row.value, revision=row.revision)
-
-    async def _scan(self) -> tuple[dict[str, Row], list[str], int]:
-        """Every key that a replica has, which of them were overwritten by somebody who may not, and the last message's number."""
+    async def _scan(self) -> tuple[dict[str, Row], int]:
+        """Every key that a replica has, and its last message's number."""
         found: dict[str, Row] = {}
-        numbers: set[int] = set()
-        forged: dict[str, int] = {}
         seen, more = 0, True
         while more:
             page = await jetstream.read_page(self._connection, self.keys.stream, subjects.key(self._bucket, ">"),
                                              from_seq=seen + 1, batch=PAGE, max_bytes=PAGE_BYTES)
             for message in page.messages:
                 seen = message.seq
-                numbers.add(seen)
-                self._take(found, forged, subjects.key_of(self._bucket, message.subject), message)
+                key = subjects.key_of(self._bucket, message.subject)
+                found.pop(key, None)
+                if not is_mark(message.headers):
+                    found[key] = Row(message.data, seen)
             more = bool(page.messages) and page.more > 0
-        overwritten = [key for key, number in forged.items() if key in self._rows and self._had_all(number, numbers)]
-        found |= {key: Row(self._rows[key].value, forged[key]) for key in overwritten}
-        return found, overwritten, seen
-
-    def _had_all(self, number: int, numbers: set[int]) -> bool:
-        """Whether the copy, with what was read now, misses nothing before a message."""
-        return numbers.issuperset(range(self._known + 1, number))
+        return found, seen
 
     async def _has_more(self, seen: int) -> bool:
         """Whether the leader has a message behind this one: what expired leaves numbers without any."""
@@ -256,11 +236,3 @@ class Table:
             return
         for watcher in self._watchers:
             watcher(key, before, row)
-
-    def _take(self, found: dict[str, Row], forged: dict[str, int], key: str, message: Stored) -> None:
-        found.pop(key, None)
-        forged.pop(key, None)
-        if FORWARDED in message.headers:
-            forged[key] = message.seq
-        elif not is_mark(message.headers):
-            found[key] = Row(message.data, message.seq)

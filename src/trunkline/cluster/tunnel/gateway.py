@@ -15,7 +15,6 @@ from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 from msgspec.structs import replace
-from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive, Scope, Send
 
 from trunkline.cluster.tunnel.duplex import SWITCHED, Duplex
@@ -24,7 +23,7 @@ from trunkline.cluster.tunnel.heads import BODY_BYTES, Claim, Headers, ReplyHead
 from trunkline.cluster.tunnel.link import Link
 from trunkline.cluster.tunnel.repeating import WITHIN_S, is_repeatable, repeated
 from trunkline.cluster.tunnel.switch import Switch
-from trunkline.errors import NodeSilent, NotOwner, TrunklineError
+from trunkline.errors import ClientDisconnect, NodeSilent, NotOwner, TrunklineError
 
 log = logging.getLogger("trunkline.cluster")
 

@@ -65,6 +65,8 @@ DOUBTS: Final = 8
 _CHANGES_DATA: Final = re.compile(r"\s*(?:delete|drop|truncate|update|insert|alter|create|grant|revoke|merge|replace)\b",
                                   re.IGNORECASE)
 _NO_CLAIMS: Final = Claims()
+_STATEMENTS_OF_ONE: Final = 32
+"""Statements in one text that are looked at."""
 _STATEMENTS: Final = ("query", "sql", "statement", "queries", "statements")
 
 
@@ -275,7 +277,7 @@ def _statements(members: Mapping[str, Any], role: ToolRole | None) -> Iterator[s
     for key in _STATEMENTS:
         value = members.get(key)
         for text in value if isinstance(value, list) else (value,):
-            if isinstance(text, str) and _CHANGES_DATA.match(text):
+            if isinstance(text, str) and any(map(_CHANGES_DATA.match, text.split(";", _STATEMENTS_OF_ONE))):
                 yield text
 
 

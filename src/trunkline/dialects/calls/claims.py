@@ -7,6 +7,7 @@ Rule 3: bounded: KEPT of each are kept.
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
@@ -46,11 +47,15 @@ def with_kind(claims: Claims, kind: str) -> Claims:
     return claims if kind in claims.kinds or kind == "other" else _replace(claims, kinds=(*claims.kinds, kind)[:KEPT])
 
 
-def with_reading(claims: Claims, reading: CallReading) -> Claims:
-    """Announced with another input before."""
+def with_reading(claims: Claims, reading: CallReading, cwd: str) -> Claims:
+    """Announced with another input before. That it would run in ``cwd`` says nothing else than where it runs by itself."""
     commands = (*claims.commands, *([reading.command[:CHARS]] if reading.command else ()))
     paths = (*claims.paths, *(path[:CHARS] for path in reading.paths))
-    return _replace(claims, commands=tuple(dict.fromkeys(commands))[-KEPT:], paths=tuple(dict.fromkeys(paths))[-KEPT:])
+    folder = reading.folder or ""
+    is_elsewhere = folder and posixpath.normpath(posixpath.join(cwd, folder)) != posixpath.normpath(cwd)
+    folders = (*claims.folders, *([folder[:CHARS]] if is_elsewhere else ()))
+    return _replace(claims, commands=tuple(dict.fromkeys(commands))[-KEPT:], paths=tuple(dict.fromkeys(paths))[-KEPT:],
+                    folders=tuple(dict.fromkeys(folders))[-KEPT:])
 
 
 def with_told(claims: Claims, command: str) -> Claims:

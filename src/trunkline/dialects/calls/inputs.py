@@ -293,9 +293,9 @@ def _line(words: Sequence[str]) -> str:
     """A list of words as one line; of ``bash -lc LINE`` it is the line that counts. One with an operator among its words
     (``ls && x``) is meant for a shell; where that would find more in the others than words, both readings count."""
     script = script_of(words)
-    if script is not None or _OPERATOR.search(" ".join(words)) is None:
+    if script is not None or (_OPERATOR.search(" ".join(words)) is None and not any(map(_is_line_end, words))):
         return script or shlex.join(words)
-    bare = [_OPERATOR.fullmatch(word) is not None and not (word == ";" and _ends_exec(words[:at]))
+    bare = [_is_line_end(word) or (_OPERATOR.fullmatch(word) is not None and not (word == ";" and _ends_exec(words[:at])))
             for at, word in enumerate(words)]
     if not any(bare):
         return shlex.join(words)
@@ -303,6 +303,11 @@ def _line(words: Sequence[str]) -> str:
     line = " ".join((words[0], *[word if is_bare else shlex.quote(word) for word, is_bare in rest]))
     is_more = any([_OF_SHELL.search(word) is not None for word, is_bare in rest if not is_bare])
     return f"{line}\n{' '.join(words)}" if is_more else line
+
+
+def _is_line_end(word: str) -> bool:
+    """Whether a word is nothing but the end of a line, which to a shell ends a command as well."""
+    return "\n" in word and not word.strip()
 
 
 def _ends_exec(before: Sequence[str]) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from trunkline.dialects import late_re as re
+from trunkline.dialects.calls.variables import loading_level
 
 _BY_NAME: Final = re.compile(
     r"HOME|USERPROFILE|CLASSPATH|RUBYLIB|GOROOT|GOPATH|GOENV|GOTOOLDIR|MYPYPATH|NODE_PATH|ZDOTDIR|TERMINFO|GTK_MODULES|MANPATH|CDPATH|COMPOSE_FILE"
@@ -34,12 +35,13 @@ _PROGRAMS: Final = re.compile(
     r"|YARN_(?:YARN_PATH|PLUGINS|RC_FILENAME|NPM_REGISTRY_SERVER)|CARGO_BUILD_RUSTC\w{0,30}|CARGO_BUILD_RUSTDOC|RUSTDOC"
     r"|CARGO_TARGET_\w{1,60}_LINKER|DOTNET_STARTUP_HOOKS|COR(?:ECLR)?_PROFILER_PATH\w{0,10}|GOTOOLCHAIN|ELIXIR_ERL_OPTIONS")
 """Variables whose value is a program, or code, wherever it is."""
-FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=[./~\w])|Xclang|fuse-ld|ccc-)")
+FLAG_RUNS: Final = re.compile(r"(?:^|[\s,])--?(?:fplugin|wrapper|specs|plugin|load|B(?=\s{0,9}[./~\w])|Xclang|fuse-ld|ccc-)")
 """Flags of compilers and linkers by which these load or run something."""
 _FLAGS: Final = re.compile(r"(?:CGO_)?(?:C|CXX|CPP|LD|F|FC)FLAGS")
 NAME_CHARS: Final = 120
 _WORDS_FOR: Final = {"PYTEST_ADDOPTS": "pytest", "GOFLAGS": "go test"}
 """Variables whose value is words of a program that follow its own."""
+PATH_CHARS: Final = 4 << 10
 PATHS: Final = 64
 """Of one value that are looked at."""
 
@@ -57,6 +59,30 @@ def command_of(assignment: str) -> str | None:
     """The command that a variable adds words to, with these words; None where it does not."""
     name, _, value = assignment.partition("=")
     return f"{_WORDS_FOR[name]} {value}" if name in _WORDS_FOR and value else None
+
+
+_TO_RECIPES: Final = tuple("LD_ DYLD_ BASH_ENV PATH GIT_ NODE_OPTIONS PERL5 RUBYOPT PYTHON MAKEFLAGS".split())
+
+
+def loads_in_build(assignment: str) -> bool:
+    """Whether recipes get a variable by which programs load or run something: what a build is given is in their environment.
+    Names that builds have for things of their own (``ENV=prod``) count where the value is more than a word."""
+    name, _, value = assignment.partition("=")
+    if names_program(assignment):
+        return True
+    return loading_level(assignment) == "high" and ("/" in value or " " in value or name.startswith(_TO_RECIPES))
+
+
+_INSTALLED: Final = re.compile(r"(?:.*/)?(?:node_modules/\.bin|\.?v?env/(?:bin|Scripts)|vendor/bin|\.tox/[^/]+/bin)/?")
+
+
+def searched_folders(assignment: str) -> Iterator[str]:
+    """The folders in which programs are looked for from then on, but those where packages of a project are installed."""
+    name, equals, value = assignment.partition("=")
+    if equals and name.rstrip("+") == "PATH" and len(value) <= PATH_CHARS:
+        for part in value.split(":"):
+            if part and part not in ("$PATH", "${PATH}") and _INSTALLED.fullmatch(part) is None:
+                yield part
 
 
 def loaded_paths(assignment: str) -> Iterator[str]:

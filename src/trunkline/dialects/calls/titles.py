@@ -65,7 +65,16 @@ def may_tell(title: str) -> bool:
 def reads_as_command(text: str) -> bool:
     """Whether a text reads as a command line that does more than look."""
     tokens = text[:TITLE_CHARS].split()
-    return len(tokens) > 1 and bool(_told(tokens, text).command)
+    return len(tokens) > 1 and (bool(_told(tokens, text).command) or bool(_further(text[:TITLE_CHARS])))
+
+
+def _further(line: str) -> list[str]:
+    """The commands of a line behind its first one that are known by how they begin."""
+    pieces = [piece.strip() for piece in _BETWEEN.split(line)[1:] if piece.strip()]
+    return [piece for piece in pieces if _BEGINS.match(piece) or (" " in piece and _is_program(piece.split()[0]))]
+
+
+_BETWEEN: Final = re.compile(r"\s(?:&&|\|\|?)\s|;\s")
 
 
 _LABEL: Final = re.compile(r"^\w[\w ]{0,30}(?::| ·)\s+(?=\S)")
@@ -99,7 +108,7 @@ def line_beside(title: str, command: str) -> tuple[str, bool]:
     is_other = program not in _OF_LINE.split(command)
     if _PROGRAM.fullmatch(program) is None or (not is_other and _PROSE.search(line)):
         return "", False  # a sentence
-    return line, is_other
+    return line, is_other or any(piece not in ran for piece in _further(line))
 
 
 def _leads_to(line: str, command: str) -> bool:

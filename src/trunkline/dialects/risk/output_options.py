@@ -94,7 +94,8 @@ _PARTS: Final = 20
 """Of a path that are looked at."""
 _BUNDLED: Final = re.compile(r"-[A-Za-np-z]{1,8}o(.*)")
 """``-uo x``, ``-uox``."""
-_SOURCE: Final = re.compile(r".*\.(?:py|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|rb|php|sh|sql|toml|ya?ml)", re.DOTALL)
+_SOURCE: Final = re.compile(
+    r".*\.(?:py|[cm]?[jt]sx?|go|rs|c|cc|cpp|h|hpp|java|kt|rb|php|sh|sql|toml|ya?ml|mod|sum|lock)", re.DOTALL)
 """What no tool makes as its product: written over, it is lost."""
 _WHOLE: Final = frozenset(("--cov", "--coverage", "--test-reporter", "--durations", "--store-durations", "--log"))
 """Options that are not another one cut short."""

@@ -84,12 +84,14 @@ _AGENT: Final = re.compile(
     r"(^|/)(\.claude/(settings[^/]*\.json|hooks/|agents/|commands/|skills/|plugins/)|\.claude\.json$|\.mcp\.json$|\.codex/(config|rules|hooks)"
     r"|\.gemini/settings\.json|\.cursor/(mcp|cli|hooks)[^/]*\.json|\.config/(opencode|goose|trunkline|crush|amp)/|opencode\.jsonc?$"
     r"|\.opencode/(plugin|agent|command|tool)|\.qwen/settings\.json|\.trunkline/|\.copilot/(config|mcp)[^/]*\.json"
-    r"|\.(vscode|roo|kilocode|windsurf|junie/mcp|kiro/settings|amazonq|augment|factory|zed)/mcp[^/]*\.json$|\.kiro/hooks/"
+    r"|\.(vscode|roo|kilocode|windsurf|junie/mcp|kiro/settings|amazonq|augment|factory|zed)/mcp[^/]*\.json$"
+    r"|\.(kiro|clinerules)/hooks/|\.(windsurf|codeium/windsurf)/hooks\.json$|\.github/hooks/"
     r"|\.(amp|augment|factory)/settings[^/]*\.json$|\.amazonq/cli-agents/|\.continue/config\.[a-z]+$|\.aider\.conf\.ya?ml$|\.?crush\.json$)"
 )
 _LOADED: Final = re.compile(
     r"(^|/)(\.envrc|\.vscode/(tasks|launch|settings)\.json|\.idea/.+|\.zed/(tasks|settings|debug)\.json|\.fleet/run\.json"
-    r"|\.npmrc|\.yarnrc(\.[^/]+)?|\.yarn/(plugins|releases)/.+|\.pnpmfile\.c?js|\.cargo/config(\.toml)?|\.mvn/.+|\.bazelrc"
+    r"|site-packages/[^/]+\.pth|\.npmrc|\.pnp\.(cjs|loader\.mjs)|\.tool-versions|\.direnv/.+"
+    r"|\.yarnrc(\.[^/]+)?|\.yarn/(plugins|releases)/.+|\.pnpmfile\.c?js|\.cargo/config(\.toml)?|\.mvn/.+|\.bazelrc"
     r"|\.(github|gitea|forgejo)/(workflows|actions)/.+|\.(circleci|buildkite|semaphore|teamcity|woodpecker|azure-pipelines)/.+"
     r"|\.gitlab/ci/.+|\.builds/.+|\.(gitlab-ci|travis|drone|woodpecker|cirrus|appveyor|build|azure-pipelines)\.ya?ml|\.cirrus\.star"
     r"|(azure-pipelines|bitbucket-pipelines|appveyor|lefthook)\.ya?ml|jenkinsfile"
@@ -99,7 +101,8 @@ _LOADED: Final = re.compile(
 )
 """What editors, package managers, debuggers and forges run by themselves, where they find it in a project."""
 _LOADED_HINT: Final = re.compile(
-    r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$|mise[^/]*\.toml$", re.IGNORECASE)
+    r"pipelines\.ya?ml$|appveyor\.ya?ml$|lefthook|jenkinsfile$|crush\.json$|customize\.py$|mise[^/]*\.toml$"
+    r"|site-packages/[^/]+\.pth$", re.IGNORECASE)
 """A part of those that have no hidden name in them."""
 _WHOLE: Final = frozenset({"/", "~", "/home", "/root", "/etc", "/etc/ssh", "/Users"})
 _KEPT_SETTINGS: Final = frozenset(

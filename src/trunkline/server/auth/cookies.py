@@ -19,9 +19,9 @@ from __future__ import annotations
 import re
 import secrets
 
-from starlette.requests import HTTPConnection
-from starlette.responses import Response
 from starlette.types import Scope
+
+from trunkline.server.http.messages import HTTPConnection, Response
 
 PREFIX = "/at/"
 SHARED_NAME = "trunkline_cluster"
@@ -76,9 +76,9 @@ class Cookies:
 
     def give(self, answer: Response, secret: str, base: str, *, lifetime_s: float, secure: bool) -> None:
         """Hand a browser its cookie."""
-        answer.set_cookie(self.name, secret, max_age=int(lifetime_s), path=base, httponly=True, samesite="strict", secure=secure)
+        answer.set_cookie(self.name, secret, max_age=int(lifetime_s), path=base, secure=secure)
 
     def take_back(self, answer: Response, base: str, *, secure: bool) -> None:
         """Have a browser forget it."""
         for name in self._names:
-            answer.delete_cookie(name, path=base, httponly=True, samesite="strict", secure=secure)
+            answer.set_cookie(name, max_age=0, expires=0, path=base, secure=secure)

@@ -16,14 +16,13 @@ import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from starlette.requests import HTTPConnection
-
 from trunkline.dialects.outside import is_whole_number
 from trunkline.errors import Forbidden, Invalid, Unauthorized
 from trunkline.server.auth.cookies import Cookies, base_of
 from trunkline.server.auth.guests import NOBODY, Caller, guest_of
 from trunkline.server.auth.tokens import Token, Tokens, TokenScope, allows
 from trunkline.server.http.connections import place_of
+from trunkline.server.http.messages import HTTPConnection
 from trunkline.server.options import ServerOptions
 
 __all__ = ["NOBODY", "Caller"]
@@ -31,7 +30,11 @@ __all__ = ["NOBODY", "Caller"]
 
 def headers(request: HTTPConnection, name: bytes) -> list[str]:
     """What came under a name, which is in small letters. (Starlette's mapping makes five calls of it.)"""
-    return [value.decode("latin-1") for each, value in request.scope["headers"] if each == name]
+    found = []
+    for each, value in request.scope["headers"]:  # a comprehension is a call, and this is twice for each request
+        if each == name:
+            found.append(value.decode("latin-1"))
+    return found
 
 
 def header(request: HTTPConnection, name: bytes) -> str | None:

@@ -11,18 +11,17 @@ import errno
 import mimetypes
 import os
 import re
-from email.utils import formatdate
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO
 from urllib.parse import quote
 
-from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.outside import is_whole_number
 from trunkline.disk.reading import NOT_PLAIN
 from trunkline.errors import Forbidden, Invalid, NotFound
+from trunkline.server.http.messages import Headers
 from trunkline.session.workspace.files import Workspace
 from trunkline.threads import Lane
 
@@ -103,6 +102,8 @@ class FileReply:
 
     def __init__(self, opened: OpenFile, request: Headers, kind: str, *, attachment: bool = False,
                  cache: str = "private, no-cache") -> None:
+        from email.utils import formatdate  # who sends no file needs none of it
+
         self._opened = opened
         self._start, self._length, self._status = 0, opened.size, 200
         self.raw_headers = [

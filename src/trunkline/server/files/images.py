@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
-from starlette.responses import Response
 
 from trunkline import decoders
 from trunkline.dialects.acp.reading.large import strings_of
 from trunkline.dialects.outside import BROKEN, whole_number
 from trunkline.errors import NotFound
 from trunkline.server.call import HttpCall, Reply
+from trunkline.server.http.messages import Response
 from trunkline.threads import check_off_loop
 
 HEADERS = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",

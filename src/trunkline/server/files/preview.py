@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
+from starlette.datastructures import URL
 from starlette.responses import RedirectResponse
 
 from trunkline.errors import Forbidden, Invalid, NotFound
@@ -172,7 +173,7 @@ def _file(call: HttpCall, artifact: Artifact, space: Workspace, path: str) -> Re
 def _from_folder(call: HttpCall, space: Workspace, path: str) -> Reply:
     if os.path.isdir(resolve(space, path or ".")):
         if path and not path.endswith("/"):
-            return RedirectResponse(call.request.url.path + "/")
+            return RedirectResponse(URL(scope=call.request.scope).path + "/")
         path = os.path.join(path or ".", "index.html")
     return _reply_with(call, path, space)
 

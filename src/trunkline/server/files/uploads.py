@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import ParamSpec, Self, TypeVar
 
 import msgspec
-from starlette.datastructures import UploadFile
+from starlette.datastructures import Headers, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 from trunkline.disk.writing import NewFile
@@ -79,9 +79,9 @@ async def _take_form(call: HttpCall, space: Workspace) -> list[Uploaded]:
     limits = call.parts.options
     folder = call.text("path") or "."
     await space.lane.run(resolve, space, folder)  # a bad path is refused before the body is read
-    body = call.chunks(limits.upload_total_limit)
+    head, body = Headers(raw=call.request.headers.raw), call.chunks(limits.upload_total_limit)
     try:
-        form = await MultiPartParser(call.request.headers, body, max_files=FILES_MOST, max_fields=FIELDS_MOST).parse()
+        form = await MultiPartParser(head, body, max_files=FILES_MOST, max_fields=FIELDS_MOST).parse()
     except MultiPartException as error:
         raise Invalid(f"body: {error.message}") from error
     except UnicodeError as error:  # of a charset that decodes nothing, such as Python's own "undefined"

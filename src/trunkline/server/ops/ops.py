@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from starlette.responses import Response
 
 from trunkline import __version__
 from trunkline.hub.loading import load
 from trunkline.journal.base import RowFilter
 from trunkline.server.call import HttpCall, Parts, Reply, reply
+from trunkline.server.http.messages import Response
 from trunkline.server.openapi import document
 from trunkline.server.ops.journal import check_writable
 from trunkline.server.page import page_headers

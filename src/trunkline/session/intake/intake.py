@@ -126,7 +126,8 @@ class Intake:
     def _apply_at_once(self, signals: list[Signal]) -> tuple[Announced | Wanted | None, list[Signal]]:
         """Take these as far as nobody has to wait for it; returns what needs a look at the disk, and the rest."""
         self._begin_hold()
-        signals = self._apply_text(signals)
+        if signals and type(signals[0]) is Update:
+            signals = self._apply_text(signals)
         if not signals or self._is_time_up() or self._recorder.is_behind or needs_reading(signals):
             return None, signals
         if len(signals) <= PIECE and _before_large(signals) is signals:

@@ -201,7 +201,7 @@ class TextInterpreter:
         else:
             newest = whole if text.size <= TEXT_LIMIT else _decode_text(text.newest) or whole
             if text.parent is None:
-                fold.last_text = newest[-LAST_TEXT:].strip()
+                fold.last_text = last_words(newest)
             fold.messages += 1
             fold.last_message = (text.message_id, text.agent_message_id)
             done = MessageCompleteEvent(
@@ -279,6 +279,15 @@ def chunk_text(update: bytes) -> bytes | None:
     if isinstance(decoded, AgentMessageChunk | AgentThoughtChunk) and isinstance(decoded.content, TextContent):
         return msgspec.json.encode(decoded.content.text)
     return None
+
+
+def last_words(text: str) -> str:
+    """The end of a message for lists of sessions; where it is cut, it begins with a whole word."""
+    end = text[-LAST_TEXT:].strip()
+    if len(text) <= LAST_TEXT or not text[-LAST_TEXT:-LAST_TEXT + 1].strip():
+        return end
+    _, *rest = end.split(maxsplit=1)
+    return f"… {rest[0]}" if rest else end
 
 
 def entitle(fold: Fold, content: list[MessageContent]) -> None:

@@ -82,9 +82,8 @@ class Writer:
             body = b"".join((before, b'"output":', output, after))
         if seal is not None:
             body = seal(body)
-        entry = Entry(fold.seq, self.at, body, update, packet, raw)
-        self.size += entry.size()
-        self._out.append(entry)
+        self.size += len(body) + len(update or b"") + len(packet or b"") + len(raw or b"")  # as ``Entry.size``, without a call
+        self._out.append(Entry(fold.seq, self.at, body, update, packet, raw))
         return fold.seq
 
     def _show(self, event: Event) -> None:

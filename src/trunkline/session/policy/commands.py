@@ -59,6 +59,9 @@ FINDS_ONLY = frozenset(
 """Options of ``find`` that do nothing with what it finds."""
 _TAKES_TEXT = frozenset("cat tee read git grep wc head tail sort echo".split())
 """What they read is text to them: no path in it is opened."""
+_APPLIES = frozenset(("apply", "am"))
+"""What git reads then is a patch, with the paths of files that are written."""
+_VERB_AMONG = 6
 _BUNDLE = 64
 """Letters of one option that are looked at; what has more may be about any path."""
 _INSIDE = re.compile(r"[\s'\"(),;:<>|&=`@{}!]+")
@@ -206,7 +209,7 @@ def mentions(commands: Iterable[SimpleCommand], home: str | None, known: frozens
         yield from (_known(None if _DYNAMIC.search(one) else one, one, home) for one in command.assignments
                     if command.words or not _DYNAMIC.search(one))  # who uses a variable has a word that nobody knows
         yield from _read_in_code(command)
-        if command.redirects and command.name not in _TAKES_TEXT:
+        if command.redirects and (command.name not in _TAKES_TEXT or not _APPLIES.isdisjoint(command.sketch[1:_VERB_AMONG])):
             yield from (redirect.body for redirect in command.redirects if redirect.body is not None)
 
 

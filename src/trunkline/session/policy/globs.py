@@ -52,6 +52,7 @@ PATH_CHARS = 4096
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:/")
 _FILE_URL = re.compile(r"file:(?://[^/]*)?(?=/)", re.IGNORECASE)
 """Who fetches ``file://127.0.0.1/x`` gets the file of this machine: no program asks another host for one."""
+_WILDCARD = re.compile(r"[*?\[{]")
 _LOUD = re.compile(r"(?:^|/)\$[A-Z_][A-Z0-9_]*(?=/|$)|\$[{(]|`", re.ASCII)
 """A variable of the environment that is a whole part of a path. ``routes/$id.tsx`` is the name of a file."""
 
@@ -193,6 +194,18 @@ def _may_be(pattern: str, holes: Sequence[Token]) -> bool:
     if exactly is not None and "\0" not in exactly:
         return fills(holes, exactly)
     return overlap(text_tokens(pattern), holes, chars_meet)
+
+
+def begins_below(patterns: Sequence[str], folder: str, root: str, home: str | None) -> bool:
+    """Whether what one of the patterns is about, as far as it stands there in full, is this folder or below it."""
+    above = folder.rstrip("/") + "/"
+    for pattern in split(patterns)[0]:
+        stem = _WILDCARD.split(pattern, maxsplit=1)[0]
+        folder_of = stem if stem == pattern else stem.rpartition("/")[0] or ("/" if stem[:1] == "/" else "")
+        start = place(folder_of, root, home).absolute
+        if f"{start}/".startswith(above):
+            return True
+    return False
 
 
 def path_may_match(patterns: Sequence[str], outline: str, root: str, home: str | None = None) -> bool:

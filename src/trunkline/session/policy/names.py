@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from trunkline.session.policy import globs
-from trunkline.session.policy.commands import ANYTHING
+from trunkline.session.policy.commands import ANYTHING, quoted_patterns
 
 if TYPE_CHECKING:
     from trunkline.dialects.shell import SimpleCommand
@@ -39,6 +39,49 @@ _RESPONSE_FILES: Final = frozenset(
     "gcc g++ cc c++ clang clang++ ld ar javac java 7z 7za rustc swiftc ctags mogrify convert".split())
 """A word ``@x`` of theirs is a list of words in a file."""
 _OPEN_TESTS: Final = frozenset("-o -or ! -not , ( ) -prune -path -ipath -wholename -iwholename -regex -iregex -samefile".split())
+
+
+_GO_THROUGH: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys(
+        "tar gtar bsdtar zip 7z 7za rar cp gcp ditto rsync scp rclone restic borg duplicity grep egrep fgrep rgrep rg ripgrep ag "
+        "ack ugrep ug mv chmod chown chgrp gsutil".split(), ()),
+    "git": ("grep", "--no-index", "--work-tree"), **dict.fromkeys(("docker", "podman", "nerdctl"), ("build", "cp")),
+    "kubectl": ("cp",), "aws": ("s3",), "gcloud": ("storage",), "az": ("storage",), "svn": ("import", "add"),
+    **dict.fromkeys(("python", "python3"), ("zipfile", "tarfile")),
+}
+"""They read, copy or change all that is below a folder which they name; some only with one of these words."""
+_BY_DEFAULT: Final = frozenset(
+    "foreman honcho dotenv dotenvx dotenv-cli env-cmd godotenv forego overmind hivemind nf".split())
+"""Programs that take a project's variables from their file without being given it, and hand them on."""
+
+
+def read_by_default(commands: Sequence[SimpleCommand]) -> Iterator[str]:
+    """Files that no word names, and that a program is there to read."""
+    for command in commands:
+        words = command.sketch
+        composes = command.name == "docker-compose" or words[1:2] == ("compose",)
+        if command.name in _BY_DEFAULT or words[1:3] == ("-m", "dotenv") or (
+                command.name == "heroku" and " ".join(words[1:2]).startswith("local")) or (
+                command.name == "deno" and "--env-file" in words) or (
+                composes and not {"config", "convert"}.isdisjoint(words[1:6])):
+            yield ".env"
+
+
+def whole_folders(commands: Sequence[SimpleCommand], bases: Sequence[str], root: str, home: str | None) -> Iterator[str]:
+    """The folders outside the root that a command goes through: what is denied may be below them. Of one inside the root that is
+    not asked, or every search of the project would be."""
+    patterns = quoted_patterns(commands)
+    for command in commands:
+        wanted = _GO_THROUGH.get(command.name or "")
+        trees = [one for one in command.assignments if one.startswith("GIT_WORK_TREE=")]
+        if wanted is None or (wanted and not trees and not any([word.partition("=")[0] in wanted for word in command.sketch])):
+            continue
+        for word in (*command.sketch[1:], *trees):
+            path = word.partition("=")[2] if word[:1] == "-" or word in trees else word
+            for base in bases if path and word not in patterns and "://" not in word else ():
+                where = globs.place(path, root, home, base)
+                if where.relative is None:
+                    yield where.absolute
 
 
 def fed_outlines(commands: Sequence[SimpleCommand], base: str, home: str | None) -> Iterator[str]:

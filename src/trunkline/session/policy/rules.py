@@ -43,6 +43,7 @@ CHANGES = "changes what is run, and its pattern does not name that"
 UNSURE = "only a rule that names the command allows what is not sure"
 """Said of a change of which only the run knows where it is."""
 _FED = "it takes names that come from elsewhere, and one of them may match"
+_BELOW = "it goes through all of a folder, and what may match is below that"
 _OPEN = "only what runs it knows whether it matches"
 
 
@@ -197,6 +198,8 @@ def _path_concerned(rule: Rule, subject: Subject) -> Fit:
         return Fit(True)
     if any(globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.fed):
         return Fit(False, _FED, True)
+    if any(globs.begins_below(rule.path, one, ask.root, ask.home) for one in subject.gone_through):
+        return Fit(False, _BELOW, True)
     if any(globs.path_concerned(rule.path, where, ask.home) for where in subject.may_be_named) or any(
             globs.path_may_match(rule.path, one, ask.root, ask.home) for one in subject.path_outlines):
         return Fit(False, _OPEN, True)

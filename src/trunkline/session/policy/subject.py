@@ -46,7 +46,7 @@ from trunkline.session.policy.globs import Place
 from trunkline.session.policy.handed import handling
 from trunkline.session.policy.hidden import TEXTS, brings_code_in, hidden, line_steers_hub, runs_unknown, without_options
 from trunkline.session.policy.loops import known_in_loop
-from trunkline.session.policy.names import fed_outlines
+from trunkline.session.policy.names import fed_outlines, read_by_default, whole_folders
 from trunkline.session.policy.reach import may_lead_to, of_home_in_code, parts_that_hold, within_path
 from trunkline.session.policy.synonyms import MOST, Standing, perhaps, synonyms
 from trunkline.session.workspace import PLAYGROUND
@@ -151,7 +151,7 @@ class Subject:
         found = [*mentions(self.commands, ask.home, self._looped), *(self.parsed.tested if self.parsed is not None else ())]
         if not self.is_whole and ask.command is not None:
             found += ask.command[:COMMAND_CHARS].split()
-        found += braced(found)
+        found += [*braced(found), *read_by_default(self.commands)]
         return tuple(dict.fromkeys(values(found)))[:WORDS + 1]
 
     @cached_property
@@ -284,6 +284,12 @@ class Subject:
     def fed(self) -> tuple[str, ...]:
         """Patterns of the names that come out of a pipe, a list or ``find``."""
         return tuple(dict.fromkeys(fed_outlines(self.commands, self.base, self.ask.home)))
+
+    @cached_property
+    def gone_through(self) -> tuple[str, ...]:
+        """Folders outside the root of which a command reads, copies or changes all that is below."""
+        ask = self.ask
+        return tuple(dict.fromkeys(islice(whole_folders(self.commands, self.bases, ask.root, ask.home), WORDS)))
 
     @cached_property
     def path_outlines(self) -> tuple[str, ...]:

@@ -157,6 +157,8 @@ def _renamed(words: Words) -> Iterator[Words]:
         yield from ((name, *words[1:]) for name in (found[1], f"{found[1]}3") if name != words[0])
         if words[1:2] == ("-m",) and len(words) > 2:
             yield words[2:]
+    if words[:2] == ("cmake", "-e") and words[2:3] in (("remove_directory",), ("remove",)):
+        yield ("rm", "-rf" if words[2] == "remove_directory" else "-f", *words[3:])
     if words[:2] == ("docker", "compose"):
         yield ("docker-compose", *words[2:])
     elif words[1:2] == ("compose",) and words[0] in _CONTAINERS:
@@ -321,4 +323,10 @@ def _is_given(wanted: str, options: Sequence[str], same: dict[str, str]) -> bool
     if bare[:2] == "--":
         short = [letter for letter, full in same.items() if full == bare]
         return any(len(one) >= _CUT_SHORT and bare.startswith(one) for one in given) or not letters.isdisjoint(short)
-    return len(bare) - 1 <= _BUNDLE and all(letter in letters or same.get(letter) in given for letter in bare[1:])
+    return len(bare) - 1 <= _BUNDLE and all(
+        letter in letters or _is_full(same.get(letter, ""), given) for letter in bare[1:])
+
+
+def _is_full(full: str, given: Sequence[str]) -> bool:
+    """Whether a long option is among these, also cut short."""
+    return any(one == full or (len(one) > 2 and one[:2] == "--" and full.startswith(one)) for one in given)

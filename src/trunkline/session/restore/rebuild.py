@@ -43,7 +43,7 @@ from trunkline.session.audit.chain import Chain, opened
 from trunkline.session.fold import NULL, Cost, Fold, Pause, Todo, Turn, Usage, Waits, restore
 from trunkline.session.fold.caps import Caps
 from trunkline.session.interpret.lifecycle import MOVED
-from trunkline.session.interpret.text import LAST_TEXT, entitle
+from trunkline.session.interpret.text import entitle, last_words
 from trunkline.session.policy.decide import Rule
 
 UNKNOWN_AGENT = "unknown"
@@ -111,7 +111,7 @@ class _Story:
             case MessageCompleteEvent():
                 fold.messages += 1
                 texts = [part.text for part in event.content if isinstance(part, TextPart)]
-                fold.last_text = "\n".join(texts)[-LAST_TEXT:].strip() or fold.last_text
+                fold.last_text = last_words("\n".join(texts)) or fold.last_text
             case ToolCallStartEvent():
                 fold.tool_calls += 1
             case SessionErrorEvent():

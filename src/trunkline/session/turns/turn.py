@@ -78,11 +78,12 @@ class TurnPlayer:
         self._silent = None
         self._finder.turn_started()
         self._began = self._services.clock()
-        self._end = asyncio.get_running_loop().create_future()
+        loop = asyncio.get_running_loop()
+        self._end = loop.create_future()
         prompted = self._link.running and self._recorder.all_stored
         if prompted:
             self._prompt(turn, content, self._end)
-        self._playing = asyncio.create_task(self._turn(turn, content, self._end, prompted))
+        self._playing = loop.create_task(self._turn(turn, content, self._end, prompted))
 
     def answered(self, end: TurnEnd) -> None:
         """The agent answered the prompt. A second answer, or one to nothing, is only noted."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Place
 from tests.tooling.stores import STORES
+from trunkline.cli.commands.sessions.sessions import _became
+from trunkline.client.views import RemovedView
 
 
 def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
@@ -22,6 +26,16 @@ def test_sessions_are_listed_shown_cancelled_and_deleted(place: Place) -> None:
     assert place.call_here("sessions", "delete", listed["id"]).stdout.decode() == f"deleted {listed['id']}\n"
     gone = place.call_here("sessions", "show", listed["id"])
     assert (gone.returncode, b"no session has an id that begins with" in gone.stderr) == (1, True)
+
+
+@pytest.mark.parametrize(("removed", "said"), [
+    (RemovedView(erased=3), "3 messages were erased"),
+    (RemovedView(purged=True, why="three"), "the rest was purged: its bytes stay in the servers' files for a while (three)"),
+    (RemovedView(unswept=True, why="no key"), "no node shows it any more, and what it had stays until the next sweep (no key)"),
+    (RemovedView(why="another's"), "nothing was done (another's)"),
+])
+def test_what_became_of_a_session_in_its_cluster_is_said(removed: RemovedView, said: str) -> None:
+    assert _became(removed) == said
 
 
 def test_sessions_that_other_programs_wrote_are_listed_too_and_say_where_they_are(place: Place, tmp_path: Path) -> None:

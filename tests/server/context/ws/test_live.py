@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.aio import loop_turns, run
+from tests.aio import eventually, loop_turns, run
 from tests.server.world import ASK, Line, World
 from tests.tooling.examples import examples
 from trunkline.dialects.context.filters import parse_types
@@ -156,6 +156,7 @@ def test_clients_with_the_same_subscription_and_filter_share_what_they_are_sent(
         for client, types in zip(clients, [None, None, "message:", "tool:"], strict=True):
             client.subscribe("s", "a", types=types)
         clients[0].subscribe("t", "a")
+        await eventually(lambda: world.everything.waiting == len(clients))
         await loop_turns()
         monkeypatch.setattr(SessionCursor, "frames", counted)
         world.commit("a", count=3)

@@ -198,7 +198,7 @@ export const session = {
   notice_agent_exited: 'The agent ended',
   notice_agent_stopped: 'The agent was stopped',
   notice_rule_added: '{who} added a rule',
-  notice_reminded: 'A reminder was sent while this waited',
+  notice_reminded: 'Little time was left, and nobody had answered',
   notice_session_attached: 'Joined a session of the agent',
   notice_session_taken_over: '{who} continued the session here',
   notice_session_given_back: '{who} gave the session back to its own program',

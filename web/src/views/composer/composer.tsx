@@ -10,7 +10,7 @@ import type { JSX } from 'preact';
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SendMessageCommand } from '../../generated/agent-context';
 import type { SessionState } from '../../generated/api';
-import { agentName } from '../../hub/agents';
+import { agentNameOf } from '../../hub/agents';
 import { awayReason } from '../../hub/cluster';
 import { connection } from '../../hub/connection';
 import { pathOf } from '../../hub/http';
@@ -129,7 +129,7 @@ function Writing({ session, onSent }: WritingProps): JSX.Element {
       onDragOver={(event) => { if (event.dataTransfer?.types.includes('Files')) { event.preventDefault(); setOver(true); } }}
       onDragLeave={() => setOver(false)}
       onDrop={(event) => { event.preventDefault(); setOver(false); add(filesIn(event.dataTransfer)); }}>
-      {shown && <SuggestionList id={list} shown={shown} agent={agentName(view.agent)} onTake={take} />}
+      {shown && <SuggestionList id={list} shown={shown} agent={agentNameOf(view)} onTake={take} />}
       <Attached attachments={attachments} />
       <textarea ref={field} class="composer-text" dir={fieldDirection(text)} rows={1} value={text} placeholder={label} aria-label={t('composer.label')} enterkeyhint={sends ? 'send' : 'enter'}
         aria-autocomplete="list" aria-controls={shown ? list : undefined} aria-activedescendant={shown?.choices.length ? `${list}-${shown.selected}` : undefined}
@@ -150,7 +150,7 @@ function Writing({ session, onSent }: WritingProps): JSX.Element {
 function placeholderOf(view: SessionState): string {
   if (isHeldBack(view)) return t('composer.placeholderHeldBack');
   if (view.status === 'completed') return t('composer.placeholderOver');
-  return view.turn !== null ? t('composer.placeholderBusy') : t('composer.placeholder', { agent: agentName(view.agent) });
+  return view.turn !== null ? t('composer.placeholderBusy') : t('composer.placeholder', { agent: agentNameOf(view) });
 }
 
 function Attached({ attachments }: { attachments: Attachments }): JSX.Element | null {

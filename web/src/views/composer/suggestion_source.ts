@@ -8,6 +8,11 @@ import type { FilesFound } from '../../generated/api';
 import { http } from '../../hub/http';
 import { matchingCommands, tokenAt, type AgentCommand, type Token } from './suggestions';
 
+/** What a command takes, as agents write it: some put it in brackets themselves. */
+function marked(hint: string): string {
+  return /^[<[({]/.test(hint) ? hint : `<${hint}>`;
+}
+
 export interface Suggestion {
   /** What is put in. */
   word: string;
@@ -65,7 +70,7 @@ export class SuggestionSource {
 
   private showCommands(token: Token): void {
     const choices = matchingCommands(this.commands(), token.query).slice(0, SHOWN * 2).map((command) => ({
-      word: command.name, description: [command.hint && `<${command.hint}>`, command.description].filter(Boolean).join(' '),
+      word: command.name, description: [command.hint && marked(command.hint), command.description].filter(Boolean).join(' '),
     }));
     this.current.value = choices.length ? { token, choices, selected: 0, state: 'known' } : null;
   }

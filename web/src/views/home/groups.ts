@@ -1,7 +1,7 @@
 /**
  * Sessions sorted by what they need: somebody's answer, nothing yet, their node, the next prompt, nothing any more. Pure.
  */
-import type { SessionView } from '../../generated/api';
+import type { ApprovalView, SessionView } from '../../generated/api';
 import type { SessionFilter } from '../../hub/session_list';
 import { spelledOut } from '../../text/unseen';
 
@@ -78,6 +78,12 @@ export function projectOf(path: string): string {
 export function lastLine(text: string): string {
   const lines = text.split('\n').map((line) => line.trim()).filter((line) => line && !/^(```|---|\|?[\s:|-]+\|?$)/.test(line));
   return plain(lines.at(-1) ?? '');
+}
+
+/** What an approval would do. A file is named from the session's folder on, so that a phone has room for its name; a command stays as it is written. */
+export function askLine({ description, title, toolName, parts }: ApprovalView, cwd: string): string {
+  const line = lastLine(description || title || toolName);
+  return cwd && !parts?.length ? line.replace(`: ${cwd}/`, ': ') : line;
 }
 
 /** The first line of an error, as it is written; what cannot be seen is spelled out. */

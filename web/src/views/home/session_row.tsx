@@ -6,7 +6,7 @@ import { awayReason } from '../../hub/cluster';
 import { language, t, type Key } from '../../i18n';
 import { sessionHref } from '../../route';
 import { AgentSign, Badge, clockTime, Elapsed, Icon, Menu, Spinner, Time } from '../../ui';
-import { failureLine, groupOf, lastLine, money, projectOf } from './groups';
+import { askLine, failureLine, groupOf, lastLine, money, projectOf } from './groups';
 
 interface RowProps {
   view: SessionView;
@@ -59,7 +59,7 @@ function failedOf(view: SessionView): SessionView['failed'] {
 /** What it waits for, how it failed, or its last words. */
 function lineOf(view: SessionView, asks: readonly Pending[]): string {
   const ask = asks[0];
-  if (ask?.approval) return lastLine(ask.approval.description || ask.approval.title || ask.approval.toolName);
+  if (ask?.approval) return askLine(ask.approval, view.cwd);
   if (ask?.question) return t('home.asksQuestion', { what: lastLine(ask.question.question) });
   const failed = failedOf(view);
   if (failed) return failureLine(failed);

@@ -58,21 +58,28 @@ interface FolderFieldProps {
   node: string;
   recent: readonly RecentFolder[];
   onChoose: (path: string) => void;
+  /** Enter in the field: it is the folder, and no more. */
+  onDone: () => void;
 }
 
-export function FolderField({ cwd, node, recent, onChoose }: FolderFieldProps): JSX.Element {
+export function FolderField({ cwd, node, recent, onChoose, onDone }: FolderFieldProps): JSX.Element {
   const open = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
   const touch = useMedia(COARSE);
   useEffect(() => {
     if (!touch) field.current?.select(); // who opens it to type a path types it
   }, []);
+  const entered = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter' || event.isComposing) return;
+    event.preventDefault(); // it would start the session, without its prompt
+    onDone();
+  };
   return (
     <div class="new-part">
       <label for="new-cwd">{t('new.folder')}</label>
       <div class="new-folder-entry">
         <input ref={field} id="new-cwd" type="text" value={cwd.value} aria-describedby="new-cwd-hint" autocomplete="off" autocapitalize="off" spellcheck={false}
-          onInput={(event) => onChoose(event.currentTarget.value)} />
+          enterkeyhint="done" onInput={(event) => onChoose(event.currentTarget.value)} onKeyDown={entered} />
         <Button icon="folder" onClick={() => (open.value = true)}>{t('new.browse')}</Button>
       </div>
       <p class="new-hint" id="new-cwd-hint">{node ? t('new.folderHintOn', { node }) : t('new.folderHint')}</p>

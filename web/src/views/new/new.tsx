@@ -6,7 +6,7 @@
  */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import '../../style/new.css';
 import '../../style/shared_views.css';
 import { agentOf, agentsAt, DEMO, installedAgents, loadAgents } from '../../hub/agents';
@@ -34,6 +34,7 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   const busy = useSignal(false);
   const problem = useSignal('');
   const panel = useSignal<Panel | null>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
   const node = chosenNode(form.node.value);
   const at = node || likelyNode();
   const folders = useFolders(cwd, at, () => form.isFolderChosen);
@@ -51,6 +52,10 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   const open = panel.value ?? (agentsAt(at).state === 'known' && !installedAgents(at).some((each) => each.name !== DEMO) ? 'agent' : '');
   const mayStart = connection.scope.value === 'control' || connection.scope.value === 'admin';
   const canStart = mayStart && connection.state.value === 'online';
+  const toPrompt = (): void => {
+    panel.value = '';
+    field.current?.focus();
+  };
   const start = async (event: Event): Promise<void> => {
     event.preventDefault();
     if (busy.peek() || !canStart) return;
@@ -75,13 +80,13 @@ export function NewView({ cwd: given }: { cwd?: string | undefined }): JSX.Eleme
   return (
     <form class="new" onSubmit={(event) => void start(event)}>
       <h1>{t('new.title')}</h1>
-      <PromptField text={prompt} files={files} lost={form.lost} agent={agent.value} cwd={cwd.value} node={at} takesPictures={featuresOf(agentOf(agent.value, at))?.image !== false}>
+      <PromptField text={prompt} files={files} lost={form.lost} agent={agent.value} cwd={cwd.value} node={at} takesPictures={featuresOf(agentOf(agent.value, at))?.image !== false} field={field}>
         <Button kind="primary" type="submit" icon="play" busy={busy.value} disabled={!canStart}>{t('new.start')}</Button>
       </PromptField>
       <SettingsLine node={form.node} at={at} agent={agent.value} cwd={cwd.value} branch={folders.branch.value} panel={open} onPanel={(to) => (panel.value = to)}
         choices={choices} isNew={!hasRun(agent.value, sessions.value)} options={options} sandbox={sandbox} />
       {open === 'agent' && <AgentChoice chosen={agent.value} node={at} onChoose={choose} />}
-      {open === 'folder' && <FolderField cwd={cwd} node={at} recent={folders.recent.value} onChoose={(path) => form.chooseFolder(path)} />}
+      {open === 'folder' && <FolderField cwd={cwd} node={at} recent={folders.recent.value} onChoose={(path) => form.chooseFolder(path)} onDone={toPrompt} />}
       {problem.value && <p class="new-error" role="alert"><Icon name="warning" /> {problem.value}</p>}
       <p class="new-hint" role="status">{busy.value ? t('new.starting') : mayStart ? '' : t('new.onlyControl')}</p>
     </form>

@@ -1,6 +1,6 @@
 /** The first prompt, with files that are pasted, dropped or chosen, and with the agent's commands and the folder's files at hand. */
 import { useSignal, type Signal } from '@preact/signals';
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
 import { agentName } from '../../hub/agents';
 import { pathOf } from '../../hub/http';
@@ -27,13 +27,14 @@ interface PromptFieldProps {
   /** The node of a cluster that the folder is on; empty for the hub's own. */
   node: string;
   takesPictures: boolean;
+  /** Where it is written. */
+  field: RefObject<HTMLTextAreaElement>;
   /** What starts it. */
   children: ComponentChildren;
 }
 
-export function PromptField({ text, files, lost, agent, cwd, node, takesPictures, children }: PromptFieldProps): JSX.Element {
+export function PromptField({ text, files, lost, agent, cwd, node, takesPictures, field, children }: PromptFieldProps): JSX.Element {
   const over = useSignal(false);
-  const field = useRef<HTMLTextAreaElement>(null);
   const chooser = useRef<HTMLInputElement>(null);
   const list = useId();
   const folder = useRef({ path: cwd, node });

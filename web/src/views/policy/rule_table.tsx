@@ -78,7 +78,7 @@ function RuleRow({ rule, number, line, onLine, onRemove }: RuleRowProps): JSX.El
       <td class="policy-number">{number}</td>
       <td><RuleAction action={rule.action} /></td>
       <td><RuleLimits rule={rule} /></td>
-      <td class="policy-reason">{rule.id && <strong>{rule.id} </strong>}<MarkedText text={withNames(rule.reason ?? '')} /></td>
+      <td class="policy-reason">{(rule.id || rule.reason) && <span class="policy-reason-name">{t('policy.reason')}</span>}{rule.id && <strong>{rule.id} </strong>}<MarkedText text={withNames(rule.reason ?? '')} /></td>
       <td>
         <div class="policy-row-actions">
           {line !== undefined && <IconButton icon="edit" size={16} label={t('policy.toLine', { line })} onClick={() => onLine(line)} />}

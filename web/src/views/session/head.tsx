@@ -3,7 +3,7 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { SessionStatus } from '../../generated/agent-context';
-import { agentIcon, agentName } from '../../hub/agents';
+import { agentIcon, agentNameOf } from '../../hub/agents';
 import { withBasePath } from '../../hub/base_path';
 import { asHubError, http, pathOf } from '../../hub/http';
 import { awayReason, secondsBehind } from '../../hub/cluster';
@@ -36,7 +36,7 @@ export function Head({ tabs }: { tabs: JSX.Element }): JSX.Element {
         <div class="session-names">
           <h1 class="session-title" dir="auto" title={view.title}>{nameOfSession(session)}</h1>
           <p class="session-where">
-            <span>{view.capabilities?.agent.displayName || agentName(view.agent)}</span>
+            <span>{agentNameOf(view)}</span>
             {view.node && <span class="session-node" title={t('cluster.runsOn', { node: view.node })}><Icon name="server" size={14} />{view.node}</span>}
             {isKnown(view) && <span class="session-folder" title={view.cwd}><Icon name="folder" size={14} />{nameOfPath(view.cwd)}</span>}
             {view.sandbox && <span class="session-sandbox" title={t('session.sandboxWhy')}><Icon name="shield" size={14} />{sandboxWords(view.sandbox)}</span>}

@@ -56,7 +56,7 @@ describe('sending', () => {
 });
 
 describe('a session whose node is away', () => {
-  const node = (name: string, away?: string): NodeView => ({ node: name, role: 'hub', pool: name === 'apart' ? name : 'desk', labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, ...(away ? { away } : {}) });
+  const node = (name: string, away?: string): NodeView => ({ node: name, role: 'hub', pool: name === 'apart' ? name : 'desk', labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, gone: false, ...(away ? { away } : {}) });
   const cluster = (...nodes: NodeView[]): ClusterView => ({ node: 'web', role: 'hub', commit: 'local', generation: 0, connected: true, nodes });
   const state = session.state as Signal<unknown>;
   afterEach(() => {

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest';
-import type { SessionView } from '../../../src/generated/api';
-import { agentsToFilter, grouped, groupOf, lastLine, money, projectOf, filterOf, wanted } from '../../../src/views/home/groups';
+import type { ApprovalView, SessionView } from '../../../src/generated/api';
+import { agentsToFilter, askLine, grouped, groupOf, lastLine, money, projectOf, filterOf, wanted } from '../../../src/views/home/groups';
 
 function view(more: Partial<SessionView>): SessionView {
   return { id: 's', status: 'idle', agent: 'demo', cwd: '/home/me/atlas', title: 'Fix the login', pendingApprovals: [], pendingQuestions: [], ...more } as SessionView;
@@ -73,4 +73,13 @@ describe('what is shown', () => {
     expect([money(1.5, 'USD', 'en'), money(0.0042, 'USD', 'en'), money(0, 'EUR', 'en')]).toEqual(['$1.50', '$0.0042', '€0.00']);
     expect(money(2, 'no such', 'en')).toBe('2.00 no such');
   });
+});
+
+describe('what an approval would do', () => {
+  const asked = (description: string, more: Partial<ApprovalView> = {}): ApprovalView => ({ description, title: '', toolName: 'write', ...more }) as ApprovalView;
+
+  it('names a file from the folder on', () => expect(askLine(asked('Write: /home/me/atlas/src/app.py'), '/home/me/atlas')).toBe('Write: src/app.py'));
+  it('names a file elsewhere whole', () => expect(askLine(asked('Write: /home/me/atlas2/app.py'), '/home/me/atlas')).toBe('Write: /home/me/atlas2/app.py'));
+  it('leaves a command as it is written', () =>
+    expect(askLine(asked('Run: /home/me/atlas/run.sh', { parts: [{ text: 'run.sh' }] as never }), '/home/me/atlas')).toBe('Run: /home/me/atlas/run.sh'));
 });

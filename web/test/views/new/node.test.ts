@@ -4,7 +4,7 @@ import { putCluster } from '../../../src/hub/cluster';
 import { chosenNode, likelyNode } from '../../../src/views/new/node';
 
 function put(own: string, ...all: Partial<NodeView>[]): void {
-  const nodes = all.map((more) => ({ node: '', role: 'hub', pool: '', labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, ...more }));
+  const nodes = all.map((more) => ({ node: '', role: 'hub', pool: '', labels: {}, version: '1', sessions: 0, running: 0, lag: 0, late: {}, taken: 0, aside: 0, draining: false, gone: false, ...more }));
   putCluster({ node: own, role: '', commit: 'local', generation: 0, connected: true, nodes });
 }
 

@@ -133,7 +133,8 @@ def delete(session_ids: tuple[str, ...], **flags: Any) -> None:
 def _became(removed: RemovedView) -> str:
     """What became of a session's copy in its cluster."""
     done = [*([f"{removed.erased} messages were erased"] if removed.erased else []),
-            *(["the rest was purged: its bytes stay in the servers' files for a while"] if removed.purged else [])]
+            *(["the rest was purged: its bytes stay in the servers' files for a while"] if removed.purged else []),
+            *(["no node shows it any more, and what it had stays until the next sweep"] if removed.unswept else [])]
     return (", ".join(done) or "nothing was done") + (f" ({removed.why})" if removed.why else "")
 
 

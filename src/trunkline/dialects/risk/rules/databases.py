@@ -16,7 +16,7 @@ from trunkline.dialects.risk.stdin import given
 
 _SQL_LOSES: Final = re.compile(
     r"\b(drop|truncate|delete|alter|update|grant|revoke|shutdown|flushall|flushdb|del|unlink|drop(database|indexe?s?|user|role)|remove|delete(many|one)"
-    r"|findoneanddelete|renamecollection|bulkwrite)\b", re.I
+    r"|findoneanddelete|renamecollection|bulkwrite|superuser|createrole)\b", re.I
 )
 _SQL_READS: Final = re.compile(
     r"^\s*(select|show|describe|explain|\\d\w{0,8}|\\l|\.tables|\.schema|pragma|get|keys|info|ping)\b", re.I)

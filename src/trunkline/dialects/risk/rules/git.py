@@ -22,6 +22,7 @@ from trunkline.dialects.risk.rules.git_words import (
 from trunkline.dialects.risk.rules.github import note_bare_request
 from trunkline.dialects.risk.rules.looking import only_looks
 from trunkline.dialects.risk.rules.patches import note_patch
+from trunkline.dialects.risk.rules.reading import note_searched
 from trunkline.dialects.risk.runners.words import option_values
 from trunkline.dialects.shell import in_full
 
@@ -227,6 +228,19 @@ def _files(call: ProgramCall, git: _Git) -> None:
             _outside(call, git, value or apart)
         elif git.verb not in ("add", "stage", "rm", "mv") and call.places.secret(value or arg) == "own":
             call.read(value or arg)
+        elif git.verb in _SEARCHING and arg[:1] in "/~.$" and not _is_pattern(git, at) and (
+                call.places.holds_secrets(git.path(arg))):
+            note_searched(call, arg)
+
+
+_SEARCHING: Final = frozenset(("grep", "diff"))
+"""Verbs that look into files which are not git's."""
+
+
+def _is_pattern(git: _Git, at: int) -> bool:
+    """Whether a word is what ``git grep`` looks for: its first one, where no option is."""
+    return git.verb == "grep" and not any([arg[:2] in ("-e", "-f") for arg in git.rest]) and not any(
+        [arg[:1] != "-" for arg in git.rest[:at]])
 
 
 def _programs(call: ProgramCall, git: _Git) -> None:

@@ -144,6 +144,8 @@ def _looks(call: ProgramCall) -> None:
     for path in call.operands[1 if row.verbs is not None else 0:] if row.reads else ():
         if path not in written and path != "-":
             call.read(path)
+            if call.name in ("ugrep", "ug") and path != call.operands[0] and call.places.holds_secrets(path):
+                reading.note_searched(call, path)
     if call.name == "identify" and any(_FOREIGN_SIGN.match(path) for path in call.operands if "%" not in path):
         call.note("high", "may run a program, write or delete, by a word of its own", call.command.text)
     if call.name == "exiftool" and any("=" in arg for arg in call.args):

@@ -225,7 +225,9 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
     **dict.fromkeys(_KERNEL, _kernel),
     **dict.fromkeys(_FIREWALL, _firewall),
     **dict.fromkeys((*_DISKS, "mkfs.*"), _disks),
-    **dict.fromkeys(("mount", "umount", "fusermount", "sshfs"), _mounts),
+    **dict.fromkeys(
+        "mount mount.* umount fusermount fusermount3 sshfs s3fs gcsfuse goofys bindfs encfs gocryptfs davfs2 blobfuse2".split(),
+        _mounts),
     **dict.fromkeys(
         (
             "systemctl",
@@ -243,7 +245,7 @@ JUDGES: Final[dict[str, Callable[[ProgramCall], None]]] = {
         ),
         _services,
     ),
-    **dict.fromkeys(("crontab", "at", "batch", "atrm", "atq", "schtasks", "anacron", "systemd-run", "fcron"), _schedule),
+    **dict.fromkeys("crontab at batch atrm atq schtasks anacron systemd-run fcron incrontab".split(), _schedule),
     **dict.fromkeys(_BECOMING, judge_of(BECOMING)),
     **dict.fromkeys(_ENTERING, judge_of(ENTERING)),
     **dict.fromkeys(_TRACING, judge_of(TRACING)),

@@ -30,7 +30,7 @@ _READERS: Final = """
     cut wc zcat bzcat xzcat gzcat cmp bc look pr tsort hexyl iconv sdiff
 """.split()
 _LISTERS: Final = "ls dir vdir ll la exa eza lsd stat du namei".split()
-_PATTERN_FIRST: Final = "grep egrep fgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup".split()
+_PATTERN_FIRST: Final = "grep egrep fgrep rgrep zgrep rg ripgrep ag ack git-grep jq yq gron xq pup".split()
 
 
 def silent(call: ProgramCall) -> None:
@@ -100,12 +100,18 @@ def _searches(call: ProgramCall) -> None:
     _names_program(call)
     for path in call.operands[0 if explicit else 1 :]:
         call.read(path)
-        if call.places.holds_secrets(path) and call.has("rR", "--recursive"):
-            call.traits |= Trait.SECRET
-            call.note("medium", "searches where credentials are", path)
+        if call.places.holds_secrets(path):
+            note_searched(call, path)
     _read_by_option(call)
     if call.name in ("jq", "yq", "gron"):
         _filters(call)
+
+
+def note_searched(call: ProgramCall, path: str) -> None:
+    """It reads every file of a folder in which credentials are. Those of the system are not everybody's to read."""
+    call.traits |= Trait.SECRET
+    is_of_system = call.places.resolve(path).startswith("/etc")
+    call.note("medium" if is_of_system else "high", "searches where credentials are", path)
 
 
 _LOADED: Final = re.compile(r"\bload(?:_\w{1,12})?\s*\(\s*[\"']([^\"']{1,400})")

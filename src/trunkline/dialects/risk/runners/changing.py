@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from trunkline.dialects.calls.loaders import FLAG_RUNS
+from trunkline.dialects.calls.loaders import FLAG_RUNS, loaded_paths, loads_in_build
 from trunkline.dialects.calls.variables import is_never_harmless, loading_level
 from trunkline.dialects.risk.inline.awk import AWKS, given_values, read_awk
 from trunkline.dialects.risk.inline.plain_code import is_plain as is_plain_code
@@ -170,6 +170,7 @@ def settings_of(command: SimpleCommand, row: Runner) -> list[str]:
     for word in command.sketch[1:] if row.sets else ():
         name, equal, value = word.partition("=")
         if equal and word[:1] != "-" and (name.rstrip(":+?!") in _SHELL_VARIABLES or _SHELL_SIGNS.search(value)
-                                                or FLAG_RUNS.search(value)):
+                                                or FLAG_RUNS.search(value) or loads_in_build(word)
+                                                or any(map(_leads_out, loaded_paths(word)))):
             found_names.append(f"{name}=")
     return found_names

@@ -112,6 +112,8 @@ def _behind_verb(words: Sequence[str], found: list[str]) -> list[str] | None:
     found += [word[5:] for word in words[1:] if word.startswith("ext::")]
     if (verb, second) in (("bisect", "run"), ("submodule", "foreach")):
         found.append(" ".join([word for word in words[2:] if word[:2] != "--"]))
+    if verb == "flow" and not {"-p", "--push"}.isdisjoint(words):
+        found.append(_line(("push",)))
     if verb in _SENDS and (not _SENDS[verb] or not set(_SENDS[verb]).isdisjoint(words[1:3])):
         found.append(_line(("push", *words[1:])))
     return found

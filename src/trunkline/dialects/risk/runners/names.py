@@ -57,6 +57,8 @@ _IMPLICIT: Final = frozenset(
     "tox.ini build.rs cargo.toml config.toml justfile rakefile gemfile build.gradle pom.xml cmakelists.txt .gitconfig config "
     ".gitattributes dockerfile .bashrc .profile sitecustomize.py".split())
 """Files that programs run, or take what to run from, without being given them."""
+_IMPLICIT_IN: Final = re.compile(r"(?:^|[/=])(?:\.git/hooks|\.?githooks|\.husky|\.cargo|\.vscode|\.direnv)/", re.IGNORECASE)
+"""The same, by the folder that they lie in."""
 
 
 QUIET: Final = frozenset("ls cat echo cd pwd head tail wc mkdir true false test [ printf grep".split()) - ROWS.keys()
@@ -79,7 +81,7 @@ class _NamesMade:
 
     def names(self, command: SimpleCommand) -> Ran:
         """What a copy, a link or an alias is really called; UNKNOWN where it is something that this line has made."""
-        if not self.copies and not self.aliases and not self.written:
+        if not self.copies and not self.aliases and not self.written and not self.steers:
             return ()  # as mostly
         name = command.name
         if name is None or not command.words:
@@ -134,6 +136,8 @@ class _NamesMade:
         elif name == "dd":
             parts = dict(word.partition("=")[::2] for word in words[1:])
             self._named(parts.get("of", ""), parts.get("if", ""))
+        if name != "git" and any([_IMPLICIT_IN.search(f"{word}/") for word in words[1:] if "hooks" in word or "husky" in word]):
+            self.steers = True  # whatever the program does there
         for redirect in command.redirects:
             if redirect.writes and redirect.sketch and not redirect.sketch.startswith("/dev/"):
                 self._wrote(redirect.sketch)
@@ -150,7 +154,10 @@ class _NamesMade:
         small = name.lower()
         self.written.add(name)
         self.written.add(small)
-        self.steers = self.steers or small in _IMPLICIT
+        self._steered(path)
+
+    def _steered(self, path: str) -> None:
+        self.steers = self.steers or base_name(path).lower() in _IMPLICIT or _IMPLICIT_IN.search(path) is not None
 
     def _aliased(self, name: str, words: Sequence[str]) -> None:
         if name == "hash" and "-p" in words:
@@ -165,6 +172,8 @@ class _NamesMade:
             operands = [*operands[2:], *operands[1:2]] if operands[0] == "-t" else [*operands[1:], operands[0][2:]]
         target = posixpath.normpath(operands[-1]) if operands else ""
         for source in operands[:-1]:
+            self._steered(target)
+            self._steered(posixpath.join(target, base_name(source)))
             before = self.paths.get(posixpath.normpath(source), source)
             if not source.startswith(_BINARIES):
                 self.paths[target] = before

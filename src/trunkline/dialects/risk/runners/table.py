@@ -333,6 +333,8 @@ _STARTERS: Final[dict[str, Runner]] = {
     "start-stop-daemon": _row("--exec --startas -x -a"),
     "hyperfine": _row("--prepare --setup --cleanup -p -s -c", rest=1),
     **_same("capsh sg", _row("-c --command")),
+    "dtrace": _row("-c", loads="-s", code="-n"),
+    "bpftrace": _row("-c", code="-e"),
     "valgrind": _row("--db-command", rest=1),
     **_same(
         "catchsegv setpriv gosu runcon eatmydata fakeroot proot rlwrap prlimit cgexec numactl daemonize setuidgid tini "

@@ -43,7 +43,7 @@ def row_of(command: SimpleCommand) -> tuple[SimpleCommand, Runner | None]:
     if name == "coverage" or is_python(name):
         command = _module_of(apart(command))
         name = command.name or ""
-    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.")) if name[-1:] in "0123456789" else None)
+    row = ROWS.get(name) or (ROWS.get(name.rstrip("0123456789.").rstrip("-")) if name[-1:] in "0123456789" else None)
     if row is not None:
         inner = unwrap(command)
         begins = [at for words in inner.commands for at in words[:1] if isinstance(at, int)] if inner is not None else []

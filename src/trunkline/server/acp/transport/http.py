@@ -14,7 +14,6 @@ import asyncio
 from collections.abc import Sequence
 
 import msgspec
-from starlette.responses import Response
 
 from trunkline import decoders
 from trunkline.dialects.acp.methods import (
@@ -40,6 +39,7 @@ from trunkline.server.acp.transport.connections import CONNECTION
 from trunkline.server.acp.transport.socket import new_connection_id, wanted_agent
 from trunkline.server.acp.transport.streams import MessageStream
 from trunkline.server.call import HttpCall, Reply, reply
+from trunkline.server.http.messages import Response
 from trunkline.server.openapi import error_body
 from trunkline.server.packets.frames import failure_frame
 from trunkline.server.sse import EventStream, Outlet

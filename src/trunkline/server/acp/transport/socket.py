@@ -12,13 +12,13 @@ import secrets
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from trunkline.errors import Invalid, TrunklineError
 from trunkline.server.acp.agent import AcpAgent
 from trunkline.server.auth.guests import Caller, guest_of
 from trunkline.server.call import Parts
+from trunkline.server.http.messages import HTTPConnection
 from trunkline.server.http.open_socket import binary_frame, text_frame
 from trunkline.server.websocket import PeerGone, Socket, refuse, socket_of, upgrade_of
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 
-from starlette.requests import HTTPConnection
 from starlette.types import Receive, Scope, Send
 
 from trunkline.dialects.context.versions import negotiate_version
@@ -19,6 +18,7 @@ from trunkline.server.auth.credentials import Caller
 from trunkline.server.call import HttpCall, Parts, Reply
 from trunkline.server.context.ws import PATH, conversation, frames
 from trunkline.server.context.ws.conversation import Conversation
+from trunkline.server.http.messages import HTTPConnection
 from trunkline.server.websocket import BAD_HELLO, NO_HELLO, NOT_LET_IN, NOT_TEXT, PeerGone, Socket, refuse, socket_of, upgrade_of
 
 

@@ -204,6 +204,9 @@ class AcpDriver:
                 else:
                     self._on_notification(message, signals)
             elif isinstance(message, jsonrpc.Response):
+                if signals:  # a turn's last word does not wait until its end is read, which comes with it more often than not
+                    self._emit_signals(signals)
+                    signals = []
                 self._turn.signals = signals
                 self._connection.on_response(message)
             elif isinstance(message, jsonrpc.Request):

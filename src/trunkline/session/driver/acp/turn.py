@@ -1,6 +1,6 @@
 """The turn of an ACP agent: the prompt that runs, what the agent takes in one, and how it ends.
 
-Rule: the end of a turn is a signal in its place among those of the same read.
+Rule: the end of a turn is a signal in its place: behind what was read before it, which goes ahead, and with what comes after it.
 """
 
 from __future__ import annotations

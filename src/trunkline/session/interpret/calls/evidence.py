@@ -106,13 +106,13 @@ def keep_before(call: OpenCall, texts: Mapping[str, str]) -> None:
             evidence_of(call).before[os.path.normpath(path)] = text
 
 
-def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: CallReading | None) -> None:
+def keep_claims(call: OpenCall, changed: frozenset[str], kind: str, before: CallReading | None, cwd: str) -> None:
     """Keep what an update took back: its kind, and what was read in it ``before``. Nobody has decided since."""
     claims = call.claims or Claims()
     if "kind" in changed:
         claims = with_kind(claims, kind)
     if before is not None and (changed & {"raw_input", "locations"} or ("content" in changed and _read_by_content(call))):
-        claims = with_reading(claims, before)
+        claims = with_reading(claims, before, cwd)
     call.claims = claims if claims != Claims() else None
 
 

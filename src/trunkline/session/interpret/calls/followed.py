@@ -85,7 +85,7 @@ class FollowedCalls:
         """Put an update, or what an ask shows of its call, into what is known; returns the members that have other values now."""
         kind, claimed, before = call.state.kind, call.claims, self._readings.get(update.tool_call_id)
         changed = merge_call(call.state, update)
-        keep_claims(call, changed, kind, before)
+        keep_claims(call, changed, kind, before, self._writer.fold.cwd)
         call.input_cut = call.input_cut or names_too_much(update)
         if "content" in changed:
             call.shows_ask = asks

@@ -25,7 +25,7 @@ from trunkline.dialects.risk.runners.words import options_of, row_of, without_se
 from trunkline.dialects.shell import SimpleCommand
 
 _NOT_CODE: Final = frozenset(
-    "ruff black isort rustfmt golangci-lint tsc bandit docker podman nerdctl apt apt-get "
+    "ruff black isort rustfmt golangci-lint bandit docker podman nerdctl apt apt-get "
     "aptitude dpkg pip pip3 git curl wget ssh scp sftp rsync ansible ansible-playbook tar gtar bsdtar man less more "
     "rg ripgrep psql mysql mariadb sqlite3 sqlite mongo mongosh duckdb usql awk gawk mawk nawk original-awk sed gsed ssed gcc "
     "g++ cc c++ clang clang++ ld virtualenv dotnet nano emacs ftp ssh-keygen ssh-add".split())
@@ -48,6 +48,8 @@ _CONFIGURATIONS: Final = frozenset("-c --config --config-file --rcfile --project
 """What programs look for by themselves, in the folders above as well."""
 _FOLDERS: Final = frozenset("--root --rootDir --rootdir".split())
 """Of these: what is a folder. That one lies beside the session's does not make it one above."""
+_PROJECTS: Final = frozenset(("-p", "--project"))
+"""Of these: what is a folder where its name has no ending."""
 _WORK_IN: Final = frozenset(
     "--rootdir --root-dir --root --chdir -chdir --cwd --working-dir --working-directory --project-dir --project-directory "
     "--project-root --workspace-root --manifest-path --package-path --rulesdir --plugin".split())
@@ -114,7 +116,8 @@ def _is_from_outside(places: Places, path: str, option: str) -> bool:
     if not places.is_foreign(path) or (option == "--kubeconfig" and "/.kube/" in path):
         return False
     above = places.resolve(path)
-    above = above if option in _FOLDERS else posixpath.dirname(above)
+    names_folder = option in _FOLDERS or (option in _PROJECTS and "." not in posixpath.basename(above))
+    above = above if names_folder else posixpath.dirname(above)
     is_above = above not in _NO_ABOVE and any([root.startswith(f"{above}/") for root in places.roots])
     is_found = _CODE.search(path) is None or _CONFIGURES.search(posixpath.basename(path)) is not None
     return not (is_above and option in _CONFIGURATIONS and is_found)

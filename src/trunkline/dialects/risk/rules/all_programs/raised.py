@@ -20,6 +20,10 @@ _RUNS: Final = "runs a program, or code, that its words name"
 _SECRETS: Final = "reads credentials"
 _SYSTEM: Final = "changes how the system runs"
 _PUBLISHES: Final = "publishes something"
+_ASKS_SERVICE: Final = "asks a service of the machine to do something"
+_SERVICES: Final = "starts, stops or changes services"
+_KEEPS: Final = "changes or deletes what a service keeps"
+_RECORDS: Final = "records the screen, the sound or the camera"
 _EVERYWHERE: Final = r"(?:0\.0\.0\.0|\[?::\]?|\*)"
 
 
@@ -69,10 +73,55 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "fab": _rows((r"(?:^| )-- ", "runs commands on another machine")),
     "kustomize": _rows((r"--enable-exec|--enable-alpha-plugins|--helm-command", _RUNS)),
     "ssh-add": _rows((r"(?:^| )-[a-z]{0,8}s", _RUNS), (r"(?:^| )-D", "throws away keys")),
-    "ssh-keygen": _rows((r"(?:^| )-D", _RUNS)),
+    "ssh-keygen": _rows((r"(?:^| )-D", _RUNS), (r"(?:^| )-[RH](?: |$)", "changes which machines are trusted")),
     "micro": _rows((r"-config-dir[= ](?:/|~|\.\.)", _RUNS)),
     "swift": _rows((r"^-e ", _RUNS)),
     "run-parts": _rows((r"(?:^| )(?:/|~|\.\.)", _RUNS)),
+    **dict.fromkeys(("dtrace", "bpftrace"), _rows((r"(?:^| )-c(?:[ =]|$)|--unsafe|(?:^| )-w(?: |$)|system ?\(", _RUNS))),
+    **dict.fromkeys("xdotool ydotool dotool wtype xte cliclick".split(), _rows(
+        (r"(?:^| )(?:type|key|keydown|click|mousemove|exec|str|t:|kp:|c:)", "types and clicks in place of a person"),
+        (_ANY, _RUNS))),
+    "direnv": _rows((r"^(?:allow|permit|grant)", _HOOKS)),
+    "mise": _rows((r"^(?:-\S+ )*(?:trust|activate)", _HOOKS)),
+    **dict.fromkeys(("apt", "apt-get"), _rows((r"(?:^| )(?:-o|--option) ?=?\S{0,80}(?:Invoke|Dpkg::)", _RUNS))),
+    "emerge": _rows((r"(?:^| )(?:-\w{0,6}[Cc]|--unmerge|--depclean|--prune)(?: |$)", "removes packages")),
+    "snap": _rows((r"--(?:dangerous|devmode|classic)", "installs what nobody has looked at")),
+    "nix": _rows((r"^profile install .{0,400}(?:github:|gitlab:|git\+|https?:|tarball)", _RUNS),
+                 (r"^(?:store|store-) ?(?:gc|delete)|^profile wipe-history", "deletes files for good")),
+    **dict.fromkeys(("npm", "pnpm"), _rows((r"^stage (?:publish|approve)", _PUBLISHES),
+                                           (r"^(?:link|ln)(?: |$)", "changes what is installed for all projects"))),
+    "yarn": _rows((r"^(?:set version|plugin import) (?:\.|/|~|https?:)", _HOOKS)),
+    **dict.fromkeys(("conda", "mamba", "micromamba"), _rows((
+        r"^config .{0,200}--(?:add|append|prepend|set)(?: |$)", "changes where packages come from"))),
+    **dict.fromkeys(("kafka-consumer-groups", "kafka-consumer-groups.sh"), _rows((r"--(?:reset-offsets|delete)", _KEEPS))),
+    # services of the machine and of others
+    "gdbus": _rows((r"^(?:call|emit)", _ASKS_SERVICE)),
+    "dbus-send": _rows((r"^(?!--?(?:version|help)$)", _ASKS_SERVICE)),
+    "busctl": _rows((r"^(?:-\S+ )*(?:call|set-property|emit|monitor|capture)", _ASKS_SERVICE)),
+    **dict.fromkeys("qdbus qdbus6 qdbus-qt5 dbus-monitor".split(), _rows((r"^\S{1,200} \S{1,400} \S|--system", _ASKS_SERVICE))),
+    "nginx": _rows((r"(?:^| )-s ?(?:stop|quit|reload|reopen)", _SERVICES)),
+    **dict.fromkeys(("apachectl", "apache2ctl", "httpd"),
+                    _rows((r"(?:^| )(?:stop|start|restart|graceful[\w-]*)(?: |$)", _SERVICES))),
+    "forever": _rows((r"^(?:start|stop|stopall|restart|restartall|cleanlogs)", _SERVICES)),
+    **dict.fromkeys(("pg_ctl", "pg_ctlcluster"), _rows((r"(?:^| )(?:stop|start|restart|reload|promote|kill)(?: |$)", _SERVICES))),
+    "varnishadm": _rows((r"(?:^| )(?:stop|start|ban|vcl\.\w+|param\.set)(?: |$)", _SERVICES)),
+    "nats": _rows((r"^(?:-\S+ )*(?:stream|str|s|kv|obj|object|consumer|con|c) (?:rm|del|delete|purge|rmm|edit|put|seal)",
+                   _KEEPS)),
+    "rabbitmqadmin": _rows((r"(?:^| )(?:delete|purge|close|import)\b", _KEEPS)),
+    # the machine
+    "fastboot": _rows((r"(?:^| )(?:flash\w*|erase|format\S*|oem|boot|update|set_active|wipe\S*)(?: |$)|(?:^| )-w", _SYSTEM)),
+    "resolvectl": _rows((
+        r"^(?:dns|domain|dnsovertls|dnssec|llmnr|mdns|nta|default-route) \S+ \S|^(?:revert|flush-caches|reset)", _SYSTEM)),
+    "smartctl": _rows((r"(?:^| )(?:-s|-S|-o|--smart|--set|--saveauto|--offlineauto)[ =]", _SYSTEM)),
+    "alternatives": _rows((r"--(?:install|set|remove|auto|config)", _SYSTEM)),
+    "dpkg": _rows((r"(?:^| )(?:-\w{0,4}i|--install|--unpack|--configure)(?: |$)", "runs what a package file brings")),
+    **dict.fromkeys(("wg-quick", "wg"), _rows((r"^(?:up|down|set|setconf|addconf|syncconf)", _SYSTEM))),
+    "nix-collect-garbage": _rows((_ALWAYS, "deletes files for good")),
+    "qemu-img": _rows((r"^(?:resize .{0,400}--shrink|commit|rebase|amend|snapshot .{0,200}-[da]\b)", "overwrites files")),
+    **dict.fromkeys("scrot maim grim xwd import gnome-screenshot spectacle flameshot screencapture wf-recorder arecord parecord "
+                    "pw-record fswebcam imagesnap".split(), _rows((r"^(?!--?(?:version|help|V|h)$)", _RECORDS))),
+    "ffmpeg": _rows((
+        r"(?:^| )-f (?:x11grab|avfoundation|gdigrab|dshow|kmsgrab|v4l2|video4linux2|alsa|pulse|pipewire)(?: |$)", _RECORDS)),
     # what keeps credentials, and what publishes
     **dict.fromkeys(("keyctl", "kwallet-query", "kwalletcli"), _rows((r"print|pipe|read|-r|-f", _SECRETS))),
     "hg": _rows((r"^(?:update|up|checkout|co) .{0,200}(?:-C\b|--clean\b)|^(?:strip|purge|rollback)\b", "throws away changes")),
@@ -81,8 +130,7 @@ RAISED: Final[dict[str, tuple[Raised, ...]]] = {
     "luarocks": _rows((r"^(?:-\S+ )*upload", _PUBLISHES)),
     "xcrun": _rows((r"--upload-app|--upload-package|notarytool submit|stapler", _PUBLISHES)),
     **dict.fromkeys(("dput", "dupload", "cpan-upload"), _rows((_ANY, _PUBLISHES))),
-    "brew": _rows((r"^bump", _PUBLISHES)),
-    "npm": _rows((r"^stage (?:publish|approve)", _PUBLISHES)),
+    "brew": _rows((r"^bump", _PUBLISHES), (r"^services (?:start|stop|restart|run|kill|cleanup)", _SERVICES)),
     "cosign": _rows((r"^(?:sign|attest|attach|upload|copy)", _PUBLISHES)),
     "hub": _rows((r"^(?:release (?:create|edit|delete)|delete|merge|create|gist create)", _PUBLISHES)),
     "aws": _rows((r"codecommit (?:merge-|delete-|put-file|create-commit)", "changes or merges what others use")),

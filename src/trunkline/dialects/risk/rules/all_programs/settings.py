@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from trunkline.dialects.calls.loaders import FLAG_RUNS
+from trunkline.dialects.calls.loaders import FLAG_RUNS, loaded_paths, loads_in_build, searched_folders
 from trunkline.dialects.risk.call import ProgramCall
 from trunkline.dialects.risk.rules import is_known
 
@@ -50,11 +50,18 @@ def note_settings(call: ProgramCall) -> None:
             call.note("medium", "gives the build a program that is only known when it runs", arg, unsure=True)
         elif FLAG_RUNS.search(value) is not None:
             call.note("high", "makes the compiler load or run something", arg)
+        if arg[:1] != "-" and (not is_program or found[1].startswith("GIT_")) and _loads(call, f"{found[1]}={value}"):
+            call.note("high", "changes what other programs load or run", arg)
         if is_program and call.places.is_foreign(value.partition(" ")[0]):
             call.note("high", "makes the build run a program outside the session's folders", arg)
         if left and _may_be_line(value):
             left -= 1
             call.bring(value)
+
+
+def _loads(call: ProgramCall, setting: str) -> bool:
+    return loads_in_build(setting) or any([call.places.kind(one) == "inside" for one in searched_folders(setting)]) or any(
+        [call.places.is_foreign(one) for one in loaded_paths(setting)])
 
 
 def _may_be_line(value: str) -> bool:
