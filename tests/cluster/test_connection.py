@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from tests.tooling.nats import NatsServer
 from trunkline.cluster.connection import Address, Connection
 from trunkline.cluster.credentials import Credentials, new_seed, read_credentials
 from trunkline.errors import ClusterDenied, ClusterUnavailable, Invalid, NodeAway, NodeSilent
+
+MUCH = 500
+"""Messages of 64 KiB; after 2 MiB of them whoever sends more has to wait."""
 
 
 def test_a_question_is_answered_by_whoever_listens(shared_nats: NatsServer) -> None:
@@ -72,6 +76,27 @@ def test_many_answers_are_handed_on_until_the_last(shared_nats: NatsServer) -> N
             return got
 
     assert run(go()) == [b"0", b"1", b"2"]
+
+
+def test_who_is_cancelled_while_much_is_sent_ends_there(shared_nats: NatsServer) -> None:
+    async def go() -> None:
+        async with connected(shared_nats.url) as node:
+            sent = 0
+
+            async def send_much() -> None:
+                nonlocal sent
+                while sent < MUCH:
+                    await node.publish("much", bytes(64 << 10))
+                    sent += 1
+
+            sending = asyncio.create_task(send_much())
+            await asyncio.sleep(0)
+            before = sent
+            sending.cancel()
+            await asyncio.wait([sending])
+            assert sending.cancelled() and sent == before > 0
+
+    run(go())
 
 
 def test_it_comes_back_with_its_subscriptions_when_the_server_does(nats: NatsServer) -> None:

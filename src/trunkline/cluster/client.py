@@ -7,10 +7,12 @@ Rule 3: an answer that somebody had the server send to a subject of ours is not 
 Rule 4: keys are ours (``credentials.py``): the library would need two more packages to sign.
 Rule 5: no message ends the connection. The library stops reading at the first that it cannot read (a subject or a header that is
         no text), and notices when its pings are not answered; this one drops it.
+Rule 6: who is cancelled while sending is cancelled. The library goes on there, and whoever ended that task waits for ever.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 from typing import Any
@@ -66,6 +68,14 @@ class NodeClient(Client):
         if self._must_be_tls and not self._server_info.get("tls_required"):
             raise errors.Error("the server offers no TLS, and the address asks for it")
         return super()._connect_command()
+
+    async def _flush_pending(self, force_flush: bool = False) -> Any:
+        task = asyncio.current_task()
+        before = 0 if task is None else task.cancelling()
+        flushed = await super()._flush_pending(force_flush)
+        if task is not None and task.cancelling() > before:
+            raise asyncio.CancelledError
+        return flushed
 
     async def _process_msg(self, sid: int, subject: bytes, reply: bytes, data: bytes, headers: bytes) -> None:
         try:
